@@ -1,0 +1,51 @@
+# Everything runs in .venv, made here from the versions in constraints.txt.
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
+OUT ?= jali-audit
+.DEFAULT_GOAL := help
+.PHONY: help setup audit test check format bench clean
+
+help:
+	@echo "make audit   set up, run the embedded audit, say where the report is"
+	@echo "make test    set up, run all tests"
+	@echo "make check   format, lint, types, import layers, sizes"
+	@echo "make bench   benchmarks, as ratios"
+
+# The core is enough for the default audit; tests, checks and networks need the rest as well.
+.venv/.core: pyproject.toml constraints.txt
+	@echo "Setting up .venv (the core, about half a gigabyte, once) ..."
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "jali needs Python 3.11 or newer; set PYTHON=...")'
+	@$(PYTHON) -m venv .venv
+	@$(PIP) --editable .
+	@touch $@
+
+.venv/.all: .venv/.core
+	@echo "Adding torch, Parquet support and the developers' tools (once) ..."
+	@$(PIP) --editable '.[dev]'
+	@touch $@
+
+setup: .venv/.all
+
+audit: .venv/.core
+	@$(BIN)/jali audit --out $(OUT)
+
+test: setup
+	@$(BIN)/pytest -n 2 --dist worksteal
+
+check: setup
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-logo --no-cache
+	@$(BIN)/python tests/sizes.py
+
+format: setup
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+
+bench: setup
+	@for file in benchmarks/bench_*.py; do $(BIN)/python $$file || exit 1; done
+
+clean:
+	rm -rf .venv $(OUT) .mypy_cache .ruff_cache .pytest_cache

@@ -1,0 +1,1 @@
+"""Attacks on evidence: plain arithmetic on arrays, one file each."""

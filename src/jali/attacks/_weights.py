@@ -1,0 +1,40 @@
+"""How much of each signal is its own: weights and correlations from the shadows' residuals."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.optimize import nnls
+
+from jali.core import Bools, Floats, Shadows
+from jali.stats.moments import moments
+
+
+def overlap(shadows: Shadows) -> Floats:
+    """Squared within-record correlation (S, S) of the signals: 1 for a signal and its copy, 0 for strangers."""
+    return correlation(residuals(shadows, shadows.member) + residuals(shadows, ~shadows.member)) ** 2
+
+
+def distinct(shared: Floats, chosen: list[int]) -> Floats:
+    """Weights of the chosen signals, w >= 0 minimising w'Rw/2 - 1'w with R their overlap: copies share one weight."""
+    factor = np.linalg.cholesky(shared[np.ix_(chosen, chosen)] + 1e-6 * np.eye(len(chosen)))
+    return np.asarray(nnls(factor.T, np.linalg.solve(factor, np.ones(len(chosen))))[0])
+
+
+def residuals(shadows: Shadows, side: Bools) -> Floats:
+    """Deviations (S, N, K) from each record's mean on one side; zero in cells that are not used."""
+    out = np.zeros_like(shadows.value)
+    for s, (value, observed) in enumerate(zip(shadows.value, shadows.observed, strict=True)):
+        use = observed & side
+        out[s] = np.where(use, value - moments(value, use).mean[:, None], 0.0)
+    return out
+
+
+def correlation(deviation: Floats) -> Floats:
+    """Correlation (S, S) of deviations (S, N, K); a constant signal is uncorrelated with everything."""
+    flat = deviation.reshape(len(deviation), -1)
+    cross = flat @ flat.T
+    scale = np.sqrt(np.diag(cross))
+    safe = np.where(scale > 0, scale, 1.0)
+    out = cross / np.outer(safe, safe)
+    np.fill_diagonal(out, 1.0)
+    return np.asarray(np.clip(out, -1.0, 1.0))

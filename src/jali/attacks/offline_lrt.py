@@ -1,0 +1,50 @@
+"""One-sided likelihood ratio test without in-models."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+from scipy import stats
+
+from jali.attacks._likelihood import TINY
+from jali.core import Floats, Shadows, Target
+from jali.stats.moments import moments, pooled_variance, predictive, total
+
+
+@dataclass(frozen=True)
+class OfflineLRT:
+    """How improbable so large a signal is for a record that was not trained on, one-sided.
+
+    score = -log P(T >= t) with T ~ N(mean_out, variance_out), the variance `pooled` over records or each `record`'s
+    own, or T ~ Student-t under a normal-inverse-gamma prior worth `prior` shadows (`shrunken`). One-sided because a
+    density would also call records with unusually low signals members.
+
+    Carlini et al., S&P 2022; Pawelczyk et al., AISTATS 2023 (the counterfactual-distance form).
+
+    >>> shadow = Shadows(np.array([[[-1.0, 0.0, 1.0]]]), np.ones((1, 1, 3), bool), np.zeros((1, 3), bool))
+    >>> np.exp(-OfflineLRT().score(Target(np.array([[1.96]]), np.ones((1, 1), bool)), shadow)).round(4)
+    array([0.025])
+    """
+
+    spread: Literal["pooled", "record", "shrunken"] = "pooled"
+    prior: float = 11.0
+    requires: ClassVar[frozenset[str]] = frozenset({"out"})
+    many: ClassVar[bool] = False
+
+    def score(self, target: Target, shadows: Shadows) -> Floats:
+        """Negative log tail probability (N,)."""
+        value, use = shadows.value[0], shadows.observed[0] & ~shadows.member
+        outside, everybody = moments(value, use), total(value, use)
+        thin = outside.count < 2
+        centre = np.where(thin, everybody[0], outside.mean)
+        if self.spread == "shrunken":
+            freedom, _, scale2 = predictive(outside, self.prior, everybody)
+            tail = stats.t.logsf((target.value[0] - centre) / np.sqrt(scale2), freedom)
+        else:
+            pooled = pooled_variance(outside)
+            own = np.maximum(outside.variance, 1e-6 * pooled) if self.spread == "record" else pooled
+            spread = np.sqrt(np.maximum(np.where(thin, everybody[1], own), TINY))
+            tail = stats.norm.logsf((target.value[0] - centre) / spread)
+        return np.asarray(-tail)

@@ -1,0 +1,52 @@
+"""Likelihood against the average model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from scipy.special import logsumexp
+
+from jali.core import Bools, Floats, Shadows, Target
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """Ratio of the target's value to its average over reference models; works from one reference.
+
+    With q = exp(t), the probability of the label for `loss` or the positive quantity behind a signal on the log scale:
+    score = log q_target - log q_ref, where q_ref = mean_out q when `lift` is 1, and
+    q_ref = ((1 + lift) mean_out q + (1 - lift)) / 2 otherwise (for probabilities: the published correction for the
+    in-models that an offline adversary does not have). The published test compares this ratio with the ratios of
+    population records and a factor gamma; that is a monotone function of the ratio, so the ROC is the same.
+
+    Zarifzadeh, Liu and Shokri, Low-Cost High-Power Membership Inference Attacks (RMIA), ICML 2024.
+
+    >>> shadow = Shadows(np.log([[[0.2, 0.4]]]), np.ones((1, 1, 2), bool), np.zeros((1, 2), bool))
+    >>> np.exp(Ratio().score(Target(np.log([[0.6]]), np.ones((1, 1), bool)), shadow)).round(6)
+    array([2.])
+    """
+
+    lift: float = 1.0
+    requires: ClassVar[frozenset[str]] = frozenset({"out"})
+    many: ClassVar[bool] = False
+
+    def score(self, target: Target, shadows: Shadows) -> Floats:
+        """Log ratio (N,)."""
+        use = shadows.observed[0] & ~shadows.member
+        reference = _log_mean_exp(shadows.value[0], use)
+        if self.lift != 1.0:
+            halves = np.stack([reference + np.log1p(self.lift), np.full_like(reference, np.log1p(-self.lift))])
+            reference = np.asarray(logsumexp(halves, axis=0)) - np.log(2)
+        return np.asarray(target.value[0] - reference)
+
+
+def _log_mean_exp(value: Floats, use: Bools) -> Floats:
+    """Log of the mean of exp(value) over the used cells of each row; over all used cells where a row has none."""
+    there, empty = np.where(use, value, -np.inf), ~use.any(axis=1)
+    there[empty] = 0.0
+    rows: Floats = np.asarray(logsumexp(there, axis=1)) - np.log(np.maximum(use.sum(axis=1), 1))
+    if empty.any():
+        rows[empty] = logsumexp(value[use]) - np.log(use.sum())
+    return rows

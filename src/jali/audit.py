@@ -1,0 +1,236 @@
+"""The front door: audit a model of your own, a named experiment, or evidence without any model."""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from jali import __version__, evidence, parts
+from jali.config import Config
+from jali.core import Attack, Dataset, Evidence, Explainer, Game, JaliError
+from jali.describe import sizes
+from jali.experiment import Experiment, Machine, Outcome, conclude, run
+from jali.results import Results, Row
+from jali.store import Store, write_text
+
+NOT_TESTED = [
+    "attacks on other releases: gradients, training logs, several model versions, model files",
+    "extraction of the model, inference of single attributes, and reconstruction of records",
+    "adversaries who ask many questions about one record, or who choose their questions",
+    "records and populations other than the ones given",
+]
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What an audit found; shows itself readably, and `save` writes report, results, evidence and configuration."""
+
+    results: Results
+    evidence: Evidence
+    game: Game
+    config: Config
+
+    def save(self, out: str | Path) -> Path:
+        """Write report.html, results.json, evidence.npz and audit.toml into a folder; return the report's path."""
+        from jali.report import html
+
+        folder = Path(out)
+        evidence.write(folder / "evidence.npz", self.evidence, self.game)
+        write_text(folder / "audit.toml", self.config.toml())
+        write_text(folder / "results.json", self.results.model_dump_json(indent=1))
+        write_text(folder / "report.html", html.render(self.results))
+        return folder / "report.html"
+
+    def __repr__(self) -> str:
+        from jali.report import text
+
+        return f"{text.summary(self.results)}\n\n{text.plain(self.results)}"
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        return f"<pre>{escape(repr(self))}</pre>"
+
+
+def audit(
+    model: Any = "logistic",
+    train: tuple[Any, Any] | None = None,
+    population: tuple[Any, Any] | None = None,
+    *,
+    data: Any = "lending",
+    explain: Sequence[Any] = (),
+    attack: Sequence[Any] = (),
+    game: Any = None,
+    seed: int = 0,
+    favourable: Any = None,
+    machine: Machine | None = None,
+    show_values: bool = False,
+) -> Audit:
+    """Audit what a model's explanations give away about its training data.
+
+    With `train` and `population`, `model` is your own fitted scikit-learn estimator or pipeline: the training rows
+    are the members, part of the population are the non-members, and shadows are clones of the model trained on the
+    rest. Without them, `data`, `model`, `explain` and `game` name parts: a specification or the part itself.
+    """
+    machine = machine or Machine()
+    if (train is None) != (population is None):
+        raise JaliError("Give both train=(X, y) and population=(X, y), or neither of them.")
+    if train is not None and population is not None:
+        experiment, config = _own(model, train, population, game, favourable, seed)
+        machine = replace(machine, store=None)  # an object without a specification has no content key
+    else:
+        config = Config(data=_text(data), model=_text(model), game=_text(game) if game else "rotate", seed=seed)
+        experiment = Experiment(_part("data", data), _part("model", model), _part("game", config.game), seed=seed)
+    config = config.model_copy(update={"explain": [_text(e) for e in explain], "attack": [_text(a) for a in attack]})
+    explainers: tuple[Explainer, ...] = tuple(_part("explain", e) for e in explain)
+    attacks: tuple[Attack, ...] = tuple(_part("attack", a) for a in attack)
+    outcome = run(replace(experiment, explain=explainers, attack=attacks), machine)
+    return finished(outcome, config, show_values)
+
+
+def from_config(config: Config, machine: Machine, show_values: bool = False, base: Path = Path()) -> Audit:
+    """Run the audit a configuration describes; one that names evidence is attacked without a model."""
+    if config.evidence:
+        return attack_file(base / config.evidence, config.attack, config.seed, machine)
+    source = parts.build("data", config.source(base))
+    experiment = Experiment(
+        source,
+        parts.build("model", config.model),
+        parts.build("game", config.game),
+        tuple(parts.build("explain", e) for e in config.explain),
+        tuple(parts.build("attack", a) for a in config.attack),
+        config.seed,
+    )
+    return finished(run(experiment, machine), config, show_values)
+
+
+def attack_file(
+    path: Path,
+    attack: Sequence[str] = (),
+    seed: int = 0,
+    machine: Machine = Machine(),  # noqa: B008 (frozen)
+    raw: bool = False,
+    low: Sequence[str] = (),
+) -> Audit:
+    """Attack evidence without any model."""
+    began = time.perf_counter()
+    found, game, warnings = evidence.read(path, raw, low)
+    outcome = conclude(found, game, [parts.build("attack", a) for a in attack], seed, machine)
+    results = outcome.results
+    results.warnings += warnings
+    results.facts = sizes(game)
+    results.timings = {"attacks and statistics": time.perf_counter() - began}
+    config = Config(evidence="evidence.npz", attack=list(attack), seed=seed, data="", model="", game="")
+    return finished(outcome, config, False)
+
+
+def as_released(path: Path, paper: str) -> Audit:
+    """Attack evidence with a paper's published conventions, target by target."""
+    from jali.attacks.lira import LiRA
+    from jali.judge import Trial, guess
+    from jali.stats import released
+    from jali.stats.intervals import HOW_UNITS, over_units
+
+    if paper != "huang2024":
+        raise JaliError(f"There are no released conventions for {paper!r}; there are huang2024.")
+    found, game, warnings = evidence.read(path, raw=True)
+    rows: list[Row] = []
+    for name in found.names:
+        trial = Trial(LiRA(spread="common"), (name,), f"as released: {paper}")
+        guesses = guess(found, game, trial)
+        units = range(len(game.targets))
+        split = [released.huang2024(guesses.score[guesses.unit == u], guesses.truth[guesses.unit == u]) for u in units]
+        for metric in split[0]:
+            values = [s[metric] for s in split]
+            e = over_units(np.array(values))
+            mean = {"value": e.value, "low": e.low, "high": e.high, "units": e.units, "interval": HOW_UNITS}
+            rows.append(trial.row(metric).model_copy(update=mean))
+            rows += [
+                trial.row(metric).model_copy(update={"value": v, "group": f"target {u}"}) for u, v in enumerate(values)
+            ]
+    results = Results(rows=rows, warnings=warnings, facts=sizes(game))
+    results.warnings.append(
+        "As released by huang2024: what is called tpr here is the share of non-members recognised, read off a resampled "
+        "curve at another place than its name says. It is shown only to match published numbers."
+    )
+    return finished(Outcome(results, found, game), Config(evidence="evidence.npz", data="", model="", game=""), False)
+
+
+def finished(outcome: Outcome, config: Config, show_values: bool) -> Audit:
+    """Add what a report says about the run itself."""
+    results, data = outcome.results, outcome.data
+    results.jali = __version__
+    results.title = config.title()
+    results.config = config.model_dump(exclude_defaults=False)
+    results.threats = threats(results, outcome.game)
+    results.not_tested = list(NOT_TESTED)
+    if not config.explain and data is not None:
+        results.warnings.append("No explainer was named: this audit covers the predictions only.")
+    names = ("numpy", "scipy", "scikit-learn")
+    results.facts["versions"] = {"python": platform.python_version(), **{n: version(n) for n in names}}
+    if show_values and data is not None:
+        results.exposed = [e.model_copy(update={"values": row_values(data, e.record)}) for e in results.exposed]
+    return Audit(results, outcome.evidence, outcome.game, config)
+
+
+def row_values(data: Dataset, record: int) -> dict[str, str]:
+    """One raw row as text, for a reader who asked for it."""
+    out = {}
+    for x, column in zip(data.X[record], data.schema.columns, strict=True):
+        out[column.name] = column.categories[int(x)] if column.kind == "category" else f"{x:g}"
+    return out
+
+
+def threats(results: Results, game: Game) -> list[dict[str, str]]:
+    """What the adversary of each channel is assumed to see and to have."""
+    sees = {
+        "decision": "the decision, and whether an answer was given",
+        "score": "the probability of every class",
+        "explanation": "the explanation",
+        "score+explanation": "the probabilities and the explanation",
+        "decision+explanation": "the decision and the explanation",
+    }
+    inside = bool((game.member[:, game.shadows[0]] & game.scored[:, :1]).any())
+    has = f"{int(game.shadows[0].sum())} shadow models, {'some' if inside else 'none'} of them trained on the records"
+    present = {row.channel for row in results.rows}
+    return [
+        {"channel": c, "sees": s, "knows": knows, "has": has, "asks": "one query per record"}
+        for c, s in sees.items()
+        if c in present
+    ]
+
+
+def _own(
+    model: Any, train: tuple[Any, Any], population: tuple[Any, Any], game: Any, favourable: Any, seed: int
+) -> tuple[Experiment, Config]:
+    """The experiment on a user's fitted model; it has no specification, so the evidence stands for it."""
+    from jali.data._own import OwnTables
+    from jali.games.fixed import Fixed
+    from jali.models.given import Given
+
+    source = OwnTables(train, population, favourable)
+    chosen = _part("game", game) if game else Fixed(members=len(train[1]))
+    experiment = Experiment(source, Given(model, inputs=source.inputs()), chosen, seed=seed)
+    return experiment, Config(
+        evidence="evidence.npz", data="", model=type(model).__name__, game=_text(chosen), seed=seed
+    )
+
+
+def _part(kind: Any, given: Any) -> Any:
+    return parts.build(kind, given) if isinstance(given, str) else given
+
+
+def _text(given: Any) -> str:
+    return given if isinstance(given, str) else parts.spec(given)
+
+
+def store_in(out: Path) -> Store:
+    """The store of a run, beside its results."""
+    return Store(out / "store")

@@ -1,0 +1,270 @@
+"""The command line: parse, call, render."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Optional
+
+import typer
+
+from jali import __version__
+from jali.core import JaliError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from jali.audit import Audit
+    from jali.config import Config
+    from jali.experiment import Machine, Watch
+
+app = typer.Typer(
+    help="What your model's explanations give away about the people in its training data.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+data_app = typer.Typer(help="List data sets, where each comes from and under which licence; `fetch` gets one.")
+app.add_typer(data_app, name="data")
+
+OUT = Path("jali-audit")
+Many = Optional[list[str]]  # noqa: UP045 (typer reads it at run time)
+
+
+@app.callback(invoke_without_command=True)
+def start(version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
+    """What your model's explanations give away about the people in its training data."""
+    if version:
+        typer.echo(f"jali {__version__}")
+        raise typer.Exit
+
+
+@app.command()
+def audit(
+    file: Annotated[Optional[Path], typer.Argument(help="An audit.toml; options override it.")] = None,  # noqa: UP045
+    data: Annotated[str, typer.Option(help="A named data set, or your own .csv or .parquet file.")] = "",
+    target: Annotated[str, typer.Option(help="The column to predict, for a file of your own.")] = "",
+    favourable: Annotated[str, typer.Option(help="The class people hope for, for a file of your own.")] = "",
+    model: Annotated[str, typer.Option(help='A trainer, such as logistic or "mlp(epochs=20)".')] = "",
+    explain: Annotated[Many, typer.Option(help="An explainer; repeat for several.")] = None,
+    attack: Annotated[Many, typer.Option(help="An attack; repeat for several. Default: all that fit.")] = None,
+    game: Annotated[str, typer.Option(help='A membership design, such as "rotate(models=32)".')] = "",
+    targets: Annotated[int, typer.Option(help="Models attacked, drawn as halves; instead of --game.")] = 0,
+    shadows: Annotated[int, typer.Option(help="Shadow models of the adversary; instead of --game.")] = 0,
+    seed: Annotated[Optional[int], typer.Option(help="Seed of every random draw.")] = None,  # noqa: UP045
+    out: Annotated[Path, typer.Option(help="Folder for report, results, evidence and configuration.")] = OUT,
+    workers: Annotated[int, typer.Option(help="Processes; 0 means one per core. Changes no number.")] = 0,
+    show_values: Annotated[bool, typer.Option("--show-values", help="Show the raw values of exposed rows.")] = False,
+) -> None:
+    """Audit a model: train, explain, attack, report. Without options: the embedded example."""
+    from jali.audit import from_config
+
+    given: dict[str, Any] = {"data": data, "target": target, "favourable": favourable, "model": model, "seed": seed}
+    given |= {"explain": explain, "attack": attack, "game": _game(game, targets, shadows)}
+    config = _config(file, {k: v for k, v in given.items() if v not in (None, "", [])})
+    _writable(out)
+    base = file.parent if file else Path()
+    with _watching() as watch:
+        _show_schema(config, base)
+        found = from_config(config, _machine(out, workers, watch), show_values, base)
+    _finish(found, out)
+
+
+@app.command()
+def attack(
+    file: Annotated[Path, typer.Argument(help="An evidence.npz: `member` and signals, each (records, models).")],
+    attack: Annotated[Many, typer.Option(help="An attack; repeat for several. Default: all that fit.")] = None,
+    raw: Annotated[bool, typer.Option("--raw", help="Keep the values as they are: no log or logit scale.")] = False,
+    low: Annotated[Many, typer.Option(help="A signal that is lower for members; repeat for several.")] = None,
+    as_released: Annotated[str, typer.Option(help="A paper's published conventions, such as huang2024.")] = "",
+    seed: Annotated[int, typer.Option(help="Seed of every random draw.")] = 0,
+    out: Annotated[Path, typer.Option(help="Folder for report, results, evidence and configuration.")] = OUT,
+    workers: Annotated[int, typer.Option(help="Processes; 0 means one per core. Changes no number.")] = 0,
+) -> None:
+    """Attack evidence without any model: every column takes its turn as target."""
+    from jali import audit as front
+
+    _writable(out)
+    if as_released:
+        _finish(front.as_released(file, as_released), out)
+        return
+    with _watching() as watch:
+        found = front.attack_file(file, attack or (), seed, _machine(out, workers, watch), raw, low or ())
+    _finish(found, out)
+
+
+@app.command(name="list")
+def list_parts(kind: Annotated[str, typer.Argument(help="data, game, model, explain, signal or attack.")]) -> None:
+    """List the parts of a kind."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    from jali import parts
+
+    if kind not in parts.FOLDERS:
+        raise JaliError(f"There is no kind of part {kind!r}; there are {', '.join(parts.FOLDERS)}.")
+    table = Table(box=None, show_header=False)
+    for name in parts.names(kind):  # type: ignore[arg-type]
+        table.add_row(f"[bold]{name}[/]", escape(parts.summary(kind, name)))  # type: ignore[arg-type]
+    _console().print(table)
+
+
+@app.command()
+def report(run: Annotated[Path, typer.Argument(help="The folder of a run, or its results.json.")]) -> None:
+    """Render the report of a run again."""
+    from pydantic import ValidationError
+
+    from jali.report import html
+    from jali.results import Results
+    from jali.store import write_text
+
+    file = run / "results.json" if run.is_dir() else run
+    try:
+        results = Results.model_validate_json(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise JaliError(f"Cannot read {file}: {error}.") from None
+    except ValidationError as error:
+        raise JaliError(f"{file} does not hold results of this version of jali: {error.errors()[0]['msg']}.") from None
+    write_text(file.parent / "report.html", html.render(results))
+    typer.echo(f"Report: {file.parent / 'report.html'}")
+
+
+@data_app.callback(invoke_without_command=True)
+def data_list(context: typer.Context) -> None:
+    """List data sets, where each comes from and under which licence."""
+    if context.invoked_subcommand:
+        return
+    from rich.table import Table
+
+    from jali.data._catalogue import catalogue
+
+    table = Table("data set", "here", "origin", "licence", box=None, pad_edge=False)
+    for entry in catalogue():
+        table.add_row(entry.name, entry.state, entry.origin, entry.licence)
+    _console().print(table)
+
+
+@data_app.command()
+def fetch(name: Annotated[str, typer.Argument(help="A data set of `jali data`.")]) -> None:
+    """Download a data set into the data folder, with a checksum."""
+    from jali import parts
+    from jali.data import _files
+
+    source = parts.build("data", name)
+    if not source.files:
+        typer.echo(f"{name} is embedded: there is nothing to fetch.")
+        return
+    with _watching() as watch:
+        for remote in source.files:
+            path = _files.fetch(remote, _files.folders()[0], watch(remote.path))
+            typer.echo(f"{remote.path}: {path}")
+
+
+# --- helpers ---------------------------------------------------------------------------------------------------
+
+
+def _game(game: str, targets: int, shadows: int) -> str:
+    if game and (targets or shadows):
+        raise JaliError("Give either --game or --targets and --shadows, not both.")
+    if targets or shadows:
+        return f"halves(targets={targets or 8}, shadows={shadows or 32})"
+    return game
+
+
+def _config(file: Path | None, given: dict[str, Any]) -> Config:
+    """File, then options; without a file or data, the embedded example, whatever else is changed."""
+    from jali import config
+
+    if file is not None:
+        return config.checked(config.read(file).model_dump() | given)
+    base = config.DEFAULT.model_dump() if "data" not in given else {"explain": config.DEFAULT.explain}
+    return config.checked(base | given)
+
+
+def _machine(out: Path, workers: int, watch: Watch) -> Machine:
+    from jali.audit import store_in
+    from jali.experiment import Machine
+    from jali.parallel import cores
+
+    if workers < 0:
+        raise JaliError(f"--workers must be 0 or more, not {workers}.")
+    return Machine(workers=workers or cores(), store=store_in(out), watch=watch)
+
+
+def _writable(out: Path) -> None:
+    """Fail before the work, not after it."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise JaliError(f"Cannot write to {out}: {error.strerror}; choose another folder with --out.") from None
+    if not os.access(out, os.W_OK):
+        raise JaliError(f"Cannot write to {out}: it is not writable; choose another folder with --out.")
+
+
+@contextlib.contextmanager
+def _watching() -> Iterator[Watch]:
+    """Progress bars on a terminal, silence in a pipe."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f} %"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
+
+        def watch(label: str) -> Any:
+            task = bars.add_task(label, total=None)
+            return lambda done, total: bars.update(task, completed=done, total=total)
+
+        yield watch
+
+
+def _show_schema(config: Config, base: Path) -> None:
+    """Print what was inferred from a user's own file."""
+    if not config.is_file():
+        return
+    from jali import parts
+    from jali.report import schema
+
+    _console().print(schema.table(parts.build("data", config.source(base)).load().schema))
+
+
+def _finish(found: Audit, out: Path) -> None:
+    from jali.report import text, words
+
+    path = found.save(out)
+    console = _console()
+    console.print(text.table(found.results))
+    console.print(text.summary(found.results), markup=False, highlight=False)
+    for warning in found.results.warnings:
+        console.print(f"Warning: {words.clean(warning)}", markup=False, highlight=False)
+    if not found.results.valid:
+        failed = ", ".join(c.name for c in found.results.sanity if not c.passed)
+        console.print(f"INVALID: the sanity suite failed ({failed}); the numbers above must not be used.", markup=False)
+    console.print(f"Report: {path}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _console() -> Console:
+    from rich.console import Console
+
+    return Console(width=None if sys.stdout.isatty() else 140)
+
+
+def main() -> None:
+    """Run the command line; anything the user can put right is one sentence and exit code 2."""
+    try:
+        app()
+    except JaliError as error:
+        from rich.console import Console
+
+        Console(stderr=True).print(f"Error: {error}", markup=False, highlight=False, soft_wrap=True)
+        raise SystemExit(2) from None
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None

@@ -1,0 +1,102 @@
+"""What an audit is told, as options or as TOML; one declaration for both."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from jali.core import JaliError
+
+FILES = (".csv", ".csv.gz", ".tsv", ".parquet")
+
+
+class Config(BaseModel):
+    """A named experiment: specifications of parts and a seed. The defaults are the embedded audit."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    data: str = "lending"
+    target: str = ""
+    favourable: str = ""
+    model: str = "logistic"
+    game: str = "rotate"
+    explain: list[str] = Field(default_factory=list)
+    attack: list[str] = Field(default_factory=list)
+    seed: int = Field(default=0, ge=0, lt=2**32)
+    evidence: str = ""
+
+    def title(self) -> str:
+        """What the report is about."""
+        if self.evidence:
+            return self.model or "evidence"
+        return f"{Path(self.data).name if self.is_file() else self.data}, {self.model}"
+
+    def is_file(self) -> bool:
+        """Whether the data are a user's own file."""
+        return self.data.lower().endswith(FILES)
+
+    def source(self, base: Path = Path()) -> str:
+        """The specification of the data source."""
+        if not self.is_file():
+            if self.target:
+                raise JaliError(f"--target goes with a file of your own; {self.data!r} is a named data set.")
+            return self.data
+        if not self.target:
+            raise JaliError(f"{self.data} needs a target: name the column to predict with --target.")
+        fields = {"path": str(base / self.data), "target": self.target, "favourable": self.favourable}
+        return f"table({', '.join(f'{k}={_quoted(v)}' for k, v in fields.items() if v)})"
+
+    def toml(self) -> str:
+        """The same configuration as a file."""
+        lines = [f"{key} = {_toml(value)}" for key, value in self.model_dump().items() if value not in ("", [])]
+        return "# Repeat with: jali audit audit.toml\n" + "\n".join(lines) + "\n"
+
+
+DEFAULT = Config(
+    data="lending(n=4000)",
+    model="logistic(C=10.0)",
+    game="rotate(models=64, share=0.075)",
+    explain=["linear_recourse", "input_x_gradient"],
+)
+
+
+def read(path: Path) -> Config:
+    """A configuration from a TOML file."""
+    try:
+        return checked(tomllib.loads(path.read_text(encoding="utf-8")))
+    except (OSError, UnicodeDecodeError) as error:
+        raise JaliError(f"Cannot read {path}: {error}.") from None
+    except tomllib.TOMLDecodeError as error:
+        raise JaliError(f"{path} is not valid TOML: {error}.") from None
+
+
+def checked(values: dict[str, Any]) -> Config:
+    """A configuration, or one sentence about the first thing that is wrong with it."""
+    known = list(Config.model_fields)
+    for name in values:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            raise JaliError(
+                f"There is no setting {name!r}{f'; did you mean {near[0]!r}' if near else ''}? "
+                f"There are {', '.join(known)}."
+            )
+    try:
+        return Config(**values)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise JaliError(f"{'.'.join(str(p) for p in first['loc'])}: {first['msg']}, not {first['input']!r}.") from None
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def _toml(value: Any) -> str:
+    """JSON is TOML for strings, whole numbers and lists of them; only DEL needs an escape of its own."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,0 +1,372 @@
+"""The values that flow between parts, and the shape of each kind of part.
+
+N records, M models, T targets, S signals, D raw columns, P columns of model space, C classes.
+Arrays are frozen on the way in, and every shape is checked here and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+Ints = npt.NDArray[np.int64]
+Rng = np.random.Generator
+Kind = Literal["number", "integer", "category"]
+Role = Literal["quasi", "private"]
+
+
+class JaliError(ValueError):
+    """Something the user can put right: one sentence with what was expected, what came, what to do."""
+
+
+def frozen(array: npt.ArrayLike, dtype: Any, shape: tuple[int | None, ...], name: str) -> npt.NDArray[Any]:
+    """Return a read-only array of this dtype, or say which axis does not fit; None stands for any length."""
+    out = np.asarray(array, dtype=dtype)
+    if out.ndim != len(shape) or any(want not in (None, got) for want, got in zip(shape, out.shape, strict=True)):
+        wanted = ", ".join("any" if n is None else str(n) for n in shape)
+        raise JaliError(f"{name} must have shape ({wanted}), not {out.shape}.")
+    if out.flags.writeable:
+        out = out.copy() if out.base is not None or out is array else out
+        out.setflags(write=False)
+    return out
+
+
+@dataclass(frozen=True)
+class Column:
+    """One raw column: its kind, its legal values, and what it says about a person.
+
+    Numbers and integers have bounds and a public centre and spread, which scale them into model space;
+    a category is stored as its position in `categories`. Quasi-identifiers may link a row to a person.
+    """
+
+    name: str
+    kind: Kind = "number"
+    low: float = -np.inf
+    high: float = np.inf
+    centre: float = 0.0
+    spread: float = 1.0
+    categories: tuple[str, ...] = ()
+    mutable: bool = True
+    role: Role = "private"
+
+
+@dataclass(frozen=True)
+class Schema:
+    """What a table's columns mean, and which outcome people hope for (None: no outcome is better)."""
+
+    columns: tuple[Column, ...]
+    classes: tuple[str, ...] = ("0", "1")
+    favourable: int | None = None
+    sensitive: str | None = None
+    target: str = "target"
+
+    def __post_init__(self) -> None:
+        names = [c.name for c in self.columns]
+        if len(set(names)) < len(names):
+            repeated = next(n for n in names if names.count(n) > 1)
+            raise JaliError(f"Column names must be unique; {repeated!r} stands more than once.")
+        if self.sensitive is not None and self.sensitive not in names:
+            raise JaliError(f"The sensitive column {self.sensitive!r} is not a column of the table.")
+
+    def index(self, name: str) -> int:
+        """Position of a column."""
+        return [c.name for c in self.columns].index(name)
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A raw table: X (N, D) numbers and category codes, y (N,) class numbers, groups (N,) of rows of one person.
+
+    >>> data = Dataset(np.zeros((2, 1)), [0, 1], Schema((Column("age"),)))
+    >>> len(data), data.X.flags.writeable
+    (2, False)
+    """
+
+    X: Floats
+    y: Ints
+    schema: Schema
+    groups: Ints | None = None
+
+    def __post_init__(self) -> None:
+        X = frozen(self.X, np.float64, (None, len(self.schema.columns)), "X")
+        object.__setattr__(self, "X", X)
+        object.__setattr__(self, "y", frozen(self.y, np.int64, (len(X),), "y"))
+        if self.groups is not None:
+            object.__setattr__(self, "groups", frozen(self.groups, np.int64, (len(X),), "groups"))
+        if not np.isfinite(X).all():
+            row, column = np.argwhere(~np.isfinite(X))[0]
+            name = self.schema.columns[column].name
+            raise JaliError(
+                f"Column {name!r} holds a missing or infinite value (row {row}): fill or drop such rows first."
+            )
+        if len(X) and not (self.y.min() >= 0 and self.y.max() < len(self.schema.classes)):
+            raise JaliError(f"y must hold class numbers from 0 to {len(self.schema.classes) - 1}.")
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    def rows(self, which: Bools | Ints) -> Dataset:
+        """The chosen rows, in the order given."""
+        return Dataset(self.X[which], self.y[which], self.schema, None if self.groups is None else self.groups[which])
+
+
+@dataclass(frozen=True)
+class Game:
+    """Who is in which training set, which models are attacked, with whose help, and on whom.
+
+    member (N, M): record i trained model j. targets (T,): columns attacked.
+    shadows (T, M): columns the adversary of target t has trained. scored (N, T): records guessed about.
+    """
+
+    member: Bools
+    targets: Ints
+    shadows: Bools
+    scored: Bools
+
+    def __post_init__(self) -> None:
+        member = frozen(self.member, bool, (None, None), "member")
+        n, m = member.shape
+        targets = frozen(self.targets, np.int64, (None,), "targets")
+        if len(targets) == 0 or targets.min() < 0 or targets.max() >= m:
+            raise JaliError(f"targets must name at least one of the {m} models, 0 to {m - 1}; got {targets.tolist()}.")
+        shadows = frozen(self.shadows, bool, (len(targets), m), "shadows")
+        if shadows[np.arange(len(targets)), targets].any():
+            raise JaliError("A target must not be its own shadow.")
+        object.__setattr__(self, "member", member)
+        object.__setattr__(self, "targets", targets)
+        object.__setattr__(self, "shadows", shadows)
+        object.__setattr__(self, "scored", frozen(self.scored, bool, (n, len(targets)), "scored"))
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Named signals of every record under every model; larger = more member-like, everywhere, always.
+
+    value (S, N, M); observed (S, N, M) where a signal was asked for and found, zero elsewhere; member (N, M).
+    """
+
+    names: tuple[str, ...]
+    value: Floats
+    observed: Bools
+    member: Bools
+
+    def __post_init__(self) -> None:
+        shape = (len(self.names), None, None)
+        value = frozen(self.value, np.float64, shape, "value")
+        observed = frozen(self.observed, bool, value.shape, "observed")
+        object.__setattr__(self, "member", frozen(self.member, bool, value.shape[1:], "member"))
+        object.__setattr__(self, "observed", observed)
+        for name, cells, there in zip(self.names, value, observed, strict=True):
+            if not np.isfinite(cells[there]).all():
+                raise JaliError(f"Signal {name!r} holds missing or infinite values where it is marked as observed.")
+        if value[~observed].any():
+            value = frozen(np.where(observed, value, 0.0), np.float64, shape, "value")
+        object.__setattr__(self, "value", value)
+
+    def pick(self, names: tuple[str, ...]) -> Evidence:
+        """The named signals only, in the order given."""
+        at = [self.names.index(n) for n in names]
+        return Evidence(names, self.value[at], self.observed[at], self.member)
+
+
+@dataclass(frozen=True)
+class Target:
+    """What the adversary sees of the attacked model: value and observed (S, N). Its membership is not here."""
+
+    value: Floats
+    observed: Bools
+
+
+@dataclass(frozen=True)
+class Shadows:
+    """What the adversary knows of its own models: value and observed (S, N, K), member (N, K)."""
+
+    value: Floats
+    observed: Bools
+    member: Bools
+
+
+@dataclass(frozen=True)
+class Guesses:
+    """One row per guess: score (G,), truth (G,), the target it is about (G,), the record (G,)."""
+
+    score: Floats
+    truth: Bools
+    unit: Ints
+    record: Ints
+
+    def __post_init__(self) -> None:
+        score = frozen(self.score, np.float64, (None,), "score")
+        if not np.isfinite(score).all():
+            raise JaliError("An attack returned a score that is not finite.")
+        object.__setattr__(self, "score", score)
+        object.__setattr__(self, "truth", frozen(self.truth, bool, score.shape, "truth"))
+        object.__setattr__(self, "unit", frozen(self.unit, np.int64, score.shape, "unit"))
+        object.__setattr__(self, "record", frozen(self.record, np.int64, score.shape, "record"))
+
+    def pick(self, rows: Ints | Bools) -> Guesses:
+        """The chosen guesses."""
+        return Guesses(self.score[rows], self.truth[rows], self.unit[rows], self.record[rows])
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number with its interval; units = how many models it rests on; reason says why there is none."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    units: int = 0
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Attribution:
+    """value (n, P): what each column of model space added to the score of the predicted class."""
+
+    value: Floats
+    found: Bools = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "value", frozen(self.value, np.float64, (None, None), "attribution"))
+        object.__setattr__(self, "found", frozen(np.ones(len(self.value)), bool, (None,), "found"))
+
+
+@dataclass(frozen=True)
+class Counterfactual:
+    """rows (n, D): a legal raw row with another outcome, where found (n,); the record itself elsewhere."""
+
+    rows: Floats
+    found: Bools
+
+    def __post_init__(self) -> None:
+        rows = frozen(self.rows, np.float64, (None, None), "counterfactual rows")
+        object.__setattr__(self, "rows", rows)
+        object.__setattr__(self, "found", frozen(self.found, bool, (len(rows),), "found"))
+
+
+Explanation = Attribution | Counterfactual
+Gives = Literal["attribution", "counterfactual"]
+
+
+class Seen:
+    """A lazy, memoised view of what an adversary sees of one tile; touching what was not declared raises.
+
+    >>> seen = Seen({"y": lambda: np.array([1]), "logits": lambda: np.zeros((1, 2))})
+    >>> seen.only(frozenset({"y"})).logits
+    Traceback (most recent call last):
+    jali.core.JaliError: 'logits' was read but not declared in needs = {y}.
+    """
+
+    def __init__(self, makers: Mapping[str, Callable[[], Any]], needs: frozenset[str] | None = None) -> None:
+        self._makers = makers
+        self._needs = frozenset(makers) if needs is None else needs
+        self._memo: dict[str, Any] = {}
+
+    def only(self, needs: frozenset[str]) -> Seen:
+        """The same tile, restricted to what a signal declares; what is computed is shared."""
+        view = Seen(self._makers, needs)
+        view._memo = self._memo
+        return view
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        if name not in self._needs:
+            raise JaliError(f"{name!r} was read but not declared in needs = {{{', '.join(sorted(self._needs))}}}.")
+        if name not in self._memo:
+            self._memo[name] = self._makers[name]()
+        return self._memo[name]
+
+
+# --- the kinds of part -----------------------------------------------------------------------------------------
+
+
+class Source(Protocol):
+    """A data set."""
+
+    def load(self) -> Dataset:
+        """Read or make the table."""
+
+
+class Design(Protocol):
+    """A membership design."""
+
+    def draw(self, data: Dataset, rng: Rng) -> Game:
+        """Draw who is in which training set; rows of one group stay together."""
+
+
+class Model(Protocol):
+    """One trained classifier."""
+
+    def logits(self, X: Floats) -> Floats:
+        """Class scores (n, C) of raw rows (n, D); softmax gives the probabilities."""
+
+
+@runtime_checkable
+class Linear(Protocol):
+    """Capability: logits = Z @ coef + intercept in model space."""
+
+    coef: Floats
+    intercept: Floats
+
+
+@runtime_checkable
+class Differentiable(Protocol):
+    """Capability: exact gradients in model space."""
+
+    def gradient(self, Z: Floats, of: Ints) -> Floats:
+        """Gradient (n, P) of the logit of class of (n,) at encoded rows Z (n, P)."""
+
+
+class Ensemble(Protocol):
+    """M trained models as one object."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, column: int) -> Model: ...
+
+    def logits(self, X: Floats) -> Floats:
+        """Class scores (n, M, C) of raw rows."""
+
+
+class Trainer(Protocol):
+    """Turns membership into models."""
+
+    def fit(self, data: Dataset, member: Bools, rngs: list[Rng]) -> Ensemble:
+        """Train one model per column of member (N, M); column j draws from rngs[j] alone."""
+
+
+class Explainer(Protocol):
+    """Explains one model to a batch of records."""
+
+    gives: ClassVar[Gives]
+    reads: ClassVar[frozenset[str]]
+
+    def explain(self, model: Model, X: Floats, schema: Schema, owner: Dataset | None, rng: Rng) -> Explanation:
+        """Explain raw rows (n, D); owner = the model's training rows, passed only if reads names it."""
+
+
+class Signal(Protocol):
+    """A number per record from what the adversary sees."""
+
+    needs: ClassVar[frozenset[str]]
+
+    def __call__(self, seen: Seen) -> Floats:
+        """One number per record (n,); larger = more member-like."""
+
+
+class Attack(Protocol):
+    """Scores records from signals; never sees the target's membership."""
+
+    requires: ClassVar[frozenset[str]]
+    many: ClassVar[bool]
+
+    def score(self, target: Target, shadows: Shadows) -> Floats:
+        """One score per record (N,); larger = more member-like."""

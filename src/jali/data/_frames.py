@@ -1,0 +1,211 @@
+"""pandas tables <-> raw tables: the one place that reads dtypes, turns them into a schema, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from jali.core import Column, Dataset, Floats, Ints, JaliError, Kind, Schema
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    Values = pd.Series[Any]
+
+CATEGORIES = 200
+CLASSES = 50
+TRUTH = {"False", "True"}
+
+
+def dataset(
+    table: pd.DataFrame,
+    target: str,
+    *,
+    favourable: str = "",
+    quasi: Collection[str] = (),
+    immutable: Collection[str] = (),
+    categories: Collection[str] = (),
+    integers: Collection[str] = (),
+    sensitive: str | None = None,
+    groups: str | None = None,
+    bounds: Mapping[str, tuple[float, float]] | None = None,
+) -> Dataset:
+    """The raw table of a pandas table, its schema read from the dtypes.
+
+    Text, truth values and pandas categories become categories; whole-number dtypes become integers, floats numbers.
+    Bounds are those declared, otherwise those observed; centre and spread are mean and standard deviation.
+
+    Parameters
+    ----------
+    table
+        One row per record, every cell filled.
+    target
+        The column to predict. Its 2 to 50 different values are the classes: numbers by size, text sorted.
+    favourable
+        The class people hope for; empty where no class is better.
+    quasi, immutable
+        Columns that may link a row to a person, and columns that nobody can change.
+    categories, integers
+        Columns whose dtype says less than they mean: codes in numbers, whole numbers in floats.
+    sensitive
+        The column whose groups are compared.
+    groups
+        The column that says which rows belong to one person; it is no input.
+    bounds
+        Natural limits of columns of numbers.
+
+    >>> import pandas as pd
+    >>> data = dataset(pd.DataFrame({"age": [30, 50], "sex": ["m", "f"], "y": [0, 1]}), "y", immutable=["sex"])
+    >>> data.X.tolist(), data.schema.columns[1].categories
+    ([[30.0, 1.0], [50.0, 0.0]], ('f', 'm'))
+    """
+    inputs = _inputs(table, target, groups)
+    y, classes = _outcome(table[target])
+    X, columns = [], []
+    for name in inputs:
+        kind = _kind(table[name], name in categories, name in integers)
+        values, column = _column(table[name], kind, (bounds or {}).get(name))
+        X.append(values)
+        columns.append(replace(column, mutable=name not in immutable, role="quasi" if name in quasi else "private"))
+    schema = Schema(tuple(columns), classes, _favoured(favourable, target, classes), sensitive, target)
+    return Dataset(np.stack(X, axis=1), y, schema, None if groups is None else _coded(table[groups])[0])
+
+
+def frame(X: Floats, schema: Schema) -> pd.DataFrame:
+    """Raw rows (n, D) as a pandas table: int64, float64, text, and bool where the categories are False and True.
+
+    >>> schema = Schema((Column("age", "integer"), Column("sex", "category", categories=("f", "m"))))
+    >>> frame(np.array([[30.0, 1.0]]), schema).to_dict("records")
+    [{'age': 30, 'sex': 'm'}]
+    """
+    import pandas as pd
+
+    return pd.DataFrame({c.name: _decoded(X[:, j], c) for j, c in enumerate(schema.columns)})
+
+
+def is_text(values: Values) -> bool:
+    """Whether a column holds names rather than numbers: text, truth values, pandas categories."""
+    from pandas import CategoricalDtype
+    from pandas.api import types
+
+    kind = values.dtype
+    named = isinstance(kind, CategoricalDtype) or types.is_bool_dtype(kind)
+    return named or types.is_object_dtype(kind) or types.is_string_dtype(kind)
+
+
+def check_names(names: Sequence[object]) -> None:
+    """Say which column has no name, or a name that another one has too."""
+    seen: set[object] = set()
+    for place, name in enumerate(names, start=1):
+        if not isinstance(name, str) or not name.strip():
+            raise JaliError(f"Column {place} has no name ({name!r}): name it, or drop it if it holds row numbers.")
+        if name in seen:
+            raise JaliError(f"Column names must be unique, but {name!r} stands more than once: rename or drop one.")
+        seen.add(name)
+
+
+def _inputs(table: pd.DataFrame, target: str, groups: str | None) -> list[str]:
+    """The names of the input columns, after the table as a whole was found sound."""
+    names = list(table.columns)
+    check_names(names)
+    inputs = [name for name in names if name not in (target, groups)]
+    if not len(table) or not inputs:
+        raise JaliError(f"The table needs rows and at least one column beside {target!r}; it is {table.shape}.")
+    for name in names:
+        gaps = _gaps(table[name])
+        if gaps:
+            raise JaliError(f"Column {name!r} holds {gaps} missing or infinite values: fill or drop these rows first.")
+    return inputs
+
+
+def _gaps(values: Values) -> int:
+    gaps = values.isna().to_numpy(dtype=bool)
+    if values.dtype.kind == "f":
+        gaps = gaps | np.isinf(values.to_numpy(np.float64, na_value=np.nan))
+    return int(gaps.sum())
+
+
+def _kind(values: Values, category: bool, integer: bool) -> Kind:
+    if category or is_text(values):
+        return "category"
+    kind = values.dtype.kind
+    if kind not in "iuf":
+        raise JaliError(f"Column {values.name!r} has type {values.dtype}; make it a number or text, or drop it.")
+    return "number" if kind == "f" and not integer else "integer"
+
+
+def _column(values: Values, kind: Kind, bounds: tuple[float, float] | None) -> tuple[Floats, Column]:
+    """The raw values (N,) of a column, and what is known of it."""
+    name = str(values.name)
+    if kind == "category":
+        codes, names = _coded(values)
+        if len(names) > CATEGORIES:
+            raise JaliError(
+                f"Column {name!r} holds {len(names)} different texts, more than {CATEGORIES}: "
+                "drop it if it is an identifier, otherwise group its values or make it a number."
+            )
+        return codes.astype(np.float64), Column(name, "category", categories=names)
+    x = values.to_numpy(np.float64)
+    low, high = bounds or (float(x.min()), float(x.max()))
+    return x, Column(name, kind, low, high, *_scale(x, name))
+
+
+def _scale(x: Floats, name: str) -> tuple[float, float]:
+    """Centre and spread of a column (N,)."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        centre, spread = float(x.mean()), float(x.std())
+    if not np.isfinite([centre, spread]).all():
+        raise JaliError(f"Column {name!r} holds numbers up to {abs(x).max():g}, too large to scale: use another unit.")
+    return centre, spread if spread > 0 and x.min() < x.max() else 1.0
+
+
+def _outcome(values: Values) -> tuple[Ints, tuple[str, ...]]:
+    """Class numbers (N,) and the names of the classes."""
+    y, classes = _coded(values)
+    if len(classes) < 2:
+        raise JaliError(f"The target {values.name!r} has one class only, {classes[0]!r}; at least two are needed.")
+    if len(classes) > CLASSES:
+        raise JaliError(
+            f"The target {values.name!r} has {len(classes)} different values, but a class for each row was expected, "
+            f"at most {CLASSES} in all: cut it into classes first, such as above or below a threshold."
+        )
+    return y, classes
+
+
+def _coded(values: Values) -> tuple[Ints, tuple[str, ...]]:
+    """The place of each value (N,) among the different ones, and their names: numbers by size, the rest as text."""
+    import pandas as pd
+
+    plain = values.astype(str) if is_text(values) else values
+    distinct = sorted(plain.unique().tolist())
+    codes = pd.Index(distinct, dtype=plain.dtype).get_indexer(plain)
+    return codes.astype(np.int64), tuple(_name(v) for v in distinct)
+
+
+def _name(value: object) -> str:
+    whole = isinstance(value, float) and value.is_integer()
+    return str(int(value)) if whole else str(value)  # type: ignore[call-overload]
+
+
+def _favoured(favourable: str, target: str, classes: tuple[str, ...]) -> int | None:
+    if not favourable:
+        return None
+    if favourable not in classes:
+        raise JaliError(f"The favourable class {favourable!r} is none of the classes of {target!r}: {list(classes)}.")
+    return classes.index(favourable)
+
+
+def _decoded(x: Floats, column: Column) -> npt.NDArray[Any] | Values:
+    import pandas as pd
+
+    if column.kind == "number":
+        return x
+    whole = np.rint(x).astype(np.int64)
+    if column.kind == "integer":
+        return whole
+    names = np.array(column.categories, dtype=object)[whole]
+    return names == "True" if TRUTH.issuperset(column.categories) else pd.Series(names, dtype=str)

@@ -1,0 +1,105 @@
+"""A user's own table in a file."""
+
+from __future__ import annotations
+
+import difflib
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from jali.core import Dataset, JaliError
+from jali.data import _frames
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SEPARATORS = {".csv": ",", ".tsv": "\t"}
+
+
+@dataclass(frozen=True)
+class Table:
+    """Your own table: a .csv or .tsv file (plain or .gz) or a .parquet file with a header and one row per record.
+
+    Text and truth values become categories, whole numbers integers, other numbers numbers; no cell may be missing.
+    Nothing in the file is ever executed, and the path must be a file on this machine.
+
+    Parameters
+    ----------
+    path
+        The file.
+    target
+        The column to predict, 2 to 50 classes.
+    favourable
+        The class people hope for, as it is written in the file; empty where none is better.
+
+    >>> Table("applicants.csv", "repaid", favourable="1").path
+    'applicants.csv'
+    """
+
+    path: str
+    target: str
+    favourable: str = ""
+    origin: ClassVar[str] = "a file of your own"
+    licence: ClassVar[str] = "yours"
+    files: ClassVar[tuple[()]] = ()
+
+    def load(self) -> Dataset:
+        """Read the file and infer the schema."""
+        frame = _read(Path(self.path).expanduser())
+        if self.target not in frame.columns:
+            raise JaliError(f"{self.path} has no column {self.target!r}; {_hint(self.target, list(frame.columns))}")
+        return _frames.dataset(frame, self.target, favourable=self.favourable)
+
+
+def _hint(target: str, names: list[str]) -> str:
+    if len(names) == 1:
+        return f"its only column is {names[0]!r}: are the values separated by something else?"
+    near = difflib.get_close_matches(target, names, n=3, cutoff=0.5)
+    if near:
+        return f"did you mean {' or '.join(map(repr, near))}?"
+    return f"it has {', '.join(map(repr, names[:10]))}{' and more' if len(names) > 10 else ''}."
+
+
+def _read(path: Path) -> pd.DataFrame:
+    plain = path.with_suffix("") if path.suffix == ".gz" else path
+    if not path.is_file():
+        raise JaliError(f"There is no file {path}: give the path of a .csv, .tsv or .parquet file on this machine.")
+    try:
+        if plain.suffix in SEPARATORS:
+            return _delimited(path, SEPARATORS[plain.suffix])
+        if path.suffix == ".parquet":
+            return _parquet(path)
+    except JaliError:
+        raise
+    except UnicodeDecodeError:
+        raise JaliError(f"{path} is not text in UTF-8: save it in that encoding.") from None
+    except (ValueError, OSError, EOFError, zlib.error) as error:
+        reason = str(error).strip().split("\n")[0]
+        raise JaliError(f"Cannot read {path}: {reason.rstrip('.')}; expected a table with a header line.") from None
+    raise JaliError(f"Cannot read {path.name}: jali reads .csv and .tsv, also with .gz, and .parquet files.")
+
+
+def _delimited(path: Path, separator: str) -> pd.DataFrame:
+    """Read delimited text; the header apart, since pandas would rename what is unnamed or stands twice."""
+    import pandas as pd
+
+    header = pd.read_csv(
+        path, sep=separator, header=None, nrows=1, dtype=str, keep_default_na=False, encoding="utf-8-sig"
+    )
+    names = header.iloc[0].tolist()
+    _frames.check_names(names)
+    frame = pd.read_csv(path, sep=separator, header=0, names=names, encoding="utf-8-sig", low_memory=False)
+    if not frame.index.equals(pd.RangeIndex(len(frame))):
+        raise JaliError(f"The rows of {path} have more fields than its header has names ({len(names)}).")
+    return frame
+
+
+def _parquet(path: Path) -> pd.DataFrame:
+    try:
+        import pyarrow  # noqa: F401
+    except ImportError:
+        raise JaliError("Reading .parquet files needs pyarrow: pip install 'jali[parquet]'.") from None
+    import pandas as pd
+
+    return pd.read_parquet(path, engine="pyarrow")

@@ -1,0 +1,112 @@
+"""What a report says beside the attacks: who is exposed, how good the models are, what the data look like."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from jali.core import Bools, Dataset, Evidence, Floats, Game, Guesses
+from jali.judge import caught
+from jali.results import Exposed, Row
+from jali.stats.intervals import average
+
+SMALLEST_GROUP = 20
+
+
+def exposed(guesses: Guesses, alpha: float, most: int = 20) -> list[Exposed]:
+    """The records most often recognised at a share alpha of false positives, by row number."""
+    hit = caught(guesses, alpha) & guesses.truth
+    width = int(guesses.record.max()) + 1
+    times = np.bincount(guesses.record[guesses.truth], minlength=width)
+    hits = np.bincount(guesses.record[hit], minlength=width)
+    # One more member and a tenth of a hit: 5 of 5 comes before 1 of 1.
+    order = np.lexsort((np.arange(width), -(hits + 0.1) / (times + 1)))[:most]
+    return [
+        Exposed(record=int(i), caught=int(hits[i]), member_of=int(times[i]), rate=float(hits[i] / times[i]))
+        for i in order
+        if hits[i]
+    ]
+
+
+def groups(data: Dataset) -> dict[str, Bools]:
+    """Subgroups of records: each value of a quasi-identifier, numbers cut at their thirds; small ones are left out."""
+    out: dict[str, Bools] = {}
+    for j, column in enumerate(data.schema.columns):
+        if column.role != "quasi" and column.name != data.schema.sensitive:
+            continue
+        if column.kind == "category":
+            found = {f"{column.name} = {v}": data.X[:, j] == code for code, v in enumerate(column.categories)}
+            out |= found if len(found) <= 30 else _by_size(column.name, data.X[:, j])
+        else:
+            out |= _thirds(column.name, data.X[:, j])
+    return {label: inside for label, inside in out.items() if inside.sum() >= SMALLEST_GROUP}
+
+
+def _thirds(name: str, x: Floats) -> dict[str, Bools]:
+    third = np.searchsorted(np.unique(np.quantile(x, [1 / 3, 2 / 3])), x, side="left")
+    parts = [third == k for k in np.unique(third)]
+    return {f"{name} {x[p].min():.4g} to {x[p].max():.4g}": p for p in parts}
+
+
+def _by_size(name: str, codes: Floats) -> dict[str, Bools]:
+    """Too many categories to show each: records by how common their category is."""
+    count = np.bincount(codes.astype(np.int64))[codes.astype(np.int64)]
+    cuts = np.quantile(count, [1 / 3, 2 / 3])
+    third = np.searchsorted(cuts, count, side="left")
+    words = ("rare", "middling", "common")
+    return {f"{name}: {words[k]}": third == k for k in np.unique(third)}
+
+
+def measures(evidence: Evidence, game: Game) -> list[Row]:
+    """Accuracy of the targets on members and non-members, and the share of records each explainer answered."""
+    unit, record = np.nonzero(game.scored.T)
+    column = game.targets[unit]
+    out = []
+    if "correctness" in evidence.names:
+        right = evidence.value[evidence.names.index("correctness")][record, column]
+        inside = game.member[record, column]
+        for metric, side in {"train_accuracy": inside, "test_accuracy": ~inside}.items():
+            out.append(_measure(metric, "", right[side], unit[side], record[side]))
+    seen = set()
+    for name, there in zip(evidence.names, evidence.observed, strict=True):
+        explainer = name.rpartition("/")[0]
+        if explainer not in seen and not there.all():
+            seen.add(explainer)
+            out.append(_measure("answered", explainer, there[record, column], unit, record))
+    return out
+
+
+def _measure(metric: str, explainer: str, x: Any, unit: Any, record: Any) -> Row:
+    e = average(x.astype(np.float64), unit, record)
+    low, high = (None if side is None else min(max(side, 0.0), 1.0) for side in (e.low, e.high))
+    return Row(kind="measure", metric=metric, explainer=explainer, value=e.value, low=low, high=high, units=e.units)
+
+
+def twins(data: Dataset, game: Game) -> list[str]:
+    """A warning where non-members are copies of members."""
+    rows = np.concatenate([data.X, data.y[:, None]], axis=1)
+    same = np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1)
+    most = 0
+    for t, j in enumerate(game.targets.tolist()):
+        inside = np.zeros(same.max() + 1, dtype=bool)
+        inside[same[game.member[:, j]]] = True
+        most = max(most, int((inside[same] & ~game.member[:, j] & game.scored[:, t]).sum()))
+    copies = "non-member of a target is an exact copy" if most == 1 else "non-members of a target are exact copies"
+    text = f"{most} {copies} of its members (same columns, same label): they are counted as non-members."
+    return [text] if most else []
+
+
+def sizes(game: Game, data: Dataset | None = None) -> dict[str, Any]:
+    """Sizes a reader needs."""
+    members = game.member[:, game.targets].sum(axis=0)
+    low, high = int(members.min()), int(members.max())
+    out: dict[str, Any] = {"rows": int(game.member.shape[0])}
+    if data is not None:
+        out |= {"columns": len(data.schema.columns), "classes": list(data.schema.classes)}
+    return out | {
+        "members per target": f"{low}" if low == high else f"{low} to {high}",
+        "models": int(game.member.shape[1]),
+        "targets": len(game.targets),
+        "shadows per target": int(game.shadows[0].sum()),
+    }

@@ -1,0 +1,89 @@
+"""The one encoding of an experiment: raw rows (N, D) <-> model space (N, P).
+
+Numbers are scaled by the schema's public centre and spread, categories are one-hot. The encoding reads the schema
+and nothing else, so members and non-members go through the same transform by construction.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from jali.core import Bools, Floats, Ints, JaliError, Schema
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """Encode and decode rows of one schema.
+
+    >>> from jali.core import Column
+    >>> columns = (Column("age", "integer", 18, 90, 40, 10), Column("sex", "category", categories=("f", "m")))
+    >>> e = Encoding(Schema(columns))
+    >>> e.encode(np.array([[50.0, 1.0]]))
+    array([[1., 0., 1.]])
+    >>> e.decode(np.array([[1.04, 0.2, 0.3]]))
+    array([[50.,  1.]])
+    """
+
+    schema: Schema
+
+    @cached_property
+    def source(self) -> Ints:
+        """Raw column (P,) behind each column of model space."""
+        width = [max(1, len(c.categories)) for c in self.schema.columns]
+        return np.repeat(np.arange(len(width)), width)
+
+    @cached_property
+    def numeric(self) -> Ints:
+        """Positions in model space of the numeric raw columns, in order."""
+        return np.flatnonzero([self.schema.columns[j].kind != "category" for j in self.source])
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """One name per column of model space."""
+        return tuple(
+            name
+            for c in self.schema.columns
+            for name in ([f"{c.name}={v}" for v in c.categories] if c.kind == "category" else [c.name])
+        )
+
+    def encode(self, X: Floats) -> Floats:
+        """Rows of model space (n, P)."""
+        Z = np.zeros((len(X), len(self.source)))
+        at = 0
+        for j, column in enumerate(self.schema.columns):
+            if column.kind == "category":
+                codes = X[:, j].astype(np.int64)
+                if codes.size and not (codes.min() >= 0 and codes.max() < len(column.categories)):
+                    raise JaliError(f"Column {column.name!r} holds a category the schema does not name.")
+                Z[np.arange(len(X)), at + codes] = 1.0
+                at += len(column.categories)
+            else:
+                Z[:, at] = (X[:, j] - column.centre) / column.spread
+                at += 1
+        return Z
+
+    def decode(self, Z: Floats) -> Floats:
+        """The legal raw rows nearest to Z: bounds kept, integers rounded, the largest category taken."""
+        X = np.empty((len(Z), len(self.schema.columns)))
+        for j, column in enumerate(self.schema.columns):
+            block = Z[:, self.source == j]
+            if column.kind == "category":
+                X[:, j] = block.argmax(axis=1)
+            else:
+                x = block[:, 0] * column.spread + column.centre
+                X[:, j] = np.clip(np.rint(x) if column.kind == "integer" else x, column.low, column.high)
+        return X
+
+    def movable(self) -> Bools:
+        """Which columns of model space (P,) a search may change continuously: mutable numbers."""
+        return np.array([(c := self.schema.columns[j]).mutable and c.kind != "category" for j in self.source])
+
+    def bounds(self) -> tuple[Floats, Floats]:
+        """Lower and upper bounds (P,) of model space; 0 and 1 for one-hot columns."""
+        columns = [self.schema.columns[j] for j in self.source]
+        low = [0.0 if c.kind == "category" else (c.low - c.centre) / c.spread for c in columns]
+        high = [1.0 if c.kind == "category" else (c.high - c.centre) / c.spread for c in columns]
+        return np.array(low), np.array(high)

@@ -1,0 +1,233 @@
+"""Experiments: the only place where stages meet."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+import numpy as np
+
+from jali import parts, sanity
+from jali.columns import GAME, JUDGE, Block, Channel, digest, run_block, stream
+from jali.core import (
+    Attack,
+    Dataset,
+    Design,
+    Evidence,
+    Explainer,
+    Game,
+    Guesses,
+    JaliError,
+    Signal,
+    Source,
+    Trainer,
+)
+from jali.describe import exposed, groups, measures, sizes, twins
+from jali.judge import Trial, contrast_rows, curve, group_rows, guess, rows_of, unresolved
+from jali.parallel import Progress, fan_out, silent
+from jali.plan import Plan, plan, with_gaps
+from jali.results import Check, Curve, Results, Row
+from jali.store import Store
+
+Watch = Callable[[str], Progress]
+ALPHA = 0.01
+
+
+def unwatched(label: str) -> Progress:  # noqa: ARG001
+    """No progress bars."""
+    return silent
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A point of the grid: one part of each kind, and a seed."""
+
+    data: Source
+    model: Trainer
+    game: Design
+    explain: tuple[Explainer, ...] = ()
+    attack: tuple[Attack, ...] = ()
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Where and how an experiment runs; nothing here changes a number."""
+
+    workers: int = 1
+    block: int = 4
+    store: Store | None = None
+    watch: Watch = unwatched
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What an experiment leaves: the results, and the evidence they rest on."""
+
+    results: Results
+    evidence: Evidence
+    game: Game
+    data: Dataset | None = field(default=None, repr=False)
+
+
+def grid(experiment: Experiment, **axes: Sequence[Any]) -> Iterator[Experiment]:
+    """Every combination of the given parts, the rest as in the experiment.
+
+    >>> from jali.parts import build
+    >>> e = Experiment(build("data", "lending"), build("model", "logistic"), build("game", "rotate"))
+    >>> [x.seed for x in grid(e, seed=[1, 2])]
+    [1, 2]
+    """
+    unknown = set(axes) - {f.name for f in fields(Experiment)}
+    if unknown:
+        raise JaliError(f"An experiment has no {sorted(unknown)[0]!r}; it has {[f.name for f in fields(Experiment)]}.")
+    for combination in itertools.product(*axes.values()):
+        yield replace(experiment, **dict(zip(axes, combination, strict=True)))
+
+
+def run(experiment: Experiment, machine: Machine = Machine()) -> Outcome:  # noqa: B008 (frozen)
+    """Draw the game, make the evidence, judge it."""
+    began = time.perf_counter()
+    data = experiment.data.load()
+    if len(np.unique(data.y)) < 2:
+        raise JaliError(f"The data hold one class only ({data.schema.classes[int(data.y[0])]!r}); two are needed.")
+    game = experiment.game.draw(data, stream(experiment.seed, GAME))
+    loaded = time.perf_counter()
+    evidence, difference = gather(experiment, data, game, machine)
+    gathered = time.perf_counter()
+    outcome = conclude(evidence, game, experiment.attack, experiment.seed, machine, data)
+    checks = [
+        sanity.blind(data, game, stream(experiment.seed, JUDGE, 1)),
+        *outcome.results.sanity,
+        sanity.parity(difference),
+    ]
+    timings = {"data and game": loaded - began, "models and explanations": gathered - loaded}
+    timings["attacks and statistics"] = time.perf_counter() - gathered
+    results = outcome.results.model_copy(
+        update={
+            "sanity": checks,
+            "timings": timings,
+            "warnings": outcome.results.warnings + twins(data, game),
+            "rows": outcome.results.rows + measures(evidence, game),
+            "facts": sizes(game, data),
+        }
+    )
+    return Outcome(results, evidence, game, data)
+
+
+def channels(experiment: Experiment) -> tuple[Channel, ...]:
+    """The prediction and each explanation, with every signal that reads it."""
+    signals: list[Signal] = [parts.build("signal", name) for name in parts.names("signal")]
+    explained = frozenset({"attribution", "counterfactual"})
+    plain = tuple(s for s in signals if not s.needs & explained)
+    out = [Channel(None, plain)]
+    for explainer in experiment.explain:
+        out.append(Channel(explainer, tuple(s for s in signals if s.needs & explained == {explainer.gives})))
+    return tuple(out)
+
+
+def gather(experiment: Experiment, data: Dataset, game: Game, machine: Machine) -> tuple[Evidence, float]:
+    """Evidence of all columns, and the largest sign of unequal preprocessing; what the store has is not redone."""
+    chosen = channels(experiment)
+    blocks = list(_blocks(experiment, data, game, machine, chosen))
+    made = itertools.chain(*fan_out(run_block, blocks, machine.workers, machine.watch("training and explaining")))
+    columns = list(made)
+    value = np.stack([np.concatenate([c["value"] for c in column]) for column in columns], axis=2)
+    observed = np.stack([np.concatenate([c["observed"] for c in column]) for column in columns], axis=2)
+    names = tuple(name for channel in chosen for name in channel.names())
+    difference = max(float(column[0]["parity"]) for column in columns)
+    return Evidence(names, value, observed, game.member), difference
+
+
+def _blocks(
+    experiment: Experiment, data: Dataset, game: Game, machine: Machine, chosen: tuple[Channel, ...]
+) -> Iterator[Block]:
+    trainer, seed = experiment.model, experiment.seed
+    fingerprint = digest(data.X, data.y) + repr(data.schema)
+    total = game.member.shape[1]
+    for start in range(0, total, machine.block):
+        columns = tuple(range(start, min(start + machine.block, total)))
+        models = tuple(parts.key("model", trainer, fingerprint, digest(game.member[:, j]), seed, j) for j in columns)
+        keys = tuple(tuple(_channel_key(m, c) for c in chosen) for m in models)
+        yield Block(data, trainer, game.member[:, columns], columns, chosen, keys, models, machine.store, seed)
+
+
+def _channel_key(model: str, channel: Channel) -> str:
+    explainer = "prediction" if channel.explainer is None else channel.explainer
+    return parts.key("evidence", model, explainer, *channel.signals)
+
+
+# --- judging ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Job:
+    trial: Trial
+    evidence: Evidence
+    game: Game
+    seed: int
+    keep: bool
+
+
+def _judge(job: _Job) -> tuple[list[Row], Guesses | None]:
+    try:
+        found = guess(job.evidence, job.game, job.trial)
+    except JaliError as error:
+        return unresolved(job.trial, str(error)), None
+    return rows_of(job.trial, found, job.game, stream(job.seed, JUDGE, 2)), found if job.keep else None
+
+
+def conclude(
+    evidence: Evidence,
+    game: Game,
+    attacks: Sequence[Attack] = (),
+    seed: int = 0,
+    machine: Machine = Machine(),  # noqa: B008 (frozen)
+    data: Dataset | None = None,
+) -> Outcome:
+    """Run every planned attack on the evidence and turn the guesses into rows, curves and exposure."""
+    full = with_gaps(evidence)
+    todo = plan(full, game, attacks, 2 if data is None else len(data.schema.classes))
+    jobs = [_Job(t, full, game, seed, False) for t in todo.singles]
+    jobs += [_Job(t, full, game, seed, True) for t in todo.joints.values()]
+    done = list(fan_out(_judge, jobs, machine.workers, machine.watch("attacking")))
+    kept = {key: g for key, (_, g) in zip(todo.joints, done[len(todo.singles) :], strict=True) if g is not None}
+    rows = [row for made, _ in done for row in made] + _contrasts(todo, kept, game, seed)
+    lead = leading(todo, kept)
+    results = Results(rows=rows, curves=_curves(kept), sanity=_sanity(full, game, todo.joints[lead], kept[lead]))
+    results.exposed = exposed(kept[lead], ALPHA)
+    if data is not None:
+        results.rows += group_rows(todo.joints[lead], kept[lead], groups(data), ALPHA, stream(seed, JUDGE, 4))
+    return Outcome(results, evidence, game, data)
+
+
+def _contrasts(todo: Plan, kept: dict[tuple[str, str], Guesses], game: Game, seed: int) -> list[Row]:
+    by_trial = {id(todo.joints[key]): g for key, g in kept.items()}
+    out: list[Row] = []
+    for with_, without, _ in todo.contrasts():
+        rng = stream(seed, JUDGE, 3)
+        out += contrast_rows(with_, by_trial[id(with_)], by_trial[id(without)], game, rng)
+    return out
+
+
+def leading(todo: Plan, kept: dict[tuple[str, str], Guesses]) -> tuple[str, str]:
+    """The joint trial that stands for exposure: most guesses first, then most signals; never by its success."""
+    return max(kept, key=lambda k: (len(kept[k].score), len(todo.joints[k].names), k))
+
+
+def _sanity(evidence: Evidence, game: Game, trial: Trial, guesses: Guesses) -> list[Check]:
+    return [sanity.null_target(evidence, game, trial), sanity.orientation(guesses)]
+
+
+def _curves(kept: dict[tuple[str, str], Guesses]) -> list[Curve]:
+    words = {"score": "score", "decision": "decision", "explanation": "explanation"}
+    out = []
+    for (explainer, channel), guesses in kept.items():
+        base = " + ".join(
+            explainer if part == "explanation" and explainer else words[part] for part in channel.split("+")
+        )
+        out.append(curve(base, guesses))
+    return out

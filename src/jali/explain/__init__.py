@@ -1,0 +1,1 @@
+"""Explainers: one file per way to explain."""

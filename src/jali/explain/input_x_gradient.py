@@ -1,0 +1,35 @@
+"""Input times gradient."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from jali.core import Attribution, Dataset, Floats, Gives, Model, Rng, Schema
+from jali.encoding import Encoding
+from jali.explain._capability import differentiable
+
+
+@dataclass(frozen=True)
+class InputXGradient:
+    """What each column adds to the score of the predicted class, to first order.
+
+    a_j = z_j * d logit_c / d z_j at the encoded record z, c the predicted class; for a linear model a = z * w_c.
+    Shrikumar et al., Learning Important Features Through Propagating Activation Differences, ICML 2017.
+
+    >>> from jali.core import Column
+    >>> from jali.models._linear import LinearModel
+    >>> schema = Schema((Column("a"), Column("b")))
+    >>> model = LinearModel(Encoding(schema), np.array([[0.0, 2.0], [0.0, -1.0]]), np.zeros(2))
+    >>> InputXGradient().explain(model, np.array([[3.0, 1.0]]), schema, None, np.random.default_rng(0)).value
+    array([[ 6., -1.]])
+    """
+
+    gives: ClassVar[Gives] = "attribution"
+    reads: ClassVar[frozenset[str]] = frozenset()
+
+    def explain(self, model: Model, X: Floats, schema: Schema, owner: Dataset | None, rng: Rng) -> Attribution:  # noqa: ARG002
+        """Attributions (n, P) in model space."""
+        Z = Encoding(schema).encode(X)
+        gradient = differentiable("input_x_gradient", model, schema).gradient(Z, model.logits(X).argmax(axis=1))
+        return Attribution(Z * gradient)

@@ -1,0 +1,1 @@
+"""Membership designs: who is in which training set, one file each."""

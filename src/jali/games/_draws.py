@@ -1,0 +1,55 @@
+"""Random subsets of records that keep the rows of one group together."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from jali.core import Bools, Dataset, Ints, JaliError, Rng
+
+FEWEST = 10
+
+
+def blocks(data: Dataset) -> Ints:
+    """Group number (N,) of each row, counted from zero; every row its own where the data names no groups."""
+    if data.groups is None:
+        return np.arange(len(data))
+    return np.unique(data.groups, return_inverse=True)[1].astype(np.int64)
+
+
+def subsets(group: Ints, share: float, count: int, rng: Rng, pool: Bools | None = None) -> Bools:
+    """Independent random subsets (N, count), each a share of the groups in the pool of rows."""
+    ids = np.unique(group if pool is None else group[pool])
+    size = round(share * len(ids))
+    out = np.zeros((len(group), count), dtype=bool)
+    for j in range(count):
+        out[:, j] = np.isin(group, rng.choice(ids, size, replace=False))
+    return out
+
+
+def split(group: Ints, share: float, rng: Rng) -> Bools:
+    """A random share of the groups as a mask (N,)."""
+    return subsets(group, share, 1, rng)[:, 0]
+
+
+def enough(name: str, data: Dataset, member: Bools, scored: Bools) -> None:
+    """Refuse a game whose training sets or scored sides are too small to mean anything."""
+    smallest = int(member.sum(axis=0).min())
+    if smallest < FEWEST:
+        raise JaliError(
+            f"{name}: {len(data)} rows give a training set of only {smallest}; at least {FEWEST} are needed: "
+            "use more rows or a larger share."
+        )
+    if not scored.any():
+        raise JaliError(f"{name}: no row is left to be guessed about; use more rows or smaller shares.")
+
+
+def proportion(name: str, field: str, value: float) -> None:
+    """Refuse a share outside (0, 1)."""
+    if not 0 < value < 1:
+        raise JaliError(f"{name}: {field} must lie between 0 and 1, not {value}.")
+
+
+def positive(name: str, field: str, value: int, least: int = 1) -> None:
+    """Refuse a count that is too small."""
+    if value < least:
+        raise JaliError(f"{name}: {field} must be at least {least}, not {value}.")

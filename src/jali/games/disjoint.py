@@ -1,0 +1,48 @@
+"""Owner and adversary share no record."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from jali.core import Dataset, Game, Rng
+from jali.games._draws import blocks, enough, positive, proportion, split, subsets
+
+
+@dataclass(frozen=True)
+class Disjoint:
+    """The owner's population and the adversary's have no row in common.
+
+    Targets train on random halves of the owner's rows, and the owner's other rows are the non-members; shadows train
+    on random halves of the adversary's rows and never see a row that is scored. So there are no in-models for the
+    scored records and the attacks are offline ones.
+
+    The clean form of the game in Pawelczyk, Lakkaraju and Neel, AISTATS 2023.
+
+    >>> from jali.data.linear_gaussian import LinearGaussian
+    >>> game = Disjoint(targets=1, shadows=2).draw(LinearGaussian(n=80, d=2).load(), np.random.default_rng(0))
+    >>> bool((game.member[:, 1:].any(axis=1) & game.scored[:, 0]).any())
+    False
+    """
+
+    targets: int = 8
+    shadows: int = 16
+    owner: float = 0.5
+
+    def __post_init__(self) -> None:
+        positive("disjoint", "targets", self.targets)
+        positive("disjoint", "shadows", self.shadows)
+        proportion("disjoint", "owner", self.owner)
+
+    def draw(self, data: Dataset, rng: Rng) -> Game:
+        """Split the population, then draw halves of each part."""
+        group = blocks(data)
+        owned = split(group, self.owner, rng)
+        attacked = subsets(group, 0.5, self.targets, rng, owned)
+        member = np.concatenate([attacked, subsets(group, 0.5, self.shadows, rng, ~owned)], axis=1)
+        shadows = np.zeros((self.targets, member.shape[1]), dtype=bool)
+        shadows[:, self.targets :] = True
+        scored = np.repeat(owned[:, None], self.targets, axis=1)
+        enough("disjoint", data, member, scored)
+        return Game(member, np.arange(self.targets), shadows, scored)

@@ -1,0 +1,50 @@
+"""Cross-validation folds as targets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from jali.core import Dataset, Game, Rng
+from jali.games._draws import blocks, enough, positive, proportion, split, subsets
+
+
+@dataclass(frozen=True)
+class Folds:
+    """Target t trains on all of the owner's rows but fold t, which holds its non-members.
+
+    The folds are not each other's shadows: a record is missing from exactly one of them, so counting would give it
+    away. Shadows train on random halves of the adversary's rows, which are never scored.
+
+    The evaluation of Naretto, Monreale and Giannotti, Trans. Data Privacy 2025 (three folds, 30 % for the adversary).
+
+    >>> from jali.data.linear_gaussian import LinearGaussian
+    >>> game = Folds(k=3).draw(LinearGaussian(n=100, d=2).load(), np.random.default_rng(0))
+    >>> game.scored[:, 0].sum(), (game.member & game.scored[:, :1])[:, :3].sum(axis=0)
+    (np.int64(70), array([46, 47, 47]))
+    """
+
+    k: int = 3
+    shadows: int = 16
+    adversary: float = 0.3
+
+    def __post_init__(self) -> None:
+        positive("folds", "k", self.k, least=2)
+        positive("folds", "shadows", self.shadows)
+        proportion("folds", "adversary", self.adversary)
+
+    def draw(self, data: Dataset, rng: Rng) -> Game:
+        """Split off the adversary's rows, then cut the owner's into folds."""
+        group = blocks(data)
+        owned = ~split(group, self.adversary, rng)
+        fold = np.full(int(group.max()) + 1, -1)
+        ids = rng.permutation(np.unique(group[owned]))
+        fold[ids] = np.arange(len(ids)) % self.k
+        attacked = owned[:, None] & (fold[group][:, None] != np.arange(self.k))
+        member = np.concatenate([attacked, subsets(group, 0.5, self.shadows, rng, ~owned)], axis=1)
+        shadows = np.zeros((self.k, member.shape[1]), dtype=bool)
+        shadows[:, self.k :] = True
+        scored = np.repeat(owned[:, None], self.k, axis=1)
+        enough("folds", data, member, scored)
+        return Game(member, np.arange(self.k), shadows, scored)

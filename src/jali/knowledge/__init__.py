@@ -1,0 +1,1 @@
+"""What an adversary knows beforehand, one file each."""

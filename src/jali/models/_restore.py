@@ -1,0 +1,31 @@
+"""Ensembles from plain arrays, so that models are kept as npz and never pickled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from jali.core import Ensemble
+from jali.encoding import Encoding
+from jali.models._linear import LinearEnsemble
+from jali.models._network import NetworkEnsemble
+
+
+def restore(arrays: Mapping[str, Any], encoding: Encoding) -> Ensemble | None:
+    """The ensemble whose `arrays()` these are; None if they are of no kind known here.
+
+    Arrays of several ensembles of one trainer may be joined along the first axis before.
+
+    >>> import numpy as np
+    >>> from jali.core import Column, Schema
+    >>> encoding = Encoding(Schema((Column("age"),)))
+    >>> len(restore({"coef": np.zeros((3, 1, 2)), "intercept": np.zeros((3, 2))}, encoding))
+    3
+    """
+    if "coef" in arrays:
+        return LinearEnsemble(encoding, arrays["coef"], arrays["intercept"])
+    depth = sum(name.startswith("weight") for name in arrays)
+    if not depth:
+        return None
+    weights = tuple(arrays[f"weight{layer}"] for layer in range(depth))
+    return NetworkEnsemble(encoding, weights, tuple(arrays[f"bias{layer}"] for layer in range(depth)))

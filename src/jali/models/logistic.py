@@ -1,0 +1,156 @@
+"""Logistic regression by damped Newton."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from jali.core import Bools, Dataset, Floats, Ints, Rng
+from jali.encoding import Encoding
+from jali.models._linear import UNSEEN, LinearEnsemble
+from jali.models._members import checked
+
+LARGEST = 1500  # unknowns beyond which a Newton system costs more than many gradient steps
+ENOUGH = 1e-8  # size of the gradient, relative to where it started, at which the fit has converged
+
+
+@dataclass(frozen=True)
+class Logistic:
+    """L2-penalised logistic regression, in model space, with a free intercept.
+
+    Minimises C * sum_i -log softmax(Z_i W + b)[y_i] + ||W||^2 / 2. With two classes there is one weight vector w, their
+    scores are -w/2 and w/2; with more, every class has its own and the intercepts add up to zero. Columns are fitted
+    one by one on arrays of their own, so a model is the same to the bit whatever else is in the call.
+
+    >>> from jali.core import Column, Schema
+    >>> data = Dataset(np.array([[-1.0], [-1.0], [1.0], [1.0]]), [0, 0, 1, 1], Schema((Column("x"),)))
+    >>> fitted = Logistic().fit(data, np.ones((4, 1), dtype=bool), [np.random.default_rng(0)])
+    >>> fitted.coef.round(4)  # the root of w = 4 / (1 + exp(w))
+    array([[[-0.5213,  0.5213]]])
+    """
+
+    C: float = 1.0
+    iterations: int = 100
+
+    def fit(self, data: Dataset, member: Bools, rngs: list[Rng]) -> LinearEnsemble:
+        """Train one model per column of member (N, M); nothing is drawn at random."""
+        member = checked(data, member, rngs)
+        encoding = Encoding(data.schema)
+        Z, classes = encoding.encode(data.X), len(data.schema.classes)
+        fits = [self._column(Z[mine], data.y[mine], classes) for mine in member.T]
+        return LinearEnsemble(encoding, np.stack([w for w, _ in fits]), np.stack([b for _, b in fits]))
+
+    def _column(self, Z: Floats, y: Ints, classes: int) -> tuple[Floats, Floats]:
+        """Coef (P, C) and intercept (C,) of one model."""
+        seen, code = np.unique(y, return_inverse=True)
+        two = len(seen) == 2
+        weights, b = self._solution(Z, np.eye(len(seen))[1 if two else 0 :, code])
+        # Two classes share one weight vector evenly: an explanation of either class's score then says the same.
+        weights, b = (np.vstack([-weights, weights]) / 2, np.r_[-b, b] / 2) if two else (weights, b)
+        coef, intercept = np.zeros((Z.shape[1], classes)), np.zeros(classes)
+        coef[:, seen], intercept[seen] = weights.T, b
+        if len(seen) < classes:
+            unseen = np.setdiff1d(np.arange(classes), seen)
+            intercept[unseen] = (Z @ coef[:, seen] + intercept[seen]).min() + UNSEEN
+        return coef, intercept
+
+    def _solution(self, Z: Floats, Y: Floats) -> tuple[Floats, Floats]:
+        """Weights (F, P) and intercepts (F,) of the free classes, for their indicators Y (F, n).
+
+        The optimal weights lie in the row space of Z and the penalty does not change under rotation, so with more
+        columns than rows the problem is solved in coordinates of that space.
+        """
+        if Z.shape[1] > len(Z):
+            basis, triangle = np.linalg.qr(Z.T)
+            weights, b = self._solution(np.ascontiguousarray(triangle.T), Y)
+            return weights @ basis.T, b
+        problem = _Problem(np.column_stack([Z, np.ones(len(Z))]), Y, self.C)
+        small = (Z.shape[1] + 1) * len(Y) <= LARGEST
+        B = _newton(problem, self.iterations) if small else _quasi_newton(problem, self.iterations)
+        return B[:, :-1], B[:, -1]
+
+
+@dataclass(frozen=True)
+class _Problem:
+    """The objective: rows A (n, k) ending in a one, indicators Y (F, n) of the free classes; unknowns B (F, k).
+
+    F = 1 stands for two classes, the first of which has score zero. Otherwise adding a number to all intercepts
+    would change nothing; half the square of their sum, zero at the optimum, is added to settle that.
+    """
+
+    A: Floats
+    Y: Floats
+    C: float
+
+    def start(self) -> Floats:
+        """Where every search starts."""
+        return np.zeros((len(self.Y), self.A.shape[1]))
+
+    def at(self, B: Floats) -> tuple[float, Floats, Floats]:
+        """Objective, its gradient (F, k), and the probabilities (F, n) of the free classes."""
+        scores = B @ self.A.T
+        every = np.vstack([np.zeros_like(scores), scores]) if len(B) == 1 else scores
+        top = every.max(axis=0)
+        mass = np.exp(every - top)
+        total = mass.sum(axis=0)
+        loss = (np.log(total) + top - (self.Y * scores).sum(axis=0)).sum()
+        probability = mass[-len(B) :] / total
+        gradient = self.C * ((probability - self.Y) @ self.A)
+        gradient[:, :-1] += B[:, :-1]
+        surplus = B[:, -1].sum() if len(B) > 1 else 0.0
+        gradient[:, -1] += surplus
+        return float(self.C * loss + (B[:, :-1] ** 2).sum() / 2 + surplus**2 / 2), gradient, probability
+
+    def step(self, gradient: Floats, probability: Floats) -> Floats:
+        """The Newton step (F, k): Hessian^-1 gradient, with a trace of damping against a singular Hessian."""
+        free, k = gradient.shape
+        H = np.empty((free, k, free, k))
+        for a in range(free):
+            for b in range(a, free):
+                weight = self.C * probability[a] * (float(a == b) - probability[b])
+                H[a, :, b] = H[b, :, a] = (self.A.T * weight) @ self.A
+            H[a, range(k - 1), a, range(k - 1)] += 1.0
+        if free > 1:
+            H[:, -1, :, -1] += 1.0
+        system: Floats = H.reshape(free * k, free * k)
+        system.flat[:: free * k + 1] += 1e-12 * np.trace(system) / len(system)
+        return np.asarray(np.linalg.solve(system, gradient.ravel()), dtype=np.float64).reshape(free, k)
+
+
+def _newton(problem: _Problem, iterations: int) -> Floats:
+    """Newton steps, halved until the objective falls; ends where rounding lets it fall no further."""
+    B = problem.start()
+    value, gradient, probability = problem.at(B)
+    enough = ENOUGH * max(1.0, float(np.linalg.norm(gradient)))
+    for _ in range(iterations):
+        if np.linalg.norm(gradient) <= enough:
+            break
+        step = problem.step(gradient, probability)
+        slope = float((gradient * step).sum())
+        for part in 0.5 ** np.arange(30):
+            trial = problem.at(B - part * step)
+            if trial[0] <= value - 1e-4 * part * slope + 1e-13 * abs(value):
+                break
+        else:
+            break
+        B = B - part * step
+        value, gradient, probability = trial
+    return B
+
+
+def _quasi_newton(problem: _Problem, iterations: int) -> Floats:
+    """L-BFGS, twenty cheap steps for each Newton step allowed."""
+    from scipy.optimize import minimize
+
+    def both(flat: Floats) -> tuple[float, Floats]:
+        value, gradient, _ = problem.at(flat.reshape(start.shape))
+        return value, gradient.ravel()
+
+    start = problem.start()
+    enough = ENOUGH * max(1.0, float(np.linalg.norm(problem.at(start)[1])))
+    limits: Any = {"maxiter": 20 * iterations, "maxfun": 40 * iterations, "maxcor": 20, "ftol": 0.0}
+    limits["gtol"] = enough / np.sqrt(start.size)
+    found = minimize(both, start.ravel(), jac=True, method="L-BFGS-B", options=limits)
+    return np.asarray(found.x, dtype=np.float64).reshape(start.shape)

@@ -1,0 +1,110 @@
+"""Any scikit-learn classifier by its import path."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from jali.core import Bools, Dataset, Ensemble, Floats, Ints, JaliError, Model, Rng, Schema
+from jali.encoding import Encoding
+from jali.models._estimator import FittedModel, Several, decision, fitted, seeded, trained
+from jali.models._linear import UNSEEN, LinearModel, joined
+from jali.models._members import checked
+
+
+@dataclass(frozen=True)
+class Sklearn:
+    """A scikit-learn classifier on model space, with literal parameters and every random_state drawn per model.
+
+    Logits are the decision function where softmax of it is the probability, else the log of the clipped probability.
+    Estimators with coef_ and intercept_ come back as linear models.
+
+    >>> Sklearn("sklearn.ensemble:RandomForestClassifier", "n_estimators=50, max_depth=4").estimator
+    'sklearn.ensemble:RandomForestClassifier'
+    """
+
+    estimator: str
+    params: str = ""
+
+    def fit(self, data: Dataset, member: Bools, rngs: list[Rng]) -> Ensemble:
+        """Train one estimator per column of member (N, M); column j draws from rngs[j] alone."""
+        member = checked(data, member, rngs)
+        models = [self._column(data.rows(mine), rng) for mine, rng in zip(member.T, rngs, strict=True)]
+        linear = [model for model in models if isinstance(model, LinearModel)]
+        return joined(linear) if len(linear) == len(models) else Several(models)
+
+    def _column(self, own: Dataset, rng: Rng) -> Model:
+        encoding = Encoding(own.schema)
+        estimator = trained(seeded(self._fresh(), rng), encoding.encode(own.X), own.y)
+        position: Ints = np.asarray(estimator.classes_, dtype=np.int64)
+        model = fitted(estimator, encoding.encode, own.schema, position, own.X)
+        return _linear(model, own.X) or model
+
+    def _fresh(self) -> Any:
+        cls = _classifier(self.estimator)
+        try:
+            return cls(**_literals(self.params))
+        except TypeError as error:
+            raise JaliError(f"sklearn: {self.estimator} does not take params={self.params!r}: {error}.") from None
+
+
+def _classifier(path: str) -> Any:
+    module, _, name = path.partition(":")
+    try:
+        cls = getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError, ValueError):
+        raise JaliError(
+            f"sklearn: there is no estimator {path!r}; write package.module:Class, "
+            "such as sklearn.ensemble:RandomForestClassifier."
+        ) from None
+    gives = hasattr(cls, "predict_proba") or hasattr(cls, "decision_function")
+    if not isinstance(cls, type) or not hasattr(cls, "fit") or not gives:
+        raise JaliError(f"sklearn: {path!r} must be a class with fit and predict_proba or decision_function.")
+    return cls
+
+
+def _literals(params: str) -> dict[str, Any]:
+    """Keyword arguments of plain values; nothing is evaluated."""
+    try:
+        call = ast.parse(f"_({params})", mode="eval").body
+        if not isinstance(call, ast.Call) or call.args or not isinstance(call.func, ast.Name):
+            raise ValueError
+        return {_named(k): ast.literal_eval(k.value) for k in call.keywords}
+    except (ValueError, SyntaxError, TypeError):
+        raise JaliError(
+            f"sklearn: params must be keyword arguments with plain values, such as "
+            f"'n_estimators=50, max_depth=4', not {params!r}."
+        ) from None
+
+
+def _named(keyword: ast.keyword) -> str:
+    if keyword.arg is None:  # **something
+        raise ValueError
+    return keyword.arg
+
+
+def _linear(model: FittedModel, X: Floats) -> LinearModel | None:
+    """The linear model an estimator says it is, if its decision function agrees."""
+    coef, intercept = (np.atleast_1d(getattr(model.estimator, name, np.nan)) for name in ("coef_", "intercept_"))
+    width = len(model.encoding.source)
+    if not model.scored or coef.shape[-1] != width or coef.ndim != 2 or len(coef) != len(intercept):
+        return None
+    if len(coef) == 1:
+        coef, intercept = np.vstack([-coef, coef]) / 2, np.r_[-intercept, intercept] / 2
+    Z = model.encoding.encode(X)
+    scores, claimed = decision(model.estimator, Z), Z @ coef.T + intercept
+    if claimed.shape != scores.shape or not np.allclose(claimed, scores):
+        return None
+    return _placed(model, coef, intercept, scores.min() + UNSEEN)
+
+
+def _placed(model: FittedModel, coef: Floats, intercept: Floats, unseen: float) -> LinearModel:
+    """Weights (P, C) and intercepts (C,) of the schema's classes from those (K, P), (K,) of the estimator's."""
+    schema: Schema = model.encoding.schema
+    weights, b = np.zeros((coef.shape[1], len(schema.classes))), np.full(len(schema.classes), unseen)
+    weights[:, model.position], b[model.position] = coef.T, intercept
+    return LinearModel(model.encoding, weights, b)

@@ -1,0 +1,1 @@
+"""One TOML per paper, with the numbers it published."""

@@ -1,0 +1,56 @@
+"""One fan-out over workers; the only module that knows joblib."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+Progress = Callable[[int, int], None]
+
+
+def silent(done: int, total: int) -> None:
+    """Progress that nobody watches."""
+
+
+def cores() -> int:
+    """How many workers this process may use."""
+    import joblib
+
+    return int(joblib.cpu_count())
+
+
+def fan_out(
+    run: Callable[[Task], Result], tasks: Sequence[Task], workers: int = 1, progress: Progress = silent
+) -> Iterator[Result]:
+    """Run every task and yield the results in order, reporting (done, total) as they come.
+
+    One worker runs here; more run in processes of their own (joblib's loky), each with one thread for linear algebra,
+    so that the numbers do not depend on where a task ran.
+
+    >>> list(fan_out(abs, [-1, -2]))
+    [1, 2]
+    """
+    progress(0, len(tasks))
+    for done, result in enumerate(_results(run, tasks, min(workers, len(tasks))), start=1):
+        progress(done, len(tasks))
+        yield result
+
+
+def _results(run: Callable[[Task], Result], tasks: Sequence[Task], workers: int) -> Iterator[Result]:
+    import joblib
+
+    if workers <= 1:
+        return (_single(run, task) for task in tasks)
+    calls = (joblib.delayed(_single)(run, task) for task in tasks)
+    pool = joblib.Parallel(n_jobs=workers, backend="loky", return_as="generator", pre_dispatch="2*n_jobs", batch_size=1)
+    return iter(pool(calls))
+
+
+def _single(run: Callable[[Task], Result], task: Task) -> Result:
+    """Run a task with one thread: sums split over threads would change the last bits."""
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(limits=1):
+        return run(task)

@@ -1,0 +1,296 @@
+"""Names <-> parts. The directory is the registry: `lira` of kind `attack` is the one public class of jali.attacks.lira.
+
+A specification is one safe grammar for command line, TOML, rows and cache keys:
+`lira(spread="shrunken", prior=11.0)`, `my_lab.attacks:Mine(k=3)`, `k_anonymous(nice(), k=10)`.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import difflib
+import functools
+import hashlib
+import importlib
+import inspect
+import pkgutil
+import re
+from pathlib import Path
+from typing import Any, Literal
+
+from jali.core import JaliError
+
+PartKind = Literal["data", "game", "model", "explain", "signal", "attack"]
+FOLDERS: dict[str, tuple[str, ...]] = {
+    "data": ("data",),
+    "game": ("games",),
+    "model": ("models", "defend"),
+    "explain": ("explain", "defend"),
+    "signal": ("signals",),
+    "attack": ("attacks",),
+}
+PROTOCOLS = {
+    "Source": "data",
+    "Design": "game",
+    "Trainer": "model",
+    "Explainer": "explain",
+    "Signal": "signal",
+    "Attack": "attack",
+}
+TOKEN = re.compile(
+    r"\s*(?:(?P<string>\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*')|(?P<number>-?\d[\w.+-]*|-?\.\d[\w.+-]*)"
+    r"|(?P<name>[A-Za-z_][\w.]*(?::[A-Za-z_]\w*)?)|(?P<mark>[()\[\],=]))"
+)
+WORDS = {"true": True, "false": False, "none": None, "True": True, "False": False, "None": None}
+
+
+def names(kind: PartKind) -> tuple[str, ...]:
+    """Every built-in part of a kind.
+
+    >>> "lira" in names("attack")
+    True
+    """
+    found: list[str] = []
+    for folder in FOLDERS[kind]:
+        package = importlib.import_module(f"jali.{folder}")
+        modules = [m.name for m in pkgutil.iter_modules(package.__path__) if not m.name.startswith("_")]
+        found += [m for m in modules if folder != "defend" or _kind_of(_public(f"jali.defend.{m}")) == kind]
+    return tuple(sorted(found))
+
+
+def build(kind: PartKind, text: str) -> Any:
+    """The part a specification names.
+
+    >>> build("attack", 'lira(spread="shrunken")').spread
+    'shrunken'
+    """
+    tokens = _tokens(text)
+    part, rest = _value(kind, tokens, text)
+    if rest:
+        raise JaliError(f"Cannot read {text!r}: {rest[0][1]!r} is left over.")
+    if isinstance(part, (str, int, float, bool, list, type(None))):
+        raise JaliError(f"{text!r} does not name a part of kind {kind}.")
+    return part
+
+
+def spec(part: Any, every: bool = False) -> str:
+    """The specification of a part: fields that differ from their defaults, or every field.
+
+    >>> spec(build("attack", "lira"))
+    'lira'
+    """
+    if not dataclasses.is_dataclass(part) or isinstance(part, type):
+        return _literal(part)
+    given = []
+    for f in dataclasses.fields(part):
+        value = getattr(part, f.name)
+        default = f.default_factory() if f.default_factory is not dataclasses.MISSING else f.default
+        if every or value != default:
+            given.append(f"{f.name}={spec(value, every)}")
+    name = name_of(part)
+    return f"{name}({', '.join(given)})" if given else name
+
+
+def name_of(part: Any) -> str:
+    """The name of a part: its file for a built-in one, an import path for any other."""
+    module = type(part).__module__
+    built_in = re.fullmatch(r"jali\.(\w+)\.(\w+)", module)
+    return built_in[2] if built_in else f"{module}:{type(part).__name__}"
+
+
+def summary(kind: PartKind, name: str) -> str:
+    """First sentence of a part's docstring."""
+    return (inspect.getdoc(_find(kind, name)) or "").split("\n")[0]
+
+
+def key(*ingredients: Any) -> str:
+    """Content key of anything: parts by full specification and source, the rest by text."""
+    digest = hashlib.sha256(code().encode())
+    for item in ingredients:
+        text = (
+            f"{spec(item, every=True)}:{_source(type(item).__module__)}"
+            if dataclasses.is_dataclass(item)
+            else repr(item)
+        )
+        digest.update(text.encode() + b"\0")
+    return digest.hexdigest()[:40]
+
+
+@functools.cache
+def code() -> str:
+    """Digest of the layers that compute, so that no number outlives the code that made it."""
+    root = Path(__file__).parent
+    digest = hashlib.sha256()
+    for path in sorted(root.rglob("*.py")):
+        if path.relative_to(root).parts[0] not in ("report", "cli.py", "papers"):
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+# --- reading ---------------------------------------------------------------------------------------------------
+
+Tokens = list[tuple[str, str]]
+
+
+def _tokens(text: str) -> Tokens:
+    out, at = [], 0
+    while at < len(text.rstrip()):
+        match = TOKEN.match(text, at)
+        if not match:
+            raise JaliError(
+                f"Cannot read {text!r} at {text[at : at + 10]!r}; expected something like name(field=value)."
+            )
+        out.append((str(match.lastgroup), match[0].strip()))
+        at = match.end()
+    return out
+
+
+def _value(kind: str | None, tokens: Tokens, text: str) -> tuple[Any, Tokens]:
+    if not tokens:
+        raise JaliError(f"Cannot read {text!r}: it ends too early.")
+    (what, word), rest = tokens[0], tokens[1:]
+    if what == "string":
+        return re.sub(r"\\(.)", r"\1", word[1:-1]), rest
+    if what == "number":
+        return _number(word, text), rest
+    if what == "mark":
+        if word != "[":
+            raise JaliError(f"Cannot read {text!r}: unexpected {word!r}.")
+        return _list(kind, rest, text)
+    if word in WORDS:
+        return WORDS[word], rest
+    if kind is None:
+        raise JaliError(f"Cannot read {text!r}: {word} must be written as a quoted string here.")
+    return _part(kind, word, rest, text)
+
+
+def _number(word: str, text: str) -> int | float:
+    try:
+        return int(word) if re.fullmatch(r"-?\d+", word) else float(word)
+    except ValueError:
+        raise JaliError(f"Cannot read {text!r}: {word!r} is not a number.") from None
+
+
+def _list(kind: str | None, tokens: Tokens, text: str) -> tuple[tuple[Any, ...], Tokens]:
+    items: list[Any] = []
+    while tokens and tokens[0][1] != "]":
+        item, tokens = _value(kind, tokens, text)
+        items.append(item)
+        if tokens and tokens[0][1] == ",":
+            tokens = tokens[1:]
+    if not tokens:
+        raise JaliError(f"Cannot read {text!r}: a closing ] is missing.")
+    return tuple(items), tokens[1:]
+
+
+def _part(kind: str, name: str, tokens: Tokens, text: str) -> tuple[Any, Tokens]:
+    cls = _find(kind, name)
+    fields = {f.name: f for f in dataclasses.fields(cls)}
+    given: dict[str, Any] = {}
+    if tokens and tokens[0] == ("mark", "("):
+        tokens = tokens[1:]
+        while tokens and tokens[0][1] != ")":
+            named = len(tokens) > 1 and tokens[1] == ("mark", "=")
+            field = tokens[0][1] if named else next((f for f in fields if f not in given), "")
+            if field not in fields:
+                raise JaliError(f"{name} has no field {field or 'left'!r}; it has {_listed(fields) or 'none'}.")
+            given[field], tokens = _value(_field_kind(fields[field]), tokens[2:] if named else tokens, text)
+            given[field] = _checked(name, fields[field], given[field])
+            if tokens and tokens[0][1] == ",":
+                tokens = tokens[1:]
+        if not tokens:
+            raise JaliError(f"Cannot read {text!r}: a closing ) is missing.")
+        tokens = tokens[1:]
+    missing = [f for f, d in fields.items() if f not in given and _required(d)]
+    if missing:
+        raise JaliError(f"{name} needs {_listed(missing)}: write {name}({missing[0]}=…).")
+    return cls(**given), tokens
+
+
+def _required(field: dataclasses.Field[Any]) -> bool:
+    return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+
+
+def _checked(name: str, field: dataclasses.Field[Any], value: Any) -> Any:
+    """Hold a value against its annotation, as far as plain types go."""
+    want = str(field.type)
+    if want == "float" and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    plain = {"int": int, "float": float, "str": str, "bool": bool}
+    wrong = want in plain and (not isinstance(value, plain[want]) or (want == "int" and isinstance(value, bool)))
+    if wrong:
+        raise JaliError(f"{name}: {field.name} must be of type {want}, not {value!r}.")
+    if want.startswith("Literal["):
+        allowed = ast.literal_eval(f"[{want[8:-1]}]")
+        if value not in allowed:
+            raise JaliError(f"{name}: {field.name} must be one of {_listed(allowed)}, not {value!r}.")
+    return value
+
+
+def _field_kind(field: dataclasses.Field[Any]) -> str | None:
+    words = re.findall(r"\w+", str(field.type))
+    return next((PROTOCOLS[w] for w in words if w in PROTOCOLS), None)
+
+
+def _find(kind: str, name: str) -> Any:
+    if ":" in name:
+        return _imported(name)
+    known = names(kind)  # type: ignore[arg-type]
+    if name not in known:
+        near = difflib.get_close_matches(name, known, n=3, cutoff=0.4)
+        hint = f"did you mean {' or '.join(near)}" if near else f"there are {_listed(known)}"
+        raise JaliError(f"There is no {kind} called {name!r}; {hint}? (A part of your own is package.module:Class.)")
+    for folder in FOLDERS[kind]:
+        if (Path(__file__).parent / folder / f"{name}.py").exists():
+            return _public(f"jali.{folder}.{name}")
+    raise JaliError(f"There is no {kind} called {name!r}.")
+
+
+def _imported(path: str) -> Any:
+    module, _, attribute = path.partition(":")
+    try:
+        cls = getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        raise JaliError(f"Cannot import {path!r}: {error}.") from None
+    if not dataclasses.is_dataclass(cls):
+        raise JaliError(f"{path!r} is not a dataclass; a part is a frozen dataclass with one method.")
+    return cls
+
+
+@functools.cache
+def _public(module: str) -> Any:
+    """The one public dataclass of a module."""
+    loaded = importlib.import_module(module)
+    mine = [c for c in vars(loaded).values() if inspect.isclass(c) and c.__module__ == module]
+    parts = [c for c in mine if dataclasses.is_dataclass(c) and not c.__name__.startswith("_")]
+    if len(parts) != 1:
+        raise JaliError(f"{module} must hold exactly one public part, not {len(parts)}.")
+    return parts[0]
+
+
+def _kind_of(cls: Any) -> str:
+    return "model" if hasattr(cls, "fit") else "explain"
+
+
+@functools.cache
+def _source(module: str) -> str:
+    """Digest of the source of a part's module; of its name where there is no source."""
+    try:
+        return hashlib.sha256(inspect.getsource(importlib.import_module(module)).encode()).hexdigest()
+    except (OSError, TypeError, ImportError):
+        return module
+
+
+def _literal(value: Any) -> str:
+    if isinstance(value, str):
+        escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+        return f'"{escaped}"'
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(spec(v) for v in value)}]"
+    if value is None or isinstance(value, bool):
+        return str(value).lower()
+    return repr(value)
+
+
+def _listed(items: Any) -> str:
+    return ", ".join(str(i) for i in items)

@@ -1,0 +1,106 @@
+"""Which attacks are run on which signals, fixed before anything is looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from jali import parts
+from jali.core import Attack, Evidence, Game, JaliError
+from jali.judge import Trial, feasible
+
+SCORE, DECISION = ("confidence", "loss", "entropy"), ("correctness",)
+SINGLES = ("threshold", "calibrated", "ratio", "offline_lrt", "lira", 'lira(spread="shrunken")')
+ANSWERED = "answered"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Trials on one signal, and joint trials by (explainer, channel) from which differences are taken."""
+
+    singles: tuple[Trial, ...]
+    joints: dict[tuple[str, str], Trial]
+
+    def contrasts(self) -> list[tuple[Trial, Trial, str]]:
+        """(with, without, against): prediction and explanation together, against the prediction alone."""
+        out = []
+        for (explainer, channel), trial in self.joints.items():
+            base = channel.partition("+explanation")[0]
+            if channel != base:
+                without = self.joints.get((explainer, base)) or self.joints[("", base)]
+                out.append((trial, without, base))
+        return out
+
+
+def with_gaps(evidence: Evidence) -> Evidence:
+    """Evidence with one more signal per explainer that does not answer everybody: whether it answered.
+
+    Who gets an answer is the decision's doing, so what this pattern leaks is booked under the decision.
+    """
+    extra = {}
+    for explainer, names in explainers(evidence).items():
+        there = evidence.observed[evidence.names.index(names[0])]
+        if not there.all():
+            extra[f"{explainer}/{ANSWERED}"] = there
+    if not extra:
+        return evidence
+    value = np.concatenate([evidence.value, np.stack([v.astype(np.float64) for v in extra.values()])])
+    observed = np.concatenate([evidence.observed, np.ones((len(extra), *evidence.member.shape), dtype=bool)])
+    return Evidence((*evidence.names, *extra), value, observed, evidence.member)
+
+
+def explainers(evidence: Evidence) -> dict[str, tuple[str, ...]]:
+    """Signal names by explainer; a bare name that is not a prediction's belongs to `explanation`."""
+    out: dict[str, list[str]] = {}
+    for name in evidence.names:
+        prefix, _, signal = name.rpartition("/")
+        if signal != ANSWERED and (prefix or signal not in SCORE + DECISION):
+            out.setdefault(prefix or "explanation", []).append(name)
+    return {k: tuple(v) for k, v in out.items()}
+
+
+def plan(evidence: Evidence, game: Game, attacks: Sequence[Attack] = (), classes: int = 2) -> Plan:
+    """All trials; without a list of attacks, every built-in one whose shadows the game provides."""
+    chosen = tuple(attacks) or tuple(a for text in SINGLES if feasible(a := parts.build("attack", text), game))
+    joint = parts.build("attack", "joint" if feasible(parts.build("attack", "joint"), game) else "offline_joint")
+    singles = [a for a in chosen if not a.many]
+    if not singles and not any(a.many for a in chosen):
+        raise JaliError("No attack fits this game: it has no shadow models of the kinds they need.")
+    trials = [Trial(a, (n,), _channel(n), _explainer(n, evidence)) for n in evidence.names for a in singles]
+    return Plan(tuple(trials), _joints(evidence, joint, classes))
+
+
+def _channel(name: str) -> str:
+    signal = name.rpartition("/")[2]
+    return "decision" if signal in (*DECISION, ANSWERED) else "score" if signal in SCORE else "explanation"
+
+
+def _explainer(name: str, evidence: Evidence) -> str:
+    if name.rpartition("/")[2] == ANSWERED:
+        return name.rpartition("/")[0]
+    return next((e for e, names in explainers(evidence).items() if name in names), "")
+
+
+def _joints(evidence: Evidence, joint: Attack, classes: int) -> dict[tuple[str, str], Trial]:
+    """Joint trials: each base alone, each explanation alone, and each base with each explanation."""
+    score: tuple[str, ...] = next(((n,) for n in ("confidence", "loss") if n in evidence.names), ())
+    if score and classes > 2 and "entropy" in evidence.names:
+        score = (*score, "entropy")
+    out: dict[tuple[str, str], Trial] = {}
+    if score:
+        out["", "score"] = Trial(joint, score, "score")
+    if DECISION[0] in evidence.names:
+        out["", "decision"] = Trial(joint, DECISION, "decision")
+    for explainer, names in explainers(evidence).items():
+        out[explainer, "explanation"] = Trial(joint, names, "explanation", explainer)
+        gaps = f"{explainer}/{ANSWERED}"
+        if DECISION[0] not in evidence.names and gaps in evidence.names:
+            out[explainer, "decision"] = Trial(joint, (gaps,), "decision", explainer)
+        for base in ("score", "decision"):
+            alone = out.get((explainer, base)) or out.get(("", base))
+            if alone:
+                channel = f"{base}+explanation"
+                out[explainer, channel] = Trial(joint, (*alone.names, *names), channel, explainer, base)
+    return out

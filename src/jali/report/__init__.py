@@ -1,0 +1,1 @@
+"""Renderings of results: they read rows and compute nothing."""

@@ -1,0 +1,91 @@
+"""Results for a terminal and a notebook: a table, the same without colours, and a few sentences."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+
+from rich import box
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from jali.report import headline, views, words
+from jali.results import Results, Row
+
+METRICS = {"auc": "AUC", "tpr@0.01": "TPR at 1 %", "tpr@0.001": "TPR at 0.1 %"}
+
+
+def summary(results: Results) -> str:
+    """Two to five plain sentences.
+
+    >>> summary(Results())
+    'No attack gave a number that this audit can resolve. No explanation was attacked beside a prediction, so nothing is said about what explanations add.'
+    """  # noqa: E501
+    results = words.cleaned(results)
+    broken = headline.invalid(results)
+    if broken:
+        return f"{broken} No statement about leakage can be made from it."
+    page = headline.headline(results)
+    missing = [] if results.sanity else ["No sanity check was recorded."]
+    return " ".join([page.lead, *page.additions, *(missing if results.rows else [])])
+
+
+def table(results: Results) -> Table:
+    """Attacks and paired differences as a terminal table; user text is never read as markup."""
+    results = words.cleaned(results)
+    title = results.title or "jali audit"
+    out = Table(title=Text(title if results.valid else f"INVALID AUDIT: {title}", style="bold"), box=box.SIMPLE_HEAD)
+    out.caption = Text(_reasons(results), style="dim") if _reasons(results) else None
+    out.add_column("attacker sees: attack", overflow="fold")
+    for metric in METRICS:
+        out.add_column(METRICS[metric], justify="right", no_wrap=True)
+    for explainer, lines in _lines(results).items():
+        out.add_row(Text(explainer or "prediction only", style="bold"), *[""] * len(METRICS))
+        for label, line in lines:
+            out.add_row(Padding(Text(label), (0, 0, 0, 2)), *(_cell(line.cells.get(m)) for m in METRICS))
+        out.add_section()
+    return out
+
+
+def plain(results: Results) -> str:
+    """The table as plain text, without colours, for files and logs."""
+    buffer = io.StringIO()
+    options = {"width": 120, "color_system": None, "force_terminal": False, "force_jupyter": False}
+    console = Console(file=buffer, _environ={}, **options)  # type: ignore[arg-type]
+    console.print(table(results))
+    return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines())
+
+
+def _lines(results: Results) -> dict[str, list[tuple[str, views.Line]]]:
+    """Attacks, then differences, by explainer; signals are named only where two lines would read the same."""
+    found: dict[str, list[views.Line]] = {}
+    for block in [*views.attacks(results), *views.contrasts(results)]:
+        for line in (x for x in block.lines if METRICS.keys() & x.cells.keys() and not x.head.group):
+            found.setdefault(line.head.explainer, []).append(line)
+    return {title: [(_label(line.head, lines), line) for line in lines] for title, lines in found.items()}
+
+
+def _label(row: Row, lines: Sequence[views.Line]) -> str:
+    if row.kind == "contrast":
+        several = len({x.head.attack for x in lines if x.head.kind == "contrast"}) > 1
+        return f"adds over {row.against}" + (f": {row.attack}" if several else "")
+    twins = [x for x in lines if (x.head.kind, x.head.channel, x.head.attack) == (row.kind, row.channel, row.attack)]
+    return f"{row.channel}: {row.attack}" + (f" on {row.signal}" if len(twins) > 1 else "")
+
+
+def _reasons(results: Results) -> str:
+    shown = [r for r in results.rows if r.metric in METRICS and r.kind in ("attack", "contrast") and not r.group]
+    found = dict.fromkeys(r.reason or "no reason recorded" for r in shown if r.value is None)
+    return "n/r: not resolvable (" + "; ".join(found) + ")" if found else ""
+
+
+def _cell(row: Row | None) -> Text:
+    """Value over interval; what cannot be resolved is dimmed and explained under the table."""
+    if row is None:
+        return Text("")
+    if row.value is None:
+        return Text("n/r", style="dim")
+    span = words.span_of(row)
+    return Text.assemble(words.value_of(row), (f"\n{span}" if span else "", "dim"))

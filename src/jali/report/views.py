@@ -1,0 +1,144 @@
+"""Rows arranged for reading: blocks of lines, one line per attack or measure, one cell per metric."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from jali.report import words
+from jali.results import Results, Row
+
+CHANNELS = ("score", "decision", "explanation", "score+explanation", "decision+explanation")
+
+
+@dataclass(frozen=True)
+class Line:
+    """One attack on one channel: its cells by metric."""
+
+    head: Row
+    cells: dict[str, Row] = field(default_factory=dict)
+
+    @property
+    def rests(self) -> str:
+        """What the numbers rest on: models, guesses, members among them, share with an explanation."""
+        rows = list(self.cells.values())
+        coverage = next((r.coverage for r in rows if r.coverage is not None), None)
+        base = next((r.base_rate for r in rows if r.base_rate is not None), None)
+        units, n = max(r.units for r in rows), max(r.n for r in rows)
+        parts = [
+            f"{units:,} target model{'s' * (units != 1)}" if units else "",
+            f"{n:,} guesses" if n else "",
+            f"{words.percent(base, 0)} % members" if base is not None else "",
+            f"explained: {words.percent(coverage, 0)} %" if coverage is not None else "",
+            self.head.guarantee,
+        ]
+        return " · ".join(p for p in parts if p)
+
+
+@dataclass(frozen=True)
+class Block:
+    """Lines that are read together and the metrics they have."""
+
+    title: str
+    metrics: tuple[str, ...]
+    lines: tuple[Line, ...]
+
+    @property
+    def rests(self) -> str:
+        """What all lines rest on, empty if they differ."""
+        found = {line.rests for line in self.lines}
+        return found.pop() if len(found) == 1 else ""
+
+
+def attacks(results: Results) -> list[Block]:
+    """Attack rows by explainer, the prediction alone first; exposure by subgroup has its own figure."""
+    rows = results.find(kind="attack", group="")
+    explainers = sorted(dict.fromkeys(r.explainer for r in rows), key=bool)
+    return [_block(e, [r for r in rows if r.explainer == e]) for e in explainers]
+
+
+def contrasts(results: Results) -> list[Block]:
+    """Paired differences as one block."""
+    return _blocks({"": results.find(kind="contrast")})
+
+
+def measures(results: Results) -> list[Block]:
+    """Quality of the model, then of the explanations."""
+    rows = results.find(kind="measure")
+    return _blocks({"Model": [r for r in rows if not r.explainer], "Explanations": [r for r in rows if r.explainer]})
+
+
+def subgroups(results: Results) -> list[tuple[str, list[Row]]]:
+    """Attack rows that speak about a subgroup, by what was measured on it."""
+    found: dict[str, list[Row]] = {}
+    for row in results.rows:
+        if row.group and row.kind == "attack":
+            found.setdefault(_described(row), []).append(row)
+    return list(found.items())
+
+
+def overall(results: Results, row: Row) -> Row | None:
+    """The row about everybody that a subgroup's row belongs to."""
+    same = ("kind", "explainer", "channel", "signal", "attack", "against", "metric")
+    rows = results.find(group="", **{name: getattr(row, name) for name in same})
+    return rows[0] if rows else None
+
+
+def intervals(rows: Iterable[Row]) -> list[str]:
+    """How the intervals were made, each way once."""
+    return list(dict.fromkeys(r.interval for r in rows if r.interval))
+
+
+def pairs(tree: Any, path: str = "") -> list[tuple[str, str]]:
+    """A nested dictionary as lines of path and text.
+
+    >>> pairs({"data": {"rows": 48842, "classes": ["no", "yes"]}})
+    [('data rows', '48,842'), ('data classes', 'no, yes')]
+    """
+    if isinstance(tree, dict):
+        return [line for k, v in tree.items() for line in pairs(v, f"{path} {k}".strip().replace("_", " "))]
+    if isinstance(tree, (list, tuple)) and any(isinstance(v, dict) for v in tree):
+        return [line for k, v in enumerate(tree, 1) for line in pairs(v, f"{path} {k}")]
+    return [(path, _written(tree))]
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, (list, tuple)):
+        return ", ".join(_written(v) for v in value)
+    if isinstance(value, bool) or value is None:
+        return {True: "yes", False: "no", None: "none"}[value]
+    if isinstance(value, int):
+        return f"{value:,}"
+    return words.number(value) if isinstance(value, float) else str(value)
+
+
+def _described(row: Row) -> str:
+    parts = [row.explainer or "prediction only", row.channel, row.attack, words.metric_name(row.metric)]
+    return " · ".join(p for p in parts if p)
+
+
+def _blocks(rows: Mapping[str, Sequence[Row]]) -> list[Block]:
+    return [_block(title, some) for title, some in rows.items() if some]
+
+
+def _block(title: str, rows: Sequence[Row]) -> Block:
+    lines: list[Line] = []
+    for row in rows:
+        line = next((x for x in lines if _same(x.head, row) and row.metric not in x.cells), None)
+        if line is None:
+            line = Line(row)
+            lines.append(line)
+        line.cells[row.metric] = row
+    metrics = sorted(dict.fromkeys(r.metric for r in rows), key=words.metric_order)
+    return Block(title, tuple(metrics), tuple(lines if rows[0].kind == "contrast" else sorted(lines, key=_rank)))
+
+
+def _same(a: Row, b: Row) -> bool:
+    fields = ("explainer", "channel", "signal", "attack", "against", "group", "guarantee")
+    return all(getattr(a, name) == getattr(b, name) for name in fields)
+
+
+def _rank(line: Line) -> int:
+    channel = line.head.channel
+    return CHANNELS.index(channel) if channel in CHANNELS else len(CHANNELS)

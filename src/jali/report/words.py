@@ -1,0 +1,156 @@
+"""How text and numbers are written: control characters out, digits in proportion, minus signs that read as such."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from jali.results import Results, Row
+
+ESCAPES = re.compile(
+    r"\x1b\[[0-?]*[ -/]*[@-~]|\x9b[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[ -/]*[0-~]"
+)
+BREAKS = re.compile(r"[\t\n\v\f\r\x85\u2028\u2029]+")
+UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ufff9-\ufffb\ufffe\uffff]")
+SURROGATES = re.compile(r"[\ud800-\udfff]")
+RATE = re.compile(r"(tpr|tnr)@([0-9.eE-]+)")
+NAMES = {"auc": "AUC", "balanced_accuracy": "Balanced accuracy"}
+ORDER = ("auc", "balanced_accuracy", "tpr@0.01", "tpr@0.001", "tnr@0.01", "tnr@0.001")
+MINUS = "\N{MINUS SIGN}"
+DASH = "\N{EN DASH}"
+THIN = "\N{NARROW NO-BREAK SPACE}"
+
+
+def clean(text: str) -> str:
+    r"""Text without terminal escapes, control and direction characters; a line break becomes a space.
+
+    >>> clean("\x1b[31mred\x1b[0m\nage")
+    'red age'
+    """
+    text = BREAKS.sub(" ", ESCAPES.sub("", text))
+    return SURROGATES.sub("\N{REPLACEMENT CHARACTER}", UNSEEN.sub("", text))
+
+
+def cleaned(results: Results) -> Results:
+    """The same results with every string cleaned, keys included, so that no rendering has to remember it."""
+    return Results.model_validate(_deep(results.model_dump()))
+
+
+def _deep(value: Any) -> Any:
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, dict):
+        return {_deep(k): _deep(v) for k, v in value.items()}
+    return [_deep(v) for v in value] if isinstance(value, (list, tuple)) else value
+
+
+def level(metric: str) -> float | None:
+    """The error rate a metric is read at, None if it has none.
+
+    >>> level("tpr@0.01"), level("auc")
+    (0.01, None)
+    """
+    match = RATE.fullmatch(metric)
+    return float(match[2]) if match else None
+
+
+def metric_name(metric: str) -> str:
+    """A metric as a column head.
+
+    >>> metric_name("tnr@0.001"), metric_name("cost_l2")
+    ('TNR at 0.1 % FNR', 'Cost l2')
+    """
+    match = RATE.fullmatch(metric)
+    if match:
+        return f"{match[1].upper()} at {100 * float(match[2]):g} % {'FPR' if match[1] == 'tpr' else 'FNR'}"
+    words = metric.replace("_", " ")
+    return NAMES.get(metric, words[:1].upper() + words[1:])
+
+
+def metric_order(metric: str) -> int:
+    """Sorts metrics as people read them: overall first, then rates by level, then the rest as they came."""
+    return ORDER.index(metric) if metric in ORDER else len(ORDER)
+
+
+def number(value: float) -> str:
+    """A number with digits in proportion to its size.
+
+    >>> number(0.5634), number(0.00042), number(15230), number(-0.02)
+    ('0.563', '0.00042', '15,230', '−0.020')
+    """
+    size = abs(value)
+    if size >= 1000 or (size >= 10 and value == int(value)):
+        text = f"{size:,.0f}"
+    elif size >= 10:
+        text = f"{size:.1f}"
+    else:
+        text = f"{size:.3f}" if size >= 0.005 or size == 0 else f"{size:.2g}"
+    return (MINUS if value < 0 else "") + text
+
+
+def percent(value: float, digits: int | None = None) -> str:
+    """A share in percent without its sign, with two decimals below one per cent.
+
+    >>> percent(0.0312), percent(0.0042), percent(1.0)
+    ('3.1', '0.42', '100.0')
+    """
+    shown = _digits(value) if digits is None else digits
+    return (MINUS if value < 0 else "") + f"{abs(100 * value):.{shown}f}"
+
+
+def _digits(value: float) -> int:
+    return 2 if abs(value) < 0.01 else 1
+
+
+def value_of(row: Row) -> str:
+    """A row's value as its cell shows it; contrasts carry a sign, rates a unit.
+
+    >>> value_of(Row(kind="contrast", metric="tpr@0.01", value=0.021))
+    '+2.1'
+    """
+    if row.value is None:
+        return "not resolvable"
+    text = _scaled(row, row.value)
+    return text if row.kind == "contrast" or level(row.metric) is None else f"{text}{THIN}%"
+
+
+def span_of(row: Row) -> str:
+    """A row's interval, empty if there is none.
+
+    >>> span_of(Row(kind="contrast", metric="auc", value=0.02, low=-0.01, high=0.05))
+    '−0.010 to +0.050'
+    """
+    if row.value is None or row.low is None or row.high is None:
+        return ""
+    joint = " to " if row.kind == "contrast" or row.low < 0 else DASH
+    return f"{_scaled(row, row.low)}{joint}{_scaled(row, row.high)}"
+
+
+def _scaled(row: Row, x: float) -> str:
+    """Value and both ends in the same number of decimals."""
+    sign = "+" if row.kind == "contrast" and x > 0 else ""
+    if level(row.metric) is not None:
+        return sign + percent(x, _digits(row.value or 0.0))
+    if row.metric in NAMES:
+        return sign + (MINUS if x < 0 else "") + f"{abs(x):.3f}"
+    return sign + number(x)
+
+
+def per_thousand(share: float) -> str:
+    """How many of 1,000 people a share is.
+
+    >>> per_thousand(0.0234), per_thousand(0.0042), per_thousand(-0.002)
+    ('23', '4.2', '−2')
+    """
+    count = 1000 * abs(share)
+    text = f"{count:,.0f}" if count >= 9.95 else f"{count:.1f}".removesuffix(".0")
+    return (MINUS if share < 0 and text != "0" else "") + text
+
+
+def shorten(text: str, width: int) -> str:
+    """At most this many characters; the cut is shown.
+
+    >>> shorten("counterfactual", 8)
+    'counter…'
+    """
+    return text if len(text) <= width else text[: width - 1].rstrip() + "…"

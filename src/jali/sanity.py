@@ -1,0 +1,103 @@
+"""Checks that an audit must pass before its numbers mean anything."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from jali.core import Bools, Dataset, Estimate, Evidence, Floats, Game, Guesses, Rng
+from jali.encoding import Encoding
+from jali.judge import Trial, guess
+from jali.results import Check
+from jali.stats.intervals import delong, over_units
+from jali.stats.roc import auc
+
+LEVEL = 0.999
+SIXTEEN = 16
+
+
+def blind(data: Dataset, game: Game, rng: Rng) -> Check:
+    """A classifier that sees the records and labels but no model must not tell members from non-members.
+
+    Cross-validated gradient boosting on (x, y), up to three targets. Das, Zhang and Tramèr, Blind Baselines, 2024.
+    """
+    rows = np.concatenate([Encoding(data.schema).encode(data.X), np.eye(len(data.schema.classes))[data.y]], axis=1)
+    values, lasts = [], []
+    for t in range(min(3, len(game.targets))):
+        asked = np.flatnonzero(game.scored[:, t])
+        asked = rng.permutation(asked)[:6000]
+        truth = game.member[asked, game.targets[t]]
+        score = _cross_validated(rows[asked], truth, rng)
+        values.append(auc(score, truth))
+        lasts.append(delong(score, truth, LEVEL))
+    worst = lasts[int(np.argmax(values))]
+    return _above_half("blind baseline", worst, "a classifier on (x, y) alone, without any model")
+
+
+def _cross_validated(rows: Floats, truth: Bools, rng: Rng) -> Floats:
+    from sklearn.ensemble import HistGradientBoostingClassifier
+    from sklearn.model_selection import StratifiedKFold
+
+    seed = int(rng.integers(2**31))
+    score = np.zeros(len(truth))
+    for train, test in StratifiedKFold(3, shuffle=True, random_state=seed).split(rows, truth):
+        model = HistGradientBoostingClassifier(max_iter=30, max_leaf_nodes=8, random_state=seed)
+        margin = model.fit(rows[train], truth[train]).decision_function(rows[test])
+        # Ranks within a fold: pooling raw margins of different folds biases the AUC of a null downwards.
+        score[test] = margin.argsort().argsort() / len(test)
+    return score
+
+
+def null_target(evidence: Evidence, game: Game, trial: Trial) -> Check:
+    """The same attack on a model trained without regard to the target must not recognise the target's members.
+
+    One shadow of each target is attacked with the help of the other shadows, and judged by the target's membership.
+    """
+    chosen = range(min(SIXTEEN, len(game.targets)))
+    stand_in = np.array([np.flatnonzero(game.shadows[t])[t % game.shadows[t].sum()] for t in chosen])
+    helpers = game.shadows[: len(stand_in)].copy()
+    helpers[np.arange(len(stand_in)), stand_in] = False
+    if not helpers.any(axis=1).all():
+        return Check(name="null target", passed=True, detail="not run: it needs at least two shadow models")
+    swapped = Game(game.member, stand_in, helpers, game.scored[:, : len(stand_in)])
+    found = guess(evidence, swapped, trial)
+    truth = game.member[found.record, game.targets[found.unit]]
+    return _covers_half(
+        "null target", _auc(found, truth), "the attack on a model that the target's members did not train"
+    )
+
+
+def orientation(guesses: Guesses) -> Check:
+    """An attack that learns its direction from shadows must not be significantly worse than a coin."""
+    estimate = _auc(guesses, guesses.truth)
+    passed = estimate.high is None or estimate.high >= 0.5
+    return _check("orientation", passed, estimate, "the joint attack points towards members")
+
+
+def parity(difference: float) -> Check:
+    """Members and non-members go through the same preprocessing: a row's output must not depend on its company."""
+    detail = f"the largest change of an output when members and non-members are evaluated apart is {difference:.1e}"
+    return Check(name="same preprocessing", passed=difference <= 1e-3, detail=detail, value=difference)
+
+
+def _auc(guesses: Guesses, truth: Bools) -> Estimate:
+    units = np.unique(guesses.unit)
+    split = [(guesses.score[guesses.unit == u], truth[guesses.unit == u]) for u in units]
+    split = [(s, t) for s, t in split if t.any() and not t.all()]
+    if len(split) == 1:
+        return delong(*split[0], LEVEL)
+    return over_units(np.array([auc(s, t) for s, t in split]), LEVEL)
+
+
+def _covers_half(name: str, e: Estimate, what: str) -> Check:
+    return _check(name, e.low is None or e.high is None or e.low <= 0.5 <= e.high, e, what)
+
+
+def _above_half(name: str, e: Estimate, what: str) -> Check:
+    return _check(name, e.low is None or e.low <= 0.5, e, what)
+
+
+def _check(name: str, passed: bool, e: Estimate, what: str) -> Check:
+    span = "" if e.low is None else f" (99.9 % interval {e.low:.3f} to {e.high:.3f}; one half is chance)"
+    return Check(
+        name=name, passed=passed, detail=f"{what}: AUC {e.value:.3f}{span}", value=e.value, low=e.low, high=e.high
+    )

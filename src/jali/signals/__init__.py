@@ -1,0 +1,1 @@
+"""Signals: a number per record from what an adversary sees, one file each."""

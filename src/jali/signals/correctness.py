@@ -1,0 +1,27 @@
+"""Whether the decision is right."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from jali.core import Floats, Seen
+
+
+@dataclass(frozen=True)
+class Correctness:
+    """One where the decision equals the true label: all that a bare decision shows.
+
+    t = 1[decision = y]. Yeom et al., Privacy Risk in Machine Learning, CSF 2018 (the gap attack).
+
+    >>> Correctness()(Seen({"y": lambda: np.array([0, 1]), "decision": lambda: np.array([0, 0])}))
+    array([1., 0.])
+    """
+
+    needs: ClassVar[frozenset[str]] = frozenset({"y", "decision"})
+
+    def __call__(self, seen: Seen) -> Floats:
+        """Zero or one (n,)."""
+        return np.asarray(seen.decision == seen.y, dtype=np.float64)

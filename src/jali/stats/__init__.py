@@ -1,0 +1,1 @@
+"""Numbers from guesses: ROC, intervals, privacy bounds."""

@@ -1,0 +1,70 @@
+"""What guesses prove about epsilon: a lower bound that holds at its level, and the most it could have shown."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from jali.core import Bools, Floats, Ints, JaliError, Rng
+from jali.stats.intervals import rate_bounds
+from jali.stats.roc import checked, steps
+
+
+def epsilon_lower_bound(score: Floats, truth: Bools, delta: float = 0.0, level: float = 0.95, *, rng: Rng) -> float:
+    """A lower bound on the epsilon of any (epsilon, delta)-DP mechanism that could have produced these guesses.
+
+    max( ln((TPR_lo - delta) / FPR_hi), ln((TNR_lo - delta) / FNR_hi), 0 ) at one threshold. The threshold is chosen on
+    a random half of the members and of the non-members, the rates are counted on the other half, so choosing costs
+    nothing. The error 1 - level is split in two: TPR_lo and FPR_hi are one-sided Clopper-Pearson bounds at
+    (1 - level) / 2 each. TNR_lo = 1 - FPR_hi and FNR_hi = 1 - TPR_lo are the same two statements, so the maximum over
+    both directions costs nothing more. The guesses must be independent given the truth: one draw of the mechanism each.
+
+    >>> truth = np.arange(2000) < 1000
+    >>> round(epsilon_lower_bound(truth.astype(float), truth, rng=np.random.default_rng(0)), 3)  # the ceiling for 500
+    4.906
+    """
+    if not 0 <= delta <= 1:
+        raise JaliError(f"delta must be a probability, not {delta}.")
+    score, truth = checked(score, truth)
+    choose, count = _halves(truth, rng)
+    fp, tp, thresholds = steps(score[choose], truth[choose])
+    threshold = thresholds[np.argmax(_bounds(tp, int(tp[-1]), fp, int(fp[-1]), delta, level))]
+    flagged, member = score[count] >= threshold, truth[count]
+    tp, fp = np.array([np.count_nonzero(flagged & member)]), np.array([np.count_nonzero(flagged & ~member)])
+    members = int(np.count_nonzero(member))
+    return max(0.0, float(_bounds(tp, members, fp, len(count) - members, delta, level)[0]))
+
+
+def epsilon_ceiling(n: int, level: float = 0.95) -> float:
+    """What a perfect attack would show with n draws of each world left for the rates (the half not used to choose).
+
+    Every member flagged and no non-member: TPR_lo = a^(1/n) = 1 - FPR_hi with a = (1 - level) / 2, so
+    epsilon = ln(a^(1/n) / (1 - a^(1/n))). A claim above this cannot be refuted by n draws.
+
+    >>> [round(epsilon_ceiling(n), 2) for n in (100, 1_000, 10_000)]
+    [3.28, 5.6, 7.9]
+    """
+    if n < 1:
+        raise JaliError(f"A ceiling needs at least one draw of each world, not {n}.")
+    log_rate = math.log((1 - level) / 2) / n
+    return max(0.0, log_rate - math.log(-math.expm1(log_rate)))
+
+
+def _bounds(tp: Ints, members: int, fp: Ints, others: int, delta: float, level: float) -> Floats:
+    """The larger of the two directions' bounds at each threshold, before it is cut at zero."""
+    tpr, _ = rate_bounds(tp, members, level)
+    _, fpr = rate_bounds(fp, others, level)
+    ratio = np.maximum((tpr - delta) / fpr, (1 - fpr - delta) / (1 - tpr))
+    logs: Floats = np.log(np.maximum(ratio, np.finfo(np.float64).tiny))
+    return logs
+
+
+def _halves(truth: Bools, rng: Rng) -> tuple[Ints, Ints]:
+    """A random half of the members and of the non-members, and the rest."""
+    strata = [rng.permutation(np.flatnonzero(truth)), rng.permutation(np.flatnonzero(~truth))]
+    if min(map(len, strata)) < 2:
+        raise JaliError("A bound on epsilon needs at least two members and two non-members to split into halves.")
+    first = [s[: len(s) // 2] for s in strata]
+    rest = [s[len(s) // 2 :] for s in strata]
+    return np.concatenate(first), np.concatenate(rest)

@@ -1,0 +1,218 @@
+"""Every estimate has an interval; the unit of resampling is the target model, not the guess.
+
+Target models that share records and shadow models err together; `estimate` and `contrast` add that covariance.
+With one target model there is no such interval: the ones given instead hold for that model only, and say so.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from scipy.special import betaincinv, ndtri, stdtrit
+
+from jali.core import Bools, Estimate, Floats, Guesses, Ints, JaliError, Rng
+from jali.stats.delong import delong, delong_difference
+from jali.stats.influence import influence, shared_covariance
+from jali.stats.roc import METRICS, crossed_accuracy, halves, resolvable
+
+__all__ = [
+    "HOW_BOOTSTRAP",
+    "HOW_DELONG",
+    "HOW_RATE",
+    "HOW_UNITS",
+    "bootstrap_records",
+    "clopper_pearson",
+    "contrast",
+    "delong",
+    "delong_difference",
+    "estimate",
+    "over_units",
+    "rate_bounds",
+]
+
+HOW_UNITS = "t over target models"
+HOW_DELONG = "DeLong, conditional on this model"
+HOW_RATE = "Clopper-Pearson, conditional on this model"
+HOW_BOOTSTRAP = "record bootstrap, conditional on this model"
+
+
+def over_units(
+    values: Floats, level: float = 0.95, bounds: tuple[float, float] = (0.0, 1.0), shared: float = 0.0
+) -> Estimate:
+    """Mean of one value per target model (T,) with a t-interval, clipped to the bounds of the metric.
+
+    mean ± t_{T-1} sqrt(sd^2 / T + shared), where `shared` is the covariance of two target models
+    (`influence.shared_covariance`), zero if they are independent. Equal values then give an interval of no width.
+
+    >>> e = over_units(np.array([0.5, 0.6, 0.7]))
+    >>> round(e.value, 3), round(e.low, 3), round(e.high, 3), e.units
+    (0.6, 0.352, 0.848, 3)
+    """
+    values = np.asarray(values, dtype=np.float64)
+    if values.ndim != 1 or len(values) == 0 or not np.isfinite(values).all():
+        raise JaliError("An interval over target models needs one finite value per target model.")
+    value, units = float(values.mean()), len(values)
+    if units == 1:
+        reason = "An interval over target models needs at least two of them; there is one."
+        return Estimate(value, units=1, reason=reason)
+    half = float(stdtrit(units - 1, (1 + level) / 2)) * math.sqrt(float(values.var(ddof=1)) / units + shared)
+    return Estimate(value, max(bounds[0], value - half), min(bounds[1], value + half), units)
+
+
+def clopper_pearson(k: int, n: int, level: float = 0.95) -> tuple[float, float]:
+    """Exact interval of a rate after k successes in n trials; each side errs with probability (1 - level) / 2.
+
+    low = Beta^-1((1 - level)/2; k, n - k + 1), high = Beta^-1((1 + level)/2; k + 1, n - k).
+
+    >>> [round(x, 4) for x in clopper_pearson(1, 10)]
+    [0.0025, 0.445]
+    """
+    low, high = rate_bounds(np.array([k]), n, level)
+    return float(low[0]), float(high[0])
+
+
+def rate_bounds(k: Ints, n: int, level: float) -> tuple[Floats, Floats]:
+    """`clopper_pearson` for many counts k (any shape) of n trials each.
+
+    >>> rate_bounds(np.array([0, 10]), 10, 0.95)[0].round(4)
+    array([0.    , 0.6915])
+    """
+    if n < 0 or np.any(k < 0) or np.any(k > n):
+        raise JaliError(f"A rate needs between 0 and n = {n} successes, not {np.min(k)} to {np.max(k)}.")
+    tail = (1 - level) / 2
+    low = np.where(k == 0, 0.0, betaincinv(np.maximum(k, 1), n - np.maximum(k, 1) + 1, tail))
+    high = np.where(k == n, 1.0, betaincinv(k + 1, np.maximum(n - k, 1), 1 - tail))
+    return low, high
+
+
+def average(x: Floats | Bools, unit: Ints, record: Ints, level: float = 0.95) -> Estimate:
+    """Mean over target models of the mean of x (G,) within each, with an interval that knows of shared records.
+
+    >>> average(np.array([1.0, 0.0, 1.0, 1.0]), np.array([0, 0, 1, 1]), np.arange(4)).value
+    0.75
+    """
+    units, at, count = np.unique(unit, return_inverse=True, return_counts=True)
+    means = np.bincount(at, weights=x) / count
+    effect = (x - means[at]) / count[at]
+    if len(units) == 1:
+        half = float(ndtri((1 + level) / 2)) * float(np.linalg.norm(effect))
+        return Estimate(float(means[0]), float(means[0]) - half, float(means[0]) + half, 1)
+    return over_units(means, level, (-np.inf, np.inf), shared_covariance(effect, unit, record))
+
+
+def bootstrap_records(
+    metric: Callable[..., float],
+    scores: tuple[Floats, ...],
+    truth: Bools,
+    rng: Rng,
+    level: float = 0.95,
+    draws: int = 1000,
+    strata: Ints | None = None,
+) -> Estimate:
+    """metric(*scores, truth) with a percentile interval; each stratum is redrawn on its own, all scores together.
+
+    The strata (G,) are members and non-members unless others are given.
+
+    >>> score, truth = np.arange(40.0), np.arange(40) % 3 > 0
+    >>> e = bootstrap_records(METRICS["auc"], (score,), truth, np.random.default_rng(0), draws=50)
+    >>> e.low < e.value < e.high
+    True
+    """
+    label = truth.astype(np.int64) if strata is None else strata
+    cells = [np.flatnonzero(label == cell) for cell in np.unique(label)]
+    drawn = np.empty(draws)
+    for b in range(draws):
+        rows = np.concatenate([s[rng.integers(len(s), size=len(s))] for s in cells])
+        drawn[b] = metric(*(score[rows] for score in scores), truth[rows])
+    low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
+    return Estimate(float(metric(*scores, truth)), float(low), float(high), 1)
+
+
+def estimate(metric: str, guesses: Guesses, rng: Rng, level: float = 0.95) -> tuple[Estimate, str]:
+    """A metric averaged over target models, with its interval and how that was made ("" where there is no value).
+
+    >>> truth = np.arange(40) % 2 == 0
+    >>> guesses = Guesses(np.arange(40) % 3 + truth, truth, np.arange(40) // 20, np.arange(40))
+    >>> estimate("tpr@0.01", guesses, np.random.default_rng(0))[0].reason
+    'FPR 1 % needs at least 299 non-members; there are 10.'
+    """
+    rows, reason = _units(metric, guesses)
+    if reason:
+        return Estimate(None, units=len(rows), reason=reason), ""
+    if len(rows) == 1:
+        return _alone(metric, guesses.score, guesses.truth, rng, level)
+    shared = shared_covariance(_effects(metric, guesses, rows), guesses.unit, guesses.record)
+    return over_units(_values(metric, guesses, rows), level, shared=shared), HOW_UNITS
+
+
+def contrast(metric: str, with_: Guesses, without: Guesses, rng: Rng, level: float = 0.95) -> tuple[Estimate, str]:
+    """A metric of `with_` minus that of `without`, paired per target model, with its interval and how it was made.
+
+    >>> truth = np.arange(40) % 2 == 0
+    >>> guesses = Guesses(np.arange(40) % 3 + truth, truth, np.arange(40) // 20, np.arange(40))
+    >>> contrast("auc", guesses, guesses, np.random.default_rng(0))
+    (Estimate(value=0.0, low=0.0, high=0.0, units=2, reason=''), 't over target models')
+    """
+    for name in ("unit", "record", "truth"):
+        if not np.array_equal(getattr(with_, name), getattr(without, name)):
+            raise JaliError(f"A paired difference needs the same guesses in the same order; {name} differs.")
+    rows, reason = _units(metric, with_)
+    if reason:
+        return Estimate(None, units=len(rows), reason=reason), ""
+    if len(rows) > 1:
+        values = _values(metric, with_, rows) - _values(metric, without, rows)
+        effects = _effects(metric, with_, rows) - _effects(metric, without, rows)
+        shared = shared_covariance(effects, with_.unit, with_.record)
+        return over_units(values, level, (-1.0, 1.0), shared), HOW_UNITS
+    if metric == "auc":
+        return delong_difference(with_.score, without.score, with_.truth, level), HOW_DELONG
+
+    def gain(a: Floats, b: Floats, truth: Bools) -> float:
+        return METRICS[metric](a, truth) - METRICS[metric](b, truth)
+
+    return bootstrap_records(gain, (with_.score, without.score), with_.truth, rng, level), HOW_BOOTSTRAP
+
+
+def _units(metric: str, guesses: Guesses) -> tuple[list[Ints], str]:
+    """The rows of each target model, and why one of them cannot speak of the metric ("" if all can)."""
+    if not len(guesses.unit):
+        return [], "There are no guesses."
+    order = np.argsort(guesses.unit, kind="stable")
+    rows = np.split(order, np.flatnonzero(np.diff(guesses.unit[order])) + 1)
+    reasons = (resolvable(metric, guesses.truth[r]) for r in rows)
+    return rows, next((reason for reason in reasons if reason), "")
+
+
+def _values(metric: str, guesses: Guesses, rows: list[Ints]) -> Floats:
+    return np.array([METRICS[metric](guesses.score[r], guesses.truth[r]) for r in rows])
+
+
+def _effects(metric: str, guesses: Guesses, rows: list[Ints]) -> Floats:
+    effect = np.empty(len(guesses.score))
+    for r in rows:
+        effect[r] = influence(metric, guesses.score[r], guesses.truth[r])
+    return effect
+
+
+def _alone(metric: str, score: Floats, truth: Bools, rng: Rng, level: float) -> tuple[Estimate, str]:
+    """One target model: the interval that fits the metric, conditional on that model."""
+    if metric == "auc":
+        return delong(score, truth, level), HOW_DELONG
+    if metric == "balanced_accuracy":
+        return _crossed(score, truth, rng, level), HOW_BOOTSTRAP
+    trials = int(np.count_nonzero(truth if metric.startswith("tpr") else ~truth))
+    value = METRICS[metric](score, truth)
+    low, high = clopper_pearson(round(value * trials), trials, level)
+    return Estimate(value, low, high, 1), HOW_RATE
+
+
+def _crossed(score: Floats, truth: Bools, rng: Rng, level: float) -> Estimate:
+    """Balanced accuracy redrawn within its two halves, so that no guess helps to choose its own threshold."""
+    half = halves(truth).astype(np.float64)
+
+    def metric(score: Floats, half: Floats, truth: Bools) -> float:
+        return crossed_accuracy(score, truth, half > 0)
+
+    return bootstrap_records(metric, (score, half), truth, rng, level, 500, truth * 2 + half.astype(np.int64))

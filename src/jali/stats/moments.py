@@ -1,0 +1,95 @@
+"""Per-record moments of a signal over models, on observed cells only, and the predictive densities built on them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import gammaln
+
+from jali.core import Bools, Floats, Ints, JaliError
+
+# A signal that never varies would give a density of zero width; this keeps its logarithm finite.
+_FLOOR = 1e-12
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Per record: how many cells were used (N,), their mean (N,), their variance (N,) with n - 1 below.
+
+    The mean is zero where nothing was used, the variance where fewer than two cells were.
+    """
+
+    count: Ints
+    mean: Floats
+    variance: Floats
+
+
+def moments(value: Floats, use: Bools) -> Moments:
+    """Moments over the models `use` (N, K) of each record's `value` (N, K); other cells have no influence.
+
+    >>> m = moments(np.array([[1.0, 3.0, 9e99]]), np.array([[True, True, False]]))
+    >>> m.count, m.mean, m.variance
+    (array([2]), array([2.]), array([2.]))
+    """
+    count = np.count_nonzero(use, axis=1)
+    rest = np.where(use, value, 0.0)
+    mean = np.einsum("nk->n", rest) / np.maximum(count, 1)
+    rest -= mean[:, None]
+    rest *= use
+    variance = np.einsum("nk,nk->n", rest, rest) / np.maximum(count - 1, 1)
+    return Moments(count, mean, variance)
+
+
+def pooled_variance(moments: Moments) -> float:
+    """Mean of the within-record variances of the records with two cells or more; every such record counts the same.
+
+    >>> pooled_variance(Moments(np.array([2, 9, 1]), np.zeros(3), np.array([1.0, 3.0, 0.0])))
+    2.0
+    """
+    known = moments.count >= 2
+    if not known.any():
+        raise JaliError("A within-record variance needs a record seen under two models: add shadow models.")
+    return float(moments.variance[known].mean())
+
+
+def total(value: Floats, use: Bools) -> tuple[float, float]:
+    """Mean and variance (n - 1 below) of all used cells together; zero where there are none, or one.
+
+    >>> total(np.array([[1.0, 3.0], [5.0, 7.0]]), np.array([[True, True], [True, False]]))
+    (3.0, 4.0)
+    """
+    whole = moments(np.reshape(value, (1, -1)), np.reshape(use, (1, -1)))
+    return float(whole.mean[0]), float(whole.variance[0])
+
+
+def predictive(moments: Moments, prior: float, fallback: tuple[float, float]) -> tuple[Floats, Floats, Floats]:
+    """Student-t prediction of the next value of each record: degrees of freedom, location, squared scale, each (N,).
+
+    Normal-inverse-gamma shrinkage: with k cells, mean m, variance s2 and S2 the mean of s2 over records,
+    a = prior + (k-1)/2, b = (prior-1) S2 + (k-1) s2/2, and t with 2a degrees of freedom at m, scale2 = b (k+1)/(a k).
+    Where k = 0, location and variance come from `fallback`, the `total` of the same cells.
+
+    >>> m = Moments(np.array([3]), np.array([1.0]), np.array([2.0]))
+    >>> predictive(m, prior=3.0, fallback=(0.0, 1.0))
+    (array([8.]), array([1.]), array([2.]))
+    """
+    if prior <= 1:
+        raise JaliError(f"The prior's shape must be above 1, not {prior:g}: smaller values give it no variance.")
+    k, freedom = moments.count, np.maximum(moments.count - 1, 0)
+    pooled = pooled_variance(moments) if (k >= 2).any() else fallback[1]
+    a = prior + freedom / 2
+    b = (prior - 1) * pooled + freedom * moments.variance / 2
+    scale2 = np.where(k > 0, b * (k + 1) / (a * np.maximum(k, 1)), (prior - 1) / prior * fallback[1])
+    return 2 * a, np.where(k > 0, moments.mean, fallback[0]), np.maximum(scale2, _FLOOR)
+
+
+def student_logpdf(x: Floats, df: Floats, loc: Floats, scale2: Floats) -> Floats:
+    """Log density at x of the Student-t distribution with this location and squared scale, elementwise.
+
+    >>> student_logpdf(np.zeros(1), np.ones(1), np.zeros(1), np.ones(1)).round(4)  # Cauchy: -ln(pi)
+    array([-1.1447])
+    """
+    shape = gammaln((df + 1) / 2) - gammaln(df / 2) - np.log(df * np.pi * scale2) / 2
+    density: Floats = shape - (df + 1) / 2 * np.log1p((x - loc) ** 2 / (df * scale2))
+    return density

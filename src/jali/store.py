@@ -1,0 +1,97 @@
+"""Artefacts by content key: one npz file each, written atomically, never pickle."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+import zipfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from jali.core import JaliError
+
+Arrays = dict[str, npt.NDArray[Any]]
+
+
+@contextlib.contextmanager
+def atomic(path: Path) -> Iterator[IO[bytes]]:
+    """Write a file whole or not at all.
+
+    The bytes go to a temporary neighbour that replaces the file only when everything is on disk.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    except OSError as error:
+        raise JaliError(f"Cannot write {path}: {error.strerror or error}; choose a folder you may write to.") from None
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(name, 0o644)
+        os.replace(name, path)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(name)
+        raise
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file atomically."""
+    with atomic(path) as file:
+        file.write(text.encode())
+
+
+def write_arrays(path: Path, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+    """Write named arrays atomically as compressed npz."""
+    with atomic(path) as file:
+        np.savez_compressed(file, allow_pickle=False, **arrays)
+
+
+def read_arrays(path: Path) -> Arrays:
+    """Read named arrays; objects are refused."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            return {name: file[name] for name in file.files}
+    except FileNotFoundError:
+        raise JaliError(f"There is no file {path}.") from None
+    except (OSError, ValueError, zipfile.BadZipFile, EOFError, KeyError, AttributeError) as error:
+        raise JaliError(f"{path} is not a readable npz file of plain arrays: {error}.") from None
+
+
+@dataclass(frozen=True)
+class Store:
+    """A folder of artefacts, found again by the content key of what made them.
+
+    >>> import tempfile
+    >>> store = Store(Path(tempfile.mkdtemp()))
+    >>> store.save("abc", {"x": np.arange(3)})
+    >>> store.load("abc")["x"], store.load("abd")
+    (array([0, 1, 2]), None)
+    """
+
+    root: Path
+
+    def path(self, key: str) -> Path:
+        """Where an artefact lies."""
+        return self.root / key[:2] / f"{key}.npz"
+
+    def save(self, key: str, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Keep an artefact."""
+        write_arrays(self.path(key), arrays)
+
+    def load(self, key: str) -> Arrays | None:
+        """The artefact, or None where there is none or it is damaged."""
+        if not self.path(key).exists():
+            return None
+        try:
+            return read_arrays(self.path(key))
+        except JaliError:
+            return None

@@ -1,0 +1,132 @@
+"""What every membership design must do; the counting attack is the trap they must all avoid."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from jali import parts
+from jali.core import Column, Dataset, JaliError, Schema
+from jali.stats.roc import auc
+
+SPECS = [
+    "rotate(models=12)",
+    "rotate(models=12, share=0.2)",
+    "halves(targets=8, shadows=10)",
+    "halves(targets=8, shadows=10, share=0.2)",
+    "disjoint(targets=8, shadows=10)",
+    "folds(k=3, shadows=10)",
+    "fixed(members=150, shadows=10)",
+]
+games = pytest.mark.parametrize("text", SPECS)
+
+
+def data(n: int = 600, grouped: bool = False) -> Dataset:
+    rng = np.random.default_rng(0)
+    groups = rng.integers(0, n // 3, n) if grouped else None
+    return Dataset(
+        rng.normal(size=(n, 3)), rng.integers(0, 2, n), Schema((Column("a"), Column("b"), Column("c"))), groups
+    )
+
+
+def draw(text: str, seed: int, grouped: bool = False):
+    return parts.build("game", text).draw(data(grouped=grouped), np.random.default_rng(seed))
+
+
+def test_every_design_is_in_this_table():
+    assert {s.partition("(")[0] for s in SPECS} == set(parts.names("game"))
+
+
+@games
+def test_counting_the_shadows_says_nothing(text):
+    values = []
+    for seed in range(20):
+        game = draw(text, seed)
+        for t, column in enumerate(game.targets):
+            count = game.member[:, game.shadows[t]].sum(axis=1).astype(float)
+            rows = game.scored[:, t]
+            values.append(auc(count[rows], game.member[rows, column]))
+    spread = np.std(values, ddof=1) / np.sqrt(len(values))
+    assert abs(np.mean(values) - 0.5) <= max(4 * spread, 1e-9)
+
+
+@games
+def test_learning_to_count_says_nothing_either(text):
+    """A classifier that sees every shadow column, trained on half of the scored rows, is a coin on the other half."""
+    from sklearn.linear_model import LogisticRegression
+
+    values = []
+    for seed in range(10):
+        game = draw(text, seed)
+        rows = np.flatnonzero(game.scored[:, 0])
+        seen, truth = game.member[:, game.shadows[0]][rows].astype(float), game.member[rows, game.targets[0]]
+        half = np.random.default_rng(seed).permutation(len(rows)) < len(rows) // 2
+        score = LogisticRegression().fit(seen[half], truth[half]).decision_function(seen[~half])
+        values.append(auc(score, truth[~half]))
+    assert abs(np.mean(values) - 0.5) < 0.05
+
+
+@games
+def test_shapes_and_roles(text):
+    game = draw(text, 0)
+    assert game.scored.any(axis=0).all()
+    for t, column in enumerate(game.targets):
+        truth = game.member[game.scored[:, t], column]
+        assert truth.any()
+        assert not truth.all()
+        assert not game.shadows[t, column]
+        assert game.shadows[t].any()
+
+
+@games
+def test_rows_of_one_group_stay_together(text):
+    if text.startswith("fixed"):
+        pytest.skip("fixed takes the membership it is given")
+    game, table = draw(text, 0, grouped=True), data(grouped=True)
+    for group in np.unique(table.groups)[:80]:
+        rows = game.member[table.groups == group]
+        assert (rows == rows[0]).all()
+
+
+@games
+def test_the_same_stream_gives_the_same_game(text):
+    np.testing.assert_array_equal(draw(text, 3).member, draw(text, 3).member)
+    assert (draw(text, 3).member != draw(text, 4).member).any()
+
+
+@games
+def test_too_few_rows_is_one_sentence(text):
+    tiny = data(12)
+    with pytest.raises(JaliError, match=r"rows|leave no population"):
+        parts.build("game", text).draw(tiny, np.random.default_rng(0))
+
+
+@games
+def test_specification_and_docstring(text):
+    part = parts.build("game", text)
+    assert parts.build("game", parts.spec(part, every=True)) == part
+    doc = type(part).__doc__ or ""
+    assert ">>>" in doc
+    assert any(str(year) in doc for year in range(2015, 2027))
+
+
+@pytest.mark.parametrize("text", ["disjoint(targets=3, shadows=4)", "folds(k=3)", "fixed(members=150)"])
+def test_no_shadow_sees_a_scored_row(text):
+    game = draw(text, 0)
+    assert not (game.member[:, game.shadows[0]].any(axis=1) & game.scored.any(axis=1)).any()
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        "rotate(models=1)",
+        "rotate(share=1.5)",
+        "halves(targets=0)",
+        "disjoint(owner=0.0)",
+        "folds(k=1)",
+        "fixed(members=0)",
+    ],
+)
+def test_impossible_numbers_are_refused(bad):
+    with pytest.raises(JaliError, match="must"):
+        parts.build("game", bad)

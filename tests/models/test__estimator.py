@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.ensemble import BaggingClassifier, GradientBoostingClassifier, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
+
+from jali.core import Column, Schema
+from jali.models._estimator import Several, fitted, seeded
+
+X = np.random.default_rng(0).normal(size=(60, 2))
+Y = (X[:, 0] > 0).astype(int)
+SCHEMA = Schema((Column("a"), Column("b")), ("no", "yes", "never"))
+
+
+def made(estimator, labels=Y, position=(0, 1)):
+    return fitted(estimator.fit(X, labels), np.asarray, SCHEMA, np.array(position), X)
+
+
+def test_every_random_state_is_drawn_however_deep():
+    nest = make_pipeline(BaggingClassifier(DecisionTreeClassifier(random_state=0), random_state=0))
+    params = seeded(nest, np.random.default_rng(3)).get_params()
+    draws = np.random.default_rng(3).integers(2**31 - 1, size=2)
+    assert params["baggingclassifier__estimator__random_state"] == draws[0]
+    assert params["baggingclassifier__random_state"] == draws[1]
+
+
+@pytest.mark.parametrize(
+    ("estimator", "scored"),
+    [
+        (LogisticRegression(), True),
+        (GradientBoostingClassifier(n_estimators=3), True),
+        (SVC(), True),
+        (RandomForestClassifier(n_estimators=3), False),
+    ],
+)
+def test_what_counts_as_a_logit(estimator, scored):
+    assert made(estimator).scored is scored
+
+
+def test_one_against_the_rest_is_no_softmax():
+    labels = np.digitize(X[:, 0], [-0.5, 0.5])
+    assert made(LogisticRegression(), labels, (0, 1, 2)).scored
+    assert not made(OneVsRestClassifier(LogisticRegression()), labels, (0, 1, 2)).scored
+
+
+def test_classes_are_placed_and_the_missing_one_is_far_away():
+    model = made(DecisionTreeClassifier(max_depth=1), position=(2, 0))
+    logits = model.logits(X)
+    np.testing.assert_allclose(logits[:, 1], np.log(1e-12))
+    np.testing.assert_array_equal(logits.argmax(axis=1), np.where(Y == 1, 0, 2))
+    scores = made(LogisticRegression()).logits(X)
+    np.testing.assert_allclose(scores[:, 2], scores[:, :2].min(axis=1) + np.log(1e-12))
+
+
+def test_several_models_are_stacked():
+    one, two = made(LogisticRegression()), made(DecisionTreeClassifier())
+    both = Several([one, two])
+    assert len(both) == 2
+    np.testing.assert_array_equal(both.logits(X)[:, 1], two.logits(X))
+    assert both[0].name == "LogisticRegression"

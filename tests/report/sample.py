@@ -1,0 +1,196 @@
+"""Made-up results of every shape a report must be able to show; the numbers mean nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import product
+
+from jali.results import Check, Curve, Exposed, Results, Row
+
+Maker = Callable[[], Results]
+RATES = ("tpr@0.01", "tpr@0.001", "tnr@0.01", "tnr@0.001")
+METRICS = ("auc", "balanced_accuracy", *RATES)
+EXPLAINERS = ("linear_recourse", "gradient_times_input", "nice(k=5)")
+REASON = "1,204 non-members, 2,995 needed"
+HOSTILE = "<script>window.hacked=1</script>\"'>{{ 7*7 }} $x_1$ [bold]b[/bold]\n\x1b[31mred\x1b[0m\u202e naïve 日本"
+TWO_SIDED = "t-interval over 16 target models, 95 %"
+
+
+def full() -> Results:
+    """A complete audit with three explainers."""
+    return Results(
+        title="Adult income, three explanations",
+        jali="0.1.0",
+        config=_config(),
+        facts=_facts(),
+        rows=[*_attacks(), *_contrasts(), *_groups(), *_measures()],
+        sanity=_sanity(),
+        curves=[_curve(label, lift) for label, lift in (("score", 1.8), ("score + linear_recourse", 3.2))],
+        exposed=[Exposed(record=r, caught=c, member_of=8, rate=c / 8) for r, c in ((4711, 8), (12, 7), (30099, 7))],
+        threats=_threats(),
+        not_tested=["Attribute inference", "Attackers who may repeat a query", "Images and text"],
+        warnings=["38 % of the scored records received no counterfactual and are left out of its attacks."],
+        timings={"train": 12.4, "explain": 48.21, "attack": 3.0},
+    )
+
+
+def hostile() -> Results:
+    """Names that try to be markup in every place that takes text."""
+    base = full()
+    rename = {"explainer": HOSTILE, "signal": HOSTILE, "attack": f"joint({HOSTILE})", "reason": HOSTILE}
+    rows = [r.model_copy(update=rename | {"group": r.group and HOSTILE, "interval": HOSTILE}) for r in base.rows]
+    update = {
+        "title": HOSTILE,
+        "rows": rows,
+        "config": {HOSTILE: {HOSTILE: [HOSTILE, {HOSTILE: HOSTILE}]}},
+        "facts": {HOSTILE: HOSTILE, "data": {HOSTILE: [HOSTILE]}},
+        "sanity": [Check(name=HOSTILE, passed=True, detail=HOSTILE)],
+        "curves": [base.curves[0].model_copy(update={"label": HOSTILE})],
+        "exposed": [Exposed(record=1, caught=1, member_of=2, rate=0.5, values={HOSTILE: HOSTILE})],
+        "threats": [{HOSTILE: HOSTILE}],
+        "not_tested": [HOSTILE],
+        "warnings": [HOSTILE],
+        "timings": {HOSTILE: 1.0},
+    }
+    return base.model_copy(update=update)
+
+
+def invalid() -> Results:
+    """An audit whose members differ from its non-members even without a model."""
+    failed = Check(name="blind baseline", passed=False, detail="AUC without the model 0.71, must cover 0.5", value=0.71)
+    return full().model_copy(update={"sanity": [failed, *_sanity()[1:]]})
+
+
+def prediction_only() -> Results:
+    """No explanation was attacked."""
+    base = full()
+    rows = [r for r in base.rows if not r.explainer]
+    return base.model_copy(update={"rows": rows, "curves": base.curves[:1], "exposed": [], "threats": []})
+
+
+def single_target() -> Results:
+    """A user's own model: one target, intervals conditional on it, no rate below one per cent."""
+    how = "DeLong, conditional on this model"
+    rows = [
+        r.model_copy(update={"units": 1, "interval": how}) for r in full().rows if r.explainer in ("", EXPLAINERS[0])
+    ]
+    return full().model_copy(update={"rows": [_gated(r) for r in rows]})
+
+
+def _gated(row: Row) -> Row:
+    gone = {"value": None, "low": None, "high": None, "reason": REASON}
+    return row.model_copy(update=gone) if row.metric.endswith("@0.001") else row
+
+
+def _estimate(metric: str, k: int) -> dict[str, float]:
+    """A value and an interval that differ from cell to cell, so that a test can look for each."""
+    middle = {"auc": 0.541, "balanced_accuracy": 0.527, "tpr@0.01": 0.0183, "tnr@0.01": 0.0142}.get(metric, 0.0031)
+    value = middle * (1 + 0.037 * k)
+    return {"value": value, "low": value * 0.9, "high": value * 1.12}
+
+
+def _attacks() -> list[Row]:
+    lines = [("", "score", "confidence", "lira"), ("", "score", "confidence", "threshold")]
+    lines.append(("", "decision", "decision", "joint"))
+    for e in EXPLAINERS:
+        s = "attribution_l1 + attribution_l2" if "gradient" in e else "recourse_distance"
+        lines += [
+            (e, "explanation", s, 'lira(spread="shrunken")'),
+            (e, "score+explanation", f"confidence + {s}", "joint"),
+        ]
+        lines.append((e, "decision+explanation", f"decision + {s}", "joint"))
+    return [_attack(k, line, metric) for (k, line), metric in product(enumerate(lines), METRICS)]
+
+
+def _attack(k: int, line: tuple[str, str, str, str], metric: str) -> Row:
+    explainer, channel, signal, attack = line
+    row = Row(kind="attack", explainer=explainer, channel=channel, signal=signal, attack=attack, metric=metric,
+              units=16, n=19264, base_rate=0.5, interval=TWO_SIDED,
+              coverage={"": None, EXPLAINERS[0]: 0.62}.get(explainer, 1.0), **_estimate(metric, k))  # fmt: skip
+    unresolved = metric.endswith("0.001") and "nice" in explainer
+    return _gated(row) if unresolved else row
+
+
+def _contrasts() -> list[Row]:
+    values = {
+        "linear_recourse": {"score": (0.0121, 0.0052, 0.0190), "decision": (0.0364, 0.0291, 0.0437)},
+        "gradient_times_input": {"score": (0.0011, -0.0033, 0.0055), "decision": (0.0240, 0.0150, 0.0330)},
+        "nice(k=5)": {"score": (-0.0068, -0.0125, -0.0011), "decision": (0.0040, -0.0060, 0.0140)},
+    }
+    rows = []
+    for explainer, against, metric in product(values, ("score", "decision"), ("auc", "tpr@0.01", "tpr@0.001")):
+        scale = {"auc": 1.0, "tpr@0.01": 0.7, "tpr@0.001": 0.2}[metric]
+        value, low, high = (scale * v for v in values[explainer][against])
+        row = Row(kind="contrast", explainer=explainer, channel=f"{against}+explanation", against=against,
+                  attack="joint", metric=metric, value=value, low=low, high=high, units=16, n=19264,
+                  base_rate=0.5, interval=TWO_SIDED)  # fmt: skip
+        rows.append(_gated(row) if "nice" in explainer else row)
+    return rows
+
+
+def _groups() -> list[Row]:
+    seen = {"sex=female": 0.0351, "sex=male": 0.0212, "race=Amer-Indian-Eskimo": None, "age=60 and over": 0.0487}
+    common = {"kind": "attack", "explainer": "linear_recourse", "channel": "score+explanation", "units": 16,
+              "signal": "confidence + recourse_distance", "attack": "joint", "metric": "tpr@0.01"}  # fmt: skip
+    rows = []
+    for group, value in seen.items():
+        span = {"low": value * 0.7, "high": value * 1.4} if value else {"reason": "88 non-members, 299 needed"}
+        rows.append(Row(group=group, value=value, **common, **span))
+    return rows
+
+
+def _measures() -> list[Row]:
+    model = [("train_accuracy", 0.871), ("test_accuracy", 0.852)]
+    rows = [Row(kind="measure", metric=m, value=v, low=v - 0.004, high=v + 0.004, units=16) for m, v in model]
+    for k, explainer in enumerate(EXPLAINERS):
+        quality = [("validity", 0.987 - 0.01 * k), ("cost_l2", 1.324 + k), ("answered", 0.621 + 0.1 * k)]
+        rows += [Row(kind="measure", explainer=explainer, metric=m, value=v, units=16) for m, v in quality]
+    return rows
+
+
+def _sanity() -> list[Check]:
+    blind = {"detail": "a classifier without the model", "value": 0.502, "low": 0.49, "high": 0.515}
+    null = {"detail": "another target's membership", "value": 0.499, "low": 0.488, "high": 0.511}
+    return [
+        Check(name="blind baseline", passed=True, **blind),
+        Check(name="null target", passed=True, **null),
+        Check(name="orientation", passed=True, detail="larger scores go with members"),
+    ]
+
+
+def _curve(label: str, lift: float) -> Curve:
+    fpr = [10 ** (-4 + 4 * k / 60) for k in range(61)]
+    tpr = [min(1.0, x ** (1 / (1 + 0.12 * lift))) for x in fpr]
+    band = [0.5 * t * (1 - t) * x**-0.12 for x, t in zip(fpr, tpr, strict=True)]
+    low = [max(0.0, t - b) for t, b in zip(tpr, band, strict=True)]
+    high = [min(1.0, t + b) for t, b in zip(tpr, band, strict=True)]
+    return Curve(label=label, fpr=fpr, tpr=tpr, low=low, high=high, floor=3.1e-4)
+
+
+def _threats() -> list[dict[str, str]]:
+    common = {"knows": "the record, the population, the training algorithm", "needs": "16 shadow models"}
+    return [
+        {"channel": "score", "sees": "class probabilities"} | common,
+        {"channel": "score+explanation", "sees": "probabilities and the recourse"} | common,
+    ]
+
+
+def _config() -> dict[str, object]:
+    return {
+        "seed": 20261,
+        "data": {"source": "adult", "rows": 9632},
+        "game": {"design": "halves", "models": 32, "targets": 16},
+        "explain": list(EXPLAINERS),
+        "attack": ["lira", 'lira(spread="shrunken")', "joint"],
+    }
+
+
+def _facts() -> dict[str, object]:
+    return {
+        "data": {"name": "adult", "rows": 9632, "columns": 14, "classes": ["<=50K", ">50K"]},
+        "members_per_model": 4816,
+        "models": 32,
+        "targets": 16,
+        "shadows": 31,
+        "versions": {"python": "3.11.2", "numpy": "2.4.1"},
+    }

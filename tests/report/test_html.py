@@ -1,0 +1,148 @@
+from __future__ import annotations
+
+import functools
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from jali.report import words
+from jali.report.html import SECTIONS, render
+from jali.results import Results
+
+from . import sample
+
+MAKERS = [sample.full, sample.hostile, sample.invalid, sample.prediction_only, sample.single_target, Results]
+LINKS = {"href", "src", "srcset", "action", "data", "poster", "background", "formaction", "ping"}
+
+
+class Reader(HTMLParser):
+    """Collects what a browser would see: tags, attributes, text."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.links: list[str] = []
+        self.handlers: list[str] = []
+        self.text: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.links += [value or "" for name, value in attrs if name in LINKS]
+        self.handlers += [name for name, _ in attrs if name.startswith("on")]
+
+    def handle_data(self, data: str) -> None:
+        self.text.append(data)
+
+
+def read(page: str) -> Reader:
+    reader = Reader()
+    reader.feed(page)
+    return reader
+
+
+@functools.cache
+def page_of(make: sample.Maker) -> str:
+    return render(make())
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_page_is_self_contained_and_runs_nothing(make: sample.Maker) -> None:
+    page = page_of(make)
+    reader = read(page)
+    assert not {"script", "iframe", "object", "embed", "link", "base", "img"} & set(reader.tags)
+    assert reader.handlers == []
+    assert all(link.startswith("#") for link in reader.links)
+    assert not re.search(r"@import|url\((?!#)", page)
+    assert "default-src 'none'" in page
+    assert len(page.encode()) < 400_000
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_sections_stand_in_order(make: sample.Maker) -> None:
+    found = re.findall(r'<section id="(\w+)"', page_of(make))
+    assert found == [name for name, _ in SECTIONS]
+
+
+@pytest.mark.parametrize("make", [m for m in MAKERS if m is not sample.hostile])
+def test_every_number_of_every_row_is_on_the_page(make: sample.Maker) -> None:
+    results = make()
+    page = page_of(make)
+    for row in results.rows:
+        assert f">{words.value_of(row)}<" in page
+        assert f">{words.span_of(row)}<" in page or row.low is None
+
+
+def test_first_page_says_headline_additions_and_chance() -> None:
+    text = "".join(read(page_of(sample.full)).text)
+    first = text.split("What it means")[0]
+    assert (
+        "accepts one false accusation in 1,000 would identify between 3.5 and 4.4; by chance alone it would be 1."
+        in first
+    )
+    assert (
+        "Over the score alone, the explanation that adds most (linear_recourse) adds between 1 and 3.8 in 1,000"
+        in first
+    )
+    assert "Over the bare decision" in first
+
+
+def test_unresolvable_cells_show_the_reason_as_text_and_tooltip() -> None:
+    page = page_of(sample.full)
+    gone = [r for r in sample.full().rows if r.value is None and r.reason == sample.REASON]
+    cell = f'title="{sample.REASON}"><span class="value">not resolvable</span> <span class="why">{sample.REASON}</span>'
+    assert gone
+    assert page.count(cell) == len(gone)
+
+
+def test_invalid_audit_says_so_before_anything_else() -> None:
+    page = page_of(sample.invalid)
+    body = page[page.index("<body>") :]
+    assert body.index("This audit is invalid") < body.index("<main>")
+    assert "AUC without the model 0.71, must cover 0.5" in body
+    assert "Out of 1,000 people" not in body
+    assert 'class="alarm"' not in page_of(sample.full)
+
+
+def test_hostile_names_appear_as_text() -> None:
+    page = page_of(sample.hostile)
+    shown = "".join(read(page).text)
+    assert words.clean(sample.HOSTILE) in shown
+    assert "{{ 7*7 }}" in shown
+    assert "<script>window" not in page
+    assert not {"\x1b", "\u202e"} & set(page)
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_words_that_no_audit_can_earn_are_not_used(make: sample.Maker) -> None:
+    assert not re.search(r"complian|anonym|\bsafe", "".join(read(page_of(make)).text), re.IGNORECASE)
+
+
+def test_nothing_recorded_is_said_in_each_section() -> None:
+    text = "".join(read(page_of(Results)).text)
+    for part in (
+        "No ROC curve",
+        "No attack was",
+        "No record is",
+        "No sanity check",
+        "No threat model",
+        "gap in the record",
+    ):
+        assert part in text
+
+
+def test_values_of_records_come_with_a_warning() -> None:
+    assert "keep the file accordingly" in page_of(sample.hostile)
+    assert "keep the file accordingly" not in page_of(sample.full)
+
+
+def test_rendering_twice_gives_the_same_bytes() -> None:
+    assert render(sample.full()) == page_of(sample.full)
+
+
+def test_many_curves_are_spread_over_figures() -> None:
+    results = sample.full()
+    page = render(results.model_copy(update={"curves": results.curves * 3}))
+    assert page.count('id="roc-') >= 2
+    assert 'id="roc-1"' in page
+    assert 'id="roc-2"' not in page

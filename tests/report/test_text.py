@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import io
+import re
+
+import pytest
+from rich.console import Console
+
+from jali.report import text
+
+from . import sample
+
+MAKERS = [sample.full, sample.hostile, sample.invalid, sample.prediction_only, sample.single_target]
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_summary_has_two_to_five_sentences(make: sample.Maker) -> None:
+    summary = text.summary(make())
+    assert 2 <= len(re.findall(r"[.](?= [A-Z]|$)", summary)) <= 5
+    assert not re.search(r"compliant|anonymous|\bsafe\b", summary, re.IGNORECASE)
+
+
+def test_summary_of_an_invalid_audit_makes_no_statement() -> None:
+    summary = text.summary(sample.invalid())
+    assert summary.startswith("This audit is invalid: blind baseline")
+    assert "1,000" not in summary
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_plain_holds_no_control_character(make: sample.Maker) -> None:
+    plain = text.plain(make())
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", plain)
+    assert max(map(len, plain.splitlines())) <= 120
+
+
+def test_plain_shows_values_intervals_and_why_there_are_none() -> None:
+    plain = text.plain(sample.full())
+    for part in (
+        "0.541",
+        "0.487–0.606",
+        "adds over score",
+        "−0.013 to −0.001",
+        f"n/r: not resolvable ({sample.REASON})",
+    ):
+        assert part in plain
+
+
+def test_names_are_never_read_as_markup() -> None:
+    console = Console(file=io.StringIO(), width=120, force_terminal=True, color_system="truecolor", record=True)
+    console.print(text.table(sample.hostile()))
+    shown = console.export_text()
+    assert "[bold]b[/bold]" in shown
+    assert "\x1b" not in shown
+
+
+def test_table_fits_a_narrow_terminal() -> None:
+    console = Console(file=io.StringIO(), width=80, record=True)
+    console.print(text.table(sample.full()))
+    shown = console.export_text()
+    assert "…" not in shown
+    assert "+0.005 to +0.019" in shown
+
+
+def test_signals_are_named_where_lines_would_read_the_same() -> None:
+    results = sample.full()
+    first = results.rows[0]
+    twin = first.model_copy(update={"signal": "entropy", "value": 0.777})
+    plain = text.plain(results.model_copy(update={"rows": [first, twin]}))
+    assert "score: lira on confidence" in plain
+    assert "score: lira on entropy" in plain
+
+
+def test_title_of_an_invalid_audit_says_so() -> None:
+    assert "INVALID AUDIT" in text.plain(sample.invalid())

@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+from jali.report import views
+from jali.results import Results, Row
+
+from . import sample
+
+
+def test_every_attack_row_has_exactly_one_cell() -> None:
+    results = sample.full()
+    cells = [row for block in views.attacks(results) for line in block.lines for row in line.cells.values()]
+    wanted = results.find(kind="attack", group="")
+    assert sorted(map(id, cells)) == sorted(map(id, wanted))
+
+
+def test_rows_that_differ_in_nothing_shown_keep_their_own_lines() -> None:
+    twins = [Row(kind="attack", metric="auc", value=v, channel="score", attack="lira") for v in (0.5, 0.6)]
+    (block,) = views.attacks(Results(rows=twins))
+    assert [line.cells["auc"].value for line in block.lines] == [0.5, 0.6]
+
+
+def test_prediction_comes_first_and_channels_in_order() -> None:
+    rows = [
+        Row(kind="attack", metric="auc", value=0.5, explainer=e, channel=c)
+        for e, c in (("x", "score+explanation"), ("x", "explanation"), ("", "score"))
+    ]
+    blocks = views.attacks(Results(rows=rows))
+    assert [b.title for b in blocks] == ["", "x"]
+    assert [line.head.channel for line in blocks[1].lines] == ["explanation", "score+explanation"]
+
+
+def test_shared_footing_is_said_once_and_differing_footing_per_line() -> None:
+    rows = [Row(kind="attack", metric="auc", value=0.5, attack=a, units=n) for a, n in (("a", 16), ("b", 16), ("c", 1))]
+    (same,) = views.attacks(Results(rows=rows[:2]))
+    (mixed,) = views.attacks(Results(rows=rows))
+    assert same.rests == "16 target models"
+    assert (mixed.rests, mixed.lines[2].rests) == ("", "1 target model")
+
+
+def test_subgroups_know_the_row_about_everybody() -> None:
+    results = sample.full()
+    ((title, rows),) = views.subgroups(results)
+    everybody = views.overall(results, rows[0])
+    assert title.startswith("linear_recourse")
+    assert everybody is not None
+    assert (everybody.group, everybody.metric) == ("", "tpr@0.01")

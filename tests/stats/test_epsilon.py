@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.special import expit
+
+from jali.core import Bools, Floats, JaliError
+from jali.stats.epsilon import epsilon_ceiling, epsilon_lower_bound
+from jali.stats.intervals import clopper_pearson
+
+
+def respond(truth: Bools, eps: float, rng: np.random.Generator) -> Floats:
+    """Randomised response: the truth with probability e^eps / (1 + e^eps)."""
+    return (truth ^ (rng.random(len(truth)) > expit(eps))).astype(float)
+
+
+@pytest.mark.parametrize(("n", "expected"), [(100, 3.28), (1_000, 5.60), (10_000, 7.90)])
+def test_ceiling(n: int, expected: float):
+    assert epsilon_ceiling(n) == pytest.approx(expected, abs=0.01)
+    low, _ = clopper_pearson(n, n)
+    _, high = clopper_pearson(0, n)
+    assert epsilon_ceiling(n) == pytest.approx(np.log(low / high))
+
+
+def test_perfect_attack_reaches_the_ceiling_of_its_counting_half():
+    truth = np.arange(400) < 200
+    assert epsilon_lower_bound(truth * 1.0, truth, rng=np.random.default_rng(0)) == pytest.approx(epsilon_ceiling(100))
+
+
+def test_by_hand():
+    """Binary scores leave one threshold, so only the counts of the second half matter."""
+    truth = np.arange(4000) < 2000
+    score = np.where(truth, np.arange(4000) % 2, 0.0)
+    got = epsilon_lower_bound(score, truth, delta=0.1, rng=np.random.default_rng(4))
+    half = np.random.default_rng(4).permutation(np.arange(2000))[1000:]
+    low, _ = clopper_pearson(int(score[half].sum()), 1000)
+    _, high = clopper_pearson(0, 1000)
+    assert got == pytest.approx(np.log((low - 0.1) / high))
+
+
+def test_mirrored_direction_counts():
+    """Half of the non-members are cleared for certain: only TNR / FNR can show it."""
+    truth = np.arange(4000) < 2000
+    score = np.where(truth, 1.0, np.arange(4000) % 2)
+    assert epsilon_lower_bound(score, truth, rng=np.random.default_rng(0)) > 4
+
+
+def test_never_below_zero():
+    truth = np.arange(200) < 100
+    for score in (np.zeros(200), -1.0 * truth, np.random.default_rng(0).normal(size=200)):
+        assert epsilon_lower_bound(score, truth, rng=np.random.default_rng(1)) >= 0.0
+
+
+def test_errors():
+    rng = np.random.default_rng(0)
+    with pytest.raises(JaliError, match="at least two members"):
+        epsilon_lower_bound(np.arange(5.0), np.arange(5) == 0, rng=rng)
+    with pytest.raises(JaliError, match="delta"):
+        epsilon_lower_bound(np.arange(5.0), np.arange(5) < 2, delta=-0.1, rng=rng)
+    with pytest.raises(JaliError, match="at least one draw"):
+        epsilon_ceiling(0)
+
+
+@pytest.mark.parametrize("eps", [0.5, 2.0])
+def test_holds_for_randomised_response(eps: float):
+    rng, truth = np.random.default_rng(7), np.arange(1000) < 500
+    bounds = [epsilon_lower_bound(respond(truth, eps, rng), truth, rng=rng) for _ in range(400)]
+    assert np.mean(np.array(bounds) > eps) <= 0.05
+
+
+def test_holds_when_there_are_many_thresholds_to_choose_from():
+    """The Laplace mechanism attains its epsilon in both tails; 200 thresholds invite a choice in hindsight."""
+    rng, truth, eps = np.random.default_rng(8), np.arange(400) < 200, 1.0
+    bounds = [epsilon_lower_bound(truth + rng.laplace(scale=1 / eps, size=400), truth, rng=rng) for _ in range(400)]
+    assert np.mean(np.array(bounds) > eps) <= 0.05
+
+
+def test_delta_is_accounted_for():
+    """A mechanism that gives the truth away with probability delta and answers (eps)-privately otherwise."""
+    rng, truth, eps, delta = np.random.default_rng(9), np.arange(2000) < 1000, 0.5, 0.1
+    bounds = []
+    for _ in range(200):
+        caught = rng.random(2000) < delta
+        score = np.where(caught, 3.0 * truth - 1.0, respond(truth, eps, rng))
+        bounds.append(epsilon_lower_bound(score, truth, delta=delta, rng=rng))
+    assert np.mean(np.array(bounds) > eps) <= 0.05
+
+
+def test_within_reach_for_many_draws():
+    rng, truth = np.random.default_rng(3), np.arange(200_000) < 100_000
+    assert 0.95 < epsilon_lower_bound(respond(truth, 1.0, rng), truth, rng=rng) <= 1.0

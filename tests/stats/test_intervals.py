@@ -1,0 +1,254 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.special import ndtr
+
+from jali.core import Bools, Floats, Guesses, JaliError
+from jali.stats import intervals
+from jali.stats.influence import influence, shared_covariance
+from jali.stats.moments import moments, pooled_variance
+from jali.stats.roc import METRICS, auc, tnr_at, tpr_at
+
+
+def play(units: int, n: int, seed: int = 0, shift: float = 1.0) -> Guesses:
+    rng = np.random.default_rng(seed)
+    truth = rng.random((units, n)) < 0.5
+    score = rng.normal(size=(units, n)) + shift * truth
+    unit, record = np.indices((units, n))
+    return Guesses(score.ravel(), truth.ravel(), unit.ravel(), record.ravel())
+
+
+def rng() -> np.random.Generator:
+    return np.random.default_rng(0)
+
+
+def test_over_units_is_the_t_interval():
+    values = np.array([0.55, 0.61, 0.58, 0.7])
+    estimate = intervals.over_units(values, level=0.9)
+    low, high = stats.t.interval(0.9, 3, values.mean(), stats.sem(values))
+    assert (estimate.low, estimate.high) == pytest.approx((low, high))
+    assert (estimate.value, estimate.units, estimate.reason) == (pytest.approx(0.61), 4, "")
+
+
+def test_over_units_adds_what_the_units_share():
+    values = np.array([0.1, 0.3])
+    estimate = intervals.over_units(values, shared=0.0003, bounds=(-9, 9))
+    assert estimate.high == pytest.approx(0.2 + stats.t.ppf(0.975, 1) * np.sqrt(0.02 / 2 + 0.0003))
+
+
+def test_over_units_keeps_to_the_bounds():
+    values = np.array([0.0, 1.0])
+    assert (intervals.over_units(values).low, intervals.over_units(values).high) == (0.0, 1.0)
+    assert intervals.over_units(-values, bounds=(-1, 1)).low == -1.0
+    equal = intervals.over_units(np.full(3, 0.25))
+    assert (equal.low, equal.value, equal.high) == (0.25, 0.25, 0.25)
+
+
+def test_over_units_with_too_little():
+    alone = intervals.over_units(np.array([0.7]))
+    assert (alone.value, alone.low, alone.high, alone.units) == (0.7, None, None, 1)
+    assert "at least two" in alone.reason
+    for wrong in ([], [0.1, np.nan]):
+        with pytest.raises(JaliError, match="one finite value"):
+            intervals.over_units(np.array(wrong))
+
+
+@pytest.mark.parametrize(("k", "n"), [(0, 10), (1, 10), (5, 10), (10, 10), (3, 5000)])
+def test_clopper_pearson_against_scipy(k: int, n: int):
+    expected = stats.binomtest(k, n).proportion_ci(0.9, method="exact")
+    assert intervals.clopper_pearson(k, n, 0.9) == pytest.approx((expected.low, expected.high))
+
+
+def test_clopper_pearson_limits():
+    assert intervals.clopper_pearson(0, 0) == (0.0, 1.0)
+    assert intervals.clopper_pearson(0, 1000, 0.9)[1] == pytest.approx(1 - 0.05 ** (1 / 1000))
+    with pytest.raises(JaliError, match="between 0 and n = 3"):
+        intervals.clopper_pearson(4, 3)
+
+
+def test_bootstrap_against_a_known_spread():
+    """The share of members above zero, stratified: a binomial proportion."""
+    truth = np.arange(500) < 400
+    score = np.where(np.arange(500) % 4 == 0, 1.0, -1.0)
+    estimate = intervals.bootstrap_records(lambda s, t: float((s[t] > 0).mean()), (score,), truth, rng())
+    assert estimate.value == 0.25
+    assert (estimate.high - estimate.low) / (2 * 1.96 * np.sqrt(0.25 * 0.75 / 400)) == pytest.approx(1, abs=0.1)
+
+
+def test_bootstrap_draws_scores_together():
+    a, truth = np.random.default_rng(1).normal(size=200), np.arange(200) < 100
+    estimate = intervals.bootstrap_records(lambda x, y, t: float((x[t] - y[t]).mean()), (a, a - 1), truth, rng())
+    assert (estimate.low, estimate.high) == (pytest.approx(1.0), pytest.approx(1.0))
+
+
+def test_bootstrap_is_reproducible():
+    guesses = play(1, 300)
+    once, again = (intervals.bootstrap_records(auc, (guesses.score,), guesses.truth, rng()) for _ in range(2))
+    assert once == again
+
+
+def test_estimate_over_units():
+    guesses = play(6, 700, shift=0.5)
+    for name, metric in METRICS.items():
+        if name.endswith("0.001"):
+            continue
+        got, how = intervals.estimate(name, guesses, rng())
+        rows = [guesses.unit == u for u in range(6)]
+        values = np.array([metric(guesses.score[r], guesses.truth[r]) for r in rows])
+        effect = np.concatenate([influence(name, guesses.score[r], guesses.truth[r]) for r in rows])
+        shared = shared_covariance(effect, guesses.unit, guesses.record)
+        assert (got, how) == (intervals.over_units(values, shared=shared), intervals.HOW_UNITS)
+
+
+def test_estimate_does_not_depend_on_the_order_of_guesses():
+    guesses = play(4, 200)
+    shuffled = np.random.default_rng(3).permutation(len(guesses.score))
+    other = Guesses(*(getattr(guesses, f)[shuffled] for f in ("score", "truth", "unit", "record")))
+    a, b = (intervals.estimate("auc", g, rng())[0] for g in (guesses, other))
+    assert (a.value, a.low, a.high) == pytest.approx((b.value, b.low, b.high))
+
+
+def test_records_of_their_own_share_nothing():
+    guesses = play(5, 100)
+    apart = Guesses(guesses.score, guesses.truth, guesses.unit, np.arange(500))
+    values = np.array([auc(guesses.score[guesses.unit == u], guesses.truth[guesses.unit == u]) for u in range(5)])
+    plain, got = intervals.over_units(values), intervals.estimate("auc", apart, rng())[0]
+    assert (got.low, got.high) == pytest.approx((plain.low, plain.high))
+
+
+def test_estimate_of_one_model():
+    guesses = play(1, 1500)
+    score, truth = guesses.score, guesses.truth
+    assert intervals.estimate("auc", guesses, rng()) == (intervals.delong(score, truth), intervals.HOW_DELONG)
+    got, how = intervals.estimate("tpr@0.01", guesses, rng())
+    k, m = round(tpr_at(score, truth, 0.01) * truth.sum()), int(truth.sum())
+    assert (got.low, got.high) == intervals.clopper_pearson(k, m)
+    assert (how, got.units) == (intervals.HOW_RATE, 1)
+    got, how = intervals.estimate("tnr@0.01", guesses, rng())
+    k, n = round(tnr_at(score, truth, 0.01) * (~truth).sum()), int((~truth).sum())
+    assert (got.low, got.high) == intervals.clopper_pearson(k, n)
+    got, how = intervals.estimate("balanced_accuracy", guesses, rng())
+    assert got.low < got.value < got.high
+    assert how == intervals.HOW_BOOTSTRAP
+
+
+def test_balanced_accuracy_of_one_model_covers_a_coin():
+    """Without any leak the interval holds 1/2 about as often as it says."""
+    hits, truth = 0, np.arange(400) % 2 == 0
+    for seed in range(60):
+        guesses = Guesses(np.random.default_rng(seed).normal(size=400), truth, np.zeros(400), np.arange(400))
+        got, _ = intervals.estimate("balanced_accuracy", guesses, rng())
+        hits += got.low <= 0.5 <= got.high
+    assert hits >= 53
+
+
+def test_average_knows_of_shared_records():
+    draw = np.random.default_rng(0)
+    unit, record = np.repeat(np.arange(8), 50), np.tile(np.arange(50), 8)
+    common = draw.normal(size=50)[record]
+    alone, shared = (intervals.average(common, unit, r) for r in (np.arange(400), record))
+    assert alone.value == pytest.approx(shared.value)
+    assert shared.high - shared.low > 2 * (alone.high - alone.low)
+
+
+def test_gate_gives_a_reason_and_no_value():
+    got, how = intervals.estimate("tpr@0.001", play(2, 700), rng())
+    assert (got.value, got.low, got.units, how) == (None, None, 2, "")
+    assert "2,995 non-members" in got.reason
+    lopsided = Guesses(np.arange(4), [True, False, True, True], [0, 0, 1, 1], [0, 1, 0, 1])
+    assert "both needed" in intervals.estimate("auc", lopsided, rng())[0].reason
+    empty = Guesses(np.zeros(0), np.zeros(0), np.zeros(0), np.zeros(0))
+    assert intervals.estimate("auc", empty, rng())[0].reason == "There are no guesses."
+    assert intervals.contrast("tpr@0.001", play(2, 700), play(2, 700), rng())[0].value is None
+
+
+def better(guesses: Guesses, seed: int = 9) -> Guesses:
+    score = guesses.score + 0.5 * guesses.truth + 0.1 * np.random.default_rng(seed).normal(size=len(guesses.score))
+    return Guesses(score, guesses.truth, guesses.unit, guesses.record)
+
+
+def test_contrast_over_units():
+    without = play(5, 400)
+    with_ = better(without)
+    got, how = intervals.contrast("auc", with_, without, rng())
+    rows = [with_.unit == u for u in range(5)]
+    gains = [auc(with_.score[r], with_.truth[r]) - auc(without.score[r], without.truth[r]) for r in rows]
+    assert got.value == pytest.approx(np.mean(gains))
+    assert (how, got.units) == (intervals.HOW_UNITS, 5)
+    assert 0 < got.low < got.high
+    mirrored = intervals.contrast("auc", without, with_, rng())[0]
+    assert (mirrored.low, mirrored.high) == pytest.approx((-got.high, -got.low))
+
+
+def test_contrast_of_one_model():
+    without = play(1, 900)
+    with_ = better(without)
+    got, how = intervals.contrast("auc", with_, without, rng())
+    assert got == intervals.delong_difference(with_.score, without.score, with_.truth)
+    assert how == intervals.HOW_DELONG
+    got, how = intervals.contrast("tpr@0.01", with_, without, rng())
+    truth = with_.truth
+    assert got.value == tpr_at(with_.score, truth, 0.01) - tpr_at(without.score, truth, 0.01)
+    assert got.low <= got.value <= got.high
+    assert how == intervals.HOW_BOOTSTRAP
+
+
+def test_contrast_needs_the_same_guesses():
+    a = play(2, 50)
+    for b, what in [
+        (Guesses(a.score, a.truth, a.unit[::-1], a.record), "unit"),
+        (Guesses(a.score, a.truth, a.unit, a.record + 1), "record"),
+        (Guesses(a.score, ~a.truth, a.unit, a.record), "truth"),
+        (play(2, 49), "unit"),
+    ]:
+        with pytest.raises(JaliError, match=f"{what} differs"):
+            intervals.contrast("auc", a, b, rng())
+
+
+# --- simulated guarantees --------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_independent_targets_are_covered():
+    """(a) Ten target models of different leakiness, each judged on its own 200 records: true mean AUC by quadrature."""
+    draw, truth = np.random.default_rng(11), np.arange(200) < 100
+    nodes, weights = np.polynomial.hermite_e.hermegauss(60)
+    true = float(weights @ ndtr((0.7 + 0.4 * nodes) / np.sqrt(2)) / weights.sum())
+    hits = []
+    for _ in range(2000):
+        shifts = 0.7 + 0.4 * draw.normal(size=10)
+        estimate = intervals.over_units(np.array([auc(draw.normal(size=200) + s * truth, truth) for s in shifts]))
+        hits.append(estimate.low <= true <= estimate.high)
+    assert np.mean(hits) >= 0.92
+
+
+def rotate(draw: np.random.Generator, shift: float, spread: float, records: int = 200, models: int = 12) -> Guesses:
+    """A membership game in which every model takes its turn as target and the other models are its shadows."""
+    member = draw.random((records, models)) < 0.5
+    exposure = shift * np.exp(spread * draw.normal(size=(records, 1)))
+    signal = draw.normal(size=(records, 1)) + exposure * member + draw.normal(size=(records, models))
+    score = np.stack([likelihood_ratio(signal, member, t) for t in range(models)])
+    unit, record = np.indices(score.shape)
+    return Guesses(score.ravel(), member.T.ravel(), unit.ravel(), record.ravel())
+
+
+def likelihood_ratio(signal: Floats, member: Bools, target: int) -> Floats:
+    others = np.arange(signal.shape[1]) != target
+    inside, outside = moments(signal, member & others), moments(signal, ~member & others)
+    x, seen = signal[:, target], (inside.count > 0) & (outside.count > 0)
+    far_in = (x - inside.mean) ** 2 / pooled_variance(inside)
+    far_out = (x - outside.mean) ** 2 / pooled_variance(outside)
+    return np.where(seen, far_out - far_in, 0.0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("shift", "spread"), [(1.0, 0.0), (0.3, 0.0), (0.5, 1.0)])
+@pytest.mark.parametrize("metric", ["auc", "balanced_accuracy"])
+def test_targets_that_take_turns_are_covered(metric: str, shift: float, spread: float):
+    """(b) Rotating targets share records and shadows: a plain t-interval covers 70 to 90 %, `estimate` does better."""
+    draw = np.random.default_rng(13)
+    estimates = [intervals.estimate(metric, rotate(draw, shift, spread), draw, rng())[0] for _ in range(400)]
+    true = np.mean([e.value for e in estimates])
+    assert np.mean([e.low <= true <= e.high for e in estimates]) >= 0.92
