@@ -1,3 +1,20 @@
 """jali: what a model's explanations give away about the people in its training data."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from jali.audit import Audit, audit
+
+__all__ = ["Audit", "__version__", "audit"]
 __version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> Any:
+    """Load the front door on first use, so that `jali --help` stays quick."""
+    if name in ("audit", "Audit"):
+        from importlib import import_module
+
+        return getattr(import_module("jali.audit"), name)
+    raise AttributeError(f"module 'jali' has no attribute {name!r}")

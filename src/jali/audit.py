@@ -10,14 +10,12 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from jali import __version__, evidence, parts
+from jali import __version__, evidence, parts, released
 from jali.config import Config
 from jali.core import Attack, Dataset, Evidence, Explainer, Game, JaliError
 from jali.describe import sizes
 from jali.experiment import Experiment, Machine, Outcome, conclude, run
-from jali.results import Results, Row
+from jali.results import Results
 from jali.store import Store, write_text
 
 NOT_TESTED = [
@@ -133,34 +131,8 @@ def attack_file(
 
 def as_released(path: Path, paper: str) -> Audit:
     """Attack evidence with a paper's published conventions, target by target."""
-    from jali.attacks.lira import LiRA
-    from jali.judge import Trial, guess
-    from jali.stats import released
-    from jali.stats.intervals import HOW_UNITS, over_units
-
-    if paper != "huang2024":
-        raise JaliError(f"There are no released conventions for {paper!r}; there are huang2024.")
-    found, game, warnings = evidence.read(path, raw=True)
-    rows: list[Row] = []
-    for name in found.names:
-        trial = Trial(LiRA(spread="common"), (name,), f"as released: {paper}")
-        guesses = guess(found, game, trial)
-        units = range(len(game.targets))
-        split = [released.huang2024(guesses.score[guesses.unit == u], guesses.truth[guesses.unit == u]) for u in units]
-        for metric in split[0]:
-            values = [s[metric] for s in split]
-            e = over_units(np.array(values))
-            mean = {"value": e.value, "low": e.low, "high": e.high, "units": e.units, "interval": HOW_UNITS}
-            rows.append(trial.row(metric).model_copy(update=mean))
-            rows += [
-                trial.row(metric).model_copy(update={"value": v, "group": f"target {u}"}) for u, v in enumerate(values)
-            ]
-    results = Results(rows=rows, warnings=warnings, facts=sizes(game))
-    results.warnings.append(
-        "As released by huang2024: what is called tpr here is the share of non-members recognised, read off a resampled "
-        "curve at another place than its name says. It is shown only to match published numbers."
-    )
-    return finished(Outcome(results, found, game), Config(evidence="evidence.npz", data="", model="", game=""), False)
+    outcome = released.attack(path, paper)
+    return finished(outcome, Config(evidence="evidence.npz", data="", model="", game=""), False)
 
 
 def finished(outcome: Outcome, config: Config, show_values: bool) -> Audit:
@@ -200,11 +172,8 @@ def threats(results: Results, game: Game) -> list[dict[str, str]]:
     inside = bool((game.member[:, game.shadows[0]] & game.scored[:, :1]).any())
     has = f"{int(game.shadows[0].sum())} shadow models, {'some' if inside else 'none'} of them trained on the records"
     present = {row.channel for row in results.rows}
-    return [
-        {"channel": c, "sees": s, "knows": knows, "has": has, "asks": "one query per record"}
-        for c, s in sees.items()
-        if c in present
-    ]
+    common = {"knows": "the record and its label", "has": has, "asks": "one query per record"}
+    return [{"channel": c, "sees": s, **common} for c, s in sees.items() if c in present]
 
 
 def _own(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Optional
 import typer
 
 from jali import __version__
-from jali.core import JaliError
+from jali.errors import JaliError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -85,14 +85,17 @@ def attack(
     workers: Annotated[int, typer.Option(help="Processes; 0 means one per core. Changes no number.")] = 0,
 ) -> None:
     """Attack evidence without any model: every column takes its turn as target."""
-    from jali import audit as front
+    from jali.audit import as_released as with_conventions
+    from jali.audit import attack_file
 
     _writable(out)
-    if as_released:
-        _finish(front.as_released(file, as_released), out)
-        return
     with _watching() as watch:
-        found = front.attack_file(file, attack or (), seed, _machine(out, workers, watch), raw, low or ())
+        machine = _machine(out, workers, watch)
+        found = (
+            with_conventions(file, as_released)
+            if as_released
+            else attack_file(file, attack or (), seed, machine, raw, low or ())
+        )
     _finish(found, out)
 
 

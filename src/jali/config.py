@@ -58,9 +58,9 @@ class Config(BaseModel):
 
 
 DEFAULT = Config(
-    data="lending(n=4000)",
+    data="lending(n=6000)",
     model="logistic(C=10.0)",
-    game="rotate(models=64, share=0.075)",
+    game="rotate(models=32)",
     explain=["linear_recourse", "input_x_gradient"],
 )
 

@@ -13,16 +13,14 @@ from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
+from jali.errors import JaliError as JaliError
+
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 Rng = np.random.Generator
 Kind = Literal["number", "integer", "category"]
 Role = Literal["quasi", "private"]
-
-
-class JaliError(ValueError):
-    """Something the user can put right: one sentence with what was expected, what came, what to do."""
 
 
 def frozen(array: npt.ArrayLike, dtype: Any, shape: tuple[int | None, ...], name: str) -> npt.NDArray[Any]:
@@ -261,7 +259,7 @@ class Seen:
     >>> seen = Seen({"y": lambda: np.array([1]), "logits": lambda: np.zeros((1, 2))})
     >>> seen.only(frozenset({"y"})).logits
     Traceback (most recent call last):
-    jali.core.JaliError: 'logits' was read but not declared in needs = {y}.
+    jali.errors.JaliError: 'logits' was read but not declared in needs = {y}.
     """
 
     def __init__(self, makers: Mapping[str, Callable[[], Any]], needs: frozenset[str] | None = None) -> None:

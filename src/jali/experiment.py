@@ -190,7 +190,7 @@ def conclude(
 ) -> Outcome:
     """Run every planned attack on the evidence and turn the guesses into rows, curves and exposure."""
     full = with_gaps(evidence)
-    todo = plan(full, game, attacks, 2 if data is None else len(data.schema.classes))
+    todo = plan(full, game, attacks)
     jobs = [_Job(t, full, game, seed, False) for t in todo.singles]
     jobs += [_Job(t, full, game, seed, True) for t in todo.joints.values()]
     done = list(fan_out(_judge, jobs, machine.workers, machine.watch("attacking")))
@@ -223,11 +223,4 @@ def _sanity(evidence: Evidence, game: Game, trial: Trial, guesses: Guesses) -> l
 
 
 def _curves(kept: dict[tuple[str, str], Guesses]) -> list[Curve]:
-    words = {"score": "score", "decision": "decision", "explanation": "explanation"}
-    out = []
-    for (explainer, channel), guesses in kept.items():
-        base = " + ".join(
-            explainer if part == "explanation" and explainer else words[part] for part in channel.split("+")
-        )
-        out.append(curve(base, guesses))
-    return out
+    return [curve(channel.replace("+", " + "), explainer, guesses) for (explainer, channel), guesses in kept.items()]

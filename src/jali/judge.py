@@ -129,7 +129,7 @@ def _filled(row: Row, e: Estimate, how: str, facts: dict[str, float]) -> Row:
     return row.model_copy(update={**fields, **facts, "interval": how})
 
 
-def curve(label: str, guesses: Guesses) -> Curve:
+def curve(label: str, explainer: str, guesses: Guesses) -> Curve:
     """ROC averaged over targets on a grid of false-positive rates, with a band."""
     units, at = np.unique(guesses.unit, return_inverse=True)
     mine, record = guesses.truth, guesses.record[guesses.truth]

@@ -61,7 +61,7 @@ def explainers(evidence: Evidence) -> dict[str, tuple[str, ...]]:
     return {k: tuple(v) for k, v in out.items()}
 
 
-def plan(evidence: Evidence, game: Game, attacks: Sequence[Attack] = (), classes: int = 2) -> Plan:
+def plan(evidence: Evidence, game: Game, attacks: Sequence[Attack] = ()) -> Plan:
     """All trials; without a list of attacks, every built-in one whose shadows the game provides."""
     chosen = tuple(attacks) or tuple(a for text in SINGLES if feasible(a := parts.build("attack", text), game))
     joint = parts.build("attack", "joint" if feasible(parts.build("attack", "joint"), game) else "offline_joint")
@@ -69,7 +69,7 @@ def plan(evidence: Evidence, game: Game, attacks: Sequence[Attack] = (), classes
     if not singles and not any(a.many for a in chosen):
         raise JaliError("No attack fits this game: it has no shadow models of the kinds they need.")
     trials = [Trial(a, (n,), _channel(n), _explainer(n, evidence)) for n in evidence.names for a in singles]
-    return Plan(tuple(trials), _joints(evidence, joint, classes))
+    return Plan(tuple(trials), _joints(evidence, joint))
 
 
 def _channel(name: str) -> str:
@@ -83,11 +83,9 @@ def _explainer(name: str, evidence: Evidence) -> str:
     return next((e for e, names in explainers(evidence).items() if name in names), "")
 
 
-def _joints(evidence: Evidence, joint: Attack, classes: int) -> dict[tuple[str, str], Trial]:
+def _joints(evidence: Evidence, joint: Attack) -> dict[tuple[str, str], Trial]:
     """Joint trials: each base alone, each explanation alone, and each base with each explanation."""
-    score: tuple[str, ...] = next(((n,) for n in ("confidence", "loss") if n in evidence.names), ())
-    if score and classes > 2 and "entropy" in evidence.names:
-        score = (*score, "entropy")
+    score = tuple(n for n in SCORE if n in evidence.names)
     out: dict[tuple[str, str], Trial] = {}
     if score:
         out["", "score"] = Trial(joint, score, "score")

@@ -54,6 +54,7 @@ class Curve(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     label: str
+    explainer: str = ""
     fpr: list[float]
     tpr: list[float]
     low: list[float]

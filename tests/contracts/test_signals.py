@@ -29,7 +29,7 @@ def tile(member_like: bool, n: int = 40) -> dict[str, object]:
         "logits": logits,
         "decision": logits.argmax(axis=1),
         "encode": lambda rows: rows,
-        "attribution": Attribution(away * (0.1 if member_like else 2.0)),
+        "attribution": Attribution(np.abs(away) * (0.1 if member_like else 2.0)),
         "counterfactual": Counterfactual(x + away * strength, np.ones(n, bool)),
     }
 

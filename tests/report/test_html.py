@@ -81,7 +81,7 @@ def test_first_page_says_headline_additions_and_chance() -> None:
         in first
     )
     assert (
-        "Over the score alone, the explanation that adds most (linear_recourse) adds between 1 and 3.8 in 1,000"
+        "Over the score alone, the explanation that adds most (linear_recourse) adds between 3.6 and 13 in 1,000"
         in first
     )
     assert "Over the bare decision" in first
