@@ -17,9 +17,9 @@ from jali.errors import JaliError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from jali.audit import Audit
     from jali.config import Config
     from jali.experiment import Machine, Watch
+    from jali.front import Audit
 
 app = typer.Typer(
     help="What your model's explanations give away about the people in its training data.",
@@ -60,7 +60,7 @@ def audit(
     show_values: Annotated[bool, typer.Option("--show-values", help="Show the raw values of exposed rows.")] = False,
 ) -> None:
     """Audit a model: train, explain, attack, report. Without options: the embedded example."""
-    from jali.audit import from_config
+    from jali.front import from_config
 
     given: dict[str, Any] = {"data": data, "target": target, "favourable": favourable, "model": model, "seed": seed}
     given |= {"explain": explain, "attack": attack, "game": _game(game, targets, shadows)}
@@ -85,8 +85,8 @@ def attack(
     workers: Annotated[int, typer.Option(help="Processes; 0 means one per core. Changes no number.")] = 0,
 ) -> None:
     """Attack evidence without any model: every column takes its turn as target."""
-    from jali.audit import as_released as with_conventions
-    from jali.audit import attack_file
+    from jali.front import as_released as with_conventions
+    from jali.front import attack_file
 
     _writable(out)
     with _watching() as watch:
@@ -188,8 +188,8 @@ def _config(file: Path | None, given: dict[str, Any]) -> Config:
 
 
 def _machine(out: Path, workers: int, watch: Watch) -> Machine:
-    from jali.audit import store_in
     from jali.experiment import Machine
+    from jali.front import store_in
     from jali.parallel import cores
 
     if workers < 0:

@@ -27,7 +27,7 @@ from jali.core import (
 )
 from jali.describe import exposed, groups, measures, sizes, twins
 from jali.judge import Trial, contrast_rows, curve, group_rows, guess, rows_of, unresolved
-from jali.parallel import Progress, fan_out, silent
+from jali.parallel import Progress, alone, fan_out, silent
 from jali.plan import Plan, plan, with_gaps
 from jali.results import Check, Curve, Results, Row
 from jali.store import Store
@@ -100,7 +100,7 @@ def run(experiment: Experiment, machine: Machine = Machine()) -> Outcome:  # noq
     gathered = time.perf_counter()
     outcome = conclude(evidence, game, experiment.attack, experiment.seed, machine, data)
     checks = [
-        sanity.blind(data, game, stream(experiment.seed, JUDGE, 1)),
+        alone(lambda rng: sanity.blind(data, game, rng), stream(experiment.seed, JUDGE, 1)),
         *outcome.results.sanity,
         sanity.parity(difference),
     ]
@@ -196,6 +196,8 @@ def conclude(
     done = list(fan_out(_judge, jobs, machine.workers, machine.watch("attacking")))
     kept = {key: g for key, (_, g) in zip(todo.joints, done[len(todo.singles) :], strict=True) if g is not None}
     rows = [row for made, _ in done for row in made] + _contrasts(todo, kept, game, seed)
+    if not kept:
+        raise JaliError(f"No joint attack could be run: {done[-1][0][0].reason}")
     lead = leading(todo, kept)
     results = Results(rows=rows, curves=_curves(kept), sanity=_sanity(full, game, todo.joints[lead], kept[lead]))
     results.exposed = exposed(kept[lead], ALPHA)

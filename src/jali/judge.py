@@ -140,9 +140,8 @@ def curve(label: str, explainer: str, guesses: Guesses) -> Curve:
     few = min(int((~mine[at == u]).sum()) for u in range(len(units)))
     low, high = ([min(max(float(getattr(e, side) or 0.0), 0.0), 1.0) for e in found] for side in ("low", "high"))
     floor = float(1 - 0.05 ** (1 / max(1, few)))
-    return Curve(
-        label=label, fpr=list(GRID), tpr=[float(e.value or 0.0) for e in found], low=low, high=high, floor=floor
-    )
+    tpr = [float(e.value or 0.0) for e in found]
+    return Curve(label=label, explainer=explainer, fpr=list(GRID), tpr=tpr, low=low, high=high, floor=floor)
 
 
 def caught(guesses: Guesses, alpha: float) -> Bools:

@@ -42,14 +42,14 @@ def _results(run: Callable[[Task], Result], tasks: Sequence[Task], workers: int)
     import joblib
 
     if workers <= 1:
-        return (_single(run, task) for task in tasks)
-    calls = (joblib.delayed(_single)(run, task) for task in tasks)
+        return (alone(run, task) for task in tasks)
+    calls = (joblib.delayed(alone)(run, task) for task in tasks)
     pool = joblib.Parallel(n_jobs=workers, backend="loky", return_as="generator", pre_dispatch="2*n_jobs", batch_size=1)
     return iter(pool(calls))
 
 
-def _single(run: Callable[[Task], Result], task: Task) -> Result:
-    """Run a task with one thread: sums split over threads would change the last bits."""
+def alone(run: Callable[[Task], Result], task: Task) -> Result:
+    """Run one task with one thread: sums split over threads would change the last bits."""
     from threadpoolctl import threadpool_limits
 
     with threadpool_limits(limits=1):

@@ -213,7 +213,7 @@ def _required(field: dataclasses.Field[Any]) -> bool:
 
 def _checked(name: str, field: dataclasses.Field[Any], value: Any) -> Any:
     """Hold a value against its annotation, as far as plain types go."""
-    want = str(field.type)
+    want = _annotation(field)
     if want == "float" and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
     plain = {"int": int, "float": float, "str": str, "bool": bool}
@@ -227,8 +227,14 @@ def _checked(name: str, field: dataclasses.Field[Any], value: Any) -> Any:
     return value
 
 
+def _annotation(field: dataclasses.Field[Any]) -> str:
+    """The annotation as text, whether or not the module postpones them."""
+    named = isinstance(field.type, type) and not hasattr(field.type, "__args__")
+    return field.type.__name__ if named else str(field.type).removeprefix("typing.")  # type: ignore[union-attr]
+
+
 def _field_kind(field: dataclasses.Field[Any]) -> str | None:
-    words = re.findall(r"\w+", str(field.type))
+    words = re.findall(r"\w+", _annotation(field))
     return next((PROTOCOLS[w] for w in words if w in PROTOCOLS), None)
 
 

@@ -63,6 +63,13 @@ def explainers(evidence: Evidence) -> dict[str, tuple[str, ...]]:
 
 def plan(evidence: Evidence, game: Game, attacks: Sequence[Attack] = ()) -> Plan:
     """All trials; without a list of attacks, every built-in one whose shadows the game provides."""
+    for attack in attacks:
+        if not feasible(attack, game):
+            kinds = " and ".join({"in": "with", "out": "without"}[k] for k in sorted(attack.requires))
+            raise JaliError(
+                f"{parts.name_of(attack)} needs shadow models trained {kinds} the records it judges, and this game has "
+                "none: choose an attack that does without, or another game."
+            )
     chosen = tuple(attacks) or tuple(a for text in SINGLES if feasible(a := parts.build("attack", text), game))
     joint = parts.build("attack", "joint" if feasible(parts.build("attack", "joint"), game) else "offline_joint")
     singles = [a for a in chosen if not a.many]

@@ -6,8 +6,6 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-SCHEMA = "jali.results/1"
-
 
 class Row(BaseModel):
     """One number with its interval and everything needed to read it."""
@@ -79,7 +77,7 @@ class Results(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    schema_version: str = SCHEMA
+    schema_version: Literal["jali.results/1"] = "jali.results/1"
     title: str = ""
     jali: str = ""
     config: dict[str, Any] = Field(default_factory=dict)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from jali.core import Bools, Dataset, Estimate, Evidence, Floats, Game, Guesses, Rng
-from jali.encoding import Encoding
+from jali.core import Bools, Dataset, Estimate, Evidence, Floats, Game, Guesses, JaliError, Rng
 from jali.judge import Trial, guess
 from jali.results import Check
 from jali.stats.intervals import delong, over_units
@@ -13,38 +12,38 @@ from jali.stats.roc import auc
 
 LEVEL = 0.999
 SIXTEEN = 16
+MOST = 12_000  # rows that the blind classifier reads
 
 
 def blind(data: Dataset, game: Game, rng: Rng) -> Check:
     """A classifier that sees the records and labels but no model must not tell members from non-members.
 
-    Cross-validated gradient boosting on (x, y), up to three targets. Das, Zhang and Tramèr, Blind Baselines, 2024.
+    Gradient boosting on (x, y), trained on one half and judged on the other, for up to three targets.
+    Das, Zhang and Tramèr, Blind Baselines Beat Membership Inference Attacks, 2024.
     """
-    rows = np.concatenate([Encoding(data.schema).encode(data.X), np.eye(len(data.schema.classes))[data.y]], axis=1)
-    values, lasts = [], []
+    rows = np.concatenate([data.X, data.y[:, None]], axis=1)
+    found = []
     for t in range(min(3, len(game.targets))):
-        asked = np.flatnonzero(game.scored[:, t])
-        asked = rng.permutation(asked)[:6000]
+        asked = rng.permutation(np.flatnonzero(game.scored[:, t]))[:MOST]
         truth = game.member[asked, game.targets[t]]
-        score = _cross_validated(rows[asked], truth, rng)
-        values.append(auc(score, truth))
-        lasts.append(delong(score, truth, LEVEL))
-    worst = lasts[int(np.argmax(values))]
-    return _above_half("blind baseline", worst, "a classifier on (x, y) alone, without any model")
+        found.append(delong(*_held_out(rows[asked], truth, rng), LEVEL))
+    return _above_half(
+        "blind baseline", max(found, key=lambda e: e.value or 0.0), "a classifier on (x, y) alone, without any model"
+    )
 
 
-def _cross_validated(rows: Floats, truth: Bools, rng: Rng) -> Floats:
+def _held_out(rows: Floats, truth: Bools, rng: Rng) -> tuple[Floats, Bools]:
+    """Scores and truth of one half by a classifier trained on the other.
+
+    One split, not cross-validation, whose folds depend on each other: its AUC varies a quarter more than it says.
+    """
     from sklearn.ensemble import HistGradientBoostingClassifier
-    from sklearn.model_selection import StratifiedKFold
+    from sklearn.model_selection import train_test_split
 
     seed = int(rng.integers(2**31))
-    score = np.zeros(len(truth))
-    for train, test in StratifiedKFold(3, shuffle=True, random_state=seed).split(rows, truth):
-        model = HistGradientBoostingClassifier(max_iter=30, max_leaf_nodes=8, random_state=seed)
-        margin = model.fit(rows[train], truth[train]).decision_function(rows[test])
-        # Ranks within a fold: pooling raw margins of different folds biases the AUC of a null downwards.
-        score[test] = margin.argsort().argsort() / len(test)
-    return score
+    learn, judge, known, asked = train_test_split(rows, truth, test_size=0.5, stratify=truth, random_state=seed)
+    model = HistGradientBoostingClassifier(max_iter=40, max_leaf_nodes=8, random_state=seed).fit(learn, known)
+    return model.decision_function(judge), asked
 
 
 def null_target(evidence: Evidence, game: Game, trial: Trial) -> Check:
@@ -59,7 +58,10 @@ def null_target(evidence: Evidence, game: Game, trial: Trial) -> Check:
     if not helpers.any(axis=1).all():
         return Check(name="null target", passed=True, detail="not run: it needs at least two shadow models")
     swapped = Game(game.member, stand_in, helpers, game.scored[:, : len(stand_in)])
-    found = guess(evidence, swapped, trial)
+    try:
+        found = guess(evidence, swapped, trial)
+    except JaliError as error:
+        return Check(name="null target", passed=True, detail=f"not run: {error}")
     truth = game.member[found.record, game.targets[found.unit]]
     return _covers_half(
         "null target", _auc(found, truth), "the attack on a model that the target's members did not train"

@@ -6,6 +6,7 @@ import contextlib
 import os
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -58,11 +59,15 @@ def write_arrays(path: Path, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
 def read_arrays(path: Path) -> Arrays:
     """Read named arrays; objects are refused."""
     try:
-        with np.load(path, allow_pickle=False) as file:
-            return {name: file[name] for name in file.files}
+        with path.open("rb") as file:
+            if file.read(2) != b"PK":
+                raise ValueError("it is not a zip archive")
+            file.seek(0)
+            with np.load(file, allow_pickle=False) as arrays:
+                return {name: arrays[name] for name in arrays.files}
     except FileNotFoundError:
         raise JaliError(f"There is no file {path}.") from None
-    except (OSError, ValueError, zipfile.BadZipFile, EOFError, KeyError, AttributeError) as error:
+    except (OSError, ValueError, zipfile.BadZipFile, zlib.error, EOFError, KeyError) as error:
         raise JaliError(f"{path} is not a readable npz file of plain arrays: {error}.") from None
 
 

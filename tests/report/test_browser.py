@@ -24,6 +24,8 @@ CONTRAST = """() => {
   const found = ['main', '.meta', '.span', 'h2 .number', 'a'].map(s => document.querySelector(s)).filter(Boolean);
   return found.map(e => ratio(light(getComputedStyle(e).color), page));
 }"""
+SIZES = "[...document.querySelectorAll('svg.figure')].map(e => e.getBoundingClientRect().toJSON())"
+VISIBLE = "[...document.querySelectorAll('details td')].filter(e => e.checkVisibility()).length"
 
 
 @functools.cache
@@ -44,24 +46,35 @@ def browser() -> Iterator[Any]:
 
 
 @pytest.mark.parametrize("make", MAKERS)
-@pytest.mark.parametrize(("width", "scheme"), SCREENS)
-def test_page_in_a_browser(browser: Any, tmp_path: Path, make: sample.Maker, width: int, scheme: str) -> None:
+def test_page_in_a_browser(browser: Any, tmp_path: Path, make: sample.Maker) -> None:
     file = tmp_path / "report.html"
     file.write_text(page_of(make), encoding="utf-8")
-    page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    page = browser.new_page()
     noise: list[str] = []
     asked: list[str] = []
     page.on("console", lambda message: noise.append(message.text))
     page.on("pageerror", lambda error: noise.append(str(error)))
     page.on("request", lambda request: asked.append(request.url))
     page.goto(file.as_uri(), wait_until="load")
+    for width, scheme in SCREENS:
+        page.set_viewport_size({"width": width, "height": 900})
+        page.emulate_media(color_scheme=scheme)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert min(page.evaluate(CONTRAST)) >= 4.5
+        sizes = page.evaluate(SIZES)
+        assert len(sizes) >= 4
+        assert all(0 < s["width"] <= width and s["height"] > 50 for s in sizes)
 
+    assert page.evaluate("typeof window.hacked") == "undefined"
     assert noise == []
     assert asked == [file.as_uri()]
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    assert page.evaluate("typeof window.hacked") == "undefined"
-    sizes = page.evaluate("[...document.querySelectorAll('svg.figure')].map(e => e.getBoundingClientRect().toJSON())")
-    assert len(sizes) >= 4
-    assert all(0 < s["width"] <= width and s["height"] > 50 for s in sizes)
-    assert min(page.evaluate(CONTRAST)) >= 4.5
+    page.close()
+
+
+def test_what_is_folded_is_printed(browser: Any) -> None:
+    page = browser.new_page()
+    page.set_content(page_of(sample.crowded))
+    assert page.evaluate(VISIBLE) == 0
+    page.emulate_media(media="print")
+    assert page.evaluate(VISIBLE) == page.locator("details td").count() > 50
     page.close()

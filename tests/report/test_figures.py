@@ -3,8 +3,8 @@ from __future__ import annotations
 import re
 from xml.etree import ElementTree as ET
 
-from jali.report import figures, svg
-from jali.results import Curve, Row
+from jali.report import curves, figures, svg
+from jali.results import Row
 
 from . import sample
 
@@ -15,7 +15,7 @@ def drawn() -> list[str]:
     groups = [r for r in results.rows if r.group]
     return [
         str(figures.differences("d", bands, "auc")),
-        str(figures.roc("r", results.curves)),
+        str(curves.roc("r", results.curves[:5], 1e-4)),
         str(figures.exposure("g", groups, None)),
     ]
 
@@ -50,23 +50,19 @@ def test_names_appear_as_text_and_not_as_formulas() -> None:
     assert name in [e.text for e in root.iter("text")]
 
 
-def test_nothing_is_drawn_below_the_floor() -> None:
-    fpr = [1e-4, 1e-3, 1e-2, 1e-1, 1.0]
-    curve = Curve(label="c", fpr=fpr, tpr=fpr, low=fpr, high=fpr, floor=5e-3)
-    root = ET.fromstring(str(figures.roc("r", [curve])))
-    line = next(e for e in root.iter("path") if "stroke: var(--series-1)" in (e.get("style") or ""))
-    assert len(re.findall("[ML]", line.get("d", ""))) == 3
-
-
-def test_extreme_inputs_still_draw() -> None:
-    zero = Curve(label="z", fpr=[0.0, 1.0], tpr=[0.0, 1.0], low=[0.0, 1.0], high=[0.0, 1.0], floor=0.0)
-    nowhere = zero.model_copy(update={"floor": 1.0})
-    empty = Curve(label="e", fpr=[], tpr=[], low=[], high=[], floor=0.01)
-    for curves in ([zero], [nowhere], [empty]):
-        assert "<svg" in figures.roc("r", curves)
+def test_rows_without_interval_or_value_still_draw() -> None:
     bare = Row(kind="contrast", metric="auc", value=0.1, against="score")
     gone = Row(kind="contrast", metric="auc", value=None, against="score", reason="few")
     assert "not resolvable: few" in figures.differences("d", [("x", [bare, gone])], "auc")
+
+
+def test_labels_have_a_strip_above_the_lines_of_the_plot() -> None:
+    row = Row(kind="contrast", metric="auc", value=0.0, low=-0.1, high=0.1, against="score")
+    drawn = str(figures.differences("d", [("a", [row]), ("b", [row])], "auc"))
+    zero = drawn.index("stroke: var(--ink)")
+    strips = [m.start() for m in re.finditer(r"fill: var\(--paper\)", drawn) if m.start() > zero]
+    assert len(strips) >= 2
+    assert strips[0] < drawn.index(">a</text>")
 
 
 def test_drawing_leaves_the_settings_alone() -> None:

@@ -12,7 +12,16 @@ from jali.results import Results
 
 from . import sample
 
-MAKERS = [sample.full, sample.hostile, sample.invalid, sample.prediction_only, sample.single_target, Results]
+MAKERS = [
+    sample.full,
+    sample.hostile,
+    sample.invalid,
+    sample.prediction_only,
+    sample.single_target,
+    sample.crowded,
+    sample.released,
+    Results,
+]
 LINKS = {"href", "src", "srcset", "action", "data", "poster", "background", "formaction", "ping"}
 
 
@@ -81,7 +90,7 @@ def test_first_page_says_headline_additions_and_chance() -> None:
         in first
     )
     assert (
-        "Over the score alone, the explanation that adds most (linear_recourse) adds between 3.6 and 13 in 1,000"
+        "Over the score alone, 1 of 3 explanations adds measurably: linear_recourse, between 3.6 and 13 in 1,000"
         in first
     )
     assert "Over the bare decision" in first
@@ -140,9 +149,21 @@ def test_rendering_twice_gives_the_same_bytes() -> None:
     assert render(sample.full()) == page_of(sample.full)
 
 
-def test_many_curves_are_spread_over_figures() -> None:
-    results = sample.full()
-    page = render(results.model_copy(update={"curves": results.curves * 3}))
-    assert page.count('id="roc-') >= 2
-    assert 'id="roc-1"' in page
-    assert 'id="roc-2"' not in page
+def test_curves_have_one_figure_per_explainer_and_one_legend() -> None:
+    page = page_of(sample.full)
+    assert re.findall(r'id="(roc-\d+)"', page) == ["roc-0", "roc-1"]
+    assert page.count("</i>score + explanation</span>") == 1
+    assert re.findall(r'id="(roc-\d+)"', page_of(sample.prediction_only)) == ["roc-0"]
+
+
+def test_single_signals_and_single_targets_are_folded() -> None:
+    folded = re.findall(r"<summary>(.*?)</summary>", page_of(sample.crowded))
+    assert folded[:2] == ["The other 7 attacks on single signals", "The other 6 attacks on single signals"]
+    folded = re.findall(r"<summary>(.*?)</summary>", page_of(sample.released))
+    assert [f.split(":")[0] for f in folded] == ["8 target models one by one"] * 2
+    assert 'id="groups-0"' not in page_of(sample.released)
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_what_rounds_to_nothing_has_no_sign(make: sample.Maker) -> None:
+    assert not re.search(r"[−+]0(\.0+)?(?![\d.])", "".join(read(page_of(make)).text))

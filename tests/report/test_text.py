@@ -10,7 +10,15 @@ from jali.report import text
 
 from . import sample
 
-MAKERS = [sample.full, sample.hostile, sample.invalid, sample.prediction_only, sample.single_target]
+MAKERS = [
+    sample.full,
+    sample.hostile,
+    sample.invalid,
+    sample.prediction_only,
+    sample.single_target,
+    sample.crowded,
+    sample.released,
+]
 
 
 @pytest.mark.parametrize("make", MAKERS)
@@ -68,6 +76,22 @@ def test_signals_are_named_where_lines_would_read_the_same() -> None:
     plain = text.plain(results.model_copy(update={"rows": [first, twin]}))
     assert "score: lira on confidence" in plain
     assert "score: lira on entropy" in plain
+
+
+def test_table_is_short_and_says_what_it_leaves_out() -> None:
+    plain = text.plain(sample.crowded())
+    assert "score: threshold" not in plain
+    assert "score: ratio2 on loss" in plain
+    assert "only in the report: 13 other attacks on single signals" in plain
+    assert "only in the report: 16 lines on single target models" in text.plain(sample.released())
+    assert "only in the report" not in text.plain(sample.full())
+
+
+def test_summary_of_a_released_convention_claims_nothing_about_additions() -> None:
+    summary = text.summary(sample.released())
+    assert summary.startswith("Mean AUC over 8 target models")
+    assert "sanity" not in summary
+    assert "No attack" not in summary
 
 
 def test_title_of_an_invalid_audit_says_so() -> None:

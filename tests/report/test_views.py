@@ -37,6 +37,24 @@ def test_shared_footing_is_said_once_and_differing_footing_per_line() -> None:
     assert (mixed.rests, mixed.lines[2].rests) == ("", "1 target model")
 
 
+def test_the_strongest_single_signal_of_a_channel_stays_with_the_joint_attacks() -> None:
+    rates = {"weak": 0.01, "strong": 0.05, "gone": None, "c": 0.02, "d": 0.02, "e": 0.02}
+    rows = [Row(kind="attack", metric="tpr@0.01", value=v, channel="score", attack=a) for a, v in rates.items()]
+    rows.append(Row(kind="attack", metric="tpr@0.01", value=0.03, channel="score", attack="joint"))
+    (block,) = views.attacks(Results(rows=rows))
+    assert [line.head.attack for line in block.shown] == ["strong", "joint"]
+    assert [line.head.attack for line in block.folded] == ["weak", "gone", "c", "d", "e"]
+    (few,) = views.attacks(Results(rows=rows[:3]))
+    assert len(few.shown) == 3
+
+
+def test_rows_of_single_targets_are_no_subgroups() -> None:
+    results = sample.released()
+    assert views.subgroups(results) == []
+    assert [len(block.lines) for block in views.targets(results)] == [8, 8]
+    assert views.attacks(results)[0].name == "Attacks as recorded"
+
+
 def test_subgroups_know_the_row_about_everybody() -> None:
     results = sample.full()
     ((title, rows),) = views.subgroups(results)

@@ -17,7 +17,8 @@ from jali.stats.moments import moments, pooled_variance, total
 class OfflineJoint:
     """Discriminant of all signals against the out-models, its direction learnt on the adversary's own rows.
 
-    z_s = (t_s - mean_out) / sd_out with pooled sd; score = d' (R + ridge I)^-1 z, R the within-record correlation
+    z_s = (t_s - mean_out) / sd_out with pooled sd (that of
+    all records where only one shadow is there); score = d' (R + ridge I)^-1 z, R the within-record correlation
     and d the mean standardised shift in - out over rows that some shadows trained on and others did not. Where there
     are none, d = 1: larger is more member-like. The adversary's own rows teach the direction and are never scored.
 
@@ -43,8 +44,10 @@ class OfflineJoint:
 
     def _standardised(self, t: Floats, value: Floats, observed: Bools, shadows: Shadows) -> tuple[Floats, float]:
         outside, inside = moments(value, observed & ~shadows.member), moments(value, observed & shadows.member)
-        sd = np.sqrt(max(pooled_variance(outside), TINY))
-        mean = np.where(outside.count > 0, outside.mean, total(value, observed & ~shadows.member)[0])
+        everybody = total(value, observed & ~shadows.member)
+        within = pooled_variance(outside) if (outside.count > 1).any() else everybody[1]
+        sd = np.sqrt(max(within, TINY))
+        mean = np.where(outside.count > 0, outside.mean, everybody[0])
         both = (inside.count > 0) & (outside.count > 0)
         shift = float(((inside.mean - outside.mean)[both] / sd).mean()) if both.any() else 1.0
         return (t - mean) / sd, shift

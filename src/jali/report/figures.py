@@ -1,4 +1,4 @@
-"""The report's figures: paired differences, ROC curves, exposure by subgroup."""
+"""The report's figures of intervals: paired differences and exposure by subgroup."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 
 from jali.report import svg, words
-from jali.results import Curve, Row
+from jali.results import Row
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-LABEL, LANE, GAP = 19, 17, 13
+LABEL, LANE, GAP = 22, 17, 11
 AGAINST = {"score": svg.SERIES[0], "decision": svg.SERIES[1]}
-DASHES = ("solid", (0, (5, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)))
 Bands = Sequence[tuple[str, Sequence[Row]]]
 
 
@@ -44,51 +43,6 @@ def exposure(name: str, rows: Sequence[Row], everybody: Row | None) -> Markup:
         return svg.inline(figure, name, f"Exposure by subgroup: {words.metric_name(metric)}")
 
 
-def roc(name: str, curves: Sequence[Curve]) -> Markup:
-    """True against false positives, both logarithmic; nothing is drawn below what can be resolved."""
-    positive = [x for c in curves for x in c.fpr if x > 0]
-    floor = min([1.0, *(c.floor for c in curves)])
-    start = max(min([0.01, *positive, *([floor / 2] if floor > 0 else [])]), 1e-6)
-    with svg.canvas(400) as figure:
-        axes = figure.add_axes((0.15, 0.14, 0.82, 0.84))
-        _logarithmic(axes, start)
-        axes.plot([start, 1], [start, 1], color=svg.MUTED, linewidth=1, linestyle=(0, (3, 3)), zorder=2)
-        if floor > start:
-            axes.axvspan(start, floor, color=svg.VEIL, linewidth=0, zorder=1)
-            axes.text(
-                floor * 0.88, 0.9, "below resolution", rotation=90, ha="right", va="top", color=svg.MUTED, gid="bare"
-            )
-        for curve, colour, dash in zip(curves, svg.SERIES, DASHES, strict=False):
-            _curve(axes, curve, colour, dash, start)
-        return svg.inline(figure, name, "ROC curves: " + ", ".join(c.label for c in curves))
-
-
-def _curve(axes: Axes, curve: Curve, colour: str, dash: object, start: float) -> None:
-    points = zip(curve.fpr, curve.tpr, curve.low, curve.high, strict=True)
-    kept = [(x, *(max(v, start / 10) for v in rest)) for x, *rest in points if x >= max(curve.floor, start)]
-    if not kept:
-        return
-    x, tpr, low, high = zip(*kept, strict=True)
-    axes.fill_between(x, low, high, color=colour, alpha=0.16, linewidth=0, zorder=3)
-    axes.plot(x, tpr, color=colour, linewidth=2, linestyle=dash, zorder=4)
-
-
-def _logarithmic(axes: Axes, start: float) -> None:
-    ticks = [t for t in (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0) if t >= start * 0.99]
-    names = [f"{100 * t:.8g} %" for t in ticks]
-    axes.set(xscale="log", yscale="log", xlim=(start, 1), ylim=(start, 1.08))
-    axes.set_xticks(ticks, names)
-    axes.set_yticks(ticks, names)
-    axes.minorticks_off()
-    axes.tick_params(length=0, pad=6)
-    axes.grid(color=svg.GRID, linewidth=0.8)
-    axes.spines[:].set_visible(False)
-    axes.set_xlabel("false accusations, share of outsiders")
-    axes.set_ylabel("members identified")
-    axes.xaxis.get_ticklabels()[0].set_horizontalalignment("left")
-    axes.xaxis.get_ticklabels()[-1].set_horizontalalignment("right")
-
-
 def _factor(metric: str) -> float:
     return 1.0 if words.level(metric) is None else 100.0
 
@@ -111,6 +65,8 @@ def _lanes(axes: Axes, bands: Bands, factor: float) -> Axes:
     top = 0.0
     for label, rows in bands:
         shown = words.shorten(label, 50)
+        # The label has a strip of its own: lines of the plot end above it and go on below.
+        axes.axhspan(top - 3, top + LABEL - 2, color=svg.PAPER, linewidth=0, zorder=2.5, clip_on=False)
         axes.annotate(shown, (0, top + 13), xycoords=("axes fraction", "data"), color=svg.INK, fontsize=13.5, zorder=5)
         for lane, row in enumerate(rows):
             _interval(axes, row, top + LABEL + LANE * (lane + 0.55), factor)

@@ -6,43 +6,57 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from jali.report import words
+from jali.report.additions import additions
 from jali.results import Results, Row
 
 Write = Callable[[float], str]
-PRICE = {0.001: "one false accusation in 1,000", 0.01: "ten false accusations in 1,000"}
 RATES = ("tpr@0.001", "tpr@0.01")
-BASELINES = {"score": "the score alone", "decision": "the bare decision"}
 PREFERRED = ("score+explanation", "decision+explanation", "explanation", "score", "decision")
+LISTED = 4
 MEANING = (
     "To identify a person means here: an attacker who already holds that person's record tells that it was used in "
     "training; a false accusation is a person outside the training data taken for a member.",
     "The numbers hold for the attacks listed below at the stated resolution, and say nothing about attacks that were "
     "not tried.",
 )
+OTHER = (
+    "These numbers follow a convention of their own and not the channels of an audit; nothing is said about how many "
+    "people could be identified or what explanations add."
+)
 
 
 @dataclass(frozen=True)
 class Headline:
-    """What the first page says: one lead, what the explanation adds, what to keep in mind."""
+    """What the first page says: one lead, what the explanation adds, what it means, what to keep in mind."""
 
     lead: str
     count: str
     additions: tuple[str, ...]
+    meaning: tuple[str, ...]
     notes: tuple[str, ...]
 
 
 def headline(results: Results) -> Headline:
     """Put the strongest attack and the paired differences into sentences."""
     row, rivals = strongest(results)
-    found = [r for r in results.rows if r.kind == "contrast" and not r.group]
-    metric = row.metric if row else ""
-    additions = [_addition([r for r in found if r.against == a], BASELINES[a], metric) for a in BASELINES]
-    told = tuple(a for a in additions if a) or (
-        "No explanation was attacked beside a prediction, so nothing is said about what explanations add.",
-    )
-    count = _count(row) if row else ""
-    lead = _lead(row, count) if row else _nothing(results)
-    return Headline(lead, count, told, _notes(row, rivals))
+    if row is not None:
+        count = _count(row)
+        notes = (*_notes(row, rivals), *_surpassed(results, row), *unchecked(results))
+        return Headline(_lead(row, count), count, additions(results), MEANING, notes)
+    others = [r for r in _pooled(results) if r.channel not in PREFERRED]
+    if others:
+        return Headline(_listed(others), "", (OTHER,), MEANING[1:], ())
+    return Headline(_nothing(results), "", additions(results), MEANING, unchecked(results))
+
+
+def unchecked(results: Results) -> tuple[str, ...]:
+    """A sentence where attacks of an audit come without a sanity suite.
+
+    >>> unchecked(Results())
+    ()
+    """
+    audited = any(r.kind == "attack" and r.channel in PREFERRED for r in results.rows)
+    return ("No sanity check was recorded.",) if audited and not results.sanity else ()
 
 
 def invalid(results: Results) -> str:
@@ -61,7 +75,7 @@ def strongest(results: Results) -> tuple[Row | None, int]:
     Joint attacks on score and explanation come first; without explanations, whatever the attacker saw.
     The lowest resolvable false-positive rate is taken, and the AUC where no rate is resolvable.
     """
-    attacks = [r for r in results.rows if r.kind == "attack" and not r.group and r.value is not None]
+    attacks = _pooled(results)
     for channel in PREFERRED:
         seen = [r for r in attacks if r.channel == channel]
         pool = [r for r in seen if "joint" in r.attack] or seen
@@ -72,6 +86,10 @@ def strongest(results: Results) -> tuple[Row | None, int]:
     return None, 0
 
 
+def _pooled(results: Results) -> list[Row]:
+    return [r for r in results.rows if r.kind == "attack" and not r.group and r.value is not None]
+
+
 def _lead(row: Row, count: str) -> str:
     at = words.level(row.metric)
     if at is None:
@@ -79,8 +97,8 @@ def _lead(row: Row, count: str) -> str:
             f"Shown one member and one outsider, an attacker would pick the member in {count} of 100 cases; chance: 50."
         )
     return (
-        f"Out of 1,000 people in the training data, an attacker who accepts {PRICE[at]} would identify {count}; "
-        f"by chance alone it would be {words.per_thousand(at)}."
+        f"Out of 1,000 people in the training data, an attacker who accepts {words.price(row.metric)} "
+        f"would identify {count}; by chance alone it would be {words.per_thousand(at)}."
     )
 
 
@@ -91,9 +109,27 @@ def _count(row: Row) -> str:
     return _range(row, lambda x: words.per_thousand(min(max(x, 0.0), 1.0)))
 
 
+def _listed(rows: Sequence[Row]) -> str:
+    """What rows outside an audit's channels are: the mean of each signal, in the order recorded."""
+    first = next((r for r in rows if r.metric == "auc"), rows[0])
+    same = [r for r in rows if (r.metric, r.channel) == (first.metric, first.channel)]
+    over = f" over {first.units:,} target models" if first.units > 1 else ""
+    head = f"{'Mean ' if over else ''}{words.metric_name(first.metric)}{over}"
+    source = f" ({first.channel})" if first.channel else ""
+    more = f", and {len(same) - LISTED} more" if len(same) > LISTED else ""
+    several = len({r.attack for r in same}) > 1
+    return f"{head}{source}: " + ", ".join(_item(r, several) for r in same[:LISTED]) + f"{more}."
+
+
+def _item(row: Row, several: bool) -> str:
+    span = words.span_of(row)
+    name = f"{row.attack} on {row.signal}" if several or not row.signal else row.signal
+    return f"{words.value_of(row)}{f' ({span})' if span else ''} for {name}"
+
+
 def _nothing(results: Results) -> str:
     reasons = list(dict.fromkeys(r.reason for r in results.rows if r.kind == "attack" and r.reason))
-    return "No attack gave a number that this audit can resolve" + (f": {reasons[0]}." if reasons else ".")
+    return "No attack gave a number that this audit can resolve" + (f": {reasons[0].rstrip('.')}." if reasons else ".")
 
 
 def _range(row: Row, write: Write) -> str:
@@ -103,20 +139,34 @@ def _range(row: Row, write: Write) -> str:
     return f"about {low}" if low == high else f"between {low} and {high}"
 
 
-def _notes(row: Row | None, rivals: int) -> tuple[str, ...]:
-    if row is None:
-        return ()
+def _notes(row: Row, rivals: int) -> list[str]:
     source = f" on the explanations of {row.explainer}" if row.explainer else ""
     notes = [f"Attack behind this number: {row.attack}{source}, seeing {seen(row.channel)}."]
     if rivals > 1:
         notes.append(
             f"It is the strongest of {rivals} comparable attacks; its interval does not account for that choice."
         )
-    if row.coverage is not None and row.coverage < 0.995:
-        notes.append(f"It covers the {words.percent(row.coverage, 0)} % of guesses for which an explanation exists.")
+    if words.covered(row):
+        notes.append(f"It was measured {words.covered(row)}.")
     if row.units == 1:
         notes.append("It rests on one model and is conditional on this model.")
-    return tuple(notes)
+    return notes
+
+
+def _surpassed(results: Results, row: Row) -> list[str]:
+    """An attack on a single signal that did better than the one in the headline is named beside it."""
+    rivals = [
+        r for r in _pooled(results) if r.metric == row.metric and r.channel in PREFERRED and "joint" not in r.attack
+    ]
+    best = max(rivals, key=lambda r: r.value or 0.0, default=row)
+    if "joint" not in row.attack or (best.value or 0.0) <= (row.value or 0.0):
+        return []
+    unit = "of 100 cases" if words.level(row.metric) is None else "of 1,000"
+    count = ", ".join(filter(None, [f"{_count(best)} {unit}", words.covered(best)]))
+    return [
+        f"Looking back, the strongest of {len(rivals)} attacks on single signals did better: {best.attack} on "
+        f"{best.signal}, seeing {seen(best.channel)}: {count}."
+    ]
 
 
 def seen(channel: str) -> str:
@@ -125,66 +175,6 @@ def seen(channel: str) -> str:
     >>> seen("score+explanation")
     'the score and the explanation'
     """
+    if channel and channel not in PREFERRED:
+        return channel
     return " and ".join(f"the {part}" for part in channel.split("+")) if channel else "what its signals need"
-
-
-def _addition(rows: Sequence[Row], baseline: str, metric: str) -> str:
-    """One sentence for one baseline, on the explanation that adds most.
-
-    Differences are told at 1 % false positives where that is resolvable: at lower rates they drown in noise first.
-    """
-    if not rows:
-        return ""
-    for want in (*reversed(RATES), "auc"):
-        pool = [r for r in rows if r.metric == want]
-        if any(r.value is not None for r in pool):
-            at = words.level(want)
-            price = "" if want == metric or at is None else f" at {PRICE[at]}"
-            return _told(pool, baseline, price, [] if want == "auc" else rows)
-    return (
-        f"Over {baseline}, what the explanation adds could not be resolved: {rows[0].reason or 'no reason recorded'}."
-    )
-
-
-def _told(pool: Sequence[Row], baseline: str, price: str, also: Sequence[Row]) -> str:
-    resolved = [r for r in pool if r.value is not None]
-    best = max(resolved, key=lambda r: r.value or 0.0)
-    price += _in_auc(best, also)
-    names, known = {r.explainer for r in pool}, {r.explainer for r in resolved}
-    if len(names) == 1:
-        return f"Over {baseline}, the explanation {_verdict(best)}{price}."
-    clear = {r.explainer for r in resolved if r.low is not None and r.low > 0}
-    rest = f", not resolvable for {len(names - known)}" if names - known else ""
-    most = f"Over {baseline}, the explanation that adds most ({best.explainer}) {_verdict(best)}{price}"
-    return f"{most}; an addition is measurable for {len(clear)} of {len(names)} explanations{rest}."
-
-
-def _in_auc(best: Row, rows: Sequence[Row]) -> str:
-    """The same difference in AUC, in brackets, where it is there."""
-    for row in rows:
-        if row.metric == "auc" and row.explainer == best.explainer and row.low is not None and row.high is not None:
-            return f" (AUC {row.low:+.3f} to {row.high:+.3f})".replace("-", "−")
-    return ""
-
-
-def _verdict(row: Row) -> str:
-    """What an interval of a difference says, in words."""
-    write, unit = _scale(row)
-    value, low, high = row.value or 0.0, row.low, row.high
-    if low is None or high is None:
-        return f"adds about {write(value)}{unit}, without an interval"
-    if value == low == high == 0:
-        return "adds nothing: tried on the attacker's own models first, its signals did not help and were left out"
-    if low > 0:
-        return f"adds between {write(low)} and {write(high)}{unit}"
-    if high < 0:
-        return f"adds nothing: with it the attack does worse by between {write(-high)} and {write(-low)}{unit}"
-    return (
-        f"makes no measurable addition at a resolution of {write(high)}{unit} (interval {write(low)} to {write(high)})"
-    )
-
-
-def _scale(row: Row) -> tuple[Write, str]:
-    if words.level(row.metric) is None:
-        return words.number, f" in {words.metric_name(row.metric)}"
-    return words.per_thousand, " in 1,000"

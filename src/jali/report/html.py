@@ -8,8 +8,8 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from jali.report import figures, headline, toml, views, words
-from jali.results import Curve, Results, Row
+from jali.report import curves, figures, headline, toml, views, words
+from jali.results import Results, Row
 
 SECTIONS = (
     ("adds", "What the explanation adds"),
@@ -24,7 +24,6 @@ SECTIONS = (
     ("repeat", "How to repeat it"),
 )
 PAIRED = ("auc", "tpr@0.01")
-PER_FIGURE = 4
 
 
 def render(results: Results) -> str:
@@ -41,7 +40,6 @@ def render(results: Results) -> str:
             results=results,
             sections=SECTIONS,
             headline=headline.headline(results),
-            meaning=headline.MEANING,
             invalid=headline.invalid(results),
             config=toml.dumps(raw.config),
             card=_card(results),
@@ -67,7 +65,9 @@ def _evidence(results: Results) -> dict[str, Any]:
         "measures": views.measures(results),
         "subgroups": _subgroups(results),
         "paired": _paired(results),
-        "curves": _curves(results.curves),
+        "targets": views.targets(results),
+        "panels": curves.panels(results.curves),
+        "strokes": curves.legend(results.curves),
     }
 
 
@@ -84,11 +84,6 @@ def _paired(results: Results) -> list[tuple[str, Markup]]:
             figure = figures.differences(f"difference-{place}", list(bands.items()), metric)
             drawn.append((words.metric_name(metric), figure))
     return drawn
-
-
-def _curves(curves: list[Curve]) -> list[tuple[list[Curve], Markup]]:
-    groups = [curves[k : k + PER_FIGURE] for k in range(0, len(curves), PER_FIGURE)]
-    return [(group, figures.roc(f"roc-{k}", group)) for k, group in enumerate(groups)]
 
 
 def _subgroups(results: Results) -> list[tuple[str, list[Row], Markup]]:

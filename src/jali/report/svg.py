@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 INK, MUTED, GRID, VEIL, PAPER = "#010201", "#010202", "#010203", "#010204", "#010205"
-SERIES = ("#010211", "#010212", "#010213", "#010214")
+SERIES = ("#010211", "#010212", "#010213", "#010214", "#010215")
 PROPERTIES = {INK: "ink", MUTED: "muted", GRID: "grid", VEIL: "veil", PAPER: "paper"} | {
     colour: f"series-{k}" for k, colour in enumerate(SERIES, 1)
 }

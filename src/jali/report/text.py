@@ -28,21 +28,21 @@ def summary(results: Results) -> str:
     if broken:
         return f"{broken} No statement about leakage can be made from it."
     page = headline.headline(results)
-    missing = [] if results.sanity else ["No sanity check was recorded."]
-    return " ".join([page.lead, *page.additions, *(missing if results.rows else [])])
+    return " ".join([page.lead, *page.additions, *headline.unchecked(results)])
 
 
 def table(results: Results) -> Table:
-    """Attacks and paired differences as a terminal table; user text is never read as markup."""
+    """Joint attacks, the strongest on single signals and paired differences; user text is never read as markup."""
     results = words.cleaned(results)
     title = results.title or "jali audit"
     out = Table(title=Text(title if results.valid else f"INVALID AUDIT: {title}", style="bold"), box=box.SIMPLE_HEAD)
-    out.caption = Text(_reasons(results), style="dim") if _reasons(results) else None
+    caption = "\n".join(filter(None, [_left_out(results), _reasons(results)]))
+    out.caption = Text(caption, style="dim") if caption else None
     out.add_column("attacker sees: attack", overflow="fold")
     for metric in METRICS:
         out.add_column(METRICS[metric], justify="right", no_wrap=True)
     for explainer, lines in _lines(results).items():
-        out.add_row(Text(explainer or "prediction only", style="bold"), *[""] * len(METRICS))
+        out.add_row(Text(explainer, style="bold"), *[""] * len(METRICS))
         for label, line in lines:
             out.add_row(Padding(Text(label), (0, 0, 0, 2)), *(_cell(line.cells.get(m)) for m in METRICS))
         out.add_section()
@@ -59,11 +59,11 @@ def plain(results: Results) -> str:
 
 
 def _lines(results: Results) -> dict[str, list[tuple[str, views.Line]]]:
-    """Attacks, then differences, by explainer; signals are named only where two lines would read the same."""
+    """Attacks, then differences, by explainer."""
     found: dict[str, list[views.Line]] = {}
     for block in [*views.attacks(results), *views.contrasts(results)]:
-        for line in (x for x in block.lines if METRICS.keys() & x.cells.keys() and not x.head.group):
-            found.setdefault(line.head.explainer, []).append(line)
+        for line in (x for x in block.shown if METRICS.keys() & x.cells.keys() and not x.head.group):
+            found.setdefault(line.head.explainer or block.name.lower(), []).append(line)
     return {title: [(_label(line.head, lines), line) for line in lines] for title, lines in found.items()}
 
 
@@ -72,12 +72,23 @@ def _label(row: Row, lines: Sequence[views.Line]) -> str:
         several = len({x.head.attack for x in lines if x.head.kind == "contrast"}) > 1
         return f"adds over {row.against}" + (f": {row.attack}" if several else "")
     twins = [x for x in lines if (x.head.kind, x.head.channel, x.head.attack) == (row.kind, row.channel, row.attack)]
-    return f"{row.channel}: {row.attack}" + (f" on {row.signal}" if len(twins) > 1 else "")
+    single = row.signal and "joint" not in row.attack and " + " not in row.signal
+    return f"{row.channel}: {row.attack}" + (f" on {row.signal}" if single or len(twins) > 1 else "")
+
+
+def _left_out(results: Results) -> str:
+    folded = sum(len(block.folded) for block in views.attacks(results))
+    single = sum(len(block.lines) for block in views.targets(results))
+    parts = [
+        f"{folded} other attacks on single signals (per channel, the strongest at 1 % FPR is shown)" if folded else "",
+        f"{single} lines on single target models" if single else "",
+    ]
+    return "only in the report: " + "; ".join(p for p in parts if p) if folded or single else ""
 
 
 def _reasons(results: Results) -> str:
     shown = [r for r in results.rows if r.metric in METRICS and r.kind in ("attack", "contrast") and not r.group]
-    found = dict.fromkeys(r.reason or "no reason recorded" for r in shown if r.value is None)
+    found = dict.fromkeys((r.reason or "no reason recorded").rstrip(".") for r in shown if r.value is None)
     return "n/r: not resolvable (" + "; ".join(found) + ")" if found else ""
 
 

@@ -9,6 +9,8 @@ from typing import Any
 from jali.report import words
 from jali.results import Results, Row
 
+TARGET = "target "
+FEW = 3
 CHANNELS = ("score", "decision", "explanation", "score+explanation", "decision+explanation")
 
 
@@ -35,6 +37,12 @@ class Line:
         ]
         return " · ".join(p for p in parts if p)
 
+    @property
+    def strength(self) -> tuple[float, float]:
+        """What lines are compared by: the members identified at 1 % false positives, then the AUC."""
+        found = [self.cells[m].value if m in self.cells else None for m in ("tpr@0.01", "auc")]
+        return (_or_least(found[0]), _or_least(found[1]))
+
 
 @dataclass(frozen=True)
 class Block:
@@ -49,6 +57,26 @@ class Block:
         """What all lines rest on, empty if they differ."""
         found = {line.rests for line in self.lines}
         return found.pop() if len(found) == 1 else ""
+
+    @property
+    def name(self) -> str:
+        """What to call the block where no explanation gives it a name."""
+        audited = all(line.head.channel in ("", *CHANNELS) for line in self.lines)
+        return self.title or ("Prediction only" if audited else "Attacks as recorded")
+
+    @property
+    def shown(self) -> tuple[Line, ...]:
+        """Joint attacks and, per channel, the strongest attack on a single signal."""
+        hidden = {id(line) for line in self.folded}
+        return tuple(line for line in self.lines if id(line) not in hidden)
+
+    @property
+    def folded(self) -> tuple[Line, ...]:
+        """All other attacks on single signals, if there are more than a few."""
+        single = [x for x in self.lines if x.head.channel in CHANNELS and "joint" not in x.head.attack]
+        best = [max(some, key=lambda x: x.strength) for some in _by_channel(single)]
+        rest = tuple(x for x in single if not any(x is b for b in best))
+        return rest if len(rest) > FEW else ()
 
 
 def attacks(results: Results) -> list[Block]:
@@ -73,9 +101,19 @@ def subgroups(results: Results) -> list[tuple[str, list[Row]]]:
     """Attack rows that speak about a subgroup, by what was measured on it."""
     found: dict[str, list[Row]] = {}
     for row in results.rows:
-        if row.group and row.kind == "attack":
+        if row.kind == "attack" and row.group and not row.group.startswith(TARGET):
             found.setdefault(_described(row), []).append(row)
     return list(found.items())
+
+
+def targets(results: Results) -> list[Block]:
+    """Attack rows that speak about one target model each, by attack."""
+    found: dict[str, list[Row]] = {}
+    for row in results.rows:
+        if row.kind == "attack" and row.group.startswith(TARGET):
+            parts = [row.explainer, row.channel, f"{row.attack} on {row.signal}" if row.signal else row.attack]
+            found.setdefault(" · ".join(p for p in parts if p), []).append(row)
+    return _blocks(found)
 
 
 def overall(results: Results, row: Row) -> Row | None:
@@ -137,6 +175,17 @@ def _block(title: str, rows: Sequence[Row]) -> Block:
 def _same(a: Row, b: Row) -> bool:
     fields = ("explainer", "channel", "signal", "attack", "against", "group", "guarantee")
     return all(getattr(a, name) == getattr(b, name) for name in fields)
+
+
+def _by_channel(lines: Sequence[Line]) -> list[list[Line]]:
+    found: dict[str, list[Line]] = {}
+    for line in lines:
+        found.setdefault(line.head.channel, []).append(line)
+    return list(found.values())
+
+
+def _or_least(value: float | None) -> float:
+    return -1.0 if value is None else value
 
 
 def _rank(line: Line) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 from typing import Any
 
 from jali.results import Results, Row
@@ -14,6 +15,7 @@ BREAKS = re.compile(r"[\t\n\v\f\r\x85\u2028\u2029]+")
 UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ufff9-\ufffb\ufffe\uffff]")
 SURROGATES = re.compile(r"[\ud800-\udfff]")
 RATE = re.compile(r"(tpr|tnr)@([0-9.eE-]+)")
+PRICES = {0.001: "one false accusation in 1,000", 0.01: "ten false accusations in 1,000"}
 NAMES = {"auc": "AUC", "balanced_accuracy": "Balanced accuracy"}
 ORDER = ("auc", "balanced_accuracy", "tpr@0.01", "tpr@0.001", "tnr@0.01", "tnr@0.001")
 MINUS = "\N{MINUS SIGN}"
@@ -67,6 +69,16 @@ def metric_name(metric: str) -> str:
     return NAMES.get(metric, words[:1].upper() + words[1:])
 
 
+def price(metric: str) -> str:
+    """What a rate costs, in words.
+
+    >>> price("tpr@0.01")
+    'ten false accusations in 1,000'
+    """
+    at = level(metric)
+    return PRICES.get(at or 0.0, f"a false-positive rate of {percent(at or 0.0)} %")
+
+
 def metric_order(metric: str) -> int:
     """Sorts metrics as people read them: overall first, then rates by level, then the rest as they came."""
     return ORDER.index(metric) if metric in ORDER else len(ORDER)
@@ -75,8 +87,8 @@ def metric_order(metric: str) -> int:
 def number(value: float) -> str:
     """A number with digits in proportion to its size.
 
-    >>> number(0.5634), number(0.00042), number(15230), number(-0.02)
-    ('0.563', '0.00042', '15,230', '−0.020')
+    >>> number(0.5634), number(0.000042), number(15230), number(-0.02)
+    ('0.563', '0.000042', '15,230', '−0.020')
     """
     size = abs(value)
     if size >= 1000 or (size >= 10 and value == int(value)):
@@ -84,7 +96,7 @@ def number(value: float) -> str:
     elif size >= 10:
         text = f"{size:.1f}"
     else:
-        text = f"{size:.3f}" if size >= 0.005 or size == 0 else f"{size:.2g}"
+        text = f"{size:.3f}" if size >= 0.005 or size == 0 else f"{Decimal(f'{size:.2g}'):f}"
     return (MINUS if value < 0 else "") + text
 
 
@@ -94,12 +106,28 @@ def percent(value: float, digits: int | None = None) -> str:
     >>> percent(0.0312), percent(0.0042), percent(1.0)
     ('3.1', '0.42', '100.0')
     """
-    shown = _digits(value) if digits is None else digits
-    return (MINUS if value < 0 else "") + f"{abs(100 * value):.{shown}f}"
+    text = f"{abs(100 * value):.{_digits(value) if digits is None else digits}f}"
+    return (MINUS if value < 0 and not _zero(text) else "") + text
+
+
+def _zero(text: str) -> bool:
+    """Whether a number was rounded to nothing, which then carries no sign."""
+    return not text.strip("0.")
 
 
 def _digits(value: float) -> int:
     return 2 if abs(value) < 0.01 else 1
+
+
+def covered(row: Row) -> str:
+    """On which part of the guesses a row rests, empty if on all.
+
+    >>> covered(Row(kind="attack", metric="auc", value=0.5, coverage=0.152))
+    'on the 15 % of guesses with an explanation'
+    """
+    if row.coverage is None or row.coverage >= 0.995:
+        return ""
+    return f"on the {percent(row.coverage, 0)} % of guesses with an explanation"
 
 
 def value_of(row: Row) -> str:
@@ -120,30 +148,49 @@ def span_of(row: Row) -> str:
     >>> span_of(Row(kind="contrast", metric="auc", value=0.02, low=-0.01, high=0.05))
     '−0.010 to +0.050'
     """
+    joint = " to " if row.kind == "contrast" or (row.low or 0.0) < 0 else DASH
+    return joint.join(ends(row))
+
+
+def ends(row: Row) -> tuple[str, ...]:
+    """Both ends of a row's interval as its cell shows them, none if there is no interval."""
     if row.value is None or row.low is None or row.high is None:
-        return ""
-    joint = " to " if row.kind == "contrast" or row.low < 0 else DASH
-    return f"{_scaled(row, row.low)}{joint}{_scaled(row, row.high)}"
+        return ()
+    return _scaled(row, row.low), _scaled(row, row.high)
 
 
 def _scaled(row: Row, x: float) -> str:
-    """Value and both ends in the same number of decimals."""
-    sign = "+" if row.kind == "contrast" and x > 0 else ""
+    """Value and both ends in the same number of decimals; what rounds to nothing has no sign."""
     if level(row.metric) is not None:
-        return sign + percent(x, _digits(row.value or 0.0))
-    if row.metric in NAMES:
-        return sign + (MINUS if x < 0 else "") + f"{abs(x):.3f}"
-    return sign + number(x)
+        text = percent(abs(x), _decimals(row))
+    else:
+        text = f"{abs(x):.{_decimals(row)}f}" if row.metric in NAMES else number(abs(x))
+    plus = "+" if row.kind == "contrast" else ""
+    return text if _zero(text) else (MINUS if x < 0 else plus) + text
+
+
+def _decimals(row: Row) -> int:
+    """More decimals for a difference whose interval would otherwise shrink to a point."""
+    rate, value = level(row.metric) is not None, row.value or 0.0
+    digits = _digits(value) if rate else 3
+    if row.kind != "contrast":
+        return digits
+    size = abs(value) if row.low is None or row.high is None else row.high - row.low
+    while 0 < size * (100 if rate else 1) < 3 * 10**-digits and digits < 6:
+        digits += 1
+    return digits
 
 
 def per_thousand(share: float) -> str:
     """How many of 1,000 people a share is.
 
-    >>> per_thousand(0.0234), per_thousand(0.0042), per_thousand(-0.002)
-    ('23', '4.2', '−2')
+    >>> per_thousand(0.0234), per_thousand(0.0042), per_thousand(-0.002), per_thousand(0.00004)
+    ('23', '4.2', '−2', '0.04')
     """
     count = 1000 * abs(share)
     text = f"{count:,.0f}" if count >= 9.95 else f"{count:.1f}".removesuffix(".0")
+    if text == "0":
+        text = f"{count:.3f}".rstrip("0").rstrip(".")
     return (MINUS if share < 0 and text != "0" else "") + text
 
 

@@ -1,0 +1,49 @@
+"""The default audit from the command line, environment already there: seconds and peak memory."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+LIMIT_SECONDS, LIMIT_MB = 90, 2048
+
+
+def tree_memory(root: int) -> float:
+    """Resident memory of a process and all below it, in MB, from /proc."""
+    parents: dict[int, int] = {}
+    sizes: dict[int, int] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                fields = (entry / "stat").read_text().rpartition(")")[2].split()
+                parents[int(entry.name)], sizes[int(entry.name)] = int(fields[1]), int(fields[21])
+            except OSError:
+                continue
+    mine = {root}
+    while more := {p for p, up in parents.items() if up in mine} - mine:
+        mine |= more
+    return sum(sizes.get(p, 0) for p in mine) * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
+def main() -> None:
+    """Run `jali audit` in a fresh folder while watching its memory."""
+    with tempfile.TemporaryDirectory() as out:
+        began, peak = time.perf_counter(), 0.0
+        process = subprocess.Popen([sys.executable, "-m", "jali", "audit", "--out", out], stdout=subprocess.DEVNULL)
+        done = threading.Event()
+        threading.Thread(target=lambda: (process.wait(), done.set()), daemon=True).start()
+        while not done.wait(0.2):
+            peak = max(peak, tree_memory(process.pid))
+        seconds = time.perf_counter() - began
+    print(f"default audit: {seconds:.0f} s (limit {LIMIT_SECONDS}), peak memory {peak:.0f} MB (limit {LIMIT_MB})")
+    if process.returncode or seconds > LIMIT_SECONDS or peak > LIMIT_MB:
+        sys.exit("the default audit failed or is over its limit")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,141 @@
+"""The report's trade-off curves: one figure per explainer, one stroke per channel, the same in every figure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from markupsafe import Markup
+
+from jali.report import svg, words
+from jali.results import Curve
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+DASHES = {"solid": "solid", "dashed": (0, (4, 1.6)), "dotted": (0, (1, 1.3))}
+STEPS = (*(m * 10.0**e for e in range(-6, 0) for m in (1, 2, 5)), 1.0)
+
+
+@dataclass(frozen=True)
+class Stroke:
+    """How one channel is drawn: a colour of the series (counted from 1), a dash, a width."""
+
+    colour: int
+    dash: str
+    width: float
+
+
+# What the attacker has without the explanation is wide and lies below, so that it shows where curves coincide.
+STROKES = {
+    "score": Stroke(1, "solid", 3.6),
+    "decision": Stroke(4, "dashed", 3.2),
+    "explanation": Stroke(2, "dotted", 2.0),
+    "score + explanation": Stroke(2, "solid", 1.7),
+    "decision + explanation": Stroke(5, "dashed", 1.9),
+}
+UNKNOWN = Stroke(3, "dotted", 2.0)
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One figure: whose explanations, the curves, the drawing."""
+
+    title: str
+    curves: tuple[Curve, ...]
+    figure: Markup
+
+    @property
+    def floors(self) -> str:
+        """From where on curves are drawn, once for all or per channel.
+
+        >>> flat = dict(fpr=[1.0], tpr=[1.0], low=[1.0], high=[1.0])
+        >>> Panel("", (Curve(label="score", floor=0.001, **flat),), Markup()).floors
+        'Resolvable from 0.1 %.'
+        """
+        found: dict[str, list[str]] = {}
+        for curve in self.curves:
+            found.setdefault(words.percent(curve.floor, 2).rstrip("0").rstrip("."), []).append(curve.label)
+        if len(found) == 1:
+            return f"Resolvable from {next(iter(found))} %."
+        return "Resolvable: " + "; ".join(f"{', '.join(labels)} from {at} %" for at, labels in found.items()) + "."
+
+
+def panels(curves: Sequence[Curve]) -> list[Panel]:
+    """The prediction's curves beside those of each explainer, on the same axes; alone if there is no explainer.
+
+    >>> panels([])
+    []
+    """
+    base = tuple(c for c in curves if not c.explainer)
+    titles = list(dict.fromkeys(c.explainer for c in curves if c.explainer)) or [""] * bool(base)
+    start = _start(curves)
+    drawn = []
+    for k, title in enumerate(titles):
+        some = base + tuple(c for c in curves if title and c.explainer == title)
+        drawn.append(Panel(title, some, roc(f"roc-{k}", some, start)))
+    return drawn
+
+
+def legend(curves: Sequence[Curve]) -> list[tuple[str, Stroke]]:
+    """Every channel once, in the order in which attackers see more."""
+    labels = dict.fromkeys(c.label for c in curves)
+    return [(label, STROKES.get(label, UNKNOWN)) for label in sorted(labels, key=_rank)]
+
+
+def roc(name: str, curves: Sequence[Curve], start: float) -> Markup:
+    """True against false positives, both logarithmic; nothing is drawn below what can be resolved."""
+    floor = min([1.0, *(c.floor for c in curves)])
+    with svg.canvas(400) as figure:
+        axes = figure.add_axes((0.15, 0.14, 0.82, 0.84))
+        _logarithmic(axes, start)
+        axes.plot([start, 1], [start, 1], color=svg.MUTED, linewidth=1, linestyle=(0, (3, 3)), zorder=2)
+        if floor > start:
+            axes.axvspan(start, floor, color=svg.VEIL, linewidth=0, zorder=1)
+            place = {"rotation": 90, "ha": "right", "va": "top", "color": svg.MUTED, "gid": "bare"}
+            axes.text(floor * 0.93, 0.9, "below resolution", **place)  # type: ignore[arg-type]
+        for curve in sorted(curves, key=lambda c: -STROKES.get(c.label, UNKNOWN).width):
+            _curve(axes, curve, start)
+        labels = ", ".join(c.label for c in curves)
+        title = next((c.explainer for c in curves if c.explainer), "")
+        return svg.inline(figure, name, f"ROC curves{f', {title}' if title else ''}: {labels}")
+
+
+def _curve(axes: Axes, curve: Curve, start: float) -> None:
+    points = zip(curve.fpr, curve.tpr, curve.low, curve.high, strict=True)
+    kept = [(x, *(max(v, start / 10) for v in rest)) for x, *rest in points if x >= max(curve.floor, start)]
+    if not kept:
+        return
+    x, tpr, low, high = zip(*kept, strict=True)
+    stroke = STROKES.get(curve.label, UNKNOWN)
+    colour = svg.SERIES[stroke.colour - 1]
+    axes.fill_between(x, low, high, color=colour, alpha=0.13, linewidth=0, zorder=3)
+    axes.plot(x, tpr, color=colour, linewidth=stroke.width, linestyle=DASHES[stroke.dash], zorder=4)
+
+
+def _start(curves: Sequence[Curve]) -> float:
+    """Where both axes begin: half the lowest floor, so that what can be resolved has most of the room."""
+    floor = min([1.0, *(c.floor for c in curves)])
+    positive = [x for c in curves for x in c.fpr if x > 0]
+    return max(floor / 2 if floor > 0 else min([0.01, *positive]), 1e-6)
+
+
+def _logarithmic(axes: Axes, start: float) -> None:
+    steps = STEPS if start > 0.004 else STEPS[::3]
+    ticks = [t for t in steps if t >= start * 0.99]
+    names = [f"{100 * t:.8g} %" for t in ticks]
+    axes.set(xscale="log", yscale="log", xlim=(start, 1), ylim=(start, 1.08))
+    axes.set_xticks(ticks, names)
+    axes.set_yticks(ticks, names)
+    axes.minorticks_off()
+    axes.tick_params(length=0, pad=6)
+    axes.grid(color=svg.GRID, linewidth=0.8)
+    axes.spines[:].set_visible(False)
+    axes.set_xlabel("false accusations, share of outsiders")
+    axes.set_ylabel("members identified")
+    axes.xaxis.get_ticklabels()[-1].set_horizontalalignment("right")
+
+
+def _rank(label: str) -> int:
+    return list(STROKES).index(label) if label in STROKES else len(STROKES)

@@ -1,0 +1,121 @@
+"""What every explainer, and every defence that wraps one, must do."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from jali import parts
+from jali.core import Column, Dataset, JaliError, Schema
+from jali.encoding import Encoding
+from jali.models.logistic import Logistic
+
+EXPLAINERS = [parts.build("explain", name) for name in parts.names("explain")]
+explainers = pytest.mark.parametrize("explainer", EXPLAINERS, ids=parts.names("explain"))
+
+SCHEMA = Schema(
+    (
+        Column("age", "integer", 18, 90, 45, 15, mutable=False),
+        Column("income", "number", 0, 200, 50, 25),
+        Column("lines", "integer", 0, 12, 4, 3),
+        Column("job", "category", categories=("a", "b", "c")),
+    ),
+    favourable=1,
+)
+
+
+def setting(n: int = 300):
+    rng = np.random.default_rng(0)
+    X = np.stack(
+        [rng.integers(18, 91, n), rng.uniform(0, 200, n), rng.integers(0, 13, n), rng.integers(0, 3, n)], axis=1
+    )
+    y = (X[:, 1] / 25 - X[:, 2] / 3 + X[:, 3] + rng.normal(size=n) > 4.5).astype(int)
+    data = Dataset(X, y, SCHEMA)
+    model = Logistic().fit(data, np.ones((n, 1), bool), [np.random.default_rng(1)])[0]
+    return data, model
+
+
+def explain(explainer, model, data, rows=slice(None), seed=0):
+    owner = data if "owner" in explainer.reads else None
+    return explainer.explain(model, data.X[rows], data.schema, owner, np.random.default_rng(seed))
+
+
+def values(explanation):
+    return explanation.value if hasattr(explanation, "value") else explanation.rows
+
+
+@explainers
+def test_finite_frozen_and_of_the_declared_kind(explainer):
+    data, model = setting()
+    out = explain(explainer, model, data)
+    assert type(out).__name__.lower() == explainer.gives
+    assert np.isfinite(values(out)).all()
+    assert not values(out).flags.writeable
+    assert len(values(out)) == len(out.found) == len(data)
+
+
+@explainers
+def test_the_same_stream_gives_the_same_answer_in_any_order(explainer):
+    data, model = setting()
+    first, again = explain(explainer, model, data), explain(explainer, model, data)
+    np.testing.assert_array_equal(values(first), values(again))
+    back = explain(explainer, model, data, slice(None, None, -1))
+    np.testing.assert_allclose(values(back)[::-1], values(first), atol=1e-9)
+
+
+@explainers
+def test_counterfactuals_are_legal_and_valid(explainer):
+    if explainer.gives != "counterfactual":
+        pytest.skip("it gives no counterfactuals")
+    data, model = setting()
+    out = explain(explainer, model, data)
+    before, after = model.logits(data.X).argmax(axis=1), model.logits(out.rows).argmax(axis=1)
+    assert out.found.any()
+    assert (after[out.found] == SCHEMA.favourable).all()
+    assert not out.found[before == SCHEMA.favourable].any()
+    np.testing.assert_array_equal(out.rows[~out.found], data.X[~out.found])
+    for j, column in enumerate(SCHEMA.columns):
+        if not column.mutable:
+            np.testing.assert_array_equal(out.rows[:, j], data.X[:, j])
+        if column.kind == "integer":
+            np.testing.assert_array_equal(out.rows[:, j], np.rint(out.rows[:, j]))
+        if column.kind != "category":
+            assert out.rows[:, j].min() >= column.low
+            assert out.rows[:, j].max() <= column.high
+    Encoding(SCHEMA).encode(out.rows)
+
+
+@explainers
+def test_specification_and_docstring(explainer):
+    assert parts.build("explain", parts.spec(explainer, every=True)) == explainer
+    text = type(explainer).__doc__ or ""
+    assert ">>>" in text
+    assert any(str(year) in text for year in range(2015, 2027))
+
+
+@explainers
+def test_a_model_it_cannot_explain_is_refused_in_one_sentence(explainer):
+    data, _ = setting()
+    forest = parts.build(
+        "model", 'sklearn(estimator="sklearn.ensemble:RandomForestClassifier", params="n_estimators=5")'
+    )
+    model = forest.fit(data, np.ones((len(data), 1), bool), [np.random.default_rng(0)])[0]
+    refusal = _refusal(lambda: explain(explainer, model, data))
+    assert refusal == "" or ("needs" in refusal and "RandomForestClassifier" in refusal)
+
+
+def _refusal(call) -> str:
+    """What a call says when it refuses, empty if it gives a finite answer."""
+    try:
+        assert np.isfinite(values(call())).all()
+    except JaliError as error:
+        return str(error)
+    return ""
+
+
+def test_every_defence_is_a_part_of_a_known_kind():
+    for kind in ("explain", "model"):
+        for name in parts.names(kind):
+            assert dataclasses.is_dataclass(parts._find(kind, name))

@@ -1,0 +1,159 @@
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import jali
+from jali.config import Config, checked
+from jali.core import JaliError
+
+QUICK = {"attack": ["threshold", "calibrated"]}
+
+
+def people(n: int, seed: int) -> tuple[pd.DataFrame, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame(
+        {
+            "age": rng.integers(18, 80, n),
+            "income": rng.lognormal(10, 0.4, n).round(),
+            "job": rng.choice(["nurse", "clerk", "<b>chef</b>"], n),
+        }
+    )
+    y = np.where((X["age"] / 20 + X["income"] / 20000 + rng.normal(0, 1.5, n)) > 3.6, "yes", "no")
+    return X, y
+
+
+@pytest.fixture(scope="module")
+def pipeline():
+    from sklearn.compose import make_column_transformer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+    scale = make_column_transformer((StandardScaler(), ["age", "income"]), (OneHotEncoder(), ["job"]))
+    return make_pipeline(scale, LogisticRegression(C=100.0)).fit(*people(150, 0))
+
+
+@pytest.fixture(scope="module")
+def own(pipeline):
+    return jali.audit(
+        pipeline,
+        train=people(150, 0),
+        population=people(1200, 1),
+        favourable="yes",
+        explain=["linear_recourse", "input_x_gradient"],
+        game="fixed(members=150, shadows=6)",
+        **QUICK,
+    )
+
+
+def test_a_users_own_pipeline(own):
+    rows = own.results.find(kind="contrast", metric="auc", against="decision")
+    assert {r.explainer for r in rows} == {"linear_recourse", "input_x_gradient"}
+    assert all(r.units == 1 and "conditional on this model" in r.interval for r in rows)
+    assert own.results.valid
+    assert own.results.find(metric="answered")[0].value < 1
+
+
+def test_its_column_is_the_given_model_itself(own, pipeline):
+    X, y = people(150, 0)
+    score = pipeline.decision_function(X)
+    confidence = own.evidence.value[own.evidence.names.index("confidence")][:150, 0]
+    np.testing.assert_allclose(confidence, np.where(y == "yes", score, -score), rtol=1e-9)
+
+
+def test_it_reads_well_in_a_notebook_and_writes_the_four_files(own, tmp_path):
+    assert "in the training data" in repr(own) or "member" in repr(own)
+    assert own._repr_html_().startswith("<pre>")
+    assert "<b>" not in own._repr_html_()
+    report = own.save(tmp_path / "new" / "run")
+    assert {p.name for p in report.parent.iterdir()} == {"report.html", "results.json", "evidence.npz", "audit.toml"}
+    assert "nurse" not in report.read_text()
+    stored = json.loads((report.parent / "results.json").read_text())
+    assert stored["schema_version"] == "jali.results/1"
+    assert "evidence.npz" in (report.parent / "audit.toml").read_text()
+
+
+def test_raw_values_appear_only_when_asked_for(pipeline):
+    shown = jali.audit(
+        pipeline,
+        train=people(150, 0),
+        population=people(1200, 1),
+        game="fixed(members=150, shadows=3)",
+        show_values=True,
+        **QUICK,
+    )
+    assert all(set(e.values) == {"age", "income", "job"} for e in shown.results.exposed)
+
+
+def test_arrays_forests_and_numeric_labels():
+    from sklearn.ensemble import RandomForestClassifier
+
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(700, 5)), rng.integers(0, 2, 700)
+    forest = RandomForestClassifier(20, random_state=0).fit(X[:150], y[:150])
+    found = jali.audit(
+        forest, train=(X[:150], y[:150]), population=(X[150:], y[150:]), game="fixed(members=150, shadows=4)", **QUICK
+    )
+    best = found.results.find(kind="attack", signal="confidence", attack="threshold", metric="auc")[0]
+    assert best.low > 0.9  # coin labels that only memory can know
+    with pytest.raises(JaliError, match=r"input_x_gradient needs gradients, and RandomForestClassifier has none"):
+        jali.audit(
+            forest,
+            train=(X[:150], y[:150]),
+            population=(X[150:], y[150:]),
+            explain=["input_x_gradient"],
+            game="fixed(members=150, shadows=2)",
+        )
+
+
+def test_a_named_experiment_from_specs_or_parts():
+    from jali.games.rotate import Rotate
+    from jali.models.logistic import Logistic
+
+    by_name = jali.audit(data="breast_cancer", model="logistic", game="rotate(models=4)", **QUICK)
+    by_part = jali.audit(data="breast_cancer", model=Logistic(), game=Rotate(4), **QUICK)
+    assert by_name.results.rows == by_part.results.rows
+    assert by_part.config.game == "rotate(models=4)"
+
+
+@pytest.mark.parametrize(
+    ("train", "population", "says"),
+    [
+        ((np.zeros((3, 2)), [0, 1]), (np.zeros((3, 2)), [0, 1, 0]), "one label per row"),
+        ((np.zeros((3, 2)), [0, 1, 0]), None, "both train"),
+        ((np.zeros((3, 2)), [0, 1, 0]), (np.zeros((3, 3)), [0, 1, 0]), "same columns"),
+        ((np.zeros(3), [0, 1, 0]), (np.zeros((3, 3)), [0, 1, 0]), r"shape \(rows, columns\)"),
+        ((np.full((3, 2), np.nan), [0, 1, 0]), (np.zeros((3, 2)), [0, 1, 0]), "missing or infinite"),
+        ((np.zeros((3, 2)), [1, 1, 1]), (np.zeros((3, 2)), [1, 1, 1]), "one class only"),
+    ],
+)
+def test_bad_tables_are_one_sentence(train, population, says):
+    from sklearn.dummy import DummyClassifier
+
+    model = DummyClassifier().fit(np.zeros((2, 2)), [0, 1])
+    with pytest.raises(JaliError, match=says):
+        jali.audit(model, train=train, population=population)
+
+
+def test_copies_of_members_among_non_members_are_counted(pipeline):
+    X, y = people(150, 0)
+    more, labels = people(1200, 1)
+    population = (pd.concat([more, X[:40]], ignore_index=True), np.r_[labels, y[:40]])
+    found = jali.audit(pipeline, train=(X, y), population=population, game="fixed(members=150, shadows=2)", **QUICK)
+    [warning] = [w for w in found.results.warnings if "exact cop" in w]
+    assert 5 <= int(warning.split()[0]) <= 35  # about half of the 40 are kept in reserve
+
+
+def test_configuration_survives_toml_and_names_what_is_wrong():
+    import tomllib
+
+    config = Config(data='odd "name"\n\\.csv', target="<y>", explain=["linear_recourse"], seed=3)
+    assert checked(tomllib.loads(config.toml())) == config
+    with pytest.raises(JaliError, match="did you mean 'model'"):
+        checked({"modle": "logistic"})
+    with pytest.raises(JaliError, match="seed"):
+        checked({"seed": -1})

@@ -1,0 +1,273 @@
+"""The command line as a person meets it: what it prints, what it leaves, and what it says when something is wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+import tomllib
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from jali import cli
+
+QUICK = ["--attack", "threshold", "--game", "rotate(models=4)", "--workers", "1"]
+
+
+def jali(*words: str, capsys) -> tuple[int, str, str]:
+    """Exit code, output, errors of one command."""
+    code = 0
+    argv, sys.argv = sys.argv, ["jali", *map(str, words)]
+    try:
+        cli.main()
+    except SystemExit as stop:
+        code = int(stop.code or 0)
+    finally:
+        sys.argv = argv
+    out = capsys.readouterr()
+    return code, out.out, out.err
+
+
+def table(path, n: int = 200, **columns):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"age": rng.integers(18, 80, n), "income": rng.normal(30, 5, n), "y": rng.integers(0, 2, n)})
+    frame.assign(**columns).to_csv(path, index=False)
+    return path
+
+
+def test_help_answers_at_once():
+    times = []
+    for _ in range(3):
+        began = time.perf_counter()
+        subprocess.run([sys.executable, "-m", "jali", "--help"], check=True, capture_output=True)
+        times.append(time.perf_counter() - began)
+    assert min(times) < 0.6  # 0.2 s on an idle machine; tests share it
+
+
+def test_help_needs_no_heavy_library():
+    heavy = ("numpy", "torch", "pandas", "sklearn", "matplotlib")
+    code = f"import sys, jali.cli; print([m for m in {heavy} if m in sys.modules])"
+    out = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+    assert out.strip() == "[]"
+
+
+def test_an_audit_leaves_four_files_and_repeats_to_the_bit(tmp_path, capsys):
+    first, second = tmp_path / "a", tmp_path / "b"
+    code, out, _ = jali("audit", "--data", "breast_cancer", *QUICK, "--out", first, "--seed", "5", capsys=capsys)
+    assert code == 0
+    assert out.strip().endswith(str(first / "report.html"))
+    assert {"report.html", "results.json", "evidence.npz", "audit.toml"} <= {p.name for p in first.iterdir()}
+    assert tomllib.loads((first / "audit.toml").read_text())["seed"] == 5
+    code, _, _ = jali("audit", first / "audit.toml", "--out", second, "--workers", "2", capsys=capsys)
+    assert code == 0
+    rows = [json.loads((folder / "results.json").read_text())["rows"] for folder in (first, second)]
+    assert rows[0] == rows[1]
+    metrics = {r["metric"] for r in rows[0]}
+    assert {"auc", "balanced_accuracy", "tpr@0.01", "tpr@0.001", "tnr@0.01"} <= metrics
+
+
+def test_evidence_of_an_audit_can_be_attacked_again_with_the_same_numbers(tmp_path, capsys):
+    jali("audit", "--data", "breast_cancer", *QUICK, "--out", tmp_path / "a", capsys=capsys)
+    code, _, _ = jali(
+        "attack",
+        tmp_path / "a" / "evidence.npz",
+        "--attack",
+        "threshold",
+        "--workers",
+        "1",
+        "--out",
+        tmp_path / "b",
+        capsys=capsys,
+    )
+    assert code == 0
+    both = [json.loads((tmp_path / f / "results.json").read_text())["rows"] for f in "ab"]
+    kinds = [[r for r in rows if r["kind"] in ("attack", "contrast") and not r["group"]] for rows in both]
+    assert kinds[0] == kinds[1]
+
+
+def test_a_users_own_table_shows_its_schema(tmp_path, capsys):
+    code, out, _ = jali(
+        "audit",
+        "--data",
+        table(tmp_path / "my.csv"),
+        "--target",
+        "y",
+        *QUICK,
+        "--explain",
+        "linear_recourse",
+        "--out",
+        tmp_path / "out",
+        capsys=capsys,
+    )
+    assert code == 0
+    assert "age" in out
+    assert "integer" in out
+
+
+def test_parquet_reads_like_csv(tmp_path, capsys):
+    frame = pd.read_csv(table(tmp_path / "my.csv"))
+    frame.to_parquet(tmp_path / "my.parquet")
+    for name in ("csv", "parquet"):
+        code, _, _ = jali(
+            "audit", "--data", tmp_path / f"my.{name}", "--target", "y", *QUICK, "--out", tmp_path / name, capsys=capsys
+        )
+        assert code == 0
+    rows = [json.loads((tmp_path / f / "results.json").read_text())["rows"] for f in ("csv", "parquet")]
+    assert rows[0] == rows[1]
+
+
+HOSTILE = ["<script>alert(1)</script>", 'a"b', "line\nbreak", "[bold]x[/bold]", "$x^2$", "\x1b[31mred"]
+
+
+def test_hostile_names_and_categories_are_only_text(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    columns = {name: rng.choice(HOSTILE, 240) for name in HOSTILE}
+    frame = pd.DataFrame({**columns, "y": rng.choice(["<img src=x onerror=alert(2)>", "no"], 240)})
+    frame.to_csv(tmp_path / "h.csv", index=False)
+    code, out, _ = jali(
+        "audit",
+        "--data",
+        tmp_path / "h.csv",
+        "--target",
+        "y",
+        *QUICK,
+        "--explain",
+        "input_x_gradient",
+        "--show-values",
+        "--out",
+        tmp_path / "out",
+        capsys=capsys,
+    )
+    assert code == 0
+    assert "\x1b[31m" not in out
+    assert "[bold]x[/bold]" in out
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "<script>alert" not in page
+    assert "<img src=x" not in page
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["audit", "--data", "adlut"], "did you mean adult"),
+        (["audit", "--data", "breast_cancer", "--model", "logistc"], "did you mean logistic"),
+        (["audit", "--data", "breast_cancer", "--explain", "nothing"], "no explain called 'nothing'"),
+        (["audit", "--data", "breast_cancer", "--game", "rotate(models=1)"], "must be at least 2"),
+        (["audit", "--data", "breast_cancer", "--game", "rotate", "--targets", "3"], "either --game or --targets"),
+        (["audit", "--data", "breast_cancer", "--target", "y"], "file of your own"),
+        (["audit", "--data", "lending(n=12)"], "only 6"),
+        (["audit", "--data", "none.csv", "--target", "y"], "There is no file none.csv"),
+        (["audit", "--data", "none.csv"], "needs a target"),
+        (["audit", "none.toml"], "Cannot read none.toml"),
+        (["audit", "--data", "breast_cancer", "--seed", "-1"], "seed"),
+        (["audit", "--data", "breast_cancer", "--workers", "-1"], "--workers must be"),
+        (["attack", "none.npz"], "There is no file none.npz"),
+        (["list", "colours"], "no kind of part 'colours'"),
+        (["report", "nowhere"], "Cannot read nowhere"),
+        (["data", "fetch", "adlut"], "did you mean adult"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_a_non_zero_exit(words, says, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code, _, errors = jali(*words, capsys=capsys)
+    assert code == 2
+    assert says in errors
+    assert errors.startswith("Error: ")
+    assert "Traceback" not in errors
+
+
+def make(path, text: str):
+    path.write_text(text)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("a,y\n1,0\n2,0\n", "one class only"),
+        ("a,b\n1,0\n2,1\n", "no column 'y'"),
+        ("a,y\n1,0\n,1\n", "1 missing or infinite"),
+        ("a,y\n1,0\ninf,1\n", "1 missing or infinite"),
+        ("", "Cannot read"),
+        ("a,y\n", "needs rows"),
+        ("a,a,y\n1,2,0\n", "unique"),
+        ("a,y\n1,0\n2,1\n3,0\n", "training set of only"),
+    ],
+)
+def test_bad_tables_are_one_sentence(text, says, tmp_path, capsys):
+    words = ["audit", "--data", make(tmp_path / "t.csv", text), "--target", "y", "--out", tmp_path / "out"]
+    code, _, errors = jali(*words, capsys=capsys)
+    assert code == 2
+    assert says in errors
+
+
+def test_a_failed_run_leaves_earlier_results_alone(tmp_path, capsys):
+    jali("audit", "--data", "breast_cancer", *QUICK, "--out", tmp_path, capsys=capsys)
+    before = {p.name: p.read_bytes() for p in tmp_path.iterdir() if p.is_file()}
+    code, _, _ = jali("audit", "--data", "nonsense", "--out", tmp_path, capsys=capsys)
+    assert code == 2
+    assert before == {p.name: p.read_bytes() for p in tmp_path.iterdir() if p.is_file()}
+
+
+def test_a_folder_that_cannot_be_written_is_said_before_the_work(tmp_path, capsys):
+    (tmp_path / "taken").write_text("")
+    code, _, errors = jali("audit", "--out", tmp_path / "taken", capsys=capsys)
+    assert code == 2
+    assert "Cannot write" in errors
+    if os.geteuid():
+        (tmp_path / "shut").mkdir(mode=0o500)
+        code, _, errors = jali("audit", "--out", tmp_path / "shut", capsys=capsys)
+        assert code == 2
+
+
+def test_a_target_without_shadows_of_a_kind(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    member = np.zeros((400, 3), bool)
+    member[:200, 0] = True
+    shadows = np.array([[False, True, True]])
+    np.savez(
+        tmp_path / "e.npz",
+        member=member,
+        s=rng.normal(size=(400, 3)),
+        targets=[0],
+        shadows=shadows,
+        scored=np.ones((400, 1), bool),
+    )
+    code, _, errors = jali("attack", tmp_path / "e.npz", "--attack", "lira", "--out", tmp_path / "o", capsys=capsys)
+    assert code == 2
+    assert "lira needs shadow models trained with and without" in errors
+    code, _, _ = jali("attack", tmp_path / "e.npz", "--out", tmp_path / "o", "--workers", "1", capsys=capsys)
+    assert code == 0
+
+
+def test_lists_name_every_part(capsys):
+    code, out, _ = jali("list", "attack", capsys=capsys)
+    assert code == 0
+    assert "lira" in out
+    assert "joint" in out
+    code, out, _ = jali("data", capsys=capsys)
+    assert code == 0
+    assert "lending" in out
+    assert "embedded" in out
+
+
+def test_report_renders_again_and_refuses_other_files(tmp_path, capsys):
+    jali("audit", "--data", "breast_cancer", *QUICK, "--out", tmp_path, capsys=capsys)
+    first = (tmp_path / "report.html").read_text()
+    (tmp_path / "report.html").unlink()
+    code, _, _ = jali("report", tmp_path, capsys=capsys)
+    assert code == 0
+    assert (tmp_path / "report.html").read_text() == first
+    make(tmp_path / "results.json", '{"schema_version": "other"}')
+    code, _, errors = jali("report", tmp_path, capsys=capsys)
+    assert code == 2
+    assert "version" in errors
+
+
+def test_version(capsys):
+    code, out, _ = jali("--version", capsys=capsys)
+    assert (code, out.strip()) == (0, "jali 0.1.0")

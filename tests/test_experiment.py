@@ -1,0 +1,177 @@
+"""Runs: the same bits whatever the workers and blocks, and nothing redone after a kill."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from jali import parts
+from jali.core import Attribution, JaliError
+from jali.experiment import Experiment, Machine, grid, run
+from jali.store import Store
+
+ATTACKS = ("threshold", "lira")
+BUILD = {"data": "breast_cancer", "model": "logistic", "game": "rotate(models=6)"}
+
+
+def small(**changes: str) -> Experiment:
+    text = BUILD | changes
+    explainers = tuple(parts.build("explain", e) for e in ("linear_recourse", "input_x_gradient"))
+    if "mlp" in text["model"]:
+        explainers = explainers[1:]
+    attacks = tuple(parts.build("attack", a) for a in ATTACKS) if "disjoint" not in text["game"] else ()
+    return Experiment(*(parts.build(kind, text[kind]) for kind in ("data", "model", "game")), explainers, attacks)
+
+
+def numbers(outcome) -> str:
+    return json.dumps([row.model_dump() for row in outcome.results.rows])
+
+
+@pytest.mark.parametrize(
+    "model", ["logistic", "mlp(hidden=[8], epochs=2)", 'sklearn(estimator="sklearn.linear_model:LogisticRegression")']
+)
+def test_workers_and_blocks_change_no_bit(model):
+    one = run(small(model=model), Machine(workers=1, block=1))
+    for machine in (Machine(workers=2, block=1), Machine(workers=1, block=6), Machine(workers=2, block=4)):
+        other = run(small(model=model), machine)
+        np.testing.assert_array_equal(one.evidence.value, other.evidence.value)
+        assert numbers(one) == numbers(other)
+
+
+def test_what_the_store_has_is_not_redone(tmp_path, monkeypatch):
+    store = Store(tmp_path)
+    first = run(small(), Machine(store=store))
+    written = {p: p.stat().st_mtime_ns for p in tmp_path.rglob("*.npz")}
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("a stored column was computed again")
+
+    monkeypatch.setattr("jali.columns.observe", refuse)
+    again = run(small(), Machine(store=store))
+    assert numbers(first) == numbers(again)
+    assert written == {p: p.stat().st_mtime_ns for p in tmp_path.rglob("*.npz")}
+
+
+def test_a_new_explainer_reuses_the_stored_models(tmp_path, monkeypatch):
+    store = Store(tmp_path)
+    whole = run(small(), Machine(store=store))
+    run(replace(small(), explain=()), Machine(store=Store(tmp_path / "other")))
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("a stored model was trained again")
+
+    monkeypatch.setattr("jali.models.logistic.Logistic.fit", refuse)
+    partly = replace(small(), explain=small().explain[:1])
+    again = run(partly, Machine(store=store))
+    assert again.evidence.names == whole.evidence.names[: len(again.evidence.names)]
+
+
+def test_another_seed_model_or_membership_is_another_key(tmp_path):
+    store = Store(tmp_path)
+    run(small(), Machine(store=store))
+    before = len(list(tmp_path.rglob("*.npz")))
+    run(small(model="logistic(C=2.0)"), Machine(store=store))
+    assert len(list(tmp_path.rglob("*.npz"))) == 2 * before
+
+
+def test_a_killed_run_resumes_and_gives_the_same_numbers(tmp_path):
+    """SIGKILL half-way, then run again: only the unfinished columns are computed, and the results are the same."""
+    settings = [
+        "--data",
+        "lending(n=600)",
+        "--model",
+        "mlp(hidden=[64], epochs=30)",
+        "--game",
+        "rotate(models=8)",
+        "--explain",
+        "input_x_gradient",
+        "--attack",
+        "lira",
+        "--workers",
+        "1",
+    ]
+    command = [sys.executable, "-m", "jali", "audit", *settings, "--out"]
+    whole, cut = tmp_path / "whole", tmp_path / "cut"
+    subprocess.run([*command, str(whole)], check=True, capture_output=True, timeout=300)
+    process = subprocess.Popen([*command, str(cut)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 240
+    while len(list(cut.rglob("store/*/*.npz"))) < 5 and time.monotonic() < deadline:
+        time.sleep(0.005)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    kept = {p.name: p.stat().st_mtime_ns for p in cut.rglob("store/*/*.npz")}
+    assert 5 <= len(kept) < len(list(whole.rglob("store/*/*.npz")))
+    assert not (cut / "results.json").exists()
+    subprocess.run([*command, str(cut)], check=True, capture_output=True, timeout=300)
+    after = {p.name: p.stat().st_mtime_ns for p in cut.rglob("store/*/*.npz")}
+    assert {name: after[name] for name in kept} == kept
+    rows = [json.loads((folder / "results.json").read_text())["rows"] for folder in (whole, cut)]
+    assert rows[0] == rows[1]
+    with np.load(whole / "evidence.npz") as a, np.load(cut / "evidence.npz") as b:
+        for name in a.files:
+            np.testing.assert_array_equal(a[name], b[name])
+
+
+@dataclass(frozen=True)
+class Peeping:
+    """An explainer that reads the training rows without saying so."""
+
+    gives: ClassVar[str] = "attribution"
+    reads: ClassVar[frozenset[str]] = frozenset()
+
+    def explain(self, model, X, schema, owner, rng):
+        return Attribution(np.full((len(X), 2), 1.0 if owner is None else 2.0))
+
+
+def test_training_rows_are_passed_only_to_explainers_that_declare_it():
+    seen = run(replace(small(), explain=(Peeping(),), attack=(parts.build("attack", "threshold"),)))
+    at = next(i for i, n in enumerate(seen.evidence.names) if n.endswith("attribution_l1"))
+    np.testing.assert_allclose(seen.evidence.value[at], -np.log(2.0))
+
+
+def test_grid_gives_every_combination():
+    models = [parts.build("model", "logistic"), parts.build("model", "logistic(C=5.0)")]
+    found = list(grid(small(), model=models, seed=[0, 1, 2]))
+    assert [(e.model.C, e.seed) for e in found] == [(c, s) for c in (1.0, 5.0) for s in (0, 1, 2)]
+    with pytest.raises(JaliError, match="has no 'colour'"):
+        list(grid(small(), colour=[1]))
+
+
+def test_offline_games_run_with_offline_attacks():
+    outcome = run(small(game="disjoint(targets=3, shadows=4)"))
+    assert {r.attack for r in outcome.results.rows if r.kind == "contrast"} == {"offline_joint"}
+    assert "lira" not in {r.attack for r in outcome.results.rows}
+    with pytest.raises(JaliError, match="lira needs shadow models trained with and without"):
+        run(replace(small(game="disjoint(targets=3, shadows=4)"), attack=(parts.build("attack", "lira"),)))
+
+
+def test_one_class_only_is_refused():
+    with pytest.raises(JaliError, match="one class only"):
+        run(small(data=f"{__name__}:OneClass"))
+
+
+@dataclass(frozen=True)
+class OneClass:
+    def load(self):
+        data = parts.build("data", "lending(n=50)").load()
+        return type(data)(data.X, np.zeros(50), data.schema)
+
+
+def test_sanity_checks_are_there_and_pass():
+    outcome = run(small())
+    assert {c.name for c in outcome.results.sanity} == {
+        "blind baseline",
+        "null target",
+        "orientation",
+        "same preprocessing",
+    }
+    assert outcome.results.valid

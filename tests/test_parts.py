@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import linecache
+import sys
+import textwrap
+
+import pytest
+
+from jali import parts
+from jali.core import JaliError
+
+
+@pytest.mark.parametrize("kind", list(parts.FOLDERS))
+def test_every_file_of_a_folder_holds_one_part_with_a_summary(kind):
+    assert parts.names(kind)
+    for name in parts.names(kind):
+        assert dataclasses.is_dataclass(parts._find(kind, name))
+        assert parts.summary(kind, name).endswith((".", ":"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ("attack", 'lira(spread="shrunken", prior=3.5)'),
+        ("attack", "ratio(lift=0.3)"),
+        ("game", "halves(targets=2, shadows=5, share=0.25)"),
+        ("data", 'table(path="a \\"quoted\\" name.csv", target="y\\\\z")'),
+        ("model", "mlp(hidden=[32, 16], epochs=3)"),
+        ("model", 'sklearn(estimator="sklearn.tree:DecisionTreeClassifier", params="max_depth=3")'),
+    ],
+)
+def test_a_specification_survives_a_round_trip(kind, text):
+    part = parts.build(kind, text)
+    assert parts.spec(part) == text
+    assert parts.build(kind, parts.spec(part, every=True)) == part
+
+
+def test_defaults_are_left_out_and_positions_are_read():
+    assert parts.spec(parts.build("game", "rotate(32, 0.5)")) == "rotate"
+    assert parts.build("game", "rotate(8)").models == 8
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "says"),
+    [
+        ("attack", "lria", "did you mean lira"),
+        ("data", "nothing_like_it_at_all", "there are adult"),
+        ("attack", "lira(spred=1)", "no field 'spred'; it has spread, prior"),
+        ("attack", 'lira(spread="wide")', "must be one of common, pooled"),
+        ("attack", 'lira(prior="a")', "must be of type float"),
+        ("game", "rotate(models=2.5)", "must be of type int"),
+        ("game", "rotate(models=true)", "must be of type int"),
+        ("attack", "lira(", "closing"),
+        ("attack", "lira)", "left over"),
+        ("attack", "", "ends too early"),
+        ("attack", "3", "does not name a part"),
+        ("attack", "lira(prior=__import__)", "quoted string"),
+        ("attack", "lira; import os", "Cannot read"),
+        ("data", "table", "needs path, target"),
+        ("attack", "no.such.module:Thing", "Cannot import"),
+        ("attack", "os:getcwd", "not a dataclass"),
+    ],
+)
+def test_what_cannot_be_built_is_one_sentence(kind, text, says):
+    with pytest.raises(JaliError, match=says.replace("(", r"\(")):
+        parts.build(kind, text)
+
+
+def test_a_part_of_ones_own_by_import_path(tmp_path, monkeypatch):
+    source = """
+        from dataclasses import dataclass
+        from typing import ClassVar
+
+        @dataclass(frozen=True)
+        class Mine:
+            "The mirror of the signal."
+            scale: float = 1.0
+            requires: ClassVar[frozenset] = frozenset()
+            many: ClassVar[bool] = False
+
+            def score(self, target, shadows):
+                return -self.scale * target.value[0]
+    """
+    (tmp_path / "my_lab_attacks.py").write_text(textwrap.dedent(source))
+    monkeypatch.syspath_prepend(tmp_path)
+    part = parts.build("attack", "my_lab_attacks:Mine(scale=2)")
+    assert part.scale == 2.0
+    assert parts.spec(part) == "my_lab_attacks:Mine(scale=2.0)"
+    first = parts.key(part)
+    (tmp_path / "my_lab_attacks.py").write_text(textwrap.dedent(source).replace("-self", "+self"))
+    sys.modules.pop("my_lab_attacks")
+    linecache.clearcache()
+    importlib.invalidate_caches()
+    parts._source.cache_clear()
+    assert parts.key(parts.build("attack", "my_lab_attacks:Mine(scale=2)")) != first
+
+
+def test_keys_follow_content():
+    lira = parts.build("attack", "lira")
+    assert parts.key(lira, 1) == parts.key(parts.build("attack", "lira"), 1)
+    assert len({parts.key(lira, 1), parts.key(lira, 2), parts.key(parts.build("attack", "ratio"), 1)}) == 3
