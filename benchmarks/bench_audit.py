@@ -30,13 +30,19 @@ def tree_memory(root: int) -> float:
     return sum(sizes.get(p, 0) for p in mine) * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
+def wait(process: subprocess.Popen[bytes], done: threading.Event) -> None:
+    """Say when a process has ended."""
+    process.wait()
+    done.set()
+
+
 def main() -> None:
     """Run `jali audit` in a fresh folder while watching its memory."""
     with tempfile.TemporaryDirectory() as out:
         began, peak = time.perf_counter(), 0.0
         process = subprocess.Popen([sys.executable, "-m", "jali", "audit", "--out", out], stdout=subprocess.DEVNULL)
         done = threading.Event()
-        threading.Thread(target=lambda: (process.wait(), done.set()), daemon=True).start()
+        threading.Thread(target=wait, args=(process, done), daemon=True).start()
         while not done.wait(0.2):
             peak = max(peak, tree_memory(process.pid))
         seconds = time.perf_counter() - began

@@ -124,10 +124,10 @@ def _start(curves: Sequence[Curve]) -> float:
 def _logarithmic(axes: Axes, start: float) -> None:
     steps = STEPS if start > 0.004 else STEPS[::3]
     ticks = [t for t in steps if t >= start * 0.99]
-    names = [f"{100 * t:.8g} %" for t in ticks]
     axes.set(xscale="log", yscale="log", xlim=(start, 1), ylim=(start, 1.08))
-    axes.set_xticks(ticks, names)
-    axes.set_yticks(ticks, names)
+    # Side by side, the names of 50 % and 100 % would touch.
+    for name, shown in (("x", [t for t in ticks if t != 0.5]), ("y", ticks)):
+        axes.set(**{f"{name}ticks": shown, f"{name}ticklabels": [f"{100 * t:.8g} %" for t in shown]})
     axes.minorticks_off()
     axes.tick_params(length=0, pad=6)
     axes.grid(color=svg.GRID, linewidth=0.8)
