@@ -105,7 +105,7 @@ def sizes(game: Game, data: Dataset | None = None) -> dict[str, Any]:
     if data is not None:
         out |= {"columns": len(data.schema.columns), "classes": list(data.schema.classes)}
     return out | {
-        "members per target": f"{low}" if low == high else f"{low} to {high}",
+        "members per target": f"{low:,}" if low == high else f"{low:,} to {high:,}",
         "models": int(game.member.shape[1]),
         "targets": len(game.targets),
         "shadows per target": int(game.shadows[0].sum()),

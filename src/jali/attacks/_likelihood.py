@@ -75,6 +75,23 @@ def shrunken_ratio(value: Floats, shadow: Floats, use: Bools, member: Bools, pri
     return score
 
 
+def common_ratio(value: Floats, shadow: Floats, use: Bools, member: Bools) -> Floats:
+    """Log-likelihood ratio if membership shifted every record alike: (D / v)(value - level - D / 2).
+
+    D is the mean shift in - out over records, v the pooled variance, level (N,) the record's mean with its in-cells
+    moved back by D. It compares distances above the record's own level, without trusting any record's own shift.
+    """
+    inside, outside = moments(shadow, use & member), moments(shadow, use & ~member)
+    both = (inside.count > 0) & (outside.count > 0)
+    shift = float((inside.mean - outside.mean)[both].mean()) if both.any() else 0.0
+    spread = [pooled_variance(side) for side in (inside, outside) if (side.count >= 2).any()]
+    variance = max(float(np.mean(spread)) if spread else total(shadow, use)[1], TINY)
+    cells = inside.count + outside.count
+    level = (outside.count * outside.mean + inside.count * (inside.mean - shift)) / np.maximum(cells, 1)
+    level = np.where(cells > 0, level, total(shadow, use & ~member)[0])
+    return shift / variance * (value - level - shift / 2)
+
+
 def _wide(value: Floats, mean: Floats, side: Moments, prior: float, extra: Floats) -> Floats:
     """Student-t log density with shrunken variance, widened by the variance of the mean."""
     freedom = np.maximum(side.count - 1, 0)

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from jali.attacks._likelihood import shrunken_ratio
+from jali.attacks._likelihood import common_ratio, shrunken_ratio
 from jali.attacks._weights import distinct, overlap
 from jali.core import Bools, Floats, Ints, Shadows, Target
 from jali.stats.roc import auc
@@ -17,14 +17,14 @@ FEWEST = 6  # shadow models below which none can be spared to try signals on
 
 @dataclass(frozen=True)
 class Joint:
-    """Sum of the log-likelihood ratios of the signals that help, spread and shift shrunken.
+    """Sum of the log-likelihood ratios of the signals that help, tried on the adversary's own models first.
 
-    score = sum_s w_s log[p(t_s | in) / p(t_s | out)], Student-t with the spread of `lira(spread="shrunken")` and with
-    the shift between in- and out-models shrunken towards the common one, which is what few in-models need. The
-    adversary tries the signals on two of its own models: each is added while it raises their AUC by at least `gain`.
-    The weights count what is distinct: w >= 0 minimises w'Rw/2 - 1'w with R the squared within-record correlation,
-    so a repeated signal shares its weight and two signals get equal weights. A joint Gaussian with pooled covariance,
-    a matrix-valued prior and learnt weights were weaker (docs/architecture.md).
+    score = sum_r w_r log[p(t | in) / p(t | out)]. Each signal offers two ratios: Student-t with the spread of
+    `lira(spread="shrunken")` and the record's shift between in- and out-models shrunken towards the common one, and a
+    normal with one shift for all. Starting from the best, a ratio is added while it raises the mean AUC on two shadow
+    models by at least `gain`. The weights count what is distinct: w >= 0 minimises w'Rw/2 - 1'w with R the squared
+    within-record correlation of the signals, so a repeated signal shares its weight and two signals get equal ones.
+    A joint Gaussian, a matrix-valued prior and learnt weights were weaker (docs/architecture.md).
 
     Our own combination; the single tests are those of Carlini et al., S&P 2022, shrunken as in arXiv 2603.11799.
 
@@ -42,41 +42,39 @@ class Joint:
 
     def score(self, target: Target, shadows: Shadows) -> Floats:
         """Combined log-likelihood ratio (N,)."""
-        signals = list(range(len(target.value)))
-        shared = overlap(shadows) if len(signals) > 1 else np.ones((1, 1))
-        chosen = self._helpful(shadows, shared) if len(signals) > 1 else signals
-        return distinct(shared, chosen) @ self._ratios(target.value[chosen], shadows, chosen)
+        shared = np.tile(overlap(shadows), (2, 2))
+        chosen = self._helpful(shadows, shared)
+        return distinct(shared, chosen) @ self._ratios(target.value, shadows)[chosen]
 
-    def _ratios(self, value: Floats, shadows: Shadows, chosen: list[int]) -> Floats:
-        """Log-likelihood ratios (S, N) of values (S, N)."""
-        cells = (shadows.value, shadows.observed)
-        pairs = zip(value, *(c[chosen] for c in cells), strict=True)
-        return np.stack([shrunken_ratio(v, s, o, shadows.member, self.prior) for v, s, o in pairs])
+    def _ratios(self, value: Floats, shadows: Shadows) -> Floats:
+        """Both ratios of every signal (2 S, N) at values (S, N): with each record's own shift, with a common one."""
+        cells = list(zip(value, shadows.value, shadows.observed, strict=True))
+        own = [shrunken_ratio(v, s, o, shadows.member, self.prior) for v, s, o in cells]
+        return np.stack(own + [common_ratio(v, s, o, shadows.member) for v, s, o in cells])
 
     def _helpful(self, shadows: Shadows, shared: Floats) -> list[int]:
-        """Signals chosen by trying them on shadow models; all of them where none can be spared."""
-        everything = list(range(len(shadows.value)))
+        """Ratios chosen by trying them on shadow models; each record's own shift where no model can be spared."""
         trials = [self._trial(shadows, column) for column in _spared(shadows)]
         trials = [(ratios, truth) for ratios, truth in trials if truth.any() and not truth.all()]
         chosen: list[int] = []
         best = 0.5
-        while trials and len(chosen) < len(everything):
+        while trials and len(chosen) < len(shared):
             reached = {}
-            for s in set(everything) - set(chosen):
+            for s in set(range(len(shared))) - set(chosen):
                 weights = distinct(shared, [*chosen, s])
                 reached[s] = np.mean([auc(weights @ ratios[[*chosen, s]], truth) for ratios, truth in trials])
             s = max(sorted(reached), key=lambda i: reached[i])
             if chosen and reached[s] < best + self.gain:
                 break
             chosen, best = [*chosen, s], float(reached[s])
-        return chosen or everything
+        return chosen or list(range(len(shadows.value)))
 
     def _trial(self, shadows: Shadows, column: int) -> tuple[Floats, Bools]:
         """Ratios (S, n) of one shadow model judged by the others, and its membership (n,), where all was observed."""
         rest = np.arange(shadows.member.shape[1]) != column
         others = Shadows(shadows.value[:, :, rest], shadows.observed[:, :, rest], shadows.member[:, rest])
         seen = shadows.observed[:, :, column].all(axis=0)
-        ratios = self._ratios(shadows.value[:, :, column], others, list(range(len(shadows.value))))
+        ratios = self._ratios(shadows.value[:, :, column], others)
         return ratios[:, seen], shadows.member[seen, column]
 
 
@@ -85,5 +83,6 @@ def _spared(shadows: Shadows) -> Ints:
     models = shadows.member.shape[1]
     if models < FEWEST:
         return np.array([], dtype=np.int64)
-    middle = models // 2
-    return np.argsort(shadows.value[0].mean(axis=0), kind="stable")[middle : middle + 2]
+    seen = shadows.observed[0]
+    mean = np.where(seen, shadows.value[0], 0.0).sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
+    return np.argsort(mean, kind="stable")[models // 2 : models // 2 + 2]
