@@ -1,7 +1,7 @@
 # Everything runs in .venv, made here from the versions in constraints.txt.
 PYTHON ?= python3
 BIN := .venv/bin
-PIP := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
+PIP := $(BIN)/pip install -qq --disable-pip-version-check --constraint constraints.txt
 OUT ?= jali-audit
 .DEFAULT_GOAL := help
 .PHONY: help setup audit test check format bench clean
