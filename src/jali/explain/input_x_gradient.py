@@ -17,6 +17,7 @@ class InputXGradient:
     a_j = z_j * d logit_c / d z_j at the encoded record z, c the predicted class; for a linear model a = z * w_c.
     Shrikumar et al., Learning Important Features Through Propagating Activation Differences, ICML 2017.
 
+    >>> import numpy as np
     >>> from jali.core import Column
     >>> from jali.models._linear import LinearModel
     >>> schema = Schema((Column("a"), Column("b")))

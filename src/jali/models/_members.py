@@ -14,7 +14,7 @@ def checked(data: Dataset, member: Bools, rngs: list[Rng]) -> Bools:
     >>> data = Dataset(np.zeros((3, 1)), [0, 1, 1], Schema((Column("age"),)))
     >>> checked(data, np.array([[1, 0], [1, 1], [0, 1]]), [np.random.default_rng(j) for j in (0, 1)])
     Traceback (most recent call last):
-    jali.core.JaliError: 1 of 2 models lack members of two classes: give each model more rows, or merge rare classes.
+    jali.errors.JaliError: 1 of 2 models lack members of two classes: give each model more rows, or merge rare classes.
     """
     member = frozen(member, bool, (len(data), None), "member")
     if len(rngs) != member.shape[1]:
