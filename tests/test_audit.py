@@ -157,3 +157,36 @@ def test_configuration_survives_toml_and_names_what_is_wrong():
         checked({"modle": "logistic"})
     with pytest.raises(JaliError, match="seed"):
         checked({"seed": -1})
+
+
+def test_a_pipeline_on_number_coded_categories_gets_its_own_codes_back():
+    from sklearn.compose import make_column_transformer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder
+
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(
+        {
+            "code": pd.Series(rng.integers(1, 5, 600)).astype("category"),
+            "flag": rng.random(600) < 0.5,
+            "mixed": pd.Series(rng.choice([1, 2, 3], 600), dtype=object),
+            "x": rng.normal(size=600),
+        }
+    )
+    y = rng.integers(0, 2, 600)
+    encode = make_column_transformer(
+        (OneHotEncoder(handle_unknown="error"), ["code", "flag", "mixed"]), remainder="passthrough"
+    )
+    model = make_pipeline(encode, LogisticRegression()).fit(table[:100], y[:100])
+    found = jali.audit(
+        model,
+        train=(table[:100], y[:100]),
+        population=(table[100:], y[100:]),
+        explain=["input_x_gradient"],
+        game="fixed(members=100, shadows=2)",
+        **QUICK,
+    )
+    score = model.decision_function(table[:100])
+    confidence = found.evidence.value[found.evidence.names.index("confidence")][:100, 0]
+    np.testing.assert_allclose(confidence, np.where(y[:100] == 1, score, -score), rtol=1e-9)

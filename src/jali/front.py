@@ -186,7 +186,7 @@ def _own(
 
     source = OwnTables(train, population, favourable)
     chosen = _part("game", game) if game else Fixed(members=len(train[1]))
-    experiment = Experiment(source, Given(model, inputs=source.inputs()), chosen, seed=seed)
+    experiment = Experiment(source, Given(model, source.inputs(), source.like()), chosen, seed=seed)
     return experiment, Config(
         evidence="evidence.npz", data="", model=type(model).__name__, game=_text(chosen), seed=seed
     )

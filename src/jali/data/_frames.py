@@ -87,6 +87,23 @@ def frame(X: Floats, schema: Schema) -> pd.DataFrame:
     return pd.DataFrame({c.name: _decoded(X[:, j], c) for j, c in enumerate(schema.columns)})
 
 
+def restored(table: pd.DataFrame, like: pd.DataFrame) -> pd.DataFrame:
+    """A decoded table with the values and dtypes of another one: codes in categories or objects become codes again.
+
+    >>> import pandas as pd
+    >>> like = pd.DataFrame({"k": pd.Series([3, 1], dtype="category")})
+    >>> restored(pd.DataFrame({"k": ["1", "3"]}), like)["k"].tolist()
+    [1, 3]
+    """
+    columns = {}
+    for name in table.columns:
+        wanted = like[name]
+        if is_text(wanted):
+            original = {_name(v): v for v in wanted.unique().tolist()}
+            columns[name] = table[name].map(lambda v, o=original: o.get(str(v), v)).astype(wanted.dtype)
+    return table.assign(**columns)
+
+
 def is_text(values: Values) -> bool:
     """Whether a column holds names rather than numbers: text, truth values, pandas categories."""
     from pandas import CategoricalDtype

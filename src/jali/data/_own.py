@@ -31,6 +31,14 @@ class OwnTables:
         """What the model was fitted on."""
         return "frame" if hasattr(self.train[0], "columns") else "array"
 
+    def like(self) -> Any:
+        """A table with all values and dtypes of the columns, for a model that reads tables."""
+        import pandas as pd
+
+        if self.inputs() == "array":
+            return None
+        return pd.concat([self.train[0], self.population[0]], ignore_index=True)
+
     def load(self) -> Dataset:
         """Stack both parts and infer one schema for them."""
         import pandas as pd

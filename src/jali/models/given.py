@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from jali.core import Bools, Dataset, Floats, Ints, JaliError, Rng, Schema
-from jali.data._frames import frame
+from jali.data._frames import frame, restored
 from jali.models._estimator import FittedModel, Several, classifier, fitted, fresh, seeded, trained
 from jali.models._members import checked
 
@@ -20,8 +20,8 @@ class Given:
     """A fitted scikit-learn classifier or pipeline that reads the user's own table; shadows are clones of it.
 
     `target` is the model itself, `fit` trains the shadows. `inputs` says what the model was fitted on: a pandas
-    table with names and texts, or an array of numbers and category codes. Its classes are matched to those of the
-    schema by name.
+    table with names and texts, with the values and dtypes of `like` if that is given, or an array of numbers and
+    category codes. Its classes are matched to those of the schema by name.
 
     >>> from sklearn.linear_model import LogisticRegression
     >>> from jali.core import Column
@@ -34,6 +34,7 @@ class Given:
 
     model: Any
     inputs: Literal["frame", "array"] = "frame"
+    like: Any = None
 
     def target(self, data: Dataset) -> FittedModel:
         """The given model itself."""
@@ -52,7 +53,13 @@ class Given:
         return Several(models)
 
     def _feed(self, schema: Schema) -> Callable[[Floats], Any]:
-        return np.asarray if self.inputs == "array" else partial(frame, schema=schema)
+        return np.asarray if self.inputs == "array" else partial(_table, schema=schema, like=self.like)
+
+
+def _table(X: Floats, schema: Schema, like: Any) -> Any:
+    """Raw rows as the table the model was fitted on."""
+    table = frame(X, schema)
+    return table if like is None else restored(table, like)
 
 
 def _names(estimator: Any) -> list[str]:
