@@ -110,12 +110,18 @@ def run(experiment: Experiment, machine: Machine = Machine()) -> Outcome:  # noq
         update={
             "sanity": checks,
             "timings": timings,
-            "warnings": outcome.results.warnings + twins(data, game),
+            "warnings": [*cautions(experiment), *outcome.results.warnings, *twins(data, game)],
             "rows": outcome.results.rows + measures(evidence, game),
             "facts": sizes(game, data),
         }
     )
     return Outcome(results, evidence, game, data)
+
+
+def cautions(experiment: Experiment) -> list[str]:
+    """What parts that exist only for comparison say about themselves."""
+    chosen = (experiment.data, experiment.model, experiment.game, *experiment.explain, *experiment.attack)
+    return [part.caution for part in chosen if hasattr(part, "caution")]
 
 
 def channels(experiment: Experiment) -> tuple[Channel, ...]:

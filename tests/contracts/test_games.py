@@ -17,8 +17,11 @@ SPECS = [
     "disjoint(targets=8, shadows=10)",
     "folds(k=3, shadows=10)",
     "fixed(members=150, shadows=10)",
+    "thirds(targets=4, shadows=5)",
 ]
+LEAKY = ["pawelczyk_released(targets=3)"]
 games = pytest.mark.parametrize("text", SPECS)
+every = pytest.mark.parametrize("text", SPECS + LEAKY)
 
 
 def data(n: int = 600, grouped: bool = False) -> Dataset:
@@ -34,7 +37,16 @@ def draw(text: str, seed: int, grouped: bool = False):
 
 
 def test_every_design_is_in_this_table():
-    assert {s.partition("(")[0] for s in SPECS} == set(parts.names("game"))
+    assert {s.partition("(")[0] for s in SPECS + LEAKY} == set(parts.names("game"))
+
+
+@pytest.mark.parametrize("text", LEAKY)
+def test_a_released_game_that_leaks_says_so(text):
+    game = draw(text, 0)
+    count = game.member[:, game.shadows[0]].sum(axis=1).astype(float)
+    rows = game.scored[:, 0]
+    assert auc(-count[rows], game.member[rows, game.targets[0]]) > 0.99
+    assert "counting gives membership away" in parts.build("game", text).caution
 
 
 @games
@@ -66,7 +78,7 @@ def test_learning_to_count_says_nothing_either(text):
     assert abs(np.mean(values) - 0.5) < 0.05
 
 
-@games
+@every
 def test_shapes_and_roles(text):
     game = draw(text, 0)
     assert game.scored.any(axis=0).all()
@@ -78,7 +90,7 @@ def test_shapes_and_roles(text):
         assert game.shadows[t].any()
 
 
-@games
+@every
 def test_rows_of_one_group_stay_together(text):
     if text.startswith("fixed"):
         pytest.skip("fixed takes the membership it is given")
@@ -88,20 +100,20 @@ def test_rows_of_one_group_stay_together(text):
         assert (rows == rows[0]).all()
 
 
-@games
+@every
 def test_the_same_stream_gives_the_same_game(text):
     np.testing.assert_array_equal(draw(text, 3).member, draw(text, 3).member)
     assert (draw(text, 3).member != draw(text, 4).member).any()
 
 
-@games
+@every
 def test_too_few_rows_is_one_sentence(text):
     tiny = data(12)
     with pytest.raises(JaliError, match=r"rows|leave no population"):
         parts.build("game", text).draw(tiny, np.random.default_rng(0))
 
 
-@games
+@every
 def test_specification_and_docstring(text):
     part = parts.build("game", text)
     assert parts.build("game", parts.spec(part, every=True)) == part
@@ -110,7 +122,9 @@ def test_specification_and_docstring(text):
     assert any(str(year) in doc for year in range(2015, 2027))
 
 
-@pytest.mark.parametrize("text", ["disjoint(targets=3, shadows=4)", "folds(k=3)", "fixed(members=150)"])
+@pytest.mark.parametrize(
+    "text", ["disjoint(targets=3, shadows=4)", "folds(k=3)", "fixed(members=150)", "thirds(targets=1)"]
+)
 def test_no_shadow_sees_a_scored_row(text):
     game = draw(text, 0)
     assert not (game.member[:, game.shadows[0]].any(axis=1) & game.scored.any(axis=1)).any()
