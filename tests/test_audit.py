@@ -190,3 +190,59 @@ def test_a_pipeline_on_number_coded_categories_gets_its_own_codes_back():
     score = model.decision_function(table[:100])
     confidence = found.evidence.value[found.evidence.names.index("confidence")][:100, 0]
     np.testing.assert_allclose(confidence, np.where(y[:100] == 1, score, -score), rtol=1e-9)
+
+
+@pytest.mark.parametrize("game", ["rotate(models=6)", "fixed(members=100)"])
+def test_a_model_that_exists_is_judged_by_its_real_training_rows(pipeline, game):
+    with pytest.raises(JaliError, match=r"use game='fixed\(members=150\)'"):
+        jali.audit(pipeline, train=people(150, 0), population=people(600, 1), game=game)
+
+
+def test_slips_in_the_call_are_one_sentence(pipeline):
+    with pytest.raises(JaliError, match="explain must be a list"):
+        jali.audit(data="breast_cancer", explain="input_x_gradient")
+    with pytest.raises(JaliError, match="seed"):
+        jali.audit(data="breast_cancer", seed=-1)
+    with pytest.raises(JaliError, match="needs train"):
+        jali.audit(pipeline)
+    with pytest.raises(JaliError, match="must be a pair"):
+        jali.audit(pipeline, train=people(150, 0)[0], population=people(600, 1))
+    with pytest.raises(JaliError, match="favourable goes with"):
+        jali.audit(data="breast_cancer", favourable="benign")
+
+
+@pytest.mark.parametrize("kind", ["objects", "floats", "texts", "numbered"])
+def test_a_model_is_fed_the_values_it_was_fitted_on(kind):
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder
+    from sklearn.tree import DecisionTreeClassifier
+
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 30, (500, 3)).astype({"objects": object, "texts": str}.get(kind, float))
+    X = pd.DataFrame(X).astype({0: "category"}) if kind in ("floats", "numbered") else X
+    if kind == "floats":
+        X.columns = ["a", "b", "c"]
+    y = rng.integers(0, 2, 500)
+    tree = make_pipeline(OneHotEncoder(handle_unknown="ignore"), DecisionTreeClassifier()).fit(X[:100], y[:100])
+    found = jali.audit(
+        tree, train=(X[:100], y[:100]), population=(X[100:], y[100:]), game="fixed(members=100, shadows=2)", **QUICK
+    )
+    truth = (tree.predict(X[:100]) == y[:100]).mean()
+    assert found.results.find(metric="train_accuracy")[0].value == pytest.approx(truth)
+
+
+def test_a_model_that_reads_rebuilt_rows_otherwise_is_refused():
+    from sklearn.tree import DecisionTreeClassifier
+
+    class Fickle(DecisionTreeClassifier):
+        """Answers tables other than the one it was fitted on at random."""
+
+        def predict_proba(self, X):
+            return super().predict_proba(X)[::-1]
+
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(400, 3)), rng.integers(0, 2, 400)
+    model = Fickle().fit(X[:100], y[:100])
+    model.predict = lambda rows: y[: len(rows)]
+    with pytest.raises(JaliError, match="rebuilt from the table"):
+        jali.audit(model, train=(X[:100], y[:100]), population=(X[100:], y[100:]), **QUICK)

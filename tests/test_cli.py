@@ -271,3 +271,123 @@ def test_report_renders_again_and_refuses_other_files(tmp_path, capsys):
 def test_version(capsys):
     code, out, _ = jali("--version", capsys=capsys)
     assert (code, out.strip()) == (0, "jali 0.1.0")
+
+
+def test_a_table_elsewhere_is_found_again_from_its_audit_toml(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "deep" / "er").mkdir(parents=True)
+    table(tmp_path / "deep" / "er" / "T.CSV")
+    words = ["audit", "--data", "deep/er/T.CSV", "--target", "y", *QUICK, "--explain", "none", "--out", "runs/a"]
+    assert jali(*words, capsys=capsys)[0] == 0
+    assert jali("audit", "runs/a/audit.toml", "--out", "b", "--workers", "1", capsys=capsys)[0] == 0
+    rows = [json.loads((tmp_path / f / "results.json").read_text())["rows"] for f in ("runs/a", "b")]
+    assert rows[0] == rows[1]
+    table(tmp_path / "other.csv", n=150)
+    code, _, _ = jali(
+        "audit", "runs/a/audit.toml", "--data", "other.csv", "--out", "c", "--workers", "1", capsys=capsys
+    )
+    assert code == 0
+    assert json.loads((tmp_path / "c" / "results.json").read_text())["facts"]["rows"] == 150
+
+
+def evidence_file(path, n: int = 400, m: int = 8, **more):
+    rng = np.random.default_rng(0)
+    member = rng.random((n, m)) < 0.5
+    np.savez(path, member=member, loss=np.exp(rng.normal(size=(n, m)) - 0.5 * member), **more)
+    return path
+
+
+def test_released_conventions_are_repeated_from_their_audit_toml(tmp_path, capsys):
+    path = evidence_file(tmp_path / "e.npz")
+    assert jali("attack", path, "--as-released", "huang2024", "--out", tmp_path / "a", capsys=capsys)[0] == 0
+    assert jali("audit", tmp_path / "a" / "audit.toml", "--out", tmp_path / "b", capsys=capsys)[0] == 0
+    rows = [json.loads((tmp_path / f / "results.json").read_text())["rows"] for f in "ab"]
+    assert rows[0] == rows[1]
+    code, _, errors = jali(
+        "attack", path, "--as-released", "huang2024", "--raw", "--out", tmp_path / "c", capsys=capsys
+    )
+    assert (code, "leave --attack" in errors) == (2, True)
+    code, _, errors = jali(
+        "audit", tmp_path / "a" / "audit.toml", "--model", "logistic", "--out", tmp_path, capsys=capsys
+    )
+    assert (code, "only --attack and --seed" in errors) == (2, True)
+
+
+def test_odd_signal_names_and_seeds(tmp_path, capsys):
+    rng = np.random.default_rng(1)
+    odd = {"file": rng.random((400, 8)), "a/b c": rng.random((400, 8)), "<i>": rng.random((400, 8))}
+    path = tmp_path / "e.npz"
+    from jali.store import write_arrays
+
+    write_arrays(path, {"member": rng.random((400, 8)) < 0.5, **odd})
+    words = ["attack", path, "--attack", "threshold", "--workers", "1", "--out", tmp_path / "o"]
+    assert jali(*words, capsys=capsys)[0] == 0
+    code, _, errors = jali(*words, "--seed", "-1", capsys=capsys)
+    assert (code, "seed" in errors) == (2, True)
+
+
+def test_an_attack_on_several_signals_can_be_chosen(tmp_path, capsys):
+    path = evidence_file(tmp_path / "e.npz")
+    words = ["attack", path, "--attack", "joint(prior=5.0)", "--workers", "1", "--out", tmp_path / "o"]
+    assert jali(*words, capsys=capsys)[0] == 0
+    rows = json.loads((tmp_path / "o" / "results.json").read_text())["rows"]
+    assert {r["attack"] for r in rows} == {"joint(prior=5.0)"}
+    code, _, errors = jali(*words, "--attack", "joint", capsys=capsys)
+    assert (code, "at most one" in errors) == (2, True)
+
+
+def test_nobody_denied_leaves_unresolved_rows_not_a_crash(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.normal(size=300), "y": np.where(np.arange(300) % 30 == 0, "bad", "good")})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    code, _, _ = jali(
+        "audit",
+        "--data",
+        tmp_path / "t.csv",
+        "--target",
+        "y",
+        "--favourable",
+        "good",
+        *QUICK,
+        "--explain",
+        "linear_recourse",
+        "--out",
+        tmp_path / "o",
+        capsys=capsys,
+    )
+    assert code == 0
+    rows = json.loads((tmp_path / "o" / "results.json").read_text())["rows"]
+    contrasts = [r for r in rows if r["kind"] == "contrast"]
+    assert contrasts
+    assert all(r["value"] is None and r["reason"] for r in contrasts)
+
+
+def test_a_forest_is_audited_without_explanations(tmp_path, capsys):
+    forest = 'sklearn(estimator="sklearn.ensemble:RandomForestClassifier", params="n_estimators=5")'
+    code, out, _ = jali(
+        "audit",
+        "--data",
+        "breast_cancer",
+        "--model",
+        forest,
+        *QUICK,
+        "--explain",
+        "none",
+        "--out",
+        tmp_path / "o",
+        capsys=capsys,
+    )
+    assert code == 0
+    assert "covers the predictions only" in out
+
+
+def test_an_invalid_audit_exits_with_three_and_a_failed_one_leaves_no_folder(tmp_path, capsys, monkeypatch):
+    from jali import sanity
+    from jali.results import Check
+
+    monkeypatch.setattr(sanity, "blind", lambda *_: Check(name="blind baseline", passed=False, detail="planted"))
+    code, out, _ = jali("audit", "--data", "breast_cancer", *QUICK, "--out", tmp_path / "o", capsys=capsys)
+    assert code == 3
+    assert "INVALID" in out
+    assert jali("audit", "--data", "lending(n=12)", "--out", tmp_path / "p", capsys=capsys)[0] == 2
+    assert not (tmp_path / "p").exists()

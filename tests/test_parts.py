@@ -101,3 +101,19 @@ def test_keys_follow_content():
     lira = parts.build("attack", "lira")
     assert parts.key(lira, 1) == parts.key(parts.build("attack", "lira"), 1)
     assert len({parts.key(lira, 1), parts.key(lira, 2), parts.key(parts.build("attack", "ratio"), 1)}) == 3
+
+
+def test_keys_follow_the_source_of_whatever_a_part_is_made_of(tmp_path, monkeypatch):
+    """An estimator named in a text, and a part inside a part, count with their source."""
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "lab_inner.py").write_text("X = 1\n")
+    part = parts.build("model", 'sklearn(estimator="lab_inner:Clf")')
+    first = parts.key(part)
+    parts._source.cache_clear()
+    assert parts.key(part) == first
+    (tmp_path / "lab_inner.py").write_text("X = 2\n")
+    sys.modules.pop("lab_inner")
+    linecache.clearcache()
+    importlib.invalidate_caches()
+    parts._source.cache_clear()
+    assert parts.key(part) != first

@@ -49,8 +49,9 @@ def audit(
     target: Annotated[str, typer.Option(help="The column to predict, for a file of your own.")] = "",
     favourable: Annotated[str, typer.Option(help="The class people hope for, for a file of your own.")] = "",
     model: Annotated[str, typer.Option(help='A trainer, such as logistic or "mlp(epochs=20)".')] = "",
-    explain: Annotated[Many, typer.Option(help="An explainer; repeat for several.")] = None,
+    explain: Annotated[Many, typer.Option(help="An explainer, or none; repeat for several.")] = None,
     attack: Annotated[Many, typer.Option(help="An attack; repeat for several. Default: all that fit.")] = None,
+    signal: Annotated[Many, typer.Option(help="A signal of your own beside the built-in ones; repeat.")] = None,
     game: Annotated[str, typer.Option(help='A membership design, such as "rotate(models=32)".')] = "",
     targets: Annotated[int, typer.Option(help="Models attacked, drawn as halves; instead of --game.")] = 0,
     shadows: Annotated[int, typer.Option(help="Shadow models of the adversary; instead of --game.")] = 0,
@@ -63,14 +64,11 @@ def audit(
     from jali.front import from_config
 
     given: dict[str, Any] = {"data": data, "target": target, "favourable": favourable, "model": model, "seed": seed}
-    given |= {"explain": explain, "attack": attack, "game": _game(game, targets, shadows)}
+    given |= {"explain": explain, "attack": attack, "signal": signal, "game": _game(game, targets, shadows)}
     config = _config(file, {k: v for k, v in given.items() if v not in (None, "", [])})
-    _writable(out)
-    base = file.parent if file else Path()
-    with _watching() as watch:
-        _show_schema(config, base)
-        found = from_config(config, _machine(out, workers, watch), show_values, base)
-    _finish(found, out)
+    with _writable(out), _watching() as watch:
+        _show_schema(config)
+        _finish(from_config(config, _machine(out, workers, watch), show_values), out)
 
 
 @app.command()
@@ -88,15 +86,14 @@ def attack(
     from jali.front import as_released as with_conventions
     from jali.front import attack_file
 
-    _writable(out)
-    with _watching() as watch:
+    if as_released and (attack or raw or low):
+        raise JaliError("--as-released fixes attack, scale and orientation: leave --attack, --raw and --low out.")
+    with _writable(out), _watching() as watch:
         machine = _machine(out, workers, watch)
-        found = (
-            with_conventions(file, as_released)
-            if as_released
-            else attack_file(file, attack or (), seed, machine, raw, low or ())
-        )
-    _finish(found, out)
+        if as_released:
+            _finish(with_conventions(file, as_released), out)
+        else:
+            _finish(attack_file(file, attack or (), seed, machine, raw, low or ()), out)
 
 
 @app.command(name="list")
@@ -131,7 +128,11 @@ def report(run: Annotated[Path, typer.Argument(help="The folder of a run, or its
         raise JaliError(f"Cannot read {file}: {error}.") from None
     except ValidationError as error:
         raise JaliError(f"{file} does not hold results of this version of jali: {error.errors()[0]['msg']}.") from None
-    write_text(file.parent / "report.html", html.render(results))
+    try:
+        page = html.render(results)
+    except (ValueError, KeyError, IndexError, TypeError) as error:
+        raise JaliError(f"{file} was changed in a way that cannot be drawn ({error}): run the audit again.") from None
+    write_text(file.parent / "report.html", page)
     typer.echo(f"Report: {file.parent / 'report.html'}")
 
 
@@ -181,10 +182,16 @@ def _config(file: Path | None, given: dict[str, Any]) -> Config:
     """File, then options; without a file or data, the embedded example, whatever else is changed."""
     from jali import config
 
+    if given.get("explain") == ["none"]:
+        given["explain"] = []
     if file is not None:
-        return config.checked(config.read(file).model_dump() | given)
-    base = config.DEFAULT.model_dump() if "data" not in given else {"explain": config.DEFAULT.explain}
-    return config.checked(base | given)
+        settings = config.read(file)
+        if settings.evidence and set(given) - {"attack", "seed"}:
+            raise JaliError(f"{file} repeats attacks on evidence: only --attack and --seed can be changed.")
+        base = "" if "data" in given else settings.base
+        return config.checked(settings.model_dump() | given | {"base": base})
+    start = config.DEFAULT.model_dump() if "data" not in given else {"explain": config.DEFAULT.explain}
+    return config.checked(start | given)
 
 
 def _machine(out: Path, workers: int, watch: Watch) -> Machine:
@@ -197,14 +204,21 @@ def _machine(out: Path, workers: int, watch: Watch) -> Machine:
     return Machine(workers=workers or cores(), store=store_in(out), watch=watch)
 
 
-def _writable(out: Path) -> None:
-    """Fail before the work, not after it."""
+@contextlib.contextmanager
+def _writable(out: Path) -> Iterator[None]:
+    """Fail before the work, not after it, and leave no empty folder behind."""
+    fresh = not out.exists()
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise JaliError(f"Cannot write to {out}: {error.strerror}; choose another folder with --out.") from None
     if not os.access(out, os.W_OK):
         raise JaliError(f"Cannot write to {out}: it is not writable; choose another folder with --out.")
+    try:
+        yield
+    finally:
+        if fresh and not any(out.iterdir()):
+            out.rmdir()
 
 
 @contextlib.contextmanager
@@ -229,14 +243,14 @@ def _watching() -> Iterator[Watch]:
         yield watch
 
 
-def _show_schema(config: Config, base: Path) -> None:
+def _show_schema(config: Config) -> None:
     """Print what was inferred from a user's own file."""
     if not config.is_file():
         return
     from jali import parts
     from jali.report import schema
 
-    _console().print(schema.table(parts.build("data", config.source(base)).load().schema))
+    _console().print(schema.table(parts.build("data", config.source()).load().schema))
 
 
 def _finish(found: Audit, out: Path) -> None:
@@ -252,6 +266,8 @@ def _finish(found: Audit, out: Path) -> None:
         failed = ", ".join(c.name for c in found.results.sanity if not c.passed)
         console.print(f"INVALID: the sanity suite failed ({failed}); the numbers above must not be used.", markup=False)
     console.print(f"Report: {path}", markup=False, highlight=False, soft_wrap=True)
+    if not found.results.valid:
+        raise SystemExit(3)
 
 
 def _console() -> Console:

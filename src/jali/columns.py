@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from jali import parts
-from jali.core import Bools, Dataset, Ensemble, Explainer, Model, Rng, Seen, Signal, Trainer
+from jali.core import Bools, Dataset, Ensemble, Existing, Explainer, Model, Rng, Seen, Signal, Trainer
 from jali.encoding import Encoding
 from jali.models._restore import restore
 from jali.store import Arrays, Store
@@ -160,10 +160,9 @@ def _stored(block: Block) -> dict[int, Model]:
 def _trained(block: Block, missing: list[int]) -> dict[int, Model]:
     """Train what is missing; a model that already exists is asked for, not trained."""
     out: dict[int, Model] = {}
-    given = getattr(block.trainer, "target", None)
-    if given is not None and 0 in (block.columns[at] for at in missing):
+    if isinstance(block.trainer, Existing) and 0 in (block.columns[at] for at in missing):
         at = block.columns.index(0)
-        out[at] = given(block.data)
+        out[at] = block.trainer.existing(block.data)
         missing = [i for i in missing if i != at]
     if missing:
         rngs = [stream(block.seed, TRAIN, block.columns[at]) for at in missing]

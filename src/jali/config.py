@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import os
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from jali.core import JaliError
 
-FILES = (".csv", ".csv.gz", ".tsv", ".parquet")
+FILES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet")
 
 
 class Config(BaseModel):
@@ -27,8 +28,11 @@ class Config(BaseModel):
     game: str = "rotate"
     explain: list[str] = Field(default_factory=list)
     attack: list[str] = Field(default_factory=list)
+    signal: list[str] = Field(default_factory=list)
     seed: int = Field(default=0, ge=0, lt=2**32)
     evidence: str = ""
+    as_released: str = ""
+    base: str = Field(default="", exclude=True)
 
     def title(self) -> str:
         """What the report is about."""
@@ -40,20 +44,23 @@ class Config(BaseModel):
         """Whether the data are a user's own file."""
         return self.data.lower().endswith(FILES)
 
-    def source(self, base: Path = Path()) -> str:
-        """The specification of the data source."""
+    def source(self) -> str:
+        """The specification of the data source; a relative path counts from `base`."""
         if not self.is_file():
-            if self.target:
-                raise JaliError(f"--target goes with a file of your own; {self.data!r} is a named data set.")
+            if self.target or self.favourable:
+                raise JaliError(f"--target and --favourable go with a file of your own; {self.data!r} has its own.")
             return self.data
         if not self.target:
             raise JaliError(f"{self.data} needs a target: name the column to predict with --target.")
-        fields = {"path": str(base / self.data), "target": self.target, "favourable": self.favourable}
+        fields = {"path": str(Path(self.base) / self.data), "target": self.target, "favourable": self.favourable}
         return f"table({', '.join(f'{k}={_quoted(v)}' for k, v in fields.items() if v)})"
 
-    def toml(self) -> str:
-        """The same configuration as a file."""
-        lines = [f"{key} = {_toml(value)}" for key, value in self.model_dump().items() if value not in ("", [])]
+    def toml(self, folder: Path = Path()) -> str:
+        """The same configuration as a file in a folder, from where it finds the data again."""
+        values = self.model_dump()
+        if self.is_file():
+            values["data"] = os.path.relpath(Path(self.base) / self.data, folder)
+        lines = [f"{key} = {_toml(value)}" for key, value in values.items() if value not in ("", [])]
         return "# Repeat with: jali audit audit.toml\n" + "\n".join(lines) + "\n"
 
 
@@ -68,7 +75,7 @@ DEFAULT = Config(
 def read(path: Path) -> Config:
     """A configuration from a TOML file."""
     try:
-        return checked(tomllib.loads(path.read_text(encoding="utf-8")))
+        return checked(tomllib.loads(path.read_text(encoding="utf-8")) | {"base": str(path.parent)})
     except (OSError, UnicodeDecodeError) as error:
         raise JaliError(f"Cannot read {path}: {error}.") from None
     except tomllib.TOMLDecodeError as error:
@@ -77,8 +84,8 @@ def read(path: Path) -> Config:
 
 def checked(values: dict[str, Any]) -> Config:
     """A configuration, or one sentence about the first thing that is wrong with it."""
-    known = list(Config.model_fields)
-    for name in values:
+    known = [name for name, field in Config.model_fields.items() if not field.exclude]
+    for name in set(values) - {"base"}:
         if name not in known:
             near = difflib.get_close_matches(name, known, n=1)
             raise JaliError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -44,9 +45,11 @@ def groups(data: Dataset) -> dict[str, Bools]:
 
 
 def _thirds(name: str, x: Floats) -> dict[str, Bools]:
-    third = np.searchsorted(np.unique(np.quantile(x, [1 / 3, 2 / 3])), x, side="left")
-    parts = [third == k for k in np.unique(third)]
-    return {f"{name} {x[p].min():.4g} to {x[p].max():.4g}": p for p in parts}
+    """Three parts at the thirds of a column, named by the cuts and not by the values of the outermost people."""
+    cuts = np.unique(np.quantile(x, [1 / 3, 2 / 3]))
+    third = np.searchsorted(cuts, x, side="left")
+    words = [f"up to {cuts[0]:.4g}", *(f"above {low:.4g} to {high:.4g}" for low, high in itertools.pairwise(cuts))]
+    return {f"{name} {word}": third == k for k, word in enumerate([*words, f"above {cuts[-1]:.4g}"])}
 
 
 def _by_size(name: str, codes: Floats) -> dict[str, Bools]:

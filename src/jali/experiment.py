@@ -34,6 +34,7 @@ from jali.store import Store
 
 Watch = Callable[[str], Progress]
 ALPHA = 0.01
+NOTHING = "One side of the difference could not be judged: too little was observed."
 
 
 def unwatched(label: str) -> Progress:  # noqa: ARG001
@@ -50,6 +51,7 @@ class Experiment:
     game: Design
     explain: tuple[Explainer, ...] = ()
     attack: tuple[Attack, ...] = ()
+    signal: tuple[Signal, ...] = ()
     seed: int = 0
 
 
@@ -125,8 +127,9 @@ def cautions(experiment: Experiment) -> list[str]:
 
 
 def channels(experiment: Experiment) -> tuple[Channel, ...]:
-    """The prediction and each explanation, with every signal that reads it."""
+    """The prediction and each explanation, with every built-in signal that reads it and the user's own."""
     signals: list[Signal] = [parts.build("signal", name) for name in parts.names("signal")]
+    signals += [s for s in experiment.signal if s not in signals]
     explained = frozenset({"attribution", "counterfactual"})
     plain = tuple(s for s in signals if not s.needs & explained)
     out = [Channel(None, plain)]
@@ -216,8 +219,11 @@ def _contrasts(todo: Plan, kept: dict[tuple[str, str], Guesses], game: Game, see
     by_trial = {id(todo.joints[key]): g for key, g in kept.items()}
     out: list[Row] = []
     for with_, without, _ in todo.contrasts():
-        rng = stream(seed, JUDGE, 3)
-        out += contrast_rows(with_, by_trial[id(with_)], by_trial[id(without)], game, rng)
+        both = [by_trial.get(id(trial)) for trial in (with_, without)]
+        if both[0] is None or both[1] is None:
+            out += unresolved(with_, NOTHING, "contrast")
+        else:
+            out += contrast_rows(with_, both[0], both[1], game, stream(seed, JUDGE, 3))
     return out
 
 

@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from jali import __version__, evidence, parts, released
-from jali.config import Config
-from jali.core import Attack, Dataset, Evidence, Explainer, Game, JaliError
+from jali.config import Config, checked
+from jali.core import Dataset, Evidence, Game, JaliError
 from jali.describe import sizes
 from jali.experiment import Experiment, Machine, Outcome, conclude, run
 from jali.results import Results
 from jali.store import Store, write_text
 
+NO_MODEL = {"evidence": "evidence.npz", "data": "", "model": "", "game": ""}
 NOT_TESTED = [
     "attacks on other releases: gradients, training logs, several model versions, model files",
     "extraction of the model, inference of single attributes, and reconstruction of records",
@@ -39,11 +40,11 @@ class Audit:
         """Write report.html, results.json, evidence.npz and audit.toml into a folder; return the report's path."""
         from jali.report import html
 
-        folder = Path(out)
+        folder, page = Path(out), html.render(self.results)
         evidence.write(folder / "evidence.npz", self.evidence, self.game)
-        write_text(folder / "audit.toml", self.config.toml())
+        write_text(folder / "audit.toml", self.config.toml(folder))
         write_text(folder / "results.json", self.results.model_dump_json(indent=1))
-        write_text(folder / "report.html", html.render(self.results))
+        write_text(folder / "report.html", page)
         return folder / "report.html"
 
     def __repr__(self) -> str:
@@ -65,6 +66,7 @@ def audit(
     data: Any = "lending",
     explain: Sequence[Any] = (),
     attack: Sequence[Any] = (),
+    signal: Sequence[Any] = (),
     game: Any = None,
     seed: int = 0,
     favourable: Any = None,
@@ -80,31 +82,41 @@ def audit(
     machine = machine or Machine()
     if (train is None) != (population is None):
         raise JaliError("Give both train=(X, y) and population=(X, y), or neither of them.")
+    lists = {"explain": explain, "attack": attack, "signal": signal}
+    settings = {name: [_text(part) for part in _several(name, given)] for name, given in lists.items()}
     if train is not None and population is not None:
-        experiment, config = _own(model, train, population, game, favourable, seed)
+        experiment, own = _own(model, train, population, game, favourable, seed)
         machine = replace(machine, store=None)  # an object without a specification has no content key
+        config = checked(own | settings | {"seed": seed})
     else:
-        config = Config(data=_text(data), model=_text(model), game=_text(game) if game else "rotate", seed=seed)
-        experiment = Experiment(_part("data", data), _part("model", model), _part("game", config.game), seed=seed)
-    config = config.model_copy(update={"explain": [_text(e) for e in explain], "attack": [_text(a) for a in attack]})
-    explainers: tuple[Explainer, ...] = tuple(_part("explain", e) for e in explain)
-    attacks: tuple[Attack, ...] = tuple(_part("attack", a) for a in attack)
-    outcome = run(replace(experiment, explain=explainers, attack=attacks), machine)
+        if hasattr(model, "predict"):
+            raise JaliError("A fitted model of your own needs train=(X, y) and population=(X, y).")
+        if favourable is not None:
+            raise JaliError("favourable goes with tables of your own; a named data set has its own.")
+        chosen = {"data": _text(data), "model": _text(model), "game": _text(game) if game else "rotate"}
+        config = checked(chosen | settings | {"seed": seed})
+        experiment = Experiment(_part("data", data), _part("model", model), _part("game", game or "rotate"))
+    extra: dict[str, Any] = {name: tuple(_part(name, part) for part in given) for name, given in lists.items()}
+    outcome = run(replace(experiment, seed=seed, **extra), machine)
     return finished(outcome, config, show_values)
 
 
-def from_config(config: Config, machine: Machine, show_values: bool = False, base: Path = Path()) -> Audit:
+def from_config(config: Config, machine: Machine, show_values: bool = False) -> Audit:
     """Run the audit a configuration describes; one that names evidence is attacked without a model."""
     if config.evidence:
-        return attack_file(base / config.evidence, config.attack, config.seed, machine)
-    source = parts.build("data", config.source(base))
+        path = Path(config.base) / config.evidence
+        if config.as_released:
+            return as_released(path, config.as_released)
+        return attack_file(path, config.attack, config.seed, machine)
+    lists: dict[str, Any] = {
+        kind: tuple(_part(kind, text) for text in getattr(config, kind)) for kind in ("explain", "attack", "signal")
+    }
     experiment = Experiment(
-        source,
+        parts.build("data", config.source()),
         parts.build("model", config.model),
         parts.build("game", config.game),
-        tuple(parts.build("explain", e) for e in config.explain),
-        tuple(parts.build("attack", a) for a in config.attack),
-        config.seed,
+        seed=config.seed,
+        **lists,
     )
     return finished(run(experiment, machine), config, show_values)
 
@@ -120,19 +132,19 @@ def attack_file(
     """Attack evidence without any model."""
     began = time.perf_counter()
     found, game, warnings = evidence.read(path, raw, low)
+    checked({"seed": seed})
     outcome = conclude(found, game, [parts.build("attack", a) for a in attack], seed, machine)
     results = outcome.results
     results.warnings += warnings
     results.facts = sizes(game)
     results.timings = {"attacks and statistics": time.perf_counter() - began}
-    config = Config(evidence="evidence.npz", attack=list(attack), seed=seed, data="", model="", game="")
-    return finished(outcome, config, False)
+    return finished(outcome, checked(NO_MODEL | {"attack": list(attack), "seed": seed}), False)
 
 
 def as_released(path: Path, paper: str) -> Audit:
     """Attack evidence with a paper's published conventions, target by target."""
     outcome = released.attack(path, paper)
-    return finished(outcome, Config(evidence="evidence.npz", data="", model="", game=""), False)
+    return finished(outcome, checked(NO_MODEL | {"as_released": paper}), False)
 
 
 def finished(outcome: Outcome, config: Config, show_values: bool) -> Audit:
@@ -178,18 +190,29 @@ def threats(results: Results, game: Game) -> list[dict[str, str]]:
 
 def _own(
     model: Any, train: tuple[Any, Any], population: tuple[Any, Any], game: Any, favourable: Any, seed: int
-) -> tuple[Experiment, Config]:
+) -> tuple[Experiment, dict[str, Any]]:
     """The experiment on a user's fitted model; it has no specification, so the evidence stands for it."""
-    from jali.data._own import OwnTables
+    from jali.data._own import OwnTables, pair
     from jali.games.fixed import Fixed
     from jali.models.given import Given
 
-    source = OwnTables(train, population, favourable)
-    chosen = _part("game", game) if game else Fixed(members=len(train[1]))
+    source = OwnTables(pair(train, "train"), pair(population, "population"), favourable)
+    members = len(source.train[1])
+    chosen = _part("game", game) if game else Fixed(members)
+    if not isinstance(chosen, Fixed) or chosen.members != members:
+        raise JaliError(
+            f"A model that exists is audited with its real training rows: use game='fixed(members={members})', "
+            f"with shadows and reserve as you like, not {_text(chosen)}."
+        )
     experiment = Experiment(source, Given(model, source.inputs(), source.like()), chosen, seed=seed)
-    return experiment, Config(
-        evidence="evidence.npz", data="", model=type(model).__name__, game=_text(chosen), seed=seed
-    )
+    return experiment, NO_MODEL | {"model": type(model).__name__, "game": _text(chosen)}
+
+
+def _several(name: str, given: Any) -> Sequence[Any]:
+    """A list of parts; a single text is a common slip."""
+    if isinstance(given, str) or not isinstance(given, Sequence):
+        raise JaliError(f"{name} must be a list, such as {name}=[{given!r}].")
+    return given
 
 
 def _part(kind: Any, given: Any) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 from jali import parts
 from jali.core import Attack, Bools, Estimate, Evidence, Floats, Game, Guesses, Ints, JaliError, Rng, Shadows, Target
 from jali.results import Curve, Row
-from jali.stats.intervals import average, contrast, estimate
+from jali.stats.intervals import HOW_UNITS, average, clopper_pearson, contrast, estimate
 from jali.stats.roc import METRICS
 
 GRID = tuple(float(f) for f in np.logspace(-4, 0, 41).round(8))
@@ -63,6 +63,8 @@ def _one(evidence: Evidence, game: Game, attack: Attack, t: int) -> tuple[Floats
 
 
 def _check_shadows(attack: Attack, shadows: Shadows, asked: Bools, column: int) -> None:
+    if not asked.any():
+        raise JaliError(f"Nothing was observed under model {column}, so there is nothing to judge.")
     seen = {"in": shadows.member, "out": ~shadows.member}
     for kind in sorted(attack.requires):
         if not (seen[kind] & asked[:, None]).any():
@@ -92,9 +94,9 @@ def rows_of(trial: Trial, guesses: Guesses, game: Game, rng: Rng) -> list[Row]:
     return out
 
 
-def unresolved(trial: Trial, reason: str) -> list[Row]:
+def unresolved(trial: Trial, reason: str, kind: str = "attack") -> list[Row]:
     """Rows without a value, where an attack could not be run on what was observed."""
-    return [trial.row(metric).model_copy(update={"reason": reason}) for metric in METRICS]
+    return [trial.row(metric, kind).model_copy(update={"reason": reason}) for metric in METRICS]
 
 
 def contrast_rows(trial: Trial, with_: Guesses, without: Guesses, game: Game, rng: Rng) -> list[Row]:
@@ -145,13 +147,17 @@ def curve(label: str, explainer: str, guesses: Guesses) -> Curve:
 
 
 def caught(guesses: Guesses, alpha: float) -> Bools:
-    """Which guesses lie above the threshold that its target's non-members pass at most a share alpha of the time."""
+    """Which guesses lie above the threshold that its target's non-members pass at most a share alpha of the time.
+
+    A target without non-members has no such threshold, and nobody is caught.
+    """
     out = np.zeros(len(guesses.score), dtype=bool)
     for u in np.unique(guesses.unit):
         mine = guesses.unit == u
         negatives = np.sort(guesses.score[mine & ~guesses.truth])[::-1]
         allowed = int(np.floor(alpha * len(negatives) + 1e-9))
-        out[mine] = guesses.score[mine] > (negatives[allowed] if allowed < len(negatives) else -np.inf)
+        if len(negatives):
+            out[mine] = guesses.score[mine] > negatives[allowed] if allowed < len(negatives) else True
     return out
 
 
@@ -163,8 +169,18 @@ def group_rows(trial: Trial, guesses: Guesses, groups: dict[str, Bools], alpha: 
         mine = guesses.truth & inside[guesses.record]
         if not mine.any():
             continue
-        number = average(hit[mine], guesses.unit[mine], guesses.record[mine])
-        number = gate if gate.value is None else replace(number, low=max(number.low or 0.0, 0.0))
+        units = len(np.unique(guesses.unit[mine]))
+        number, made = (gate, how) if gate.value is None else _group_rate(hit[mine], guesses.pick(mine), units)
         row = trial.row(metric).model_copy(update={"group": label})
-        out.append(_filled(row, number, how, {"n": int(mine.sum() // max(1, number.units))}))
+        out.append(_filled(row, number, made, {"n": int(mine.sum() // units)}))
     return out
+
+
+def _group_rate(hit: Bools, members: Guesses, units: int) -> tuple[Estimate, str]:
+    """Share of a subgroup's members caught, at the thresholds as they are."""
+    hits = int(hit.sum())
+    if units == 1 or hits in (0, len(hit)):
+        low, high = clopper_pearson(hits, len(hit))
+        return Estimate(hits / len(hit), low, high, units), "Clopper-Pearson at the threshold found"
+    number = average(hit, members.unit, members.record)
+    return replace(number, low=max(number.low or 0.0, 0.0), high=min(number.high or 1.0, 1.0)), HOW_UNITS

@@ -15,6 +15,8 @@ import importlib
 import inspect
 import pkgutil
 import re
+import uuid
+from importlib import metadata
 from pathlib import Path
 from typing import Any, Literal
 
@@ -41,6 +43,7 @@ TOKEN = re.compile(
     r"\s*(?:(?P<string>\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*')|(?P<number>-?\d[\w.+-]*|-?\.\d[\w.+-]*)"
     r"|(?P<name>[A-Za-z_][\w.]*(?::[A-Za-z_]\w*)?)|(?P<mark>[()\[\],=]))"
 )
+RUN = uuid.uuid4().hex
 WORDS = {"true": True, "false": False, "none": None, "True": True, "False": False, "None": None}
 
 
@@ -104,23 +107,33 @@ def summary(kind: PartKind, name: str) -> str:
 
 
 def key(*ingredients: Any) -> str:
-    """Content key of anything: parts by full specification and source, the rest by text."""
+    """Content key of anything: parts by full specification and source, nested ones too, the rest by text."""
     digest = hashlib.sha256(code().encode())
     for item in ingredients:
-        text = (
-            f"{spec(item, every=True)}:{_source(type(item).__module__)}"
-            if dataclasses.is_dataclass(item)
-            else repr(item)
-        )
+        known = dataclasses.is_dataclass(item)
+        text = spec(item, every=True) + "".join(map(_source, sorted(_modules(item)))) if known else repr(item)
         digest.update(text.encode() + b"\0")
     return digest.hexdigest()[:40]
 
 
+def _modules(value: Any) -> set[str]:
+    """Modules behind a part: its own, those of parts inside it, and those that its texts name as import paths."""
+    if isinstance(value, str):
+        path = re.fullmatch(r"([A-Za-z_][\w.]*):[A-Za-z_]\w*", value)
+        return {path[1]} if path else set()
+    if isinstance(value, list | tuple):
+        return set().union(*map(_modules, value))
+    if not dataclasses.is_dataclass(value):
+        return set()
+    fields = (getattr(value, f.name) for f in dataclasses.fields(value))
+    return {type(value).__module__}.union(*map(_modules, fields))
+
+
 @functools.cache
 def code() -> str:
-    """Digest of the layers that compute, so that no number outlives the code that made it."""
+    """Digest of the layers that compute and of the libraries below, so that no number outlives what made it."""
     root = Path(__file__).parent
-    digest = hashlib.sha256()
+    digest = hashlib.sha256(repr([_version(n) for n in ("numpy", "scipy", "scikit-learn", "torch")]).encode())
     for path in sorted(root.rglob("*.py")):
         if path.relative_to(root).parts[0] not in ("report", "cli.py", "papers"):
             digest.update(path.read_bytes())
@@ -280,11 +293,18 @@ def _kind_of(cls: Any) -> str:
 
 @functools.cache
 def _source(module: str) -> str:
-    """Digest of the source of a part's module; of its name where there is no source."""
+    """Digest of the source of a module; a key for this run only where there is no source to read."""
     try:
         return hashlib.sha256(inspect.getsource(importlib.import_module(module)).encode()).hexdigest()
     except (OSError, TypeError, ImportError):
-        return module
+        return RUN
+
+
+def _version(package: str) -> str:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return ""
 
 
 def _literal(value: Any) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from jali import parts
-from jali.core import Attack, Evidence, Game, JaliError
+from jali.core import Attack, Bools, Evidence, Game, JaliError
 from jali.judge import Trial, feasible
 
 SCORE, DECISION = ("confidence", "loss", "entropy"), ("correctness",)
@@ -35,15 +35,20 @@ class Plan:
 
 
 def with_gaps(evidence: Evidence) -> Evidence:
-    """Evidence with one more signal per explainer that does not answer everybody: whether it answered.
+    """Evidence with one more signal per explainer and pattern of gaps: whether it answered.
 
     Who gets an answer is the decision's doing, so what this pattern leaks is booked under the decision.
     """
-    extra = {}
+    extra: dict[str, Bools] = {}
     for explainer, names in explainers(evidence).items():
-        there = evidence.observed[evidence.names.index(names[0])]
-        if not there.all():
-            extra[f"{explainer}/{ANSWERED}"] = there
+        masks = {n: evidence.observed[evidence.names.index(n)] for n in names}
+        partial = {n: there for n, there in masks.items() if not there.all()}
+        for name, there in partial.items():
+            same = [k for k, known in extra.items() if k.startswith(f"{explainer}/") and np.array_equal(known, there)]
+            if not same:
+                signal = name.rpartition("/")[2]
+                label = ANSWERED if not any(k.startswith(f"{explainer}/") for k in extra) else f"{ANSWERED} {signal}"
+                extra[f"{explainer}/{label}"] = there
     if not extra:
         return evidence
     value = np.concatenate([evidence.value, np.stack([v.astype(np.float64) for v in extra.values()])])
@@ -56,7 +61,7 @@ def explainers(evidence: Evidence) -> dict[str, tuple[str, ...]]:
     out: dict[str, list[str]] = {}
     for name in evidence.names:
         prefix, _, signal = name.rpartition("/")
-        if signal != ANSWERED and (prefix or signal not in SCORE + DECISION):
+        if not signal.startswith(ANSWERED) and (prefix or signal not in SCORE + DECISION):
             out.setdefault(prefix or "explanation", []).append(name)
     return {k: tuple(v) for k, v in out.items()}
 
@@ -71,21 +76,29 @@ def plan(evidence: Evidence, game: Game, attacks: Sequence[Attack] = ()) -> Plan
                 "none: choose an attack that does without, or another game."
             )
     chosen = tuple(attacks) or tuple(a for text in SINGLES if feasible(a := parts.build("attack", text), game))
-    joint = parts.build("attack", "joint" if feasible(parts.build("attack", "joint"), game) else "offline_joint")
+    several = [a for a in attacks if a.many]
+    if len(several) > 1:
+        raise JaliError(f"Name at most one attack on several signals, not {' and '.join(map(parts.spec, several))}.")
+    usual = "joint" if feasible(parts.build("attack", "joint"), game) else "offline_joint"
+    joint = several[0] if several else parts.build("attack", usual)
     singles = [a for a in chosen if not a.many]
-    if not singles and not any(a.many for a in chosen):
-        raise JaliError("No attack fits this game: it has no shadow models of the kinds they need.")
     trials = [Trial(a, (n,), _channel(n), _explainer(n, evidence)) for n in evidence.names for a in singles]
     return Plan(tuple(trials), _joints(evidence, joint))
 
 
 def _channel(name: str) -> str:
     signal = name.rpartition("/")[2]
-    return "decision" if signal in (*DECISION, ANSWERED) else "score" if signal in SCORE else "explanation"
+    return (
+        "decision"
+        if signal in DECISION or signal.startswith(ANSWERED)
+        else "score"
+        if signal in SCORE
+        else "explanation"
+    )
 
 
 def _explainer(name: str, evidence: Evidence) -> str:
-    if name.rpartition("/")[2] == ANSWERED:
+    if name.rpartition("/")[2].startswith(ANSWERED):
         return name.rpartition("/")[0]
     return next((e for e, names in explainers(evidence).items() if name in names), "")
 

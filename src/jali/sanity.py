@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from jali.core import Bools, Dataset, Estimate, Evidence, Floats, Game, Guesses, JaliError, Rng
+from jali.core import Bools, Dataset, Estimate, Evidence, Floats, Game, Guesses, Ints, JaliError, Rng
+from jali.games._draws import blocks
 from jali.judge import Trial, guess
 from jali.results import Check
 from jali.stats.intervals import delong, over_units
@@ -21,29 +22,40 @@ def blind(data: Dataset, game: Game, rng: Rng) -> Check:
     Gradient boosting on (x, y), trained on one half and judged on the other, for up to three targets.
     Das, Zhang and Tramèr, Blind Baselines Beat Membership Inference Attacks, 2024.
     """
-    rows = np.concatenate([data.X, data.y[:, None]], axis=1)
+    rows, group = np.concatenate([data.X, data.y[:, None]], axis=1), blocks(data)
     found = []
     for t in range(min(3, len(game.targets))):
         asked = rng.permutation(np.flatnonzero(game.scored[:, t]))[:MOST]
         truth = game.member[asked, game.targets[t]]
-        found.append(delong(*_held_out(rows[asked], truth, rng), LEVEL))
-    return _above_half(
-        "blind baseline", max(found, key=lambda e: e.value or 0.0), "a classifier on (x, y) alone, without any model"
-    )
+        found.append(delong(*_held_out(rows[asked], truth, group[asked], rng), LEVEL))
+    worst = max(found, key=lambda e: e.value or 0.0)
+    return _above_half("blind baseline", worst, "a classifier on (x, y) alone, without any model")
 
 
-def _held_out(rows: Floats, truth: Bools, rng: Rng) -> tuple[Floats, Bools]:
-    """Scores and truth of one half by a classifier trained on the other.
+def _held_out(rows: Floats, truth: Bools, group: Ints, rng: Rng) -> tuple[Floats, Bools]:
+    """Scores and truth of one half of the groups, one each, by a classifier trained on the other half.
 
     One split, not cross-validation, whose folds depend on each other: its AUC varies a quarter more than it says.
+    Rows of one person share their membership, so a group stays on one side and counts once.
     """
     from sklearn.ensemble import HistGradientBoostingClassifier
-    from sklearn.model_selection import train_test_split
 
-    seed = int(rng.integers(2**31))
-    learn, judge, known, asked = train_test_split(rows, truth, test_size=0.5, stratify=truth, random_state=seed)
-    model = HistGradientBoostingClassifier(max_iter=40, max_leaf_nodes=8, random_state=seed).fit(learn, known)
-    return model.decision_function(judge), asked
+    people, at, first = _unique(group)
+    side = np.empty(len(people), dtype=bool)
+    for kind in (True, False):
+        mine = np.flatnonzero(truth[first] == kind)
+        side[mine] = rng.permutation(len(mine)) % 2 == 0
+    learn = side[at]
+    model = HistGradientBoostingClassifier(max_iter=40, max_leaf_nodes=8, random_state=int(rng.integers(2**31)))
+    margin = model.fit(rows[learn], truth[learn]).decision_function(rows[~learn])
+    total, count = (np.bincount(at[~learn], weights=w, minlength=len(people)) for w in (margin, np.ones(len(margin))))
+    return (total / np.maximum(count, 1))[~side], truth[first][~side]
+
+
+def _unique(group: Ints) -> tuple[Ints, Ints, Ints]:
+    """Different groups, the place of each row's group among them, and the first row of each."""
+    people, first, at = np.unique(group, return_index=True, return_inverse=True)
+    return people, at, first
 
 
 def null_target(evidence: Evidence, game: Game, trial: Trial) -> Check:

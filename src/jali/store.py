@@ -52,8 +52,10 @@ def write_text(path: Path, text: str) -> None:
 
 def write_arrays(path: Path, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
     """Write named arrays atomically as compressed npz."""
-    with atomic(path) as file:
-        np.savez_compressed(file, allow_pickle=False, **arrays)
+    with atomic(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=4) as archive:
+        for name, array in arrays.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, np.asanyarray(array), allow_pickle=False)
 
 
 def read_arrays(path: Path) -> Arrays:

@@ -57,7 +57,7 @@ def owned(model, n=300):
 
 def test_the_target_is_the_given_model():
     data, model = owned(LogisticRegression())
-    target = Given(model).target(data)
+    target = Given(model).existing(data)
     assert target.estimator is model
     assert target.name == "Pipeline"
     logits = target.logits(data.X)
@@ -67,7 +67,7 @@ def test_the_target_is_the_given_model():
 
 def test_a_linear_pipeline_is_found_to_be_linear():
     data, model = owned(LogisticRegression())
-    target = Given(model).target(data)
+    target = Given(model).existing(data)
     linear = target.linear(data.schema)
     assert isinstance(linear, Linear)
     assert isinstance(linear, Differentiable)
@@ -90,7 +90,7 @@ def test_a_linear_pipeline_is_found_to_be_linear():
 )
 def test_what_is_not_linear_is_not(model):
     data, fitted = owned(model)
-    target = Given(fitted).target(data)
+    target = Given(fitted).existing(data)
     assert target.linear(data.schema) is None
     odds = np.exp(target.logits(data.X))
     np.testing.assert_allclose(
@@ -103,7 +103,7 @@ def test_three_classes_are_matched_by_name():
     table["paid"] = np.array(["b", "c", "a"])[table.age.to_numpy() % 3]
     data = dataset(table, "paid")
     model = pipeline(LogisticRegression()).fit(table.drop(columns="paid"), table.paid)
-    target = Given(model).target(data)
+    target = Given(model).existing(data)
     rows = frame(data.X, data.schema)
     np.testing.assert_allclose(target.logits(data.X), model.decision_function(rows))
     np.testing.assert_allclose(target.linear(data.schema).logits(data.X), target.logits(data.X), atol=1e-8)
@@ -139,7 +139,7 @@ def test_arrays_and_numbers_as_classes():
     data = dataset(table, "y")
     model = LogisticRegression().fit(data.X, table.y)
     part = Given(model, inputs="array")
-    np.testing.assert_allclose(2 * part.target(data).logits(data.X)[:, 1], model.decision_function(data.X))
+    np.testing.assert_allclose(2 * part.existing(data).logits(data.X)[:, 1], model.decision_function(data.X))
     assert part.fit(data, members(80, 1), streams(1))[0].estimator.classes_.dtype == float
 
 
@@ -147,15 +147,15 @@ def test_bad_models_are_explained():
     data, model = owned(LogisticRegression())
     table = people()
     with pytest.raises(JaliError, match="no classes_"):
-        Given(pipeline(LogisticRegression())).target(data)
+        Given(pipeline(LogisticRegression())).existing(data)
     with pytest.raises(JaliError, match="cannot be cloned"):
         Given(SimpleNamespace(classes_=["no", "yes"])).fit(data, members(300, 1), streams(1))
     other = pipeline(LogisticRegression()).fit(table.drop(columns="paid"), table.paid.str.upper())
     with pytest.raises(JaliError, match="The model predicts 'NO'"):
-        Given(other).target(data)
+        Given(other).existing(data)
     narrow = pipeline(LogisticRegression()).fit(table[table.job != "smith"], table.paid[table.job != "smith"])
     with pytest.raises(JaliError, match="cannot read rows of this table"):
-        Given(narrow).target(data)
+        Given(narrow).existing(data)
     wider = dataset(table.assign(paid=np.where(table.age > 70, "late", table.paid)), "paid")
     with pytest.raises(JaliError, match="'late', which the model does not predict"):
         Given(model).fit(wider, members(300, 1), streams(1))

@@ -88,20 +88,24 @@ def frame(X: Floats, schema: Schema) -> pd.DataFrame:
 
 
 def restored(table: pd.DataFrame, like: pd.DataFrame) -> pd.DataFrame:
-    """A decoded table with the values and dtypes of another one: codes in categories or objects become codes again.
+    """A decoded table with the names, values and dtypes of another one: codes in categories become codes again.
 
     >>> import pandas as pd
     >>> like = pd.DataFrame({"k": pd.Series([3, 1], dtype="category")})
     >>> restored(pd.DataFrame({"k": ["1", "3"]}), like)["k"].tolist()
     [1, 3]
     """
-    columns = {}
-    for name in table.columns:
-        wanted = like[name]
-        if is_text(wanted):
-            original = {_name(v): v for v in wanted.unique().tolist()}
-            columns[name] = table[name].map(lambda v, o=original: o.get(str(v), v)).astype(wanted.dtype)
-    return table.assign(**columns)
+    import pandas as pd
+
+    columns = []
+    for name, wanted in zip(table.columns, (like.iloc[:, j] for j in range(like.shape[1])), strict=True):
+        column = table[name]
+        if is_text(wanted) and is_text(column):
+            original = dict(zip(wanted.astype(str), wanted, strict=True))
+            column = column.astype(str).map(original)
+        columns.append(column.astype(wanted.dtype))
+    out: pd.DataFrame = pd.concat(columns, axis=1).set_axis(like.columns, axis=1)
+    return out
 
 
 def is_text(values: Values) -> bool:
@@ -200,11 +204,16 @@ def _coded(values: Values) -> tuple[Ints, tuple[str, ...]]:
     plain = values.astype(str) if is_text(values) else values
     distinct = sorted(plain.unique().tolist())
     codes = pd.Index(distinct, dtype=plain.dtype).get_indexer(plain)
-    return codes.astype(np.int64), tuple(_name(v) for v in distinct)
+    return codes.astype(np.int64), tuple(label(v) for v in distinct)
 
 
-def _name(value: object) -> str:
-    whole = isinstance(value, float) and value.is_integer()
+def label(value: object) -> str:
+    """The name of a class: whole numbers without a point, whatever their type.
+
+    >>> label(1.0), label(np.float32(2)), label(True), label("yes")
+    ('1', '2', 'True', 'yes')
+    """
+    whole = isinstance(value, float | np.floating) and float(value).is_integer()
     return str(int(value)) if whole else str(value)  # type: ignore[call-overload]
 
 

@@ -31,47 +31,58 @@ class OwnTables:
         """What the model was fitted on."""
         return "frame" if hasattr(self.train[0], "columns") else "array"
 
-    def like(self) -> Any:
-        """A table with all values and dtypes of the columns, for a model that reads tables."""
+    def like(self) -> pd.DataFrame:
+        """All rows as they were given, for a model that must be fed the same values and dtypes again."""
         import pandas as pd
 
-        if self.inputs() == "array":
-            return None
-        return pd.concat([self.train[0], self.population[0]], ignore_index=True)
+        return pd.concat([_table(self.train[0], "train"), _table(self.population[0], "population")], ignore_index=True)
 
     def load(self) -> Dataset:
         """Stack both parts and infer one schema for them."""
         import pandas as pd
 
-        target = _free_name(self.train[0])
+        names = [str(c) for c in _table(self.train[0], "train").columns]
+        target = _free_name(names)
         both = [_frame(*self.train, target, "train"), _frame(*self.population, target, "population")]
         if list(both[0].columns) != list(both[1].columns):
             raise JaliError("train and population must have the same columns in the same order.")
-        wanted = "" if self.favourable is None else str(self.favourable)
+        wanted = "" if self.favourable is None else _frames.label(self.favourable)
         return _frames.dataset(pd.concat(both, ignore_index=True), target, favourable=wanted)
 
 
-def _frame(X: Any, y: Any, target: str, name: str) -> pd.DataFrame:
+def pair(given: Any, name: str) -> tuple[Any, Any]:
+    """(X, y) as it was given, or one sentence."""
+    if not isinstance(given, tuple | list) or len(given) != 2:
+        raise JaliError(f"{name} must be a pair (X, y) of rows and their labels.")
+    return given[0], given[1]
+
+
+def _table(X: Any, name: str) -> pd.DataFrame:
+    """Rows as a table, values and dtypes as they came."""
     import pandas as pd
 
-    labels = np.asarray(y)
-    if labels.ndim != 1 or len(X) != len(labels):
-        raise JaliError(
-            f"{name}=(X, y) must have one label per row; it has {len(X)} rows and y of shape {labels.shape}."
-        )
     if hasattr(X, "columns"):
-        table: pd.DataFrame = X.reset_index(drop=True)
-    else:
-        array = np.asarray(X)
-        if array.ndim != 2:
-            raise JaliError(f"{name}: X must have shape (rows, columns), not {array.shape}.")
-        table = pd.DataFrame(array, columns=[f"x{j}" for j in range(array.shape[1])])
-    return table.assign(**{target: labels})
+        return X.reset_index(drop=True)  # type: ignore[no-any-return]
+    array = np.asarray(X)
+    if array.ndim != 2:
+        raise JaliError(f"{name}: X must have shape (rows, columns), not {array.shape}.")
+    return pd.DataFrame(array, columns=[f"x{j}" for j in range(array.shape[1])])
 
 
-def _free_name(X: Any) -> str:
+def _frame(X: Any, y: Any, target: str, name: str) -> pd.DataFrame:
+    table, labels = _table(X, name), np.asarray(y)
+    if not hasattr(X, "columns"):
+        table = table.infer_objects()  # numbers in an array of objects are numbers
+    if labels.ndim != 1 or len(table) != len(labels):
+        raise JaliError(
+            f"{name}=(X, y) must have one label per row; it has {len(table)} rows and y of shape {labels.shape}."
+        )
+    return table.set_axis([str(c) for c in table.columns], axis=1).assign(**{target: labels})
+
+
+def _free_name(names: list[str]) -> str:
     """A name for the label that no column has."""
     name = "outcome"
-    while name in getattr(X, "columns", ()):
+    while name in names:
         name += "_"
     return name

@@ -62,13 +62,13 @@ def _hint(target: str, names: list[str]) -> str:
 
 
 def _read(path: Path) -> pd.DataFrame:
-    plain = path.with_suffix("") if path.suffix == ".gz" else path
+    ending = (path.with_suffix("") if path.suffix.lower() == ".gz" else path).suffix.lower()
     if not path.is_file():
         raise JaliError(f"There is no file {path}: give the path of a .csv, .tsv or .parquet file on this machine.")
     try:
-        if plain.suffix in SEPARATORS:
-            return _delimited(path, SEPARATORS[plain.suffix])
-        if path.suffix == ".parquet":
+        if ending in SEPARATORS:
+            return _delimited(path, SEPARATORS[ending])
+        if ending == ".parquet":
             return _parquet(path)
     except JaliError:
         raise

@@ -10,8 +10,8 @@ from typing import Any, Literal
 import numpy as np
 
 from jali.core import Bools, Dataset, Floats, Ints, JaliError, Rng, Schema
-from jali.data._frames import frame, restored
-from jali.models._estimator import FittedModel, Several, classifier, fitted, fresh, seeded, trained
+from jali.data._frames import frame, label, restored
+from jali.models._estimator import SAMPLE, FittedModel, Several, classifier, fitted, fresh, seeded, trained
 from jali.models._members import checked
 
 
@@ -19,7 +19,7 @@ from jali.models._members import checked
 class Given:
     """A fitted scikit-learn classifier or pipeline that reads the user's own table; shadows are clones of it.
 
-    `target` is the model itself, `fit` trains the shadows. `inputs` says what the model was fitted on: a pandas
+    `existing` is the model itself, `fit` trains the shadows. `inputs` says what the model was fitted on: a pandas
     table with names and texts, with the values and dtypes of `like` if that is given, or an array of numbers and
     category codes. Its classes are matched to those of the schema by name.
 
@@ -27,7 +27,7 @@ class Given:
     >>> from jali.core import Column
     >>> data = Dataset(np.array([[-1.0], [0.0], [2.0]]), [0, 0, 1], Schema((Column("x"),)))
     >>> part = Given(LogisticRegression().fit(data.X, data.y), inputs="array")
-    >>> scores = 2 * part.target(data).logits(data.X)[:, 1]
+    >>> scores = 2 * part.existing(data).logits(data.X)[:, 1]
     >>> bool(np.allclose(scores, part.model.decision_function(data.X)))
     True
     """
@@ -36,10 +36,13 @@ class Given:
     inputs: Literal["frame", "array"] = "frame"
     like: Any = None
 
-    def target(self, data: Dataset) -> FittedModel:
-        """The given model itself."""
+    def existing(self, data: Dataset) -> FittedModel:
+        """The given model itself, fed with decoded rows; refused if it reads them otherwise than those it was given."""
         places = _places(self.model, data.schema)
-        return fitted(self.model, self._feed(data.schema), data.schema, places, data.X)
+        model = fitted(self.model, self._feed(data.schema), data.schema, places, data.X)
+        if self.like is not None:
+            _check_reading(model, data, self.like if self.inputs == "frame" else self.like.to_numpy())
+        return model
 
     def fit(self, data: Dataset, member: Bools, rngs: list[Rng]) -> Several:
         """Train one clone per column of member (N, M), on labels as the given model knows them."""
@@ -53,19 +56,33 @@ class Given:
         return Several(models)
 
     def _feed(self, schema: Schema) -> Callable[[Floats], Any]:
-        return np.asarray if self.inputs == "array" else partial(_table, schema=schema, like=self.like)
+        return partial(_rows, schema=schema, inputs=self.inputs, like=self.like)
 
 
-def _table(X: Floats, schema: Schema, like: Any) -> Any:
-    """Raw rows as the table the model was fitted on."""
-    table = frame(X, schema)
-    return table if like is None else restored(table, like)
+def _rows(X: Floats, schema: Schema, inputs: str, like: Any) -> Any:
+    """Raw rows as the model was given them: a table or an array, with the values and dtypes of `like`."""
+    if like is None:
+        return np.asarray(X) if inputs == "array" else frame(X, schema)
+    table = restored(frame(X, schema), like)
+    return table if inputs == "frame" else table.to_numpy()
+
+
+def _check_reading(model: FittedModel, data: Dataset, rows: Any) -> None:
+    """Refuse a table whose values do not survive decoding: the model would be audited on other people."""
+    told = [label(c) for c in model.estimator.predict(rows[:SAMPLE])]
+    found = [data.schema.classes[c] for c in model.logits(data.X[:SAMPLE]).argmax(axis=1)]
+    differ = sum(a != b for a, b in zip(told, found, strict=True))
+    if differ > 0.01 * len(told):
+        raise JaliError(
+            f"The model answers {differ} of {len(told)} rows otherwise when they are rebuilt from the table: "
+            "give columns of plain numbers or plain text, as the model was fitted on them."
+        )
 
 
 def _names(estimator: Any) -> list[str]:
     """The classes of an estimator as a schema names them: whole numbers without a point."""
     classes = classifier(estimator).classes_
-    return [str(int(c) if isinstance(c, float) and c.is_integer() else c) for c in classes]
+    return [label(c) for c in classes]
 
 
 def _places(estimator: Any, schema: Schema) -> Ints:

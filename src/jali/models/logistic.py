@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from jali.core import Bools, Dataset, Floats, Ints, Rng
+from jali.core import Bools, Dataset, Floats, Ints, JaliError, Rng
 from jali.encoding import Encoding
 from jali.models._linear import UNSEEN, LinearEnsemble
 from jali.models._members import checked
@@ -33,6 +33,10 @@ class Logistic:
 
     C: float = 1.0
     iterations: int = 100
+
+    def __post_init__(self) -> None:
+        if not self.C > 0 or self.iterations < 1:
+            raise JaliError(f"logistic: C and iterations must be positive, not {self.C} and {self.iterations}.")
 
     def fit(self, data: Dataset, member: Bools, rngs: list[Rng]) -> LinearEnsemble:
         """Train one model per column of member (N, M); nothing is drawn at random."""

@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 from scipy.special import betaincinv, ndtri, stdtrit
+from scipy.stats import binom
 
 from jali.core import Bools, Estimate, Floats, Guesses, Ints, JaliError, Rng
 from jali.stats.delong import delong, delong_difference
@@ -34,17 +35,22 @@ __all__ = [
 
 HOW_UNITS = "t over target models"
 HOW_DELONG = "DeLong, conditional on this model"
-HOW_RATE = "Clopper-Pearson, conditional on this model"
+HOW_RATE = "Clopper-Pearson over a band of thresholds, conditional on this model"
 HOW_BOOTSTRAP = "record bootstrap, conditional on this model"
 
 
 def over_units(
-    values: Floats, level: float = 0.95, bounds: tuple[float, float] = (0.0, 1.0), shared: float = 0.0
+    values: Floats,
+    level: float = 0.95,
+    bounds: tuple[float, float] = (0.0, 1.0),
+    shared: float = 0.0,
+    within: float = 0.0,
 ) -> Estimate:
     """Mean of one value per target model (T,) with a t-interval, clipped to the bounds of the metric.
 
-    mean ± t_{T-1} sqrt(sd^2 / T + shared), where `shared` is the covariance of two target models
-    (`influence.shared_covariance`), zero if they are independent. Equal values then give an interval of no width.
+    mean ± t_{T-1} sqrt(max(sd^2 / T, within) + shared), where `shared` is the covariance of two target models
+    (`influence.shared_covariance`), zero if they are independent, and `within` the variance of the mean that the
+    records of each target cause alone: a few targets may agree by accident, but not more closely than that.
 
     >>> e = over_units(np.array([0.5, 0.6, 0.7]))
     >>> round(e.value, 3), round(e.low, 3), round(e.high, 3), e.units
@@ -57,7 +63,9 @@ def over_units(
     if units == 1:
         reason = "An interval over target models needs at least two of them; there is one."
         return Estimate(value, units=1, reason=reason)
-    half = float(stdtrit(units - 1, (1 + level) / 2)) * math.sqrt(float(values.var(ddof=1)) / units + shared)
+    half = float(stdtrit(units - 1, (1 + level) / 2)) * math.sqrt(
+        max(float(values.var(ddof=1)) / units, within) + shared
+    )
     return Estimate(value, max(bounds[0], value - half), min(bounds[1], value + half), units)
 
 
@@ -99,7 +107,8 @@ def average(x: Floats | Bools, unit: Ints, record: Ints, level: float = 0.95) ->
     if len(units) == 1:
         half = float(ndtri((1 + level) / 2)) * float(np.linalg.norm(effect))
         return Estimate(float(means[0]), float(means[0]) - half, float(means[0]) + half, 1)
-    return over_units(means, level, (-np.inf, np.inf), shared_covariance(effect, unit, record))
+    within = float(effect @ effect) / len(units) ** 2
+    return over_units(means, level, (-np.inf, np.inf), shared_covariance(effect, unit, record), within)
 
 
 def bootstrap_records(
@@ -143,8 +152,10 @@ def estimate(metric: str, guesses: Guesses, rng: Rng, level: float = 0.95) -> tu
         return Estimate(None, units=len(rows), reason=reason), ""
     if len(rows) == 1:
         return _alone(metric, guesses.score, guesses.truth, rng, level)
-    shared = shared_covariance(_effects(metric, guesses, rows), guesses.unit, guesses.record)
-    return over_units(_values(metric, guesses, rows), level, shared=shared), HOW_UNITS
+    effects, values = _effects(metric, guesses, rows), _values(metric, guesses, rows)
+    shared = shared_covariance(effects, guesses.unit, guesses.record)
+    found = over_units(values, level, shared=shared, within=float(effects @ effects) / len(rows) ** 2)
+    return _never_certain(metric, found, guesses, level), HOW_UNITS
 
 
 def contrast(metric: str, with_: Guesses, without: Guesses, rng: Rng, level: float = 0.95) -> tuple[Estimate, str]:
@@ -165,7 +176,8 @@ def contrast(metric: str, with_: Guesses, without: Guesses, rng: Rng, level: flo
         values = _values(metric, with_, rows) - _values(metric, without, rows)
         effects = _effects(metric, with_, rows) - _effects(metric, without, rows)
         shared = shared_covariance(effects, with_.unit, with_.record)
-        return over_units(values, level, (-1.0, 1.0), shared), HOW_UNITS
+        within = float(effects @ effects) / len(rows) ** 2
+        return over_units(values, level, (-1.0, 1.0), shared, within), HOW_UNITS
     if metric == "auc":
         return delong_difference(with_.score, without.score, with_.truth, level), HOW_DELONG
 
@@ -173,6 +185,15 @@ def contrast(metric: str, with_: Guesses, without: Guesses, rng: Rng, level: flo
         return METRICS[metric](a, truth) - METRICS[metric](b, truth)
 
     return bootstrap_records(gain, (with_.score, without.score), with_.truth, rng, level), HOW_BOOTSTRAP
+
+
+def _never_certain(metric: str, found: Estimate, guesses: Guesses, level: float) -> Estimate:
+    """A rate of exactly zero or one in every target still has the exact limit of that many trials."""
+    if found.value not in (0.0, 1.0) or "@" not in metric:
+        return found
+    trials = int(np.count_nonzero(guesses.truth if metric.startswith("tpr") else ~guesses.truth))
+    low, high = clopper_pearson(round(found.value * trials), trials, level)
+    return Estimate(found.value, low, high, found.units)
 
 
 def _units(metric: str, guesses: Guesses) -> tuple[list[Ints], str]:
@@ -202,10 +223,26 @@ def _alone(metric: str, score: Floats, truth: Bools, rng: Rng, level: float) -> 
         return delong(score, truth, level), HOW_DELONG
     if metric == "balanced_accuracy":
         return _crossed(score, truth, rng, level), HOW_BOOTSTRAP
-    trials = int(np.count_nonzero(truth if metric.startswith("tpr") else ~truth))
-    value = METRICS[metric](score, truth)
-    low, high = clopper_pearson(round(value * trials), trials, level)
-    return Estimate(value, low, high, 1), HOW_RATE
+    name, _, alpha = metric.partition("@")
+    low, high = (
+        _banded(score, truth, float(alpha), level) if name == "tpr" else _banded(-score, ~truth, float(alpha), level)
+    )
+    return Estimate(METRICS[metric](score, truth), low, high, 1), HOW_RATE
+
+
+def _banded(score: Floats, truth: Bools, alpha: float, level: float) -> tuple[float, float]:
+    """Interval of the TPR at the threshold that a share alpha of all non-members passes, which is itself unknown.
+
+    Of n non-members, B ~ Bin(n, alpha) lie above that threshold, so it lies between two of their order statistics; the
+    rate of members above either end has its Clopper-Pearson limit, and the two errors share 1 - level.
+    """
+    tail, members = (1 - level) / 4, score[truth]
+    negatives = np.sort(score[~truth])[::-1]
+    fewest, most = (int(binom.ppf(q, len(negatives), alpha)) for q in (tail, 1 - tail))
+    strict = int(np.count_nonzero(members > negatives[fewest - 1])) if fewest > 0 else 0
+    loose = int(np.count_nonzero(members >= negatives[most])) if most < len(negatives) else len(members)
+    share = 1 - 2 * tail
+    return clopper_pearson(strict, len(members), share)[0], clopper_pearson(loose, len(members), share)[1]
 
 
 def _crossed(score: Floats, truth: Bools, rng: Rng, level: float) -> Estimate:
