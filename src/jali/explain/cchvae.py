@@ -1,0 +1,127 @@
+"""Counterfactuals from the latent space of an autoencoder of the owner's data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from jali.core import Bools, Counterfactual, Dataset, Floats, Gives, Ints, JaliError, Model, Rng, Schema
+from jali.encoding import Encoding
+from jali.explain import _vae
+
+CANDIDATES, CELLS = 4096, 2_000_000  # rows shown to the model at once, and numbers in them: they bound the memory
+
+
+@dataclass(frozen=True)
+class CCHVAE:
+    """The nearest decoded row with another outcome, from shells of growing radius around a record's latent code.
+
+    A conditional autoencoder (`latent` dimensions, `hidden` units) learns p(mutable columns | z, immutable columns)
+    from the owner's rows, once per owner. Shell k = 0, 1, ... draws `samples` codes z = mean(x) + r u, with u uniform
+    on the unit sphere and r uniform in (k, k + 1) `step`; each is decoded together with the record's own immutable
+    columns to a legal row. Of the first shell, among `shells`, in which the model gives the outcome hoped for, the
+    row nearest in l1 distance of model space is the answer. Directions are shared by all records of a call. A decoded
+    row is never the record itself, so the distance holds the error of reconstruction too, as published.
+
+    The model is asked for labels only. The decoder has read the owner's rows: no guarantee of a private trainer
+    covers what it releases.
+
+    Pawelczyk, Broelemann and Kasneci, WWW 2020; attacked by Pawelczyk, Lakkaraju and Neel, AISTATS 2023, whose 8
+    latent dimensions and 20 units are the defaults.
+
+    >>> from jali.core import Column
+    >>> from jali.models._linear import LinearModel
+    >>> schema = Schema((Column("a"), Column("b"), Column("fixed", mutable=False)), favourable=1)
+    >>> model = LinearModel(Encoding(schema), np.array([[0.0, 1.0], [0.0, 1.0], [0.0, 0.0]]), np.zeros(2))
+    >>> a = np.linspace(-2, 2, 200)
+    >>> owner = Dataset(np.stack([a, a**2 - 1, a], axis=1), a > 0, schema)
+    >>> out = CCHVAE(latent=2).explain(model, np.array([[-1.0, 0.0, 7.0]]), schema, owner, np.random.default_rng(0))
+    >>> bool(out.found[0]), model.logits(out.rows).argmax(axis=1), out.rows[0, 2]
+    (True, array([1]), np.float64(7.0))
+    """
+
+    latent: int = 8
+    hidden: int = 20
+    samples: int = 100
+    step: float = 0.1
+    shells: int = 300
+    gives: ClassVar[Gives] = "counterfactual"
+    reads: ClassVar[frozenset[str]] = frozenset({"owner"})
+
+    def explain(self, model: Model, X: Floats, schema: Schema, owner: Dataset | None, rng: Rng) -> Counterfactual:
+        """Counterfactual rows (n, D) where one was found within the budget."""
+        self._check()
+        if owner is None or len(owner) == 0:
+            raise JaliError("cchvae learns from the rows the model was trained on, and none were given: pass owner.")
+        predicted = model.logits(X).argmax(axis=1)
+        asked = predicted != (-1 if schema.favourable is None else schema.favourable)
+        rows, found = X.copy(), np.zeros(len(X), dtype=bool)
+        if asked.any() and any(c.mutable for c in schema.columns):
+            decoder = _Decoder(model, _vae.trained(owner, schema, self.latent, self.hidden), Encoding(schema))
+            rows[asked], found[asked] = self._search(decoder, X[asked], predicted[asked], rng)
+        return Counterfactual(rows, found)
+
+    def _check(self) -> None:
+        if not (min(self.latent, self.hidden, self.samples, self.shells) > 0 and self.step > 0):
+            raise JaliError(f"cchvae: latent, hidden, samples, step and shells must be positive; got {self}.")
+
+    def _search(self, decoder: _Decoder, X: Floats, predicted: Ints, rng: Rng) -> tuple[Floats, Bools]:
+        """Answers (n, D) and where there is one (n,); only records without one go on to the next shells."""
+        moves, rows, found, shell = self._moves(rng), X.copy(), np.zeros(len(X), dtype=bool), 0
+        room = max(1, min(CANDIDATES, CELLS // len(decoder.encoding.source)) // self.samples)
+        while shell < self.shells and not found.all():
+            left = np.flatnonzero(~found)
+            several = moves[shell : shell + max(1, room // len(left))]
+            size = max(1, room // len(several))
+            for some in np.split(left, range(size, len(left), size)):
+                rows[some], found[some] = decoder.nearest(X[some], predicted[some], several)
+            shell += len(several)
+        return rows, found
+
+    def _moves(self, rng: Rng) -> Floats:
+        """Latent moves (shells, samples, latent), all drawn at the start so that no record changes another's."""
+        move = rng.standard_normal((self.shells, self.samples, self.latent))
+        radius = self.step * (np.arange(self.shells)[:, None] + rng.random((self.shells, self.samples)))
+        scale: Floats = radius / np.linalg.norm(move, axis=2)
+        return move * scale[:, :, None]
+
+
+@dataclass(frozen=True)
+class _Decoder:
+    """From latent moves to legal rows the model has judged."""
+
+    model: Model
+    vae: _vae.VAE
+    encoding: Encoding
+
+    def nearest(self, X: Floats, predicted: Ints, moves: Floats) -> tuple[Floats, Bools]:
+        """Nearest valid row (n, D) of the first of the shells of moves (g, s, latent) that has one, and where (n,)."""
+        Z, shells = self.encoding.encode(X), (len(X), *moves.shape[:2])
+        made = self._legal(X, Z, moves)
+        valid = self._valid(made, predicted).reshape(shells)
+        hits: Bools = np.any(valid, axis=2)
+        hit: Bools = np.any(hits, axis=1)
+        valid &= (np.arange(shells[1]) == hits.argmax(axis=1)[:, None])[:, :, None]
+        good = np.flatnonzero(valid)
+        distance = np.full(valid.size, np.inf)
+        distance[good] = np.abs(self.encoding.encode(made[good]) - Z[good // valid[0].size]).sum(axis=1)
+        best = distance.reshape(len(X), -1).argmin(axis=1)
+        rows = made.reshape(len(X), -1, X.shape[1])[np.arange(len(X)), best]
+        return np.where(hit[:, None], rows, X), hit
+
+    def _legal(self, X: Floats, Z: Floats, moves: Floats) -> Floats:
+        """Raw rows (n g s, D) of every move of every record, with the record's own immutable columns."""
+        codes = self.vae.encode(Z)[:, None] + moves.reshape(-1, moves.shape[2])
+        rows = self.encoding.decode(self.vae.decode(codes, Z).reshape(-1, Z.shape[1]))
+        fixed = [not c.mutable for c in self.encoding.schema.columns]
+        rows[:, fixed] = np.repeat(X[:, fixed], codes.shape[1], axis=0)
+        return rows
+
+    def _valid(self, rows: Floats, predicted: Ints) -> Bools:
+        """Whether each of the rows (n k, D) has the outcome hoped for: the favourable one, or any other than now."""
+        label: Ints = self.model.logits(rows).argmax(axis=1)
+        wanted = self.encoding.schema.favourable
+        unwanted = np.repeat(predicted, len(rows) // len(predicted))
+        return np.not_equal(label, unwanted) if wanted is None else np.equal(label, wanted)
