@@ -113,11 +113,22 @@ def run(experiment: Experiment, machine: Machine = Machine()) -> Outcome:  # noq
             "sanity": checks,
             "timings": timings,
             "warnings": [*cautions(experiment), *outcome.results.warnings, *twins(data, game)],
-            "rows": outcome.results.rows + measures(evidence, game),
+            "rows": stamped(outcome.results.rows + measures(evidence, game), _key(experiment, data)),
             "facts": sizes(game, data),
         }
     )
     return Outcome(results, evidence, game, data)
+
+
+def stamped(rows: list[Row], key: str) -> list[Row]:
+    """The rows with the key of the experiment they come from."""
+    return [row.model_copy(update={"key": key[:16]}) for row in rows]
+
+
+def _key(experiment: Experiment, data: Dataset) -> str:
+    chosen = (getattr(experiment, f.name) for f in fields(experiment) if f.name not in ("data", "seed"))
+    flat = (part for item in chosen for part in (item if isinstance(item, tuple) else (item,)))
+    return parts.key("experiment", digest(data.X, data.y), experiment.seed, *flat)
 
 
 def cautions(experiment: Experiment) -> list[str]:

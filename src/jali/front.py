@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from jali import __version__, evidence, parts, released
+from jali.columns import digest
 from jali.config import Config, checked
 from jali.core import Dataset, Evidence, Game, JaliError
 from jali.describe import sizes
-from jali.experiment import Experiment, Machine, Outcome, conclude, run
+from jali.experiment import Experiment, Machine, Outcome, conclude, run, stamped
 from jali.results import Results
 from jali.store import Store, write_text
 
@@ -135,6 +136,7 @@ def attack_file(
     checked({"seed": seed})
     outcome = conclude(found, game, [parts.build("attack", a) for a in attack], seed, machine)
     results = outcome.results
+    results.rows = stamped(results.rows, parts.key("evidence", digest(found.value, found.observed, game.member), seed))
     results.warnings += warnings
     results.facts = sizes(game)
     results.timings = {"attacks and statistics": time.perf_counter() - began}
