@@ -16,7 +16,10 @@ from tests.conftest import planted, target_and_shadows
 ATTACKS = [parts.build("attack", name) for name in parts.names("attack")]
 ATTACKS += [
     parts.build("attack", f'{name}(spread="{s}")')
-    for name, spreads in {"lira": ("common", "record", "shrunken"), "offline_lrt": ("record", "shrunken")}.items()
+    for name, spreads in {
+        "lira": ("common", "record", "shrunken"),
+        "offline_lrt": ("record", "student", "shrunken"),
+    }.items()
     for s in spreads
 ]
 attacks = pytest.mark.parametrize("attack", ATTACKS, ids=[parts.spec(a) for a in ATTACKS])

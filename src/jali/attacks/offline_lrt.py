@@ -17,9 +17,10 @@ from jali.stats.moments import moments, pooled_variance, predictive, total
 class OfflineLRT:
     """How improbable so large a signal is for a record that was not trained on, one-sided.
 
-    score = -log P(T >= t) with T ~ N(mean_out, variance_out), the variance `pooled` over records or each `record`'s
-    own, or T ~ Student-t under a normal-inverse-gamma prior worth `prior` shadows (`shrunken`). One-sided because a
-    density would also call records with unusually low signals members.
+    score = -log P(T >= t) with T ~ N(mean_out, variance_out), the variance `pooled` over records ("global") or each
+    `record`'s own ("local"), or T ~ Student-t with k - 1 degrees of freedom from the record's own k shadows (`student`)
+    or under a normal-inverse-gamma prior worth `prior` shadows (`shrunken`). On a log distance this is the log-normal
+    test CFD-LRT. One-sided because a density would also call records with unusually low signals members.
 
     Carlini et al., S&P 2022; Pawelczyk et al., AISTATS 2023 (the counterfactual-distance form).
 
@@ -28,7 +29,7 @@ class OfflineLRT:
     array([0.025])
     """
 
-    spread: Literal["pooled", "record", "shrunken"] = "pooled"
+    spread: Literal["pooled", "record", "student", "shrunken"] = "pooled"
     prior: float = 11.0
     requires: ClassVar[frozenset[str]] = frozenset({"out"})
     many: ClassVar[bool] = False
@@ -44,7 +45,8 @@ class OfflineLRT:
             tail = stats.t.logsf((target.value[0] - centre) / np.sqrt(scale2), freedom)
         else:
             pooled = pooled_variance(outside)
-            own = np.maximum(outside.variance, 1e-6 * pooled) if self.spread == "record" else pooled
-            spread = np.sqrt(np.maximum(np.where(thin, everybody[1], own), TINY))
-            tail = stats.norm.logsf((target.value[0] - centre) / spread)
+            own = pooled if self.spread == "pooled" else np.maximum(outside.variance, 1e-6 * pooled)
+            z = (target.value[0] - centre) / np.sqrt(np.maximum(np.where(thin, everybody[1], own), TINY))
+            exact = self.spread == "student"
+            tail = stats.t.logsf(z, np.maximum(outside.count - 1, 1)) if exact else stats.norm.logsf(z)
         return np.asarray(-tail)
