@@ -251,6 +251,7 @@ class Counterfactual:
 
 Explanation = Attribution | Counterfactual
 Gives = Literal["attribution", "counterfactual"]
+Wants = Literal["labels", "gradient", "linear"]
 
 
 class Seen:
@@ -322,6 +323,9 @@ class Differentiable(Protocol):
     def gradient(self, Z: Floats, of: Ints) -> Floats:
         """Gradient (n, P) of the logit of class of (n,) at encoded rows Z (n, P)."""
 
+    def margin(self, Z: Floats, of: Ints) -> tuple[Floats, Floats]:
+        """Logit of class of (n,) minus the best other one, (n,), and its gradient (n, P) at encoded rows Z (n, P)."""
+
 
 class Ensemble(Protocol):
     """M trained models as one object."""
@@ -341,11 +345,20 @@ class Trainer(Protocol):
         """Train one model per column of member (N, M); column j draws from rngs[j] alone."""
 
 
+@runtime_checkable
+class Existing(Protocol):
+    """Capability of a trainer: column 0 is a model that exists already; only the shadows are trained."""
+
+    def existing(self, data: Dataset) -> Model:
+        """The model itself."""
+
+
 class Explainer(Protocol):
-    """Explains one model to a batch of records."""
+    """Explains one model to a batch of records; wants = what it asks of the model."""
 
     gives: ClassVar[Gives]
     reads: ClassVar[frozenset[str]]
+    wants: ClassVar[Wants]
 
     def explain(self, model: Model, X: Floats, schema: Schema, owner: Dataset | None, rng: Rng) -> Explanation:
         """Explain raw rows (n, D); owner = the model's training rows, passed only if reads names it."""

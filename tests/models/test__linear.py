@@ -23,6 +23,15 @@ def test_the_gradient_is_the_column_asked_for():
     np.testing.assert_array_equal(model.gradient(np.zeros((2, 3)), np.array([1, 0])), [[2, 1, -1], [0, 0, 0]])
 
 
+def test_the_margin_is_over_the_best_other_class():
+    coef = np.array([[1.0, 2.0, 0.0], [0.0, 1.0, 3.0], [0.0, 0.0, 0.0]])
+    model = LinearModel(ENCODING, coef, np.array([0.0, 0.0, 0.5]))
+    Z = np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 0.0]])  # scores (1, 2, 0.5), (0, 1, 3.5)
+    value, slope = model.margin(Z, np.array([0, 2]))
+    np.testing.assert_array_equal(value, [-1.0, 2.5])
+    np.testing.assert_array_equal(slope, [[-1.0, -1.0, 0.0], [-2.0, 2.0, 0.0]])
+
+
 def test_capabilities_and_joining():
     model = LinearModel(ENCODING, COEF, np.zeros(2))
     assert isinstance(model, Linear)

@@ -19,6 +19,32 @@ def test_by_hand():
     assert net.logits(X).dtype == net.gradient(X, np.array([0, 0])).dtype == np.float64
 
 
+def test_margin_by_hand():
+    net = Network(ENCODING, W, B)
+    X = np.array([[1.0, 1.0], [-2.0, 0.5]])
+    value, slope = net.margin(X, np.array([1, 0]))
+    np.testing.assert_array_equal(value, [-3.5, 6.5])
+    np.testing.assert_array_equal(slope, [[-1.0, -2.0], [-2.0, 0.0]])
+
+
+def test_the_margin_agrees_with_logits_and_gradients_and_does_not_depend_on_company():
+    rng = np.random.default_rng(0)
+    encoding = Encoding(Schema(tuple(Column(f"x{j}") for j in range(5)), classes=("0", "1", "2")))
+    sizes = ((5, 40), (40, 30), (30, 3))
+    net = Network(encoding, tuple(rng.normal(size=s) for s in sizes), tuple(rng.normal(size=s[1]) for s in sizes))
+    Z, of = rng.normal(size=(64, 5)), rng.integers(0, 3, 64)
+    value, slope = net.margin(Z, of)
+    scores, each = net.logits(Z), np.arange(64)
+    others = np.where(np.arange(3) == of[:, None], -np.inf, scores)
+    np.testing.assert_allclose(value, scores[each, of] - others.max(axis=1), rtol=1e-4, atol=1e-3)
+    np.testing.assert_allclose(
+        slope, net.gradient(Z, of) - net.gradient(Z, others.argmax(axis=1)), rtol=1e-3, atol=1e-2
+    )
+    alone = [net.margin(Z[i : i + 1], of[i : i + 1]) for i in range(64)]
+    np.testing.assert_allclose(np.concatenate([v for v, _ in alone]), value, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(np.concatenate([s for _, s in alone]), slope, rtol=1e-12, atol=1e-12)
+
+
 def test_an_ensemble_is_its_networks():
     both = NetworkEnsemble(ENCODING, tuple(np.stack([w, -w]) for w in W), tuple(np.stack([b, b]) for b in B))
     X = np.array([[1.0, 1.0]])

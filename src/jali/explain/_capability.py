@@ -1,7 +1,8 @@
-"""Ask a model for what an explainer needs, or say what is missing."""
+"""Ask a model for what an explainer needs, or say what is missing and which explainers would fit."""
 
 from __future__ import annotations
 
+from jali import parts
 from jali.core import Differentiable, JaliError, Linear, Model, Schema
 
 
@@ -11,7 +12,7 @@ def linear(name: str, model: Model, schema: Schema) -> Linear:
     if found is None:
         raise JaliError(
             f"{name} needs a model that is linear in its columns, and {_named(model)} is not: "
-            "leave this explainer out, or audit a linear model."
+            f"{_instead(model)}audit a linear model."
         )
     return found
 
@@ -22,7 +23,7 @@ def differentiable(name: str, model: Model, schema: Schema) -> Differentiable:
     if not isinstance(found, Differentiable):
         raise JaliError(
             f"{name} needs gradients, and {_named(model)} has none: "
-            "leave this explainer out, or audit a linear model or a network (logistic, mlp)."
+            f"{_instead(model)}audit a linear model or a network (logistic, mlp)."
         )
     return found
 
@@ -34,3 +35,18 @@ def _probe(model: Model, schema: Schema) -> Linear | None:
 
 def _named(model: Model) -> str:
     return str(getattr(model, "name", type(model).__name__))
+
+
+def _instead(model: Model) -> str:
+    """The explainers that want no more than this model has."""
+    able = {"labels", "gradient"} if isinstance(model, Differentiable) else {"labels"}
+    fitting = [name for name in parts.names("explain") if _wants(name) in able]
+    return f"choose an explainer that fits ({', '.join(fitting)}), or " if fitting else "leave this explainer out, or "
+
+
+def _wants(name: str) -> str:
+    """What an explainer wants of a model; nothing is known of one that only wraps another."""
+    try:
+        return str(getattr(parts.build("explain", name), "wants", "labels"))
+    except JaliError:
+        return ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from jali.core import Attribution, Dataset, Floats, Gives, Model, Rng, Schema
+from jali.core import Attribution, Dataset, Floats, Gives, Model, Rng, Schema, Wants
 from jali.encoding import Encoding
 from jali.explain._capability import differentiable
 
@@ -28,6 +28,7 @@ class InputXGradient:
 
     gives: ClassVar[Gives] = "attribution"
     reads: ClassVar[frozenset[str]] = frozenset()
+    wants: ClassVar[Wants] = "gradient"
 
     def explain(self, model: Model, X: Floats, schema: Schema, owner: Dataset | None, rng: Rng) -> Attribution:  # noqa: ARG002
         """Attributions (n, P) in model space."""

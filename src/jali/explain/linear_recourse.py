@@ -7,9 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from jali.core import Bools, Counterfactual, Dataset, Floats, Gives, Ints, JaliError, Linear, Model, Rng, Schema
+from jali.core import Bools, Counterfactual, Dataset, Floats, Gives, Ints, JaliError, Linear, Model, Rng, Schema, Wants
 from jali.encoding import Encoding
 from jali.explain._capability import linear
+from jali.explain._nearest import nearest_l2
 
 OVERSHOOT = 1e-6
 
@@ -38,6 +39,7 @@ class LinearRecourse:
     margin: float = 0.0
     gives: ClassVar[Gives] = "counterfactual"
     reads: ClassVar[frozenset[str]] = frozenset()
+    wants: ClassVar[Wants] = "linear"
 
     def explain(self, model: Model, X: Floats, schema: Schema, owner: Dataset | None, rng: Rng) -> Counterfactual:  # noqa: ARG002
         """Counterfactual rows (n, D) where one exists."""
@@ -48,7 +50,7 @@ class LinearRecourse:
         weight = (known.coef[:, wanted] - known.coef[:, predicted]).T * encoding.movable()
         gap = np.take_along_axis(scores, np.stack([predicted, wanted], axis=1), axis=1) @ [1.0, -1.0] + self.margin
         low, high = encoding.bounds()
-        delta, reached = _nearest(weight, gap * (1 + OVERSHOOT) + OVERSHOOT * 1e-3, low - Z, high - Z)
+        delta, reached = nearest_l2(weight, gap * (1 + OVERSHOOT) + OVERSHOOT * 1e-3, low - Z, high - Z)
         rows = _outward(X, Z + delta, encoding)
         found = asked & reached & (model.logits(rows).argmax(axis=1) == wanted)
         return Counterfactual(np.where(found[:, None], rows, X), found)
@@ -59,33 +61,16 @@ class LinearRecourse:
         """Class to reach (n,) and who asks for it (n,)."""
         if schema.favourable is not None:
             if len(schema.classes) > 2:
-                raise JaliError("linear_recourse has a closed form for two classes, or for no favourable class.")
+                raise JaliError(
+                    "linear_recourse has a closed form for two classes only: leave the favourable class out to be "
+                    "shown the nearest other class, or merge classes."
+                )
             return np.full(len(scores), schema.favourable), predicted != schema.favourable
         weight = (known.coef[:, None, :] - known.coef[:, :, None])[encoding.movable()]
         steep = np.linalg.norm(weight, axis=0)[predicted]
         distance = (scores.max(axis=1, keepdims=True) - scores) / np.maximum(steep, 1e-300)
         distance[np.arange(len(scores)), predicted] = np.inf
         return distance.argmin(axis=1), np.ones(len(scores), dtype=bool)
-
-
-def _nearest(weight: Floats, gap: Floats, low: Floats, high: Floats) -> tuple[Floats, Bools]:
-    """Smallest moves (n, P) with weight . move >= gap inside the bounds, and where they exist (n,)."""
-    room = np.where(weight > 0, high, low)
-    usable = np.abs(weight) > 1e-12
-    turn = np.where(usable, room / np.where(usable, weight, 1.0), 0.0)
-    order = np.argsort(turn, axis=1)
-    turn, square = np.take_along_axis(turn, order, axis=1), np.take_along_axis(weight**2, order, axis=1)
-    slope = square.sum(axis=1, keepdims=True) - np.cumsum(square, axis=1) + square
-    with np.errstate(invalid="ignore"):
-        step = np.nan_to_num(np.diff(turn, axis=1, prepend=0.0), nan=0.0, posinf=np.inf)
-        gained = np.cumsum(np.where(slope > 0, slope * step, 0.0), axis=1)
-    reached = gained[:, -1] >= gap
-    at = (gained < gap[:, None]).sum(axis=1).clip(max=turn.shape[1] - 1)[:, None]
-    before = np.where(at > 0, np.take_along_axis(gained, np.maximum(at - 1, 0), axis=1), 0.0)
-    start = np.where(at > 0, np.take_along_axis(turn, np.maximum(at - 1, 0), axis=1), 0.0)
-    rise = np.maximum(np.take_along_axis(slope, at, axis=1), 1e-300)
-    t = np.where(reached, (start + (gap[:, None] - before) / rise)[:, 0], 0.0)
-    return np.clip(t[:, None] * weight, np.minimum(low, 0), np.maximum(high, 0)), reached
 
 
 def _outward(X: Floats, moved: Floats, encoding: Encoding) -> Floats:

@@ -40,6 +40,11 @@ class LinearModel:
         """Gradient (n, P) of the logit of class of (n,); the same at every encoded row Z (n, P)."""
         return self.coef.T[np.broadcast_to(of, len(Z))]
 
+    def margin(self, Z: Floats, of: Ints) -> tuple[Floats, Floats]:
+        """Logit of class of (n,) minus the best other one, (n,), and its gradient (n, P) at encoded rows Z (n, P)."""
+        value, rival = lead(Z @ self.coef + self.intercept, of)
+        return value, self.coef.T[of] - self.coef.T[rival]
+
 
 @dataclass(frozen=True)
 class LinearEnsemble:
@@ -75,3 +80,16 @@ def joined(models: list[LinearModel]) -> LinearEnsemble:
     """Linear models of one encoding as one object."""
     coef = np.stack([m.coef for m in models])
     return LinearEnsemble(models[0].encoding, coef, np.stack([m.intercept for m in models]))
+
+
+def lead(scores: Floats, of: Ints) -> tuple[Floats, Ints]:
+    """How far the score of class of (n,) lies above the best other one in scores (n, C), and which one that is.
+
+    >>> lead(np.array([[3.0, 1.0, 2.0], [0.0, 4.0, 1.0]]), np.array([0, 2]))
+    (array([ 1., -3.]), array([2, 1]))
+    """
+    at = np.arange(len(scores))
+    others = scores.copy()
+    others[at, of] = -np.inf
+    rival = others.argmax(axis=1)
+    return scores[at, of] - scores[at, rival], rival

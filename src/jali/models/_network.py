@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from jali.core import Floats, Ints, frozen
 from jali.encoding import Encoding
+from jali.models._linear import lead
 
 Singles = npt.NDArray[np.float32]
+Reals = TypeVar("Reals", Singles, Floats)
 
 
 @dataclass(frozen=True)
@@ -42,21 +46,31 @@ class Network:
 
     def gradient(self, Z: Floats, of: Ints) -> Floats:
         """Gradient (n, P) of the logit of class of (n,) at encoded rows Z (n, P)."""
-        layers = self._hidden(Z.astype(np.float32))
+        layers = _hidden(Z.astype(np.float32), self.weights, self.biases)
         back = self.weights[-1].T[np.broadcast_to(of, len(Z))]
-        for W, h in zip(self.weights[-2::-1], layers[:0:-1], strict=True):
-            back = (back * (h > 0)) @ W.T
-        return back.astype(np.float64)
+        return _back(back, self.weights, layers).astype(np.float64)
+
+    def margin(self, Z: Floats, of: Ints) -> tuple[Floats, Floats]:
+        """Logit of class of (n,) minus the best other one, (n,), and its gradient (n, P) at encoded rows Z (n, P).
+
+        In float64: the last bits of a float32 product depend on the rows beside it, and a search would amplify them.
+        """
+        weights, biases, top = self._doubles
+        layers = _hidden(Z, weights, biases)
+        value, rival = lead(layers[-1] @ weights[-1] + biases[-1], of)
+        back = top[of]
+        back -= top[rival]
+        return value, _back(back, weights, layers)
 
     def _scores(self, Z: Singles) -> Floats:
-        return (self._hidden(Z)[-1] @ self.weights[-1] + self.biases[-1]).astype(np.float64)
+        last = _hidden(Z, self.weights, self.biases)[-1]
+        return (last @ self.weights[-1] + self.biases[-1]).astype(np.float64)
 
-    def _hidden(self, Z: Singles) -> list[Singles]:
-        """The input and the output of every hidden layer."""
-        layers = [Z]
-        for W, b in zip(self.weights[:-1], self.biases[:-1], strict=True):
-            layers.append(np.maximum(layers[-1] @ W + b, np.float32(0)))
-        return layers
+    @cached_property
+    def _doubles(self) -> tuple[tuple[Floats, ...], tuple[Floats, ...], Floats]:
+        """Weights, biases, and the last weights with one row per class."""
+        weights = tuple(W.astype(np.float64) for W in self.weights)
+        return weights, tuple(b.astype(np.float64) for b in self.biases), np.ascontiguousarray(weights[-1].T)
 
 
 @dataclass(frozen=True)
@@ -88,6 +102,24 @@ class NetworkEnsemble:
         for layer, (W, b) in enumerate(zip(self.weights, self.biases, strict=True)):
             named |= {f"weight{layer}": W, f"bias{layer}": b}
         return named
+
+
+def _hidden(Z: Reals, weights: tuple[Reals, ...], biases: tuple[Reals, ...]) -> list[Reals]:
+    """The input and the output of every hidden layer."""
+    layers = [Z]
+    for W, b in zip(weights[:-1], biases[:-1], strict=True):
+        h = layers[-1] @ W
+        h += b
+        layers.append(np.maximum(h, 0, out=h))
+    return layers
+
+
+def _back(back: Reals, weights: tuple[Reals, ...], layers: list[Reals]) -> Reals:
+    """A gradient (n, H) by the last hidden layer, which is used up, carried back to the input (n, P)."""
+    for W, h in zip(weights[-2::-1], layers[:0:-1], strict=True):
+        back *= h > 0
+        back = back @ W.T
+    return back
 
 
 def _singles(arrays: tuple[Singles, ...], axes: int, name: str) -> tuple[Singles, ...]:

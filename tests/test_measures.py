@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from jali import measures
+from jali.core import Column, Counterfactual, Dataset, JaliError, Schema
+from jali.encoding import Encoding
+from jali.models._linear import LinearModel
+
+SCHEMA = Schema(
+    (
+        Column("age", "integer", 18, 90, 40, 10),
+        Column("income", "number", 0, 200, 50, 25),
+        Column("job", "category", categories=("a", "b", "c")),
+        Column("fixed", mutable=False),
+    ),
+    favourable=1,
+)
+X = np.array([[30.0, 50.0, 0.0, 1.0], [40.0, 75.0, 2.0, 1.0], [50.0, 25.0, 1.0, 1.0]])
+ROWS = np.array([[50.0, 50.0, 1.0, 1.0], [40.0, 125.0, 2.0, 1.0], [50.0, 25.0, 1.0, 1.0]])
+THERE = Counterfactual(ROWS, np.array([True, True, False]))
+
+
+def test_costs_by_hand():
+    """Moves in model space: (2, 0, one-hot -1 +1), (0, 2), nothing."""
+    np.testing.assert_array_equal(measures.cost(X, THERE, SCHEMA, "l0"), [3, 1, 0])
+    np.testing.assert_allclose(measures.cost(X, THERE, SCHEMA, "l1"), [4, 2, 0])
+    np.testing.assert_allclose(measures.cost(X, THERE, SCHEMA, "l2"), [np.sqrt(6), 2, 0])
+
+
+def test_sparsity_is_the_share_of_raw_columns_and_ignores_rounding():
+    noise = Counterfactual(ROWS + np.array([0, 1e-12, 0, 0]), THERE.found)
+    np.testing.assert_array_equal(measures.sparsity(X, noise, SCHEMA), [0.5, 0.25, 0])
+
+
+def test_validity_asks_the_model():
+    coef = np.zeros((6, 2))
+    coef[1, 1] = 1.0  # favourable above an income of 75
+    model = LinearModel(Encoding(SCHEMA), coef, np.array([0.0, -1.0]))
+    there = Counterfactual(ROWS, np.array([True, True, True]))
+    np.testing.assert_array_equal(measures.validity(model, X, there, SCHEMA), [0, 1, 0])
+    already = np.array([[30.0, 150.0, 0.0, 1.0]])
+    done = Counterfactual([*already, 1, 0, 0, 0], np.array([True]))
+    assert measures.validity(model, already, done, SCHEMA)[0] == 0
+    missing = Counterfactual(ROWS, np.zeros(3, bool))
+    assert not measures.validity(model, X, missing, SCHEMA).any()
+
+
+def test_without_a_favourable_class_any_other_one_is_valid():
+    schema = Schema((Column("a"),), classes=("0", "1", "2"))
+    model = LinearModel(Encoding(schema), np.array([[-1.0, 0.0, 1.0]]), np.array([-1.0, 0.0, -1.0]))
+    there = Counterfactual(np.array([[2.0], [-2.0], [0.5]]), np.ones(3, bool))
+    np.testing.assert_array_equal(measures.validity(model, np.zeros((3, 1)), there, schema), [1, 1, 0])
+
+
+def test_plausibility_by_hand():
+    """Rows at 0 and 10; class 1 has training rows at 1, 3, 8; class 0 at 4."""
+    schema = Schema((Column("a"),))
+    owner = Dataset(np.array([[1.0], [3.0], [8.0], [4.0]]), [1, 1, 1, 0], schema)
+    there = Counterfactual(np.array([[0.0], [10.0], [0.0]]), np.ones(3, bool))
+    np.testing.assert_allclose(measures.plausibility(there, np.array([1, 1, 0]), owner, k=2), [2, 4.5, 4])
+
+
+def test_plausibility_against_a_neighbour_tree():
+    from scipy.spatial import cKDTree
+
+    rng = np.random.default_rng(0)
+    schema = Schema(tuple(Column(f"x{j}", spread=2.0) for j in range(6)))
+    owner = Dataset(rng.normal(size=(700, 6)), rng.integers(0, 2, 700), schema)
+    there = Counterfactual(rng.normal(size=(600, 6)), np.ones(600, bool))  # more than one block
+    wanted = rng.integers(0, 2, 600)
+    ours = measures.plausibility(there, wanted, owner, k=7)
+    for c in (0, 1):
+        far, _ = cKDTree(owner.X[owner.y == c] / 2).query(there.rows[wanted == c] / 2, k=7)
+        np.testing.assert_allclose(ours[wanted == c], far.mean(axis=1), rtol=1e-7)
+
+
+def test_plausibility_says_what_is_missing():
+    owner = Dataset(np.zeros((3, 1)), [0, 0, 0], Schema((Column("a"),)))
+    there = Counterfactual(np.zeros((1, 1)), np.array([True]))
+    with pytest.raises(JaliError, match="class '1', and there are none"):
+        measures.plausibility(there, np.array([1]), owner)
+    with pytest.raises(JaliError, match="at least 1"):
+        measures.plausibility(there, np.array([0]), owner, k=0)
