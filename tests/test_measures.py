@@ -41,7 +41,7 @@ def test_validity_asks_the_model():
     there = Counterfactual(ROWS, np.array([True, True, True]))
     np.testing.assert_array_equal(measures.validity(model, X, there, SCHEMA), [0, 1, 0])
     already = np.array([[30.0, 150.0, 0.0, 1.0]])
-    done = Counterfactual([*already, 1, 0, 0, 0], np.array([True]))
+    done = Counterfactual(already + np.array([1, 0, 0, 0]), np.array([True]))
     assert measures.validity(model, already, done, SCHEMA)[0] == 0
     missing = Counterfactual(ROWS, np.zeros(3, bool))
     assert not measures.validity(model, X, missing, SCHEMA).any()

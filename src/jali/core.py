@@ -25,7 +25,10 @@ Role = Literal["quasi", "private"]
 
 def frozen(array: npt.ArrayLike, dtype: Any, shape: tuple[int | None, ...], name: str) -> npt.NDArray[Any]:
     """Return a read-only array of this dtype, or say which axis does not fit; None stands for any length."""
-    out = np.asarray(array, dtype=dtype)
+    try:
+        out = np.asarray(array, dtype=dtype)
+    except (ValueError, TypeError):
+        raise JaliError(f"{name} must be an array of {np.dtype(dtype).name}, with rows of one length.") from None
     if out.ndim != len(shape) or any(want not in (None, got) for want, got in zip(shape, out.shape, strict=True)):
         wanted = ", ".join("any" if n is None else str(n) for n in shape)
         raise JaliError(f"{name} must have shape ({wanted}), not {out.shape}.")
