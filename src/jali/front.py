@@ -16,6 +16,7 @@ from jali.config import Config, checked
 from jali.core import Dataset, Evidence, Game, JaliError
 from jali.describe import sizes
 from jali.experiment import Experiment, Machine, Outcome, conclude, run, stamped
+from jali.plan import usual
 from jali.results import Results
 from jali.store import Store, write_text
 
@@ -134,7 +135,10 @@ def attack_file(
     began = time.perf_counter()
     found, game, warnings = evidence.read(path, raw, low)
     checked({"seed": seed})
-    outcome = conclude(found, game, [parts.build("attack", a) for a in attack], seed, machine)
+    # On raw scales a common variance is what published recipes use; elsewhere `pooled` is stronger.
+    default = usual(game, ('lira(spread="common")',)) if raw else ()
+    attacks = [parts.build("attack", a) for a in attack] or default
+    outcome = conclude(found, game, attacks, seed, machine)
     results = outcome.results
     results.rows = stamped(results.rows, parts.key("evidence", digest(found.value, found.observed, game.member), seed))
     results.warnings += warnings

@@ -66,6 +66,11 @@ def explainers(evidence: Evidence) -> dict[str, tuple[str, ...]]:
     return {k: tuple(v) for k, v in out.items()}
 
 
+def usual(game: Game, more: tuple[str, ...] = ()) -> tuple[Attack, ...]:
+    """The built-in attacks on one signal whose shadows the game provides."""
+    return tuple(a for text in (*SINGLES, *more) if feasible(a := parts.build("attack", text), game))
+
+
 def plan(evidence: Evidence, game: Game, attacks: Sequence[Attack] = ()) -> Plan:
     """All trials; without a list of attacks, every built-in one whose shadows the game provides."""
     for attack in attacks:
@@ -75,12 +80,12 @@ def plan(evidence: Evidence, game: Game, attacks: Sequence[Attack] = ()) -> Plan
                 f"{parts.name_of(attack)} needs shadow models trained {kinds} the records it judges, and this game has "
                 "none: choose an attack that does without, or another game."
             )
-    chosen = tuple(attacks) or tuple(a for text in SINGLES if feasible(a := parts.build("attack", text), game))
+    chosen = tuple(attacks) or usual(game)
     several = [a for a in attacks if a.many]
     if len(several) > 1:
         raise JaliError(f"Name at most one attack on several signals, not {' and '.join(map(parts.spec, several))}.")
-    usual = "joint" if feasible(parts.build("attack", "joint"), game) else "offline_joint"
-    joint = several[0] if several else parts.build("attack", usual)
+    name = "joint" if feasible(parts.build("attack", "joint"), game) else "offline_joint"
+    joint = several[0] if several else parts.build("attack", name)
     singles = [a for a in chosen if not a.many]
     trials = [Trial(a, (n,), _channel(n), _explainer(n, evidence)) for n in evidence.names for a in singles]
     return Plan(tuple(trials), _joints(evidence, joint))

@@ -13,13 +13,13 @@ from jali.explain._capability import differentiable
 from jali.explain._nearest import Cost, length
 from jali.explain._search import Points
 from jali.explain._task import Task, numbers
-from jali.explain._whole import SAME, legal, units
+from jali.explain._whole import SAME
 
 Search = Callable[[Task], Points]
 
 
 def recourse(name: str, model: Model, X: Floats, schema: Schema, cost: Cost, search: Search) -> Counterfactual:
-    """Counterfactuals of raw rows (n, D) for everybody who asks.
+    """Counterfactuals of raw rows (n, D) for everybody who asks; search leaves whole numbers whole.
 
     Numbers move first; then categories change one at a time, the one with the largest first-order gain, and numbers
     move again, as long as that may still be cheaper than the best row so far or there is none.
@@ -79,7 +79,7 @@ class _Quest:
         """Legal rows (k, D) from moving numbers of rows start of records who (k,), and what they cost in all (k,)."""
         task = numbers(self.model, self.encoding, self.encoding.encode(start), self.wanted[who], self.cost)
         search = self.search if self.encoding.movable().any() else _stay
-        z, found = legal(task, search(task), units(self.encoding))
+        z, found = search(task)
         rows = self._raw(start, z, np.abs(z - task.origin) > SAME)
         move = self.encoding.encode(rows) - self.encoding.encode(self.X[who])
         return rows, np.where(found, length(move, self.cost), np.inf)

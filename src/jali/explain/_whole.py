@@ -21,13 +21,15 @@ def units(encoding: Encoding) -> Floats:
 
 
 def legal(task: Task, best: Points, unit: Floats) -> Points:
-    """Round whole numbers away from the record, take back every unit that can be spared, then move the rest again."""
+    """Round whole numbers away from the record, and take back every unit that the outcome can spare."""
+    return _retracted(task, _outward(task, best, unit), unit) if unit.any() else best
+
+
+def settled(task: Task, best: Points, unit: Floats) -> Points:
+    """Legal points whose other numbers have moved as near as they can, given the whole ones."""
     whole = unit > 0
-    if not whole.any():
-        return best
-    z, found = _retracted(task, _outward(task, best, unit), unit)
-    rest = (task.low < task.high)[:, ~whole].any()
-    return polish(task.held(whole, z), z, found) if rest else (z, found)
+    rest = whole.any() and (task.low < task.high)[:, ~whole].any()
+    return polish(task.held(whole, best[0]), *best) if rest else best
 
 
 def _outward(task: Task, best: Points, unit: Floats) -> Points:

@@ -12,6 +12,7 @@ from jali.encoding import Encoding
 from jali.explain._recourse import recourse
 from jali.explain._search import Points, cross, leap, look, nearer, polish
 from jali.explain._task import Task
+from jali.explain._whole import legal, settled, units
 
 PENALTY = 0.25  # weight of the cost at the start, relative to the slope of the margin
 FEW = 8  # with more columns than this, random directions find nothing nearer
@@ -55,12 +56,13 @@ class SCFE:
 
     def explain(self, model: Model, X: Floats, schema: Schema, owner: Dataset | None, rng: Rng) -> Counterfactual:  # noqa: ARG002
         """Counterfactual rows (n, D) where one was found."""
-        headings = self._headings(Encoding(schema).movable(), rng)
+        headings, unit = self._headings(Encoding(schema).movable(), rng), units(Encoding(schema))
 
         def search(task: Task) -> Points:
             best = polish(task, *cross(task, self.steps, self.lr, PENALTY))
             best = nearer(task, best, polish(task, *leap(task)))
-            return look(task, best, headings, self.steps * self.lr)
+            best = look(task, best, headings, self.steps * self.lr)
+            return settled(task, legal(task, best, unit), unit)
 
         return recourse("scfe", model, X, schema, self.cost, search)
 

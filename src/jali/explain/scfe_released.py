@@ -6,8 +6,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from jali.core import Counterfactual, Dataset, Floats, Gives, JaliError, Model, Rng, Schema, Wants
+from jali.encoding import Encoding
 from jali.explain._recourse import recourse
-from jali.explain._search import cross
+from jali.explain._search import Points, cross
+from jali.explain._task import Task
+from jali.explain._whole import legal, units
 
 
 @dataclass(frozen=True)
@@ -15,14 +18,14 @@ class SCFEReleased:
     """The first row with the outcome hoped for on the way of Adam, without any cost: longer than `scfe`.
 
     Adam on log(1 + exp(-margin(z'))) in model space from the record on, until the wanted class leads. This is what
-    the released code of the paper measured, with its step length and budget; its distance is the l1 norm. It
-    differs in what is not found: here that is said, there the distance travelled was returned.
+    the released code of the paper measured, with its step length and budget; its distance is the l1 norm. Two things
+    differ: what is not found is said to be so, where the distance travelled was returned, and rows are legal, so whole
+    numbers and categories are treated as by `scfe`.
 
     Pawelczyk, Lakkaraju and Neel, On the Privacy Risks of Algorithmic Recourse, AISTATS 2023.
 
     >>> import numpy as np
     >>> from jali.core import Column
-    >>> from jali.encoding import Encoding
     >>> from jali.models._linear import LinearModel
     >>> schema = Schema((Column("a"), Column("b")), favourable=1)
     >>> model = LinearModel(Encoding(schema), np.array([[0.0, 3.0], [0.0, 4.0]]), np.array([0.0, -25.0]))
@@ -42,4 +45,9 @@ class SCFEReleased:
 
     def explain(self, model: Model, X: Floats, schema: Schema, owner: Dataset | None, rng: Rng) -> Counterfactual:  # noqa: ARG002
         """Counterfactual rows (n, D) where one was found."""
-        return recourse("scfe_released", model, X, schema, "l1", lambda task: cross(task, self.steps, self.lr, 0.0))
+        unit = units(Encoding(schema))
+
+        def search(task: Task) -> Points:
+            return legal(task, cross(task, self.steps, self.lr, 0.0), unit)
+
+        return recourse("scfe_released", model, X, schema, "l1", search)
