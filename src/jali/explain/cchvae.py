@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from jali.core import Bools, Counterfactual, Dataset, Floats, Gives, Ints, JaliError, Model, Rng, Schema
+from jali.core import Bools, Counterfactual, Dataset, Floats, Gives, Ints, JaliError, Model, Rng, Schema, Wants
 from jali.encoding import Encoding
 from jali.explain import _vae
 
@@ -48,6 +48,7 @@ class CCHVAE:
     step: float = 0.1
     shells: int = 300
     gives: ClassVar[Gives] = "counterfactual"
+    wants: ClassVar[Wants] = "labels"
     reads: ClassVar[frozenset[str]] = frozenset({"owner"})
 
     def explain(self, model: Model, X: Floats, schema: Schema, owner: Dataset | None, rng: Rng) -> Counterfactual:

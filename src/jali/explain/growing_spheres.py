@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from jali.core import Bools, Counterfactual, Dataset, Floats, Gives, Ints, JaliError, Model, Rng, Schema
+from jali.core import Bools, Counterfactual, Dataset, Floats, Gives, Ints, JaliError, Model, Rng, Schema, Wants
 from jali.explain._sampling import Draw, Freedom
 
 CHUNK = 2048  # rows in one call of the model, unless one record has more samples
@@ -51,6 +51,7 @@ class GrowingSpheres:
     shells: int = 200
     finish: Literal["plain", "sparse", "refined", "refined sparse"] = "sparse"
     gives: ClassVar[Gives] = "counterfactual"
+    wants: ClassVar[Wants] = "labels"
     reads: ClassVar[frozenset[str]] = frozenset()
 
     def __post_init__(self) -> None:
