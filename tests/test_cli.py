@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import time
@@ -218,10 +217,17 @@ def test_a_folder_that_cannot_be_written_is_said_before_the_work(tmp_path, capsy
     code, _, errors = jali("audit", "--out", tmp_path / "taken", capsys=capsys)
     assert code == 2
     assert "Cannot write" in errors
-    if os.geteuid():
-        (tmp_path / "shut").mkdir(mode=0o500)
-        code, _, errors = jali("audit", "--out", tmp_path / "shut", capsys=capsys)
-        assert code == 2
+
+
+@pytest.mark.parametrize("call", ["pathlib.Path.exists", "pathlib.Path.mkdir"])
+def test_a_folder_without_permission_is_one_sentence(call, tmp_path, capsys, monkeypatch):
+    def refuse(*_: object, **__: object) -> bool:
+        raise PermissionError(13, "Permission denied")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(call, refuse)
+        code, _, errors = jali("audit", "--out", tmp_path / "shut" / "x", capsys=capsys)
+    assert (code, "Permission denied; choose another folder" in errors) == (2, True)
 
 
 def test_a_target_without_shadows_of_a_kind(tmp_path, capsys):

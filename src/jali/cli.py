@@ -207,8 +207,8 @@ def _machine(out: Path, workers: int, watch: Watch) -> Machine:
 @contextlib.contextmanager
 def _writable(out: Path) -> Iterator[None]:
     """Fail before the work, not after it, and leave no empty folder behind."""
-    fresh = not out.exists()
     try:
+        fresh = not out.exists()
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise JaliError(f"Cannot write to {out}: {error.strerror}; choose another folder with --out.") from None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import json
 import os
 import tomllib
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from jali import toml
 from jali.core import JaliError
 
 FILES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet")
@@ -60,8 +60,8 @@ class Config(BaseModel):
         values = self.model_dump()
         if self.is_file():
             values["data"] = os.path.relpath(Path(self.base) / self.data, folder)
-        lines = [f"{key} = {_toml(value)}" for key, value in values.items() if value not in ("", [])]
-        return "# Repeat with: jali audit audit.toml\n" + "\n".join(lines) + "\n"
+        told = {key: value for key, value in values.items() if value not in ("", [])}
+        return f"# Repeat with: jali audit audit.toml\n{toml.dumps(told)}"
 
 
 DEFAULT = Config(
@@ -102,8 +102,3 @@ def checked(values: dict[str, Any]) -> Config:
 def _quoted(text: str) -> str:
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
-
-
-def _toml(value: Any) -> str:
-    """JSON is TOML for strings, whole numbers and lists of them; only DEL needs an escape of its own."""
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

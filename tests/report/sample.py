@@ -219,3 +219,6 @@ def _facts() -> dict[str, object]:
         "shadows": 31,
         "versions": {"python": "3.11.2", "numpy": "2.4.1"},
     }
+
+
+MAKERS = [full, hostile, invalid, prediction_only, single_target, crowded, released]

@@ -12,16 +12,7 @@ from jali.results import Results
 
 from . import sample
 
-MAKERS = [
-    sample.full,
-    sample.hostile,
-    sample.invalid,
-    sample.prediction_only,
-    sample.single_target,
-    sample.crowded,
-    sample.released,
-    Results,
-]
+MAKERS = [*sample.MAKERS, Results]
 LINKS = {"href", "src", "srcset", "action", "data", "poster", "background", "formaction", "ping"}
 
 

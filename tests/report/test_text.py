@@ -10,15 +10,7 @@ from jali.report import text
 
 from . import sample
 
-MAKERS = [
-    sample.full,
-    sample.hostile,
-    sample.invalid,
-    sample.prediction_only,
-    sample.single_target,
-    sample.crowded,
-    sample.released,
-]
+MAKERS = sample.MAKERS
 
 
 @pytest.mark.parametrize("make", MAKERS)

@@ -8,7 +8,8 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from jali.report import curves, figures, headline, toml, views, words
+from jali import toml
+from jali.report import curves, figures, headline, views, words
 from jali.results import Results, Row
 
 SECTIONS = (

@@ -7,13 +7,11 @@ from decimal import Decimal
 from typing import Any
 
 from jali.results import Results, Row
+from jali.toml import BREAKS, SURROGATES, UNSEEN
 
 ESCAPES = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]|\x9b[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[ -/]*[0-~]"
 )
-BREAKS = re.compile(r"[\t\n\v\f\r\x85\u2028\u2029]+")
-UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ufff9-\ufffb\ufffe\uffff]")
-SURROGATES = re.compile(r"[\ud800-\udfff]")
 RATE = re.compile(r"(tpr|tnr)@([0-9.eE-]+)")
 PRICES = {0.001: "one false accusation in 1,000", 0.01: "ten false accusations in 1,000"}
 NAMES = {"auc": "AUC", "balanced_accuracy": "Balanced accuracy"}

@@ -7,8 +7,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from jali.report import words
-
+UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ufff9-\ufffb\ufffe\uffff]")
+BREAKS = re.compile(r"[\t\n\v\f\r\x85\u2028\u2029]+")
+SURROGATES = re.compile(r"[\ud800-\udfff]")
 BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
@@ -53,6 +54,6 @@ def _value(value: Any) -> str:
 
 def _string(text: str) -> str:
     """A basic string in which every character can be seen."""
-    text = json.dumps(words.SURROGATES.sub("\N{REPLACEMENT CHARACTER}", text), ensure_ascii=False)
-    hidden = re.compile(f"{words.UNSEEN.pattern}|{words.BREAKS.pattern}")
+    text = json.dumps(SURROGATES.sub("\N{REPLACEMENT CHARACTER}", text), ensure_ascii=False)
+    hidden = re.compile(f"{UNSEEN.pattern}|{BREAKS.pattern}")
     return hidden.sub(lambda m: "".join(f"\\u{ord(c):04X}" for c in m[0]), text)

@@ -2,9 +2,8 @@ from __future__ import annotations
 
 import tomllib
 
-from jali.report import toml
-
-from . import sample
+from jali import toml
+from tests.report import sample
 
 
 def test_what_is_written_can_be_read_back() -> None:
