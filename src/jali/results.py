@@ -99,3 +99,89 @@ class Results(BaseModel):
     def find(self, **want: Any) -> list[Row]:
         """The rows whose fields equal what is wanted."""
         return [row for row in self.rows if all(getattr(row, k) == v for k, v in want.items())]
+
+
+# --- a paper's claims beside ours ----------------------------------------------------------------------------------
+
+Verdict = Literal["matches", "deviates", "not resolvable"]
+
+
+class Finding(BaseModel):
+    """One published number or sentence beside ours; `published` is None for a sentence, which orders two numbers.
+
+    `quantity` reads alone, such as "AUC of CFD on scfe" or the sentence itself; `section` groups findings, such as
+    "Table 2, heloc". For a sentence `value` is the difference that the sentence says is positive (or nothing).
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    quantity: str
+    section: str
+    source: str
+    kind: Literal["value", "order", "same", "count"]
+    published: float | None = None
+    tolerance: float = 0.0
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    units: int = 0
+    verdict: Verdict
+    reason: str = ""
+
+
+class Series(BaseModel):
+    """One line of a drawing: y over x; a histogram has one more x than y, its edges."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    label: str
+    x: list[float]
+    y: list[float]
+
+
+class Drawing(BaseModel):
+    """One panel of a paper's figure: ROC curves, or distances of members and others, or accuracy by threshold."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    figure: str
+    title: str
+    kind: Literal["roc", "distances", "thresholds"]
+    curves: list[Curve] = Field(default_factory=list)
+    series: list[Series] = Field(default_factory=list)
+
+
+class Study(BaseModel):
+    """One experiment behind the findings: what was run, its sizes, how long it took, whether its checks passed."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str
+    parts: dict[str, str]
+    facts: dict[str, Any] = Field(default_factory=dict)
+    seconds: float = 0.0
+    sanity: list[Check] = Field(default_factory=list)
+    warnings: list[str] = Field(default_factory=list)
+    measures: list[Row] = Field(default_factory=list)
+    skipped: str = ""
+
+
+class Reproduction(BaseModel):
+    """Everything a page of reproduction reads."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    schema_version: Literal["jali.reproduction/1"] = "jali.reproduction/1"
+    paper: str
+    title: str
+    citation: str
+    note: str = ""
+    scale: str
+    command: str
+    made: str = ""
+    versions: dict[str, str] = Field(default_factory=dict)
+    seconds: float = 0.0
+    memory_mb: float = 0.0
+    findings: list[Finding] = Field(default_factory=list)
+    drawings: list[Drawing] = Field(default_factory=list)
+    studies: list[Study] = Field(default_factory=list)
