@@ -43,6 +43,17 @@ def test_a_game_checks_its_shapes():
         Game(member, [2], np.zeros((1, 2), bool), np.ones((3, 1), bool))
 
 
+def test_a_game_says_which_cells_are_asked_about():
+    member, shadows, scored = np.zeros((3, 2), bool), np.array([[False, True]]), np.array([[True], [True], [False]])
+    assert Game(member, [0], shadows, scored).cells().sum() == 6
+    asked = np.array([[True, False], [True, True], [False, False]])
+    assert not Game(member, [0], shadows, scored, asked).cells().flags.writeable
+    with pytest.raises(JaliError, match=r"asked must have shape \(3, 2\)"):
+        Game(member, [0], shadows, scored, asked[:2])
+    with pytest.raises(JaliError, match="must also be asked about"):
+        Game(member, [1], shadows[:, ::-1], scored, asked)
+
+
 def test_evidence_clears_what_was_not_observed_and_refuses_what_is_not_finite():
     member = np.zeros((1, 2), bool)
     there = np.array([[[True, False]]])

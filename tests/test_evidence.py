@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from jali import evidence
-from jali.core import Evidence, JaliError
+from jali.core import Evidence, Game, JaliError
 from jali.experiment import conclude
 from tests.conftest import planted
 
@@ -55,6 +55,20 @@ def test_an_audits_own_file_is_read_back_unchanged(tmp_path):
     np.testing.assert_array_equal(again.value, found.value)
     np.testing.assert_array_equal(again.observed, found.observed)
     np.testing.assert_array_equal(same.shadows, game.shadows)
+
+
+def test_what_was_not_asked_is_read_back_as_such(tmp_path):
+    found, whole = planted(1.0, n=50, models=6)
+    asked = np.arange(50)[:, None] < np.array([50, 50, 40, 40, 40, 40])
+    game = Game(whole.member, [0, 1], ~np.eye(6, dtype=bool)[:2], np.ones((50, 2), bool), asked)
+    found = Evidence(("scores/attribution_l1",), found.value, asked[None], found.member)
+    evidence.write(tmp_path / "evidence.npz", found, game)
+    again, same, _ = evidence.read(tmp_path / "evidence.npz")
+    assert again.names == found.names
+    np.testing.assert_array_equal(same.asked, asked)
+    assert not [r for r in conclude(again, same).results.rows if r.signal == "answered"]
+    with pytest.raises(JaliError, match="must also be asked about"):
+        evidence.read(save(tmp_path / "e.npz", member=game.member, s=found.value[0], asked=asked))
 
 
 def test_a_balanced_matrix_gets_a_warning(tmp_path):

@@ -16,7 +16,7 @@ import pytest
 
 from jali import parts
 from jali.core import Attribution, JaliError
-from jali.experiment import Experiment, Machine, grid, run
+from jali.experiment import Experiment, Machine, collect, grid, run
 from jali.store import Store
 
 ATTACKS = ("threshold", "lira")
@@ -33,7 +33,8 @@ def small(**changes: str) -> Experiment:
 
 
 def numbers(outcome) -> str:
-    return json.dumps([row.model_dump() for row in outcome.results.rows])
+    """All rows as text, but the seconds, which no seed repeats."""
+    return json.dumps([row.model_dump() for row in outcome.results.rows if row.metric != "seconds"])
 
 
 @pytest.mark.parametrize(
@@ -81,6 +82,39 @@ def test_another_seed_model_or_membership_is_another_key(tmp_path):
     before = len(list(tmp_path.rglob("*.npz")))
     run(small(model="logistic(C=2.0)"), Machine(store=store))
     assert len(list(tmp_path.rglob("*.npz"))) == 2 * before
+
+
+def test_asking_fewer_is_another_key_and_the_same_models(tmp_path, monkeypatch):
+    store = Machine(store=Store(tmp_path))
+    whole = collect(small(game="thirds(targets=2, shadows=3)"), store)
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("a stored model was trained again")
+
+    monkeypatch.setattr("jali.models.logistic.Logistic.fit", refuse)
+    few = collect(small(game="thirds(targets=2, shadows=3, most=40)"), store)
+    asked = few.game.asked
+    assert asked.sum(axis=0).tolist() == [120] * 8
+    assert not few.evidence.observed[:, ~asked].any()
+    np.testing.assert_array_equal(few.evidence.observed[:, asked], whole.evidence.observed[:, asked])
+    np.testing.assert_allclose(few.evidence.value[:, asked], whole.evidence.value[:, asked], atol=1e-9)
+
+
+def test_quality_of_recourse_is_in_the_rows():
+    outcome = run(replace(small(game="thirds(targets=3, shadows=2, most=60)"), attack=()))
+    rows = {r.metric: r for r in outcome.results.find(kind="measure", explainer="linear_recourse")}
+    costs = {"cost_l0", "cost_l1", "cost_l2", "plausibility", "seconds"}
+    assert set(rows) == {"answered", "validity", "sparsity", *costs}
+    assert rows["validity"].value == 1.0
+    assert rows["cost_l2"].value <= rows["cost_l1"].value <= rows["cost_l0"].value * rows["cost_l1"].value
+    for name in costs:
+        assert 0 <= rows[name].low <= rows[name].value <= rows[name].high
+        assert rows[name].units == 3
+    at = outcome.evidence.names.index("linear_recourse/counterfactual_distance")
+    distance, there = np.exp(outcome.evidence.value[at]), outcome.evidence.observed[at]
+    means = [distance[there[:, j] & outcome.game.scored[:, j], j].mean() for j in range(3)]
+    assert rows["cost_l2"].value == pytest.approx(np.mean(means), rel=1e-5)
+    assert not outcome.results.find(kind="measure", explainer="input_x_gradient")
 
 
 def test_a_killed_run_resumes_and_gives_the_same_numbers(tmp_path):

@@ -76,6 +76,30 @@ def test_plausibility_against_a_neighbour_tree():
         np.testing.assert_allclose(ours[wanted == c], far.mean(axis=1), rtol=1e-7)
 
 
+def test_appraise_puts_all_measures_together_and_says_where_they_speak():
+    """One column x, favourable above 1.5; training rows of class 1 at 2 and 5."""
+    schema = Schema((Column("x"),), favourable=1)
+    model = LinearModel(Encoding(schema), np.array([[0.0, 1.0]]), np.array([0.0, -1.5]))
+    owner = Dataset(np.array([[2.0], [5.0], [0.0]]), [1, 1, 0], schema)
+    there = Counterfactual(np.array([[2.0], [1.0], [3.0]]), np.array([True, False, False]))
+    value, speaks = measures.appraise(model, np.array([[0.0], [1.0], [3.0]]), there, measures.Neighbourhood(owner))
+    at = {name: (value[k], speaks[k]) for k, name in enumerate(measures.MEASURES)}
+    assert at["validity"][1].tolist() == [True, True, False]  # the third has what it hopes for
+    assert at["validity"][0][:2].tolist() == [1, 0]
+    for name, number in {"cost_l0": 1, "cost_l1": 2, "cost_l2": 2, "sparsity": 1, "plausibility": 1.5}.items():
+        assert at[name][1].tolist() == [True, False, False]
+        assert at[name][0][0] == pytest.approx(number)
+
+
+def test_plausibility_is_silent_where_the_owner_has_no_row_of_the_class():
+    schema = Schema((Column("x"),), favourable=1)
+    model = LinearModel(Encoding(schema), np.array([[0.0, 1.0]]), np.zeros(2))
+    owner = Dataset(np.zeros((3, 1)), [0, 0, 0], schema)
+    there = Counterfactual(np.array([[1.0]]), np.array([True]))
+    _, speaks = measures.appraise(model, np.array([[-1.0]]), there, measures.Neighbourhood(owner))
+    assert speaks[:, 0].tolist() == [True] * 5 + [False]
+
+
 def test_plausibility_says_what_is_missing():
     owner = Dataset(np.zeros((3, 1)), [0, 0, 0], Schema((Column("a"),)))
     there = Counterfactual(np.zeros((1, 1)), np.array([True]))

@@ -16,7 +16,7 @@ from jali.core import JaliError
 def test_every_file_of_a_folder_holds_one_part_with_a_summary(kind):
     assert parts.names(kind)
     for name in parts.names(kind):
-        assert dataclasses.is_dataclass(parts._find(kind, name))
+        assert dataclasses.is_dataclass(parts.find(kind, name))
         assert parts.summary(kind, name).endswith((".", ":"))
 
 

@@ -30,7 +30,7 @@ app = typer.Typer(
 data_app = typer.Typer(help="List data sets, where each comes from and under which licence; `fetch` gets one.")
 app.add_typer(data_app, name="data")
 
-OUT = Path("jali-audit")
+OUT, REPRODUCTION = Path("jali-audit"), Path("jali-reproduction")
 Many = Optional[list[str]]  # noqa: UP045 (typer reads it at run time)
 
 
@@ -134,6 +134,31 @@ def report(run: Annotated[Path, typer.Argument(help="The folder of a run, or its
         raise JaliError(f"{file} was changed in a way that cannot be drawn ({error}): run the audit again.") from None
     write_text(file.parent / "report.html", page)
     typer.echo(f"Report: {file.parent / 'report.html'}")
+
+
+@app.command()
+def reproduce(
+    paper: Annotated[str, typer.Argument(help="A paper, such as pawelczyk2022, or a .toml file of your own.")],
+    scale: Annotated[str, typer.Option(help="smoke (seconds), standard (tens of minutes), paper (hours).")] = "smoke",
+    only: Annotated[Many, typer.Option(help="A study of the paper; repeat for several. Default: all.")] = None,
+    out: Annotated[Path, typer.Option(help="Folder for the page, its pictures and all numbers.")] = REPRODUCTION,
+    workers: Annotated[int, typer.Option(help="Processes; 0 means one per core. Changes no number.")] = 0,
+) -> None:
+    """Run a paper's experiments again: its numbers beside ours, with a verdict on each."""
+    from jali import claims
+    from jali import reproduce as engine
+    from jali.report import reproduction
+
+    if scale not in claims.SCALES:
+        raise JaliError(f"There is no scale {scale!r}; there are {', '.join(claims.SCALES)}.")
+    told = claims.read(paper)
+    with _writable(out), _watching() as watch:
+        name = Path(paper).stem
+        found = engine.reproduce(told, name, scale, only or (), _machine(out, workers, watch))
+        path = engine.save(found, out)
+    console = _console()
+    console.print(reproduction.table(found))
+    console.print(f"Page: {path}", markup=False, highlight=False, soft_wrap=True)
 
 
 @data_app.callback(invoke_without_command=True)

@@ -1,27 +1,45 @@
 """One column of the game at a time: train a model, explain it tile by tile, keep the signals, forget the rest.
 
 A tile is 256 records of one model: the unit of arithmetic and of randomness, with the stream (seed, stage, column,
-tile). Workers get blocks of columns, so neither their number nor the size of a block changes a bit.
+tile). Workers get blocks of columns, so neither their number nor the size of a block changes a bit. Of a tile, only
+the records that are asked about are shown to the model and its explainer; the rest is not observed.
 """
 
 from __future__ import annotations
 
 import hashlib
+import time
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from jali import parts
-from jali.core import Bools, Dataset, Ensemble, Existing, Explainer, Model, Rng, Seen, Signal, Trainer
+from jali.core import (
+    Bools,
+    Counterfactual,
+    Dataset,
+    Ensemble,
+    Existing,
+    Explainer,
+    Floats,
+    Ints,
+    Model,
+    Rng,
+    Seen,
+    Signal,
+    Trainer,
+)
 from jali.encoding import Encoding
+from jali.measures import MEASURES, Neighbourhood, appraise
 from jali.models._restore import restore
 from jali.store import Arrays, Store
 
 TILE = 256
 GAME, TRAIN, EXPLAIN, JUDGE = 1, 2, 3, 4
+SECONDS = "seconds"  # per record that was asked about; the one measure that no seed repeats
 
 
 def stream(seed: int, stage: int, *where: int) -> Rng:
@@ -46,6 +64,25 @@ class Channel:
         prefix = "" if self.explainer is None else f"{self.name}/"
         return tuple(prefix + parts.spec(s) for s in self.signals)
 
+    def measures(self) -> tuple[str, ...]:
+        """Names of the measures of its recourse: explainer/measure; none where it gives no recourse."""
+        if self.explainer is None or self.explainer.gives != "counterfactual":
+            return ()
+        return tuple(f"{self.name}/{measure}" for measure in (*MEASURES, SECONDS))
+
+
+@dataclass(frozen=True)
+class Roles:
+    """What the records are to some columns of a game, each (N, C): trained on, asked about, their recourse measured."""
+
+    member: Bools
+    asked: Bools
+    measured: Bools
+
+    def pick(self, columns: int | tuple[int, ...]) -> Roles:
+        """The chosen columns (N, C), or one of them (N,)."""
+        return Roles(self.member[:, columns], self.asked[:, columns], self.measured[:, columns])
+
 
 @dataclass(frozen=True)
 class Block:
@@ -53,7 +90,7 @@ class Block:
 
     data: Dataset
     trainer: Trainer
-    member: Bools
+    roles: Roles
     columns: tuple[int, ...]
     channels: tuple[Channel, ...]
     keys: tuple[tuple[str, ...], ...]
@@ -80,7 +117,7 @@ def run_block(block: Block) -> list[list[Arrays]]:
         for channel, key in zip(block.channels, block.keys[at], strict=True):
             arrays = None if block.store is None else block.store.load(key)
             if arrays is None:
-                arrays = observe(models(at), block.data, block.member[:, at], channel, block.seed, column)
+                arrays = observe(models(at), block.data, block.roles.pick(at), channel, block.seed, column)
                 if block.store is not None:
                     block.store.save(key, arrays)
             made.append(arrays)
@@ -88,21 +125,42 @@ def run_block(block: Block) -> list[list[Arrays]]:
     return out
 
 
-def observe(model: Model, data: Dataset, inside: Bools, channel: Channel, seed: int, column: int) -> Arrays:
-    """Signals (S, N) of one channel of one model trained on the rows inside (N,), and where they were observed."""
-    owner = data.rows(inside)
-    value = np.zeros((len(channel.signals), len(data)))
-    observed = np.ones((len(channel.signals), len(data)), dtype=bool)
-    label = zlib.crc32(channel.name.encode())
-    for tile, start in enumerate(range(0, len(data), TILE)):
-        rows = slice(start, start + TILE)
+def observe(model: Model, data: Dataset, roles: Roles, channel: Channel, seed: int, column: int) -> Arrays:
+    """Signals (S, N) of one channel of one model and where they were observed; the quality of measured recourse."""
+    owner, label, kinds = data.rows(roles.member), zlib.crc32(channel.name.encode()), len(channel.measures())
+    value, found = np.zeros((len(channel.signals), len(data))), np.zeros(len(data), dtype=bool)
+    quality, there = np.zeros((kinds, len(data)), dtype=np.float32), np.zeros((kinds, len(data)), dtype=bool)
+    near = Neighbourhood(owner)
+    for tile, rows in _tiles(roles.asked):
         seen = look(model, data, owner, channel.explainer, rows, stream(seed, EXPLAIN, label, column, tile))
+        began = time.perf_counter()
+        found[rows] = True if channel.explainer is None else getattr(seen, channel.explainer.gives).found
+        each = (time.perf_counter() - began) / len(rows)
         for s, signal in enumerate(channel.signals):
             value[s, rows] = signal(seen.only(signal.needs))
-            if channel.explainer is not None:
-                observed[s, rows] = getattr(seen, channel.explainer.gives).found
+        some = roles.measured[rows]
+        if kinds and some.any():
+            quality[:, rows[some]], there[:, rows[some]] = _quality(model, seen, near, some, each)
+    observed = np.tile(found, (len(channel.signals), 1))
     arrays = {"value": np.where(observed, value, 0.0), "observed": observed}
-    return arrays if channel.explainer else arrays | {"parity": np.array(company(model, data, inside))}
+    arrays |= {"quality": quality[:, roles.measured], "there": there[:, roles.measured]}
+    return arrays if channel.explainer else arrays | {"parity": np.array(company(model, data, roles.member))}
+
+
+def _tiles(asked: Bools) -> Iterator[tuple[int, Ints]]:
+    """Number and rows of every tile in which somebody is asked about."""
+    for tile, start in enumerate(range(0, len(asked), TILE)):
+        rows = start + np.flatnonzero(asked[start : start + TILE])
+        if len(rows):
+            yield tile, rows
+
+
+def _quality(model: Model, seen: Seen, near: Neighbourhood, some: Bools, each: float) -> tuple[Floats, Bools]:
+    """Measures (K, n) of the recourse of some records of a tile, the seconds of each last; where they speak (K, n)."""
+    given = Counterfactual(seen.counterfactual.rows[some], seen.counterfactual.found[some])
+    value, speaks = appraise(model, seen.x[some], given, near)
+    seconds = np.full((1, value.shape[1]), each)
+    return np.concatenate([value, seconds]), np.concatenate([speaks, np.ones_like(speaks[:1])])
 
 
 def company(model: Model, data: Dataset, inside: Bools) -> float:
@@ -116,7 +174,7 @@ def company(model: Model, data: Dataset, inside: Bools) -> float:
     return worst
 
 
-def look(model: Model, data: Dataset, owner: Dataset, explainer: Explainer | None, rows: slice, rng: Rng) -> Seen:
+def look(model: Model, data: Dataset, owner: Dataset, explainer: Explainer | None, rows: Ints, rng: Rng) -> Seen:
     """The lazy view of one tile: the explanation is computed once for all signals, then dropped."""
     X = data.X[rows]
     makers: dict[str, Callable[[], Any]] = {
@@ -166,7 +224,7 @@ def _trained(block: Block, missing: list[int]) -> dict[int, Model]:
         missing = [i for i in missing if i != at]
     if missing:
         rngs = [stream(block.seed, TRAIN, block.columns[at]) for at in missing]
-        ensemble = block.trainer.fit(block.data, block.member[:, missing], rngs)
+        ensemble = block.trainer.fit(block.data, block.roles.member[:, missing], rngs)
         for i, at in enumerate(missing):
             out[at] = ensemble[i]
             _keep(block, at, ensemble, i)

@@ -123,12 +123,14 @@ class Game:
 
     member (N, M): record i trained model j. targets (T,): columns attacked.
     shadows (T, M): columns the adversary of target t has trained. scored (N, T): records guessed about.
+    asked (N, M): cells the models are asked about, all that are scored among them; None stands for all cells.
     """
 
     member: Bools
     targets: Ints
     shadows: Bools
     scored: Bools
+    asked: Bools | None = None
 
     def __post_init__(self) -> None:
         member = frozen(self.member, bool, (None, None), "member")
@@ -143,6 +145,14 @@ class Game:
         object.__setattr__(self, "targets", targets)
         object.__setattr__(self, "shadows", shadows)
         object.__setattr__(self, "scored", frozen(self.scored, bool, (n, len(targets)), "scored"))
+        if self.asked is not None:
+            object.__setattr__(self, "asked", frozen(self.asked, bool, (n, m), "asked"))
+        if (self.scored & ~self.cells()[:, targets]).any():
+            raise JaliError("Every record that is scored must also be asked about under its target.")
+
+    def cells(self) -> Bools:
+        """The cells (N, M) the models are asked about."""
+        return np.broadcast_to(np.True_, self.member.shape) if self.asked is None else self.asked
 
 
 @dataclass(frozen=True)

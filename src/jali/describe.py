@@ -9,10 +9,13 @@ import numpy as np
 
 from jali.core import Bools, Dataset, Evidence, Floats, Game, Guesses
 from jali.judge import caught
+from jali.measures import Quality
 from jali.results import Exposed, Row
 from jali.stats.intervals import average
 
 SMALLEST_GROUP = 20
+SHARES = ("train_accuracy", "test_accuracy", "answered", "validity", "sparsity")
+NOBODY = "There is no record to measure it on."
 
 
 def exposed(guesses: Guesses, alpha: float, most: int = 20) -> list[Exposed]:
@@ -61,8 +64,8 @@ def _by_size(name: str, codes: Floats) -> dict[str, Bools]:
     return {f"{name}: {words[k]}": third == k for k in np.unique(third)}
 
 
-def measures(evidence: Evidence, game: Game) -> list[Row]:
-    """Accuracy of the targets on members and non-members, and the share of records each explainer answered."""
+def measures(evidence: Evidence, game: Game, quality: Quality) -> list[Row]:
+    """Accuracy of the targets on members and non-members, the share each explainer answered, quality of recourse."""
     unit, record = np.nonzero(game.scored.T)
     column = game.targets[unit]
     out = []
@@ -74,15 +77,20 @@ def measures(evidence: Evidence, game: Game) -> list[Row]:
     seen = set()
     for name, there in zip(evidence.names, evidence.observed, strict=True):
         explainer = name.rpartition("/")[0]
-        if explainer not in seen and not there.all():
+        if explainer not in seen and not there[game.cells()].all():
             seen.add(explainer)
             out.append(_measure("answered", explainer, there[record, column], unit, record))
+    for name, value, there in zip(quality.names, quality.value, quality.there, strict=True):
+        explainer, _, metric = name.rpartition("/")
+        out.append(_measure(metric, explainer, value[there], unit[there], record[there]))
     return out
 
 
 def _measure(metric: str, explainer: str, x: Any, unit: Any, record: Any) -> Row:
-    e = average(x.astype(np.float64), unit, record)
-    low, high = (None if side is None else min(max(side, 0.0), 1.0) for side in (e.low, e.high))
+    if not len(x):
+        return Row(kind="measure", metric=metric, explainer=explainer, value=None, reason=NOBODY)
+    e, most = average(x.astype(np.float64), unit, record), 1.0 if metric in SHARES else np.inf
+    low, high = (None if side is None else min(max(side, 0.0), most) for side in (e.low, e.high))
     return Row(kind="measure", metric=metric, explainer=explainer, value=e.value, low=low, high=high, units=e.units)
 
 
@@ -107,6 +115,8 @@ def sizes(game: Game, data: Dataset | None = None) -> dict[str, Any]:
     out: dict[str, Any] = {"rows": int(game.member.shape[0])}
     if data is not None:
         out |= {"columns": len(data.schema.columns), "classes": list(data.schema.classes)}
+    if game.asked is not None:
+        out["records scored per target"] = int(game.scored.sum(axis=0).max())
     return out | {
         "members per target": f"{low:,}" if low == high else f"{low:,} to {high:,}",
         "models": int(game.member.shape[1]),

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from jali.core import Evidence, Floats, Game, JaliError
 from jali.store import Arrays, read_arrays, write_arrays
 
-RESERVED = ("member", "targets", "shadows", "scored", "oriented")
+RESERVED = ("member", "targets", "shadows", "scored", "asked", "oriented")
 MASK = "observed/"
 LOW = ("loss", "variance", "l1", "l2", "linf")
 LOGARITHMIC = ("variance", "l1", "l2", "linf", "counterfactual_distance")
@@ -22,6 +22,8 @@ def write(path: Path, evidence: Evidence, game: Game) -> None:
     """Write evidence with the whole game, so that it can be attacked again without the model."""
     arrays: Arrays = {"member": game.member, "targets": game.targets, "shadows": game.shadows, "scored": game.scored}
     arrays["oriented"] = np.array(True)
+    if game.asked is not None:
+        arrays["asked"] = game.asked
     for name, value, observed in zip(evidence.names, evidence.value, evidence.observed, strict=True):
         arrays[name] = value
         if not observed.all():
@@ -103,7 +105,7 @@ def _game(arrays: Arrays, member: npt.NDArray[np.bool_]) -> tuple[Game, list[str
     """The game a file names, or every column in turn against the others."""
     named = [n for n in ("targets", "shadows", "scored") if n in arrays]
     if len(named) == 3:
-        return Game(member, arrays["targets"], arrays["shadows"], arrays["scored"]), []
+        return Game(member, arrays["targets"], arrays["shadows"], arrays["scored"], arrays.get("asked")), []
     if named:
         missing = next(n for n in ("targets", "shadows", "scored") if n not in arrays)
         raise JaliError(f"The file names {', '.join(named)} but not {missing}: give all three, or none.")
@@ -118,5 +120,5 @@ def _game(arrays: Arrays, member: npt.NDArray[np.bool_]) -> tuple[Game, list[str
         "Every record is in the same number of models, so counting the other columns gives membership away; "
         "name `targets`, `shadows` and `scored` in the file, or draw the columns independently."
     )
-    game = Game(member, np.arange(m), ~np.eye(m, dtype=bool), np.ones((n, m), dtype=bool))
+    game = Game(member, np.arange(m), ~np.eye(m, dtype=bool), np.ones((n, m), dtype=bool), arrays.get("asked"))
     return game, [warning] if balanced else []

@@ -9,9 +9,10 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from jali import parts, sanity
-from jali.columns import GAME, JUDGE, Block, Channel, digest, run_block, stream
+from jali.columns import GAME, JUDGE, Block, Channel, Roles, digest, run_block, stream
 from jali.core import (
     Attack,
     Dataset,
@@ -27,10 +28,11 @@ from jali.core import (
 )
 from jali.describe import exposed, groups, measures, sizes, twins
 from jali.judge import Trial, contrast_rows, curve, group_rows, guess, rows_of, unresolved
+from jali.measures import Quality
 from jali.parallel import Progress, alone, fan_out, silent
 from jali.plan import Plan, plan, with_gaps
 from jali.results import Check, Curve, Results, Row
-from jali.store import Store
+from jali.store import Arrays, Store
 
 Watch = Callable[[str], Progress]
 ALPHA = 0.01
@@ -66,6 +68,27 @@ class Machine:
 
 
 @dataclass(frozen=True)
+class Gathered:
+    """What all columns of a game left: evidence, quality of recourse, the largest sign of unequal preprocessing."""
+
+    evidence: Evidence
+    quality: Quality
+    parity: float
+
+
+@dataclass(frozen=True)
+class Collected:
+    """An experiment before anything is judged: data, game, what was gathered, and the seconds each stage took."""
+
+    data: Dataset
+    game: Game
+    evidence: Evidence
+    quality: Quality
+    parity: float
+    timings: dict[str, float]
+
+
+@dataclass(frozen=True)
 class Outcome:
     """What an experiment leaves: the results, and the evidence they rest on."""
 
@@ -92,32 +115,38 @@ def grid(experiment: Experiment, **axes: Sequence[Any]) -> Iterator[Experiment]:
 
 def run(experiment: Experiment, machine: Machine = Machine()) -> Outcome:  # noqa: B008 (frozen)
     """Draw the game, make the evidence, judge it."""
+    found = collect(experiment, machine)
+    data, game, began = found.data, found.game, time.perf_counter()
+    outcome = conclude(found.evidence, game, experiment.attack, experiment.seed, machine, data)
+    checks = [
+        alone(lambda rng: sanity.blind(data, game, rng), stream(experiment.seed, JUDGE, 1)),
+        *outcome.results.sanity,
+        sanity.parity(found.parity),
+    ]
+    rows = outcome.results.rows + measures(found.evidence, game, found.quality)
+    results = outcome.results.model_copy(
+        update={
+            "sanity": checks,
+            "timings": found.timings | {"attacks and statistics": time.perf_counter() - began},
+            "warnings": [*cautions(experiment), *outcome.results.warnings, *twins(data, game)],
+            "rows": stamped(rows, _key(experiment, data)),
+            "facts": sizes(game, data),
+        }
+    )
+    return Outcome(results, found.evidence, game, data)
+
+
+def collect(experiment: Experiment, machine: Machine = Machine()) -> Collected:  # noqa: B008 (frozen)
+    """Load the data, draw the game and make the evidence; nothing is judged yet."""
     began = time.perf_counter()
     data = experiment.data.load()
     if len(np.unique(data.y)) < 2:
         raise JaliError(f"The data hold one class only ({data.schema.classes[int(data.y[0])]!r}); two are needed.")
     game = experiment.game.draw(data, stream(experiment.seed, GAME))
     loaded = time.perf_counter()
-    evidence, difference = gather(experiment, data, game, machine)
-    gathered = time.perf_counter()
-    outcome = conclude(evidence, game, experiment.attack, experiment.seed, machine, data)
-    checks = [
-        alone(lambda rng: sanity.blind(data, game, rng), stream(experiment.seed, JUDGE, 1)),
-        *outcome.results.sanity,
-        sanity.parity(difference),
-    ]
-    timings = {"data and game": loaded - began, "models and explanations": gathered - loaded}
-    timings["attacks and statistics"] = time.perf_counter() - gathered
-    results = outcome.results.model_copy(
-        update={
-            "sanity": checks,
-            "timings": timings,
-            "warnings": [*cautions(experiment), *outcome.results.warnings, *twins(data, game)],
-            "rows": stamped(outcome.results.rows + measures(evidence, game), _key(experiment, data)),
-            "facts": sizes(game, data),
-        }
-    )
-    return Outcome(results, evidence, game, data)
+    made = gather(experiment, data, game, machine)
+    timings = {"data and game": loaded - began, "models and explanations": time.perf_counter() - loaded}
+    return Collected(data, game, made.evidence, made.quality, made.parity, timings)
 
 
 def stamped(rows: list[Row], key: str) -> list[Row]:
@@ -149,35 +178,50 @@ def channels(experiment: Experiment) -> tuple[Channel, ...]:
     return tuple(out)
 
 
-def gather(experiment: Experiment, data: Dataset, game: Game, machine: Machine) -> tuple[Evidence, float]:
-    """Evidence of all columns, and the largest sign of unequal preprocessing; what the store has is not redone."""
+def gather(experiment: Experiment, data: Dataset, game: Game, machine: Machine) -> Gathered:
+    """Evidence of all columns and the quality of the targets' recourse; what the store has is not redone."""
     chosen = channels(experiment)
     blocks = list(_blocks(experiment, data, game, machine, chosen))
     made = itertools.chain(*fan_out(run_block, blocks, machine.workers, machine.watch("training and explaining")))
     columns = list(made)
-    value = np.stack([np.concatenate([c["value"] for c in column]) for column in columns], axis=2)
-    observed = np.stack([np.concatenate([c["observed"] for c in column]) for column in columns], axis=2)
+    value, observed = (np.stack([_joined(c, name) for c in columns], axis=2) for name in ("value", "observed"))
     names = tuple(name for channel in chosen for name in channel.names())
-    difference = max(float(column[0]["parity"]) for column in columns)
-    return Evidence(names, value, observed, game.member), difference
+    measured = tuple(name for channel in chosen for name in channel.measures())
+    targets = [columns[j] for j in game.targets]
+    quality, there = (np.concatenate([_joined(c, name) for c in targets], axis=1) for name in ("quality", "there"))
+    parity = max(float(column[0]["parity"]) for column in columns)
+    return Gathered(Evidence(names, value, observed, game.member), Quality(measured, quality, there), parity)
+
+
+def _joined(column: list[Arrays], name: str) -> npt.NDArray[Any]:
+    """The named array of all channels of a column, one below the other."""
+    return np.concatenate([channel[name] for channel in column])
 
 
 def _blocks(
     experiment: Experiment, data: Dataset, game: Game, machine: Machine, chosen: tuple[Channel, ...]
 ) -> Iterator[Block]:
-    trainer, seed = experiment.model, experiment.seed
+    trainer, seed, roles = experiment.model, experiment.seed, _roles(game)
     fingerprint = digest(data.X, data.y) + repr(data.schema)
     total = game.member.shape[1]
     for start in range(0, total, machine.block):
         columns = tuple(range(start, min(start + machine.block, total)))
         models = tuple(parts.key("model", trainer, fingerprint, digest(game.member[:, j]), seed, j) for j in columns)
-        keys = tuple(tuple(_channel_key(m, c) for c in chosen) for m in models)
-        yield Block(data, trainer, game.member[:, columns], columns, chosen, keys, models, machine.store, seed)
+        pairs = zip(models, columns, strict=True)
+        keys = tuple(tuple(_channel_key(m, roles.pick(j), c) for c in chosen) for m, j in pairs)
+        yield Block(data, trainer, roles.pick(columns), columns, chosen, keys, models, machine.store, seed)
 
 
-def _channel_key(model: str, channel: Channel) -> str:
+def _roles(game: Game) -> Roles:
+    """What the records are to each column: recourse is measured where a target is scored."""
+    measured = np.zeros_like(game.member)
+    measured[:, game.targets] = game.scored
+    return Roles(game.member, game.cells(), measured)
+
+
+def _channel_key(model: str, roles: Roles, channel: Channel) -> str:
     explainer = "prediction" if channel.explainer is None else channel.explainer
-    return parts.key("evidence", model, explainer, *channel.signals)
+    return parts.key("evidence", model, digest(roles.asked, roles.measured), explainer, *channel.signals)
 
 
 # --- judging ---------------------------------------------------------------------------------------------------
@@ -209,7 +253,7 @@ def conclude(
     data: Dataset | None = None,
 ) -> Outcome:
     """Run every planned attack on the evidence and turn the guesses into rows, curves and exposure."""
-    full = with_gaps(evidence)
+    full = with_gaps(evidence, game)
     todo = plan(full, game, attacks)
     jobs = [_Job(t, full, game, seed, False) for t in todo.singles]
     jobs += [_Job(t, full, game, seed, True) for t in todo.joints.values()]

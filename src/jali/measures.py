@@ -6,15 +6,76 @@ columns. Time is the caller's to measure.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 
-from jali.core import Counterfactual, Dataset, Floats, Ints, JaliError, Model, Schema
+from jali.core import Bools, Counterfactual, Dataset, Floats, Ints, JaliError, Model, Schema
 from jali.encoding import Encoding
 
+MEASURES = ("validity", "cost_l0", "cost_l1", "cost_l2", "sparsity", "plausibility")
 BLOCK = 256  # rows compared with all training rows at once
 SAME = 1e-9  # moves below this are rounding
+
+
+@dataclass(frozen=True)
+class Quality:
+    """Measures of recourse in all scored cells of a game, by name: explainer/measure.
+
+    value (K, G): the cells of the first target by record, then those of the second, and so on; there (K, G): where a
+    measure speaks.
+    """
+
+    names: tuple[str, ...]
+    value: npt.NDArray[np.float32]
+    there: Bools
+
+
+@dataclass(frozen=True)
+class Neighbourhood:
+    """Training rows in model space by class, encoded once for many calls."""
+
+    owner: Dataset
+
+    @cached_property
+    def rows(self) -> dict[int, Floats]:
+        """Encoded rows (., P) of each class that has any."""
+        X, y = self.owner.X, self.owner.y
+        return {int(label): Encoding(self.owner.schema).encode(X[y == label]) for label in np.unique(y)}
+
+    def distance(self, X: Floats, wanted: Ints, k: int = 5) -> Floats:
+        """Mean l2 distance (n,) of raw rows X (n, D) to the k nearest training rows of class wanted (n,)."""
+        encode, out = Encoding(self.owner.schema).encode, np.zeros(len(X))
+        for label in np.unique(wanted):
+            if label not in self.rows:
+                name = self.owner.schema.classes[label]
+                raise JaliError(f"plausibility compares with training rows of class {name!r}, and there are none.")
+            train, rows = self.rows[label], np.flatnonzero(wanted == label)
+            for some in np.split(rows, range(BLOCK, len(rows), BLOCK)):
+                out[some] = _neighbours(encode(X[some]), train, min(k, len(train)))
+        return out
+
+
+def appraise(model: Model, X: Floats, there: Counterfactual, near: Neighbourhood) -> tuple[Floats, Bools]:
+    """All MEASURES (K, n) of rows given to records X (n, D), and where each speaks (K, n).
+
+    Validity speaks of all who are denied what they hope for, the rest of those who got a row; plausibility only where
+    the owner has training rows of the class reached.
+    """
+    schema, found = near.owner.schema, there.found
+    before, after = (model.logits(rows).argmax(axis=1) for rows in (X, there.rows))
+    value, speaks = np.zeros((len(MEASURES), len(X))), np.tile(found, (len(MEASURES), 1))
+    speaks[0] = before != (-1 if schema.favourable is None else schema.favourable)
+    speaks[-1] &= np.isin(after, list(near.rows))
+    given = Counterfactual(there.rows[found], found[found])
+    value[0] = _reached(before, after, there, schema)
+    value[1:4, found] = [cost(X[found], given, schema, norm) for norm in ("l0", "l1", "l2")]
+    value[4, found] = sparsity(X[found], given, schema)
+    value[5, speaks[5]] = near.distance(there.rows[speaks[5]], after[speaks[5]])
+    return value, speaks
 
 
 def validity(model: Model, X: Floats, there: Counterfactual, schema: Schema) -> Floats:
@@ -23,6 +84,10 @@ def validity(model: Model, X: Floats, there: Counterfactual, schema: Schema) -> 
     Records without a row count as 0, and so do those that had the favourable class already.
     """
     before, after = (model.logits(rows).argmax(axis=1) for rows in (X, there.rows))
+    return _reached(before, after, there, schema)
+
+
+def _reached(before: Ints, after: Ints, there: Counterfactual, schema: Schema) -> Floats:
     hoped = after != before if schema.favourable is None else (after == schema.favourable) & (before != after)
     return np.asarray(there.found & hoped, dtype=np.float64)
 
@@ -56,15 +121,7 @@ def plausibility(there: Counterfactual, wanted: Ints, owner: Dataset, k: int = 5
     """
     if k < 1:
         raise JaliError(f"plausibility: k must be at least 1, not {k}.")
-    encoding, out = Encoding(owner.schema), np.zeros(len(there.rows))
-    for label in np.unique(wanted):
-        train, rows = encoding.encode(owner.X[owner.y == label]), np.flatnonzero(wanted == label)
-        if not len(train):
-            name = owner.schema.classes[label]
-            raise JaliError(f"plausibility compares with training rows of class {name!r}, and there are none.")
-        for some in np.split(rows, range(BLOCK, len(rows), BLOCK)):
-            out[some] = _neighbours(encoding.encode(there.rows[some]), train, min(k, len(train)))
-    return out
+    return Neighbourhood(owner).distance(there.rows, wanted, k)
 
 
 def _neighbours(Z: Floats, train: Floats, k: int) -> Floats:

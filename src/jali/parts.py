@@ -103,7 +103,7 @@ def name_of(part: Any) -> str:
 
 def summary(kind: PartKind, name: str) -> str:
     """First sentence of a part's docstring."""
-    return (inspect.getdoc(_find(kind, name)) or "").split("\n")[0]
+    return (inspect.getdoc(find(kind, name)) or "").split("\n")[0]
 
 
 def key(*ingredients: Any) -> str:
@@ -197,7 +197,7 @@ def _list(kind: str | None, tokens: Tokens, text: str) -> tuple[tuple[Any, ...],
 
 
 def _part(kind: str, name: str, tokens: Tokens, text: str) -> tuple[Any, Tokens]:
-    cls = _find(kind, name)
+    cls = find(kind, name)
     fields = {f.name: f for f in dataclasses.fields(cls)}
     given: dict[str, Any] = {}
     if tokens and tokens[0] == ("mark", "("):
@@ -233,6 +233,9 @@ def _checked(name: str, field: dataclasses.Field[Any], value: Any) -> Any:
     wrong = want in plain and (not isinstance(value, plain[want]) or (want == "int" and isinstance(value, bool)))
     if wrong:
         raise JaliError(f"{name}: {field.name} must be of type {want}, not {value!r}.")
+    kind = _field_kind(field)
+    if kind and isinstance(value, (str, int, float)):
+        raise JaliError(f"{name}: {field.name} must name a part of kind {kind}, without quotes, not {value!r}.")
     if want.startswith("Literal["):
         allowed = ast.literal_eval(f"[{want[8:-1]}]")
         if value not in allowed:
@@ -251,7 +254,12 @@ def _field_kind(field: dataclasses.Field[Any]) -> str | None:
     return next((PROTOCOLS[w] for w in words if w in PROTOCOLS), None)
 
 
-def _find(kind: str, name: str) -> Any:
+def find(kind: str, name: str) -> Any:
+    """The class of a part of a kind, by its name or its import path.
+
+    >>> find("attack", "lira").__name__
+    'LiRA'
+    """
     if ":" in name:
         return _imported(name)
     known = names(kind)  # type: ignore[arg-type]

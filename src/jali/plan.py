@@ -34,15 +34,16 @@ class Plan:
         return out
 
 
-def with_gaps(evidence: Evidence) -> Evidence:
-    """Evidence with one more signal per explainer and pattern of gaps: whether it answered.
+def with_gaps(evidence: Evidence, game: Game) -> Evidence:
+    """Evidence with one more signal per explainer and pattern of gaps: whether it answered, where it was asked.
 
     Who gets an answer is the decision's doing, so what this pattern leaks is booked under the decision.
     """
     extra: dict[str, Bools] = {}
+    asked = game.cells()
     for explainer, names in explainers(evidence).items():
         masks = {n: evidence.observed[evidence.names.index(n)] for n in names}
-        partial = {n: there for n, there in masks.items() if not there.all()}
+        partial = {n: there for n, there in masks.items() if not there[asked].all()}
         for name, there in partial.items():
             same = [k for k, known in extra.items() if k.startswith(f"{explainer}/") and np.array_equal(known, there)]
             if not same:
@@ -52,7 +53,7 @@ def with_gaps(evidence: Evidence) -> Evidence:
     if not extra:
         return evidence
     value = np.concatenate([evidence.value, np.stack([v.astype(np.float64) for v in extra.values()])])
-    observed = np.concatenate([evidence.observed, np.ones((len(extra), *evidence.member.shape), dtype=bool)])
+    observed = np.concatenate([evidence.observed, np.repeat(asked[None], len(extra), axis=0)])
     return Evidence((*evidence.names, *extra), value, observed, evidence.member)
 
 

@@ -185,3 +185,25 @@ class Reproduction(BaseModel):
     findings: list[Finding] = Field(default_factory=list)
     drawings: list[Drawing] = Field(default_factory=list)
     studies: list[Study] = Field(default_factory=list)
+
+
+class Verification(BaseModel):
+    """What a test of a privacy claim found; `bounds` are lower bounds on epsilon by what an adversary looks at."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    schema_version: Literal["jali.verification/1"] = "jali.verification/1"
+    name: str
+    claim: str
+    epsilon: float
+    draws: int
+    bounds: dict[str, float]
+    by: str
+    lower: float
+    ceiling: float
+    verdict: Literal["REFUTED", "NOT REFUTED", "NOT TESTABLE"]
+    carriers: list[str] = Field(default_factory=list)
+    recomputed: float | None = None
+    assumes: list[str] = Field(default_factory=list)
+    refuted: str = ""
+    seconds: float = 0.0

@@ -25,7 +25,7 @@ def mean_auc(game: str, attack: str) -> float:
     )
     data = experiment.data.load()
     drawn = experiment.game.draw(data, stream(0, GAME))
-    evidence, _ = gather(experiment, data, drawn, Machine())
+    evidence = gather(experiment, data, drawn, Machine()).evidence
     guesses = guess(evidence, drawn, Trial(parts.build("attack", attack), (DISTANCE,), "x"))
     parts_ = [guesses.pick(guesses.unit == u) for u in range(len(drawn.targets))]
     return float(np.mean([auc(g.score, g.truth) for g in parts_]))

@@ -18,8 +18,9 @@ SPECS = [
     "folds(k=3, shadows=10)",
     "fixed(members=150, shadows=10)",
     "thirds(targets=4, shadows=5)",
+    "thirds(targets=4, shadows=5, most=60)",
 ]
-LEAKY = ["pawelczyk_released(targets=3)"]
+LEAKY = ["pawelczyk_released(targets=3)", "pawelczyk_released(targets=3, most=60)"]
 games = pytest.mark.parametrize("text", SPECS)
 every = pytest.mark.parametrize("text", SPECS + LEAKY)
 
@@ -88,6 +89,7 @@ def test_shapes_and_roles(text):
         assert not truth.all()
         assert not game.shadows[t, column]
         assert game.shadows[t].any()
+        assert game.cells()[game.scored[:, t]][:, game.shadows[t]].all()
 
 
 @every
@@ -139,6 +141,8 @@ def test_no_shadow_sees_a_scored_row(text):
         "disjoint(owner=0.0)",
         "folds(k=1)",
         "fixed(members=0)",
+        "thirds(most=-1)",
+        "pawelczyk_released(most=-1)",
     ],
 )
 def test_impossible_numbers_are_refused(bad):

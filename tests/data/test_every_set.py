@@ -5,9 +5,10 @@ import pytest
 
 from jali import parts
 from jali.data import _files, _frames
+from jali.data._catalogue import catalogue
 from jali.encoding import Encoding
 
-NAMES = [name for name in parts.names("data") if name != "table"]
+NAMES = [entry.name for entry in catalogue()]
 GENERATED = ("lending", "hypercube", "linear_gaussian")  # centre and spread belong to the design
 
 

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from jali.core import Column, Schema
 from jali.encoding import Encoding
 from jali.explain._search import leap
 from jali.explain._task import numbers
-from jali.explain._whole import legal, settled, units
+from jali.explain._whole import frugal, legal, rounded, settled, units
 from jali.models._linear import LinearModel
 
 
@@ -67,3 +69,45 @@ def test_a_point_that_was_not_found_stays_so():
     schema = Schema((Column("n", "integer", 0, 1),), favourable=1)
     t = task(schema, [1], -4.0, [[0]])
     assert not legal(t, (np.array([[1.0]]), np.array([False])), units(Encoding(schema)))[1].any()
+
+
+def test_many_small_units_are_taken_back_in_few_steps():
+    """From (2, 3000), where n + m / 1000 >= 1.5 holds by 3.5: n has unit 1, m has unit 1 / 1000."""
+    schema = Schema((Column("n", "integer", 0, 9), Column("m", "integer", 0, 9999, spread=1000.0)), favourable=1)
+    t, asked = task(schema, [1, 1], -1.5, [[0, 0]]), []
+
+    class Counted:
+        def margin(self, Z, of):
+            asked.append(len(Z))
+            return t.model.margin(Z, of)
+
+    z, found = legal(replace(t, model=Counted()), (np.array([[2.0, 3.0]]), np.array([True])), units(Encoding(schema)))
+    assert found[0]
+    assert len(asked) < 40
+    np.testing.assert_allclose(t.margin(z)[0], 0, atol=0.002)  # nothing is left to spare
+    assert t.spent(z)[0] < 1.2 * np.hypot(0.75, 0.75)  # the nearest points: (0, 1500), (1, 500)
+
+
+def test_rounded_is_the_nearest_number_of_units_from_the_record():
+    schema = Schema((Column("n", "integer", 0, 3, spread=2.0), Column("x")), favourable=1)
+    t = task(schema, [1, 1], -9, [[1, 0.0]])
+    z = rounded(t, np.array([[0.5 + 0.3, 0.4]]), units(Encoding(schema)))
+    np.testing.assert_allclose(z, [[0.5 + 0.5, 0.4]])  # 0.6 of a unit is one
+    np.testing.assert_allclose(rounded(t, np.array([[9.0, 0.4]]), units(Encoding(schema))), [[1.5, 0.4]])
+
+
+def test_frugal_tries_again_without_what_is_too_dear():
+    """One unit of n costs 1; of x, 0.1 is enough. A search that pays for n first is asked again without it."""
+    schema = Schema((Column("n", "integer", -9, 9), Column("x", low=-9, high=9)), favourable=1)
+    t, unit, seen = task(schema, [1, 1], -0.1, [[0, 0]]), np.array([1.0, 0.0]), []
+
+    def search(some):
+        seen.append(len(some))
+        stuck = some.low[:, 0] == some.high[:, 0]
+        z = np.where(stuck[:, None], [[0.0, 0.11]], [[1.0, 0.0]])
+        return z, np.ones(len(some), dtype=bool)
+
+    z, found = frugal(t, search, unit)
+    assert found.all()
+    np.testing.assert_array_equal(z, [[0.0, 0.11]])
+    assert seen == [1, 1]

@@ -228,6 +228,23 @@ def test_memory_is_bounded_and_shells_are_asked_together(monkeypatch):
     assert max(model.asked) == 1000
 
 
+def test_nothing_is_asked_about_that_could_not_be_nearer():
+    """Once a row is found, every row asked about lies nearer to the record than the nearest valid one so far."""
+    best, late = np.inf, 0
+
+    def score(X):
+        nonlocal best, late
+        far = np.linalg.norm(X, axis=1)
+        assert far.max() <= best + 1e-12
+        late += len(X) * np.isfinite(best)
+        best = min(best, far[X[:, 0] > 1].min(initial=np.inf))
+        return X[:, 0] - 1.0
+
+    out = explain(GrowingSpheres(samples=300, finish="refined sparse"), Rule(score), np.zeros((1, 4)), plain(4))
+    assert distance(out, np.zeros((1, 4)))[0] == pytest.approx(best)
+    assert 0 < late < 0.5 * 300 * growing_spheres.ROUNDS
+
+
 def test_an_empty_budget_is_refused():
     for wrong in ({"samples": 0}, {"shells": 0}, {"step": 0.0}, {"step": float("inf")}):
         with pytest.raises(JaliError, match="growing_spheres"):

@@ -25,8 +25,8 @@ def _one_thread():
         yield
 
 
-def explain(part, model, X, schema):
-    return part.explain(model, np.asarray(X, float), schema, None, np.random.default_rng(0))
+def explain(part, model, X, schema, seed=0):
+    return part.explain(model, np.asarray(X, float), schema, None, np.random.default_rng(seed))
 
 
 def straight(schema, w, b):
@@ -98,13 +98,14 @@ def test_a_fine_grid_finds_nothing_nearer(cost, power, hidden):
     grid = np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
     for rule in (lambda X: np.sin(2 * X[:, 0]) > X[:, 1], lambda X: np.hypot(X[:, 0], X[:, 1]) > 1.1):
         net, X = curved(hidden, rule)
-        out = explain(SCFE(cost=cost), net, X, PLANE)
         denied = net.logits(X).argmax(axis=1) == 0
-        assert out.found[denied].all()
         valid = np.concatenate([part[net.logits(part).argmax(axis=1) == 1] for part in np.array_split(grid, 40)])
         nearest, _ = cKDTree(valid).query(X[denied], p=power)
-        ours = np.linalg.norm(out.rows - X, ord=power, axis=1)[denied]
-        assert (ours <= 1.02 * nearest).all()
+        for seed in range(5):  # of the directions it looks in: the answer must not be luck
+            out = explain(SCFE(cost=cost), net, X, PLANE, seed)
+            assert out.found[denied].all()
+            ours = np.linalg.norm(out.rows - X, ord=power, axis=1)[denied]
+            assert (ours <= 1.02 * nearest).all()
 
 
 def test_each_record_alone_gets_the_answer_it_gets_in_company():

@@ -1,16 +1,15 @@
 from __future__ import annotations
 
 import functools
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from jali.report import reproduction
 from jali.report.html import render
 
-from . import sample
+from . import reproductions, sample
 
 pytestmark = pytest.mark.browser
 SCREENS = [(width, scheme) for width in (1280, 390) for scheme in ("light", "dark")]
@@ -25,6 +24,14 @@ CONTRAST = """() => {
   return found.map(e => ratio(light(getComputedStyle(e).color), page));
 }"""
 SIZES = "[...document.querySelectorAll('svg.figure')].map(e => e.getBoundingClientRect().toJSON())"
+LEGIBLE = """() => {
+  const linear = v => v <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4;
+  const light = c => { const [r, g, b] = c.match(/[\\d.]+/g).slice(0, 3).map(v => linear(v / 255));
+    return .2126 * r + .7152 * g + .0722 * b };
+  const sheet = light(getComputedStyle(document.querySelector('.sheet')).fill);
+  const texts = [...document.querySelectorAll('text')].map(e => light(getComputedStyle(e).fill));
+  return Math.min(...texts.map(t => (Math.max(t, sheet) + .05) / (Math.min(t, sheet) + .05)));
+}"""
 VISIBLE = "[...document.querySelectorAll('details td')].filter(e => e.checkVisibility()).length"
 
 
@@ -33,25 +40,26 @@ def page_of(make: sample.Maker) -> str:
     return render(make())
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    program = shutil.which("chromium")
-    if program is None:
-        pytest.skip("chromium is not installed")
-    with playwright.sync_playwright() as session:
-        chromium = session.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        yield chromium
-        chromium.close()
-
-
 @pytest.mark.parametrize("make", MAKERS)
 def test_page_in_a_browser(browser: Any, tmp_path: Path, make: sample.Maker) -> None:
-    file = tmp_path / "report.html"
-    file.write_text(page_of(make), encoding="utf-8")
+    seen = look(browser, tmp_path, page_of(make))
+    assert all(len(figures) >= 4 for figures in seen)
+
+
+@pytest.mark.parametrize("make", reproductions.MAKERS)
+def test_reproduction_in_a_browser(browser: Any, tmp_path: Path, make: reproductions.Maker) -> None:
+    seen = look(browser, tmp_path, reproduction.page(make()))
+    assert len({len(figures) for figures in seen}) == 1
+
+
+def look(browser: Any, folder: Path, text: str) -> list[list[dict[str, float]]]:
+    """Open a page on every screen, hold it to what every page must do, and say where its figures stand on each."""
+    file = folder / "report.html"
+    file.write_text(text, encoding="utf-8")
     page = browser.new_page()
     noise: list[str] = []
     asked: list[str] = []
+    found = []
     page.on("console", lambda message: noise.append(message.text))
     page.on("pageerror", lambda error: noise.append(str(error)))
     page.on("request", lambda request: asked.append(request.url))
@@ -61,14 +69,14 @@ def test_page_in_a_browser(browser: Any, tmp_path: Path, make: sample.Maker) -> 
         page.emulate_media(color_scheme=scheme)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         assert min(page.evaluate(CONTRAST)) >= 4.5
-        sizes = page.evaluate(SIZES)
-        assert len(sizes) >= 4
-        assert all(0 < s["width"] <= width and s["height"] > 50 for s in sizes)
+        found.append(page.evaluate(SIZES))
+        assert all(0 < s["width"] <= width and s["height"] > 50 for s in found[-1])
 
     assert page.evaluate("typeof window.hacked") == "undefined"
     assert noise == []
     assert asked == [file.as_uri()]
     page.close()
+    return found
 
 
 def test_what_is_folded_is_printed(browser: Any) -> None:
@@ -77,4 +85,17 @@ def test_what_is_folded_is_printed(browser: Any) -> None:
     assert page.evaluate(VISIBLE) == 0
     page.emulate_media(media="print")
     assert page.evaluate(VISIBLE) == page.locator("details td").count() > 50
+    page.close()
+
+
+def test_figures_of_their_own_are_legible_on_any_page(browser: Any, tmp_path: Path) -> None:
+    page = browser.new_page()
+    for name, text in reproduction.markdown(reproductions.full()).items():
+        if name.endswith(".svg"):
+            file = tmp_path / Path(name).name
+            file.write_text(text, encoding="utf-8")
+            page.goto(file.as_uri())
+            for scheme in ("light", "dark"):
+                page.emulate_media(color_scheme=scheme)
+                assert page.evaluate(LEGIBLE) >= 4.5
     page.close()

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from jali import parts
+from jali.core import JaliError
 from jali.data import _files
 
 
@@ -22,12 +23,20 @@ class Entry:
 
 
 def catalogue() -> list[Entry]:
-    """Every built-in data set by name; a table of the user's own is not one of them.
+    """Every data set its name alone settles; a table of the user's own, or a part that wraps another, is none.
 
     >>> [entry.state for entry in catalogue() if entry.name == "digits"]
     ['embedded']
     """
-    return [_entry(name, parts.build("data", name)) for name in parts.names("data") if name != "table"]
+    return [_entry(name, source) for name in parts.names("data") for source in _settled(name)]
+
+
+def _settled(name: str) -> list[Any]:
+    """The data set of a name, or nothing where it must be told more: a file, the data set it wraps."""
+    try:
+        return [parts.build("data", name)]
+    except JaliError:
+        return []
 
 
 def _entry(name: str, source: Any) -> Entry:

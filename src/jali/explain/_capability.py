@@ -45,8 +45,5 @@ def _instead(model: Model) -> str:
 
 
 def _wants(name: str) -> str:
-    """What an explainer wants of a model; nothing is known of one that only wraps another."""
-    try:
-        return str(getattr(parts.build("explain", name), "wants", "labels"))
-    except JaliError:
-        return ""
+    """What an explainer wants of a model; one that only wraps another leaves that to it."""
+    return str(getattr(parts.find("explain", name), "wants", ""))

@@ -66,8 +66,13 @@ class Freedom:
         return np.concatenate([moved**self.power, CHANGED * changed], axis=1)
 
     def distance(self, rows: Floats, origin: Floats) -> Floats:
-        """Distance (n,) in model space between rows and their origin (n, D)."""
-        return np.asarray(self.parts(rows, origin).sum(axis=1) ** (1 / self.power))
+        """Distance (...) in model space between rows (..., D) and their origin, of a shape that fits."""
+        total = np.zeros(rows.shape[:-1])
+        for j in self.numbers:  # column by column, as `around` lays them out
+            total += (np.abs(rows[..., j] - origin[..., j]) / self.schema.columns[j].spread) ** self.power
+        for j in self.codes:
+            total += CHANGED * (rows[..., j] != origin[..., j])
+        return np.asarray(total ** (1 / self.power))
 
     def draw(self, samples: int, rng: Rng) -> Draw:
         """Chance for a set of moves, uniform on the l1 or l2 sphere."""
@@ -76,7 +81,8 @@ class Freedom:
         length = (np.abs(heading) ** self.power).sum(axis=1, keepdims=True) ** (1 / self.power)
         places = np.array([len(self.schema.columns[j].categories) for j in self.codes], dtype=np.int64)
         rank, turn = rng.random(changes).argsort(axis=1), rng.integers(1, places, changes)
-        return Draw(heading / np.maximum(length, 1e-300), rng.random(samples), rng.random(samples), rank, turn)
+        heading = np.asfortranarray(heading / np.maximum(length, 1e-300))  # read column by column
+        return Draw(heading, rng.random(samples), rng.random(samples), rank, turn)
 
     def around(self, centre: Floats, low: Floats, high: Floats, draw: Draw) -> Floats:
         """Legal rows (n, S, D) between distance low (n,) and high (n,) of their centre (n, D).
@@ -109,4 +115,6 @@ class Freedom:
 
 def _legal(column: Column, values: Floats) -> Floats:
     """Numbers of a column, rounded where they are whole and kept inside its bounds."""
-    return np.clip(np.rint(values) if column.kind == "integer" else values, column.low, column.high)
+    values = np.rint(values) if column.kind == "integer" else values
+    bounded = np.isfinite(column.low) or np.isfinite(column.high)
+    return np.clip(values, column.low, column.high) if bounded else values

@@ -17,7 +17,7 @@ Points = tuple[Floats, Bools]
 HALF = 50  # steps after which the weight of the cost has halved
 LEAPS, OVERSHOOT = 20, 0.2
 ROUNDS, SHORTEST, ENOUGH = 15, 1e-3, 1e-4  # of a polish: rounds, smallest part of a step, gain at which it ends
-LOOKS, CLOSER = 3, 0.99
+CLOSER = 0.99
 
 
 def cross(task: Task, steps: int, lr: float, penalty: float) -> Points:
@@ -27,9 +27,9 @@ def cross(task: Task, steps: int, lr: float, penalty: float) -> Points:
     """
     points, found, at = task.origin.copy(), np.zeros(len(task), dtype=bool), np.arange(len(task))
     z, mean, square, still = task.origin, np.zeros_like(points), np.zeros_like(points), np.zeros_like(found)
-    weight = penalty * length(task.margin(z)[1], "l2")[:, None]
+    value, slope = task.margin(z)
+    weight = penalty * length(slope, "l2")[:, None]
     for k in range(1, steps + 1):
-        value, slope = task.margin(z)
         done = still | (value >= task.goal)
         if done.any():
             points[at[done]], found[at[done]] = z[done], (value >= task.goal)[done]
@@ -41,7 +41,8 @@ def cross(task: Task, steps: int, lr: float, penalty: float) -> Points:
         mean, square = 0.9 * mean + 0.1 * uphill, 0.999 * square + 0.001 * uphill**2
         last, z = z, task.inside(z - lr * (mean / (1 - 0.9**k)) / (np.sqrt(square / (1 - 0.999**k)) + 1e-8))
         still = (z == last).all(axis=1)  # in a corner of its box, or where the model is flat
-    points[at], found[at] = z, task.margin(z)[0] >= task.goal
+        value, slope = task.margin(z)
+    points[at], found[at] = z, value >= task.goal
     return points, found
 
 
@@ -113,19 +114,17 @@ def nearer(task: Task, one: Points, other: Points) -> Points:
     return np.where((first <= second)[:, None], one[0], other[0]), one[1] | other[1]
 
 
-def look(task: Task, best: Points, headings: Floats, reach: float) -> Points:
-    """Look for an outcome nearer than the best one in some directions (K, P), and walk on from what is seen.
+def look(task: Task, best: Points, headings: list[Floats], reach: float) -> Points:
+    """Look for an outcome nearer than the best one in some directions (K, P), and walk on from what is seen; repeat.
 
     Catches other parts of the boundary where few columns move. Records without a valid point look at distance reach.
     """
-    if not len(headings):
-        return best
-    heading = np.where((task.low < task.high).any(axis=0), headings, 0.0)
-    heading = heading[length(heading, task.cost) > 0]
-    for some in np.array_split(heading / length(heading, task.cost)[:, None], LOOKS):
+    for some in headings:
+        heading = np.where((task.low < task.high).any(axis=0), some, 0.0)
+        heading = heading[length(heading, task.cost) > 0]
         radius = CLOSER * np.where(best[1], task.spent(best[0]), reach)
         seen, hit = best[0].copy(), np.zeros(len(task), dtype=bool)
-        for u in some:
+        for u in heading / length(heading, task.cost)[:, None]:
             there = task.inside(task.origin + radius[:, None] * u)
             valid = ~hit & (task.margin(there)[0] >= task.goal)
             seen[valid], hit = there[valid], hit | valid

@@ -62,12 +62,13 @@ class VAE:
         Numbers are means; categories hold scores, the largest of which is the likeliest.
         """
         (W, b), (V, c) = self.layers[2:]
-        size, made = latent.shape[2], self.layout.made
+        (n, k, size), made = latent.shape, self.layout.made
         shared = self.scaled(Z)[:, self.layout.given] @ W[size:] + b
-        hidden = _softplus(latent @ W[:size] + shared[:, None])
-        out = np.repeat(Z[:, None], latent.shape[1], axis=1)
-        out[:, :, made] = (hidden @ V + c) * self.spread[made] + self.centre[made]
-        return out
+        hidden = _softplus((latent.reshape(-1, size) @ W[:size]).reshape(n, k, -1) + shared[:, None])
+        spread, centre = self.spread[made], self.centre[made]
+        out = np.repeat(Z, k, axis=0)
+        out[:, made] = hidden.reshape(n * k, -1) @ (V * spread) + (c * spread + centre)
+        return out.reshape(n, k, -1)
 
     def scaled(self, Z: Floats) -> Floats:
         """Rows (n, P) as the networks see them."""
@@ -206,8 +207,14 @@ def _views(theta: Floats, shapes: list[tuple[int, ...]]) -> Layers:
 
 
 def _softplus(a: Floats) -> Floats:
-    """log(1 + exp(a)), without overflow."""
-    return np.maximum(a, 0.0) + np.log1p(np.exp(-np.abs(a)))
+    """log(1 + exp(a)), without overflow; log and exp in place, as this is half the time of decoding."""
+    out = np.abs(a)
+    np.negative(out, out=out)
+    np.exp(out, out=out)
+    out += 1.0  # below exp(-36) this is 1: the error is absolute, 1e-16
+    np.log(out, out=out)
+    out += np.maximum(a, 0.0)
+    return out
 
 
 def _link(scores: Floats, plan: Layout) -> Floats:

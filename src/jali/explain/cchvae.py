@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -11,7 +12,7 @@ from jali.core import Bools, Counterfactual, Dataset, Floats, Gives, Ints, JaliE
 from jali.encoding import Encoding
 from jali.explain import _vae
 
-CANDIDATES, CELLS = 4096, 2_000_000  # rows shown to the model at once, and numbers in them: they bound the memory
+CANDIDATES, CELLS = 1024, 2_000_000  # rows shown to the model at once, and numbers in them: they bound the memory
 
 
 @dataclass(frozen=True)
@@ -60,24 +61,25 @@ class CCHVAE:
         asked = predicted != (-1 if schema.favourable is None else schema.favourable)
         rows, found = X.copy(), np.zeros(len(X), dtype=bool)
         if asked.any() and any(c.mutable for c in schema.columns):
-            decoder = _Decoder(model, _vae.trained(owner, schema, self.latent, self.hidden), Encoding(schema))
-            rows[asked], found[asked] = self._search(decoder, X[asked], predicted[asked], rng)
+            vae = _vae.trained(owner, schema, self.latent, self.hidden)
+            decoder = _Decoder(model, vae, Encoding(schema), X[asked], predicted[asked])
+            rows[asked], found[asked] = self._search(decoder, rng)
         return Counterfactual(rows, found)
 
     def _check(self) -> None:
         if not (min(self.latent, self.hidden, self.samples, self.shells) > 0 and self.step > 0):
             raise JaliError(f"cchvae: latent, hidden, samples, step and shells must be positive; got {self}.")
 
-    def _search(self, decoder: _Decoder, X: Floats, predicted: Ints, rng: Rng) -> tuple[Floats, Bools]:
+    def _search(self, decoder: _Decoder, rng: Rng) -> tuple[Floats, Bools]:
         """Answers (n, D) and where there is one (n,); only records without one go on to the next shells."""
-        moves, rows, found, shell = self._moves(rng), X.copy(), np.zeros(len(X), dtype=bool), 0
-        room = max(1, min(CANDIDATES, CELLS // len(decoder.encoding.source)) // self.samples)
+        moves, rows, found, shell = self._moves(rng), decoder.X.copy(), np.zeros(len(decoder.X), dtype=bool), 0
+        room = max(1, min(CANDIDATES, CELLS // decoder.origin.shape[1]) // self.samples)
         while shell < self.shells and not found.all():
             left = np.flatnonzero(~found)
             several = moves[shell : shell + max(1, room // len(left))]
             size = max(1, room // len(several))
             for some in np.split(left, range(size, len(left), size)):
-                rows[some], found[some] = decoder.nearest(X[some], predicted[some], several)
+                rows[some], found[some] = decoder.nearest(some, several)
             shell += len(several)
         return rows, found
 
@@ -91,38 +93,50 @@ class CCHVAE:
 
 @dataclass(frozen=True)
 class _Decoder:
-    """From latent moves to legal rows the model has judged."""
+    """From latent moves of the records X (n, D) to legal rows the model has judged; predicted (n,): what they have."""
 
     model: Model
     vae: _vae.VAE
     encoding: Encoding
+    X: Floats
+    predicted: Ints
 
-    def nearest(self, X: Floats, predicted: Ints, moves: Floats) -> tuple[Floats, Bools]:
-        """Nearest valid row (n, D) of the first of the shells of moves (g, s, latent) that has one, and where (n,)."""
-        Z, shells = self.encoding.encode(X), (len(X), *moves.shape[:2])
-        made = self._legal(X, Z, moves)
-        valid = self._valid(made, predicted).reshape(shells)
+    @cached_property
+    def origin(self) -> Floats:
+        """The records in model space (n, P)."""
+        return self.encoding.encode(self.X)
+
+    @cached_property
+    def codes(self) -> Floats:
+        """Their latent means (n, latent)."""
+        return self.vae.encode(self.origin)
+
+    def nearest(self, who: Ints, moves: Floats) -> tuple[Floats, Bools]:
+        """Nearest valid rows (k, D) of the first of the shells of moves (g, s, latent) that has one, and where (k,)."""
+        shells = (len(who), *moves.shape[:2])
+        made = self._legal(who, moves.reshape(-1, moves.shape[2]))
+        valid = self._valid(who, made).reshape(shells)
         hits: Bools = np.any(valid, axis=2)
         hit: Bools = np.any(hits, axis=1)
         valid &= (np.arange(shells[1]) == hits.argmax(axis=1)[:, None])[:, :, None]
         good = np.flatnonzero(valid)
         distance = np.full(valid.size, np.inf)
-        distance[good] = np.abs(self.encoding.encode(made[good]) - Z[good // valid[0].size]).sum(axis=1)
-        best = distance.reshape(len(X), -1).argmin(axis=1)
-        rows = made.reshape(len(X), -1, X.shape[1])[np.arange(len(X)), best]
-        return np.where(hit[:, None], rows, X), hit
+        distance[good] = np.abs(self.encoding.encode(made[good]) - self.origin[who[good // valid[0].size]]).sum(axis=1)
+        best = distance.reshape(len(who), -1).argmin(axis=1)
+        rows = made.reshape(len(who), -1, self.X.shape[1])[np.arange(len(who)), best]
+        return np.where(hit[:, None], rows, self.X[who]), hit
 
-    def _legal(self, X: Floats, Z: Floats, moves: Floats) -> Floats:
-        """Raw rows (n g s, D) of every move of every record, with the record's own immutable columns."""
-        codes = self.vae.encode(Z)[:, None] + moves.reshape(-1, moves.shape[2])
-        rows = self.encoding.decode(self.vae.decode(codes, Z).reshape(-1, Z.shape[1]))
-        fixed = [not c.mutable for c in self.encoding.schema.columns]
-        rows[:, fixed] = np.repeat(X[:, fixed], codes.shape[1], axis=0)
+    def _legal(self, who: Ints, moves: Floats) -> Floats:
+        """Raw rows (k m, D) of moves (m, latent) of every record, with its own immutable columns."""
+        made = self.vae.decode(self.codes[who][:, None] + moves, self.origin[who])
+        rows = self.encoding.decode(made.reshape(-1, made.shape[2]))
+        fixed = [j for j, c in enumerate(self.encoding.schema.columns) if not c.mutable]
+        rows[:, fixed] = np.repeat(self.X[who][:, fixed], len(moves), axis=0)
         return rows
 
-    def _valid(self, rows: Floats, predicted: Ints) -> Bools:
-        """Whether each of the rows (n k, D) has the outcome hoped for: the favourable one, or any other than now."""
+    def _valid(self, who: Ints, rows: Floats) -> Bools:
+        """Whether each of the rows (k m, D) has the outcome hoped for: the favourable one, or any other than now."""
         label: Ints = self.model.logits(rows).argmax(axis=1)
         wanted = self.encoding.schema.favourable
-        unwanted = np.repeat(predicted, len(rows) // len(predicted))
+        unwanted = np.repeat(self.predicted[who], len(rows) // len(who))
         return np.not_equal(label, unwanted) if wanted is None else np.equal(label, wanted)

@@ -115,7 +115,7 @@ class _Search:
         who, low = np.arange(len(self.X)), width
         for k in range(shells):
             high = np.minimum(np.maximum(low + width[who], WIDEN * low), FAR)
-            best.improve(who, *self._nearest(who, self.X, low, high, self._draw(GROW, k)))
+            best.improve(who, *self._nearest(who, self.X, low, high, best.cost[who], self._draw(GROW, k)))
             open_ = np.isinf(best.cost[who])
             who, low = who[open_], high[open_]
             if not len(who):
@@ -126,7 +126,8 @@ class _Search:
         """Radius (n,) of a ball without a valid row, as far as samples tell; rows of larger balls are kept."""
         width, who = np.full(len(self.X), step), np.arange(len(self.X))
         for k in range(HALVINGS):
-            rows, cost = self._nearest(who, self.X, np.zeros(len(who)), width[who], self._draw(SHRINK, k))
+            inner, limit = np.zeros(len(who)), np.full(len(who), np.inf)
+            rows, cost = self._nearest(who, self.X, inner, width[who], limit, self._draw(SHRINK, k))
             best.improve(who, rows, cost)
             who = who[np.isfinite(cost)]
             width[who] /= 2
@@ -139,8 +140,9 @@ class _Search:
         who = best.found()
         self._bisect(who, best)
         for k in range(ROUNDS):
-            reach = best.cost[who] * CLOSER ** (k + 1)
-            best.improve(who, *self._nearest(who, best.rows, np.zeros(len(who)), reach, self._draw(REFINE, k)))
+            inner, limit = np.zeros(len(who)), best.cost[who]
+            reach = limit * CLOSER ** (k + 1)
+            best.improve(who, *self._nearest(who, best.rows, inner, reach, limit, self._draw(REFINE, k)))
             self._bisect(who, best)
 
     def _bisect(self, who: Ints, best: _Best) -> None:
@@ -168,19 +170,26 @@ class _Search:
         best.improve(who[valid], rows[valid], self.free.distance(rows[valid], self.X[who[valid]]))
         return valid
 
-    def _nearest(self, who: Ints, centre: Floats, low: Floats, high: Floats, draw: Draw) -> tuple[Floats, Floats]:
-        """Nearest valid row (k, D) of each record who (k,) among samples around its centre, and its distance (k,)."""
+    def _nearest(
+        self, who: Ints, centre: Floats, low: Floats, high: Floats, limit: Floats, draw: Draw
+    ) -> tuple[Floats, Floats]:
+        """Nearest valid row (k, D) of each record who (k,) among samples around its centre, and its distance (k,).
+
+        Samples that are not nearer to the record than limit (k,) are not asked about: they cannot become its answer.
+        """
         rows, cost = self.X[who], np.full(len(who), np.inf)
         each = max(1, CHUNK // self.samples)
         for at in range(0, len(who), each):
             block = slice(at, at + each)
-            mine = np.repeat(who[block], self.samples)
-            tried = self.free.around(centre[who[block]], low[block], high[block], draw).reshape(len(mine), -1)
-            valid = self._valid(mine, tried)
-            far = np.full(len(mine), np.inf)
-            far[valid] = self.free.distance(tried[valid], self.X[mine[valid]])
-            pick = far.reshape(-1, self.samples).argmin(axis=1) + np.arange(0, len(mine), self.samples)
-            rows[block], cost[block] = tried[pick], far[pick]
+            mine, k = who[block], np.arange(len(who[block]))
+            tried = self.free.around(centre[mine], low[block], high[block], draw)
+            far = self.free.distance(tried, rows[block, None])
+            near = far < limit[block, None]
+            valid = near.copy()
+            valid[near] = self._valid(mine[near.nonzero()[0]], tried[near])
+            far[~valid] = np.inf
+            pick = far.argmin(axis=1)
+            rows[block], cost[block] = tried[k, pick], far[k, pick]
         return rows, cost
 
     def _valid(self, who: Ints, rows: Floats) -> Bools:

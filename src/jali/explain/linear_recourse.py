@@ -3,28 +3,33 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
-from jali.core import Bools, Counterfactual, Dataset, Floats, Gives, Ints, JaliError, Linear, Model, Rng, Schema, Wants
+from jali.core import Counterfactual, Dataset, Floats, Gives, Ints, JaliError, Model, Rng, Schema, Wants
 from jali.encoding import Encoding
 from jali.explain._capability import linear
-from jali.explain._nearest import nearest_l2
+from jali.explain._search import Points, nearer
+from jali.explain._task import Task
+from jali.explain._whole import frugal, legal, rounded, units
+from jali.models._linear import lead
 
-OVERSHOOT = 1e-6
+OVERSHOOT, ROUNDING = 1e-6, 1e-3  # how far to cross: a share of the gap, and of the scores a share of that
 
 
 @dataclass(frozen=True)
 class LinearRecourse:
-    """The nearest legal row with the outcome hoped for, exactly, for linear models.
+    """The nearest row with the outcome hoped for, exactly, for linear models.
 
     Without bounds: delta = (s - f(z)) w / ||w||^2, at distance |s - f(z)| / ||w||, with f the score of the wanted
     class over the predicted one (intercept included), w its weights on the mutable numeric columns and s = `margin`.
     With bounds: delta_j = clip(t w_j, low_j - z_j, high_j - z_j) for the smallest t that reaches s, found exactly
-    from the sorted breakpoints. Whole numbers are then rounded away from the record, which keeps the outcome.
-    A table with a favourable class gives recourse to those denied it; without one, everybody is shown the nearest
-    other class. Crossing is by a relative 1e-6.
+    from the sorted breakpoints. Whole numbers are then rounded away from the record and taken back as far as the
+    outcome allows, or rounded to the nearest where other numbers can make up for it: legal rows, near the nearest
+    ones. Categories stay as they are. A table with a favourable class gives recourse to those denied it; without one,
+    everybody is shown the nearest other class. Crossing is by a relative 1e-6.
 
     Pawelczyk, Lakkaraju and Neel, AISTATS 2023 (closed form for linear models).
 
@@ -41,46 +46,102 @@ class LinearRecourse:
     reads: ClassVar[frozenset[str]] = frozenset()
     wants: ClassVar[Wants] = "linear"
 
+    def __post_init__(self) -> None:
+        if not 0 <= self.margin < np.inf:
+            raise JaliError(f"linear_recourse: margin must be zero or more, and finite; got {self.margin}.")
+
     def explain(self, model: Model, X: Floats, schema: Schema, owner: Dataset | None, rng: Rng) -> Counterfactual:  # noqa: ARG002
         """Counterfactual rows (n, D) where one exists."""
         known, encoding = linear("linear_recourse", model, schema), Encoding(schema)
-        Z, scores = encoding.encode(X), model.logits(X)
-        predicted = scores.argmax(axis=1)
-        wanted, asked = self._wanted(known, encoding, scores, predicted, schema)
-        weight = (known.coef[:, wanted] - known.coef[:, predicted]).T * encoding.movable()
-        gap = np.take_along_axis(scores, np.stack([predicted, wanted], axis=1), axis=1) @ [1.0, -1.0] + self.margin
-        low, high = encoding.bounds()
-        delta, reached = nearest_l2(weight, gap * (1 + OVERSHOOT) + OVERSHOOT * 1e-3, low - Z, high - Z)
-        rows = _outward(X, Z + delta, encoding)
-        found = asked & reached & (model.logits(rows).argmax(axis=1) == wanted)
+        scores = model.logits(X)
+        predicted, rows, spent = scores.argmax(axis=1), X.copy(), np.full(len(X), np.inf)
+        moves = _Moves(encoding, known.coef[encoding.movable()])
+        for wanted in self._outcomes(schema):
+            at = np.flatnonzero(predicted != wanted)
+            there, cost = moves.nearest(X[at], scores[at], wanted, self.margin)
+            better = cost < spent[at]
+            rows[at[better]], spent[at[better]] = there[better], cost[better]
+        decided = model.logits(rows).argmax(axis=1)
+        found = np.isfinite(spent) & (
+            decided != predicted if schema.favourable is None else decided == schema.favourable
+        )
         return Counterfactual(np.where(found[:, None], rows, X), found)
 
-    def _wanted(
-        self, known: Linear, encoding: Encoding, scores: Floats, predicted: Ints, schema: Schema
-    ) -> tuple[Ints, Bools]:
-        """Class to reach (n,) and who asks for it (n,)."""
-        if schema.favourable is not None:
-            if len(schema.classes) > 2:
-                raise JaliError(
-                    "linear_recourse has a closed form for two classes only: leave the favourable class out to be "
-                    "shown the nearest other class, or merge classes."
-                )
-            return np.full(len(scores), schema.favourable), predicted != schema.favourable
-        weight = (known.coef[:, None, :] - known.coef[:, :, None])[encoding.movable()]
-        steep = np.linalg.norm(weight, axis=0)[predicted]
-        distance = (scores.max(axis=1, keepdims=True) - scores) / np.maximum(steep, 1e-300)
-        distance[np.arange(len(scores)), predicted] = np.inf
-        return distance.argmin(axis=1), np.ones(len(scores), dtype=bool)
+    def _outcomes(self, schema: Schema) -> tuple[int, ...]:
+        """Classes that records ask for, if they do not have them."""
+        if schema.favourable is None:
+            return tuple(range(len(schema.classes)))
+        if len(schema.classes) > 2:
+            raise JaliError(
+                "linear_recourse has a closed form for two classes only: leave the favourable class out to be "
+                "shown the nearest other class, or merge classes."
+            )
+        return (schema.favourable,)
 
 
-def _outward(X: Floats, moved: Floats, encoding: Encoding) -> Floats:
-    """Raw rows of the moved points: whole numbers rounded away from the record, all else left alone."""
-    rows = X.copy()
-    for at in np.flatnonzero(encoding.movable()):
-        j = encoding.source[at]
-        column = encoding.schema.columns[j]
-        value = moved[:, at] * column.spread + column.centre
-        if column.kind == "integer":
-            value = np.where(value > X[:, j], np.ceil(value - 1e-9), np.floor(value + 1e-9))
-        rows[:, j] = np.clip(value, column.low, column.high)
-    return rows
+@dataclass(frozen=True)
+class _Moves:
+    """Scores of moves: a point (p + C,) is a move of the p free numbers, and behind it the C scores it starts from.
+
+    So the other columns of model space, often hundreds, are looked at only when the model itself is asked.
+    """
+
+    encoding: Encoding
+    coef: Floats
+
+    @cached_property
+    def slope(self) -> Floats:
+        """Gradient (C, p + C) of each score by the move; the scores a move starts from do not change."""
+        return np.pad(self.coef.T, ((0, 0), (0, self.coef.shape[1])))
+
+    def gradient(self, Z: Floats, of: Ints) -> Floats:
+        """Gradient (n, p + C) of the score of class of (n,); the same at all points Z."""
+        return self.slope[np.broadcast_to(of, len(Z))]
+
+    def margin(self, Z: Floats, of: Ints) -> tuple[Floats, Floats]:
+        """Score of class of (n,) minus the best other one, (n,), and its gradient (n, p + C) at points Z."""
+        free = len(self.coef)
+        value, rival = lead(Z[:, :free] @ self.coef + Z[:, free:], of)
+        return value, self.slope[of] - self.slope[rival]
+
+    def nearest(self, X: Floats, scores: Floats, wanted: int, beyond: float) -> tuple[Floats, Floats]:
+        """Legal rows (n, D) of the wanted class, and their l2 distance (n,), infinite where there is none."""
+        free = np.flatnonzero(self.encoding.movable())
+        at, rows = self.encoding.source[free], X.copy()
+        columns = [self.encoding.schema.columns[j] for j in at]
+        low, high, spread = (np.array([getattr(c, name) for c in columns]) for name in ("low", "high", "spread"))
+        task = self._task(((low, high) - X[:, None, at]) / spread, scores, wanted, beyond)
+        unit = np.append(units(self.encoding)[free], np.zeros(scores.shape[1]))
+        z, found = _legal(task, unit)
+        move = z[:, : len(at)]
+        there = X[:, at] + move * spread
+        there = np.clip(np.where(unit[: len(at)] > 0, np.rint(there), there), low, high)
+        rows[:, at] = np.where(move != 0, there, X[:, at])
+        return rows, np.where(found, task.spent(z), np.inf)
+
+    def _task(self, room: Floats, scores: Floats, wanted: int, beyond: float) -> Task:
+        """From no move, inside room (n, 2, p) downwards and upwards, to just beyond the margin."""
+        still, room = np.zeros((len(scores), len(self.coef))), np.clip(room, [[-np.inf], [0.0]], [[0.0], [np.inf]])
+        origin, low, high = (np.concatenate([move, scores], axis=1) for move in (still, room[:, 0], room[:, 1]))
+        of = np.full(len(scores), wanted)
+        gap = beyond - self.margin(origin, of)[0] + ROUNDING * (1 + np.abs(scores).max(axis=1))
+        return Task(self, origin, of, low, high, beyond + OVERSHOOT / 2 * gap, "l2")
+
+
+def _legal(task: Task, unit: Floats) -> Points:
+    """The closed form with whole numbers whole; where other numbers move as well, they make up for the rounding."""
+    whole = unit > 0
+    if not (task.low < task.high)[:, ~whole].any():
+        return frugal(task, lambda t: legal(t, _solved(t), unit), unit)
+    exact = _solved(task)
+    best = legal(task, exact, unit)
+    for z in (best[0], rounded(task, exact[0], unit)) if whole.any() else ():
+        best = nearer(task, best, _solved(task.held(whole, z)))
+    return best
+
+
+def _solved(task: Task) -> Points:
+    """The nearest points just beyond the goal."""
+    value, slope = task.margin(task.origin)
+    z = task.step(task.origin, slope, (1 + OVERSHOOT / 2) * (task.goal - value))
+    return z, task.margin(z)[0] >= task.goal

@@ -15,6 +15,7 @@ from jali.explain._task import Task
 from jali.explain._whole import legal, settled, units
 
 PENALTY = 0.25  # weight of the cost at the start, relative to the slope of the margin
+LOOKS = 3
 FEW = 8  # with more columns than this, random directions find nothing nearer
 
 
@@ -66,9 +67,13 @@ class SCFE:
 
         return recourse("scfe", model, X, schema, self.cost, search)
 
-    def _headings(self, movable: Bools, rng: Rng) -> Floats:
-        """Directions (K, P) to look in; none where too many columns (P,) move."""
+    def _headings(self, movable: Bools, rng: Rng) -> list[Floats]:
+        """Directions (K, P) to look in, time and again; none where too many columns (P,) move.
+
+        The axes are in all of them: from one look to the next the nearest outcome may turn from one axis to another.
+        """
         if not self.probes or movable.sum() > FEW:
-            return np.zeros((0, len(movable)))
+            return []
         axes = np.eye(len(movable))[movable]
-        return np.concatenate([axes, -axes, rng.normal(size=(self.probes, len(movable)))])
+        others = np.array_split(rng.normal(size=(self.probes, len(movable))), LOOKS)
+        return [np.concatenate([axes, -axes, some]) for some in others]

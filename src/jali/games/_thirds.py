@@ -4,18 +4,32 @@ from __future__ import annotations
 
 import numpy as np
 
-from jali.core import Dataset, Game, Rng
+from jali.core import Bools, Dataset, Game, Ints, Rng
 from jali.games._draws import blocks, enough, subsets
 
 
-def three_folds(name: str, data: Dataset, rng: Rng, targets: int, shadows: int, share: float, pool: int) -> Game:
-    """Fold 0 trains the target, fold 1 holds its non-members, and its shadows train on shares of fold `pool`."""
+def three_folds(
+    name: str, data: Dataset, rng: Rng, targets: int, shadows: int, share: float, pool: int, most: int
+) -> Game:
+    """Fold 0 trains the target, fold 1 holds its non-members, and its shadows train on shares of fold `pool`.
+
+    At most `most` rows of each of these folds are asked about (0: all). They are drawn last, so that the models are
+    the same whatever is asked.
+    """
     group = blocks(data)
     ids = int(group.max()) + 1
-    folds = [(rng.permutation(ids) * 3 // ids)[group] for _ in range(targets)]
-    helpers = [subsets(group, share, shadows, rng, fold == pool) for fold in folds]
-    member = np.concatenate([np.stack([fold == 0 for fold in folds], axis=1), *helpers], axis=1)
-    owner = np.r_[np.full(targets, -1), np.repeat(np.arange(targets), shadows)]
-    scored = np.stack([fold < 2 for fold in folds], axis=1)
+    folds = np.stack([(rng.permutation(ids) * 3 // ids)[group] for _ in range(targets)], axis=1)
+    helpers = [subsets(group, share, shadows, rng, fold == pool) for fold in folds.T]
+    member = np.concatenate([folds == 0, *helpers], axis=1)
+    owner = np.r_[np.arange(targets), np.repeat(np.arange(targets), shadows)]
+    helps = (owner == np.arange(targets)[:, None]) & (np.arange(len(owner)) >= targets)
+    some = np.stack([_some(fold, {0, 1, pool}, most or len(data), rng) for fold in folds.T], axis=1)
+    scored = some & (folds < 2)
     enough(name, data, member, scored)
-    return Game(member, np.arange(targets), owner == np.arange(targets)[:, None], scored)
+    return Game(member, np.arange(targets), helps, scored, some[:, owner] if most else None)
+
+
+def _some(fold: Ints, used: set[int], most: int, rng: Rng) -> Bools:
+    """At most so many random rows of each fold in use, as a mask (N,)."""
+    chosen = [rng.permutation(np.flatnonzero(fold == k))[:most] for k in sorted(used)]
+    return np.isin(np.arange(len(fold)), np.concatenate(chosen))

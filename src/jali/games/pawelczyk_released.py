@@ -17,7 +17,8 @@ class PawelczykReleased:
     For each target the rows are cut into three folds: the target trains on the first, the second holds the
     non-members and is the pool of the shadows, each on a random share of it; the third is not used. A non-member is
     then in most shadows and a member in none, so counting alone recognises members, and a likelihood ratio against
-    these shadows measures the shadows' memory of the non-members. The clean game is `thirds`.
+    these shadows measures the shadows' memory of the non-members. With `most` above 0, at most so many random records
+    of each of the two folds are scored and asked about; the models are the same. The clean game is `thirds`.
 
     Pawelczyk, Lakkaraju and Neel, AISTATS 2023 (released pipeline: 5 shadows on 75 % of the test fold).
 
@@ -31,6 +32,7 @@ class PawelczykReleased:
     targets: int = 8
     shadows: int = 5
     share: float = 0.75
+    most: int = 0
     caution: ClassVar[str] = (
         "The shadows of this game were trained on the records scored as non-members, so counting gives membership "
         "away; its numbers are shown only to compare with published ones."
@@ -40,7 +42,10 @@ class PawelczykReleased:
         positive("pawelczyk_released", "targets", self.targets)
         positive("pawelczyk_released", "shadows", self.shadows)
         proportion("pawelczyk_released", "share", self.share)
+        positive("pawelczyk_released", "most", self.most, least=0)
 
     def draw(self, data: Dataset, rng: Rng) -> Game:
         """Cut three folds per target; the shadows come from the second, which is also scored."""
-        return three_folds("pawelczyk_released", data, rng, self.targets, self.shadows, self.share, pool=1)
+        return three_folds(
+            "pawelczyk_released", data, rng, self.targets, self.shadows, self.share, pool=1, most=self.most
+        )

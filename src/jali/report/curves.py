@@ -1,8 +1,9 @@
-"""The report's trade-off curves: one figure per explainer, one stroke per channel, the same in every figure."""
+"""Trade-off curves: one figure per explainer, one stroke per channel, the same in every figure."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -36,6 +37,8 @@ STROKES = {
     "decision + explanation": Stroke(5, "dashed", 1.9),
 }
 UNKNOWN = Stroke(3, "dotted", 2.0)
+WIDE, THIN = 2.8, 1.7
+SIZE = (svg.WIDTH, 400.0)
 
 
 @dataclass(frozen=True)
@@ -54,12 +57,17 @@ class Panel:
         >>> Panel("", (Curve(label="score", floor=0.001, **flat),), Markup()).floors
         'Resolvable from 0.1 %.'
         """
-        found: dict[str, list[str]] = {}
-        for curve in self.curves:
-            found.setdefault(words.percent(curve.floor, 2).rstrip("0").rstrip("."), []).append(curve.label)
-        if len(found) == 1:
-            return f"Resolvable from {next(iter(found))} %."
-        return "Resolvable: " + "; ".join(f"{', '.join(labels)} from {at} %" for at, labels in found.items()) + "."
+        return floors(self.curves)
+
+
+def floors(curves: Sequence[Curve]) -> str:
+    """From where on curves are drawn, in words."""
+    found: dict[str, list[str]] = {}
+    for curve in curves:
+        found.setdefault(words.percent(curve.floor, 2).rstrip("0").rstrip("."), []).append(curve.label)
+    if len(found) == 1:
+        return f"Resolvable from {next(iter(found))} %."
+    return "Resolvable: " + "; ".join(f"{', '.join(labels)} from {at} %" for at, labels in found.items()) + "."
 
 
 def panels(curves: Sequence[Curve]) -> list[Panel]:
@@ -70,7 +78,7 @@ def panels(curves: Sequence[Curve]) -> list[Panel]:
     """
     base = tuple(c for c in curves if not c.explainer)
     titles = list(dict.fromkeys(c.explainer for c in curves if c.explainer)) or [""] * bool(base)
-    start = _start(curves)
+    start = start_of(curves)
     drawn = []
     for k, title in enumerate(titles):
         some = base + tuple(c for c in curves if title and c.explainer == title)
@@ -84,41 +92,72 @@ def legend(curves: Sequence[Curve]) -> list[tuple[str, Stroke]]:
     return [(label, STROKES.get(label, UNKNOWN)) for label in sorted(labels, key=_rank)]
 
 
-def roc(name: str, curves: Sequence[Curve], start: float) -> Markup:
+def start_of(curves: Sequence[Curve]) -> float:
+    """Where both axes begin: half the lowest floor, so that what can be resolved has most of the room."""
+    floor = min([1.0, *(c.floor for c in curves)])
+    positive = [x for c in curves for x in c.fpr if x > 0]
+    return max(floor / 2 if floor > 0 else min([0.01, *positive]), 1e-6)
+
+
+def strokes(labels: Sequence[str]) -> dict[str, Stroke]:
+    """A stroke for each label: attacks whose names begin alike share a colour and a width and differ in their dash.
+
+    >>> [(s.colour, s.dash) for s in strokes(["CFD", "CFD-LRT", "Loss", "Loss-LRT"]).values()]
+    [(1, 'solid'), (1, 'dashed'), (2, 'solid'), (2, 'dashed')]
+    """
+    families: dict[str, list[str]] = {}
+    for label in dict.fromkeys(labels):
+        families.setdefault(re.split(r"\W", label, maxsplit=1)[0], []).append(label)
+    if len(families) == 1 or max(map(len, families.values()), default=0) > len(DASHES):
+        families = {label: [label] for label in dict.fromkeys(labels)}
+    found = {}
+    for f, family in enumerate(families.values()):
+        for v, label in enumerate(family):
+            dash = list(DASHES)[(v + f // len(svg.SERIES)) % len(DASHES)]
+            found[label] = Stroke(f % len(svg.SERIES) + 1, dash, THIN if f % 2 else WIDE)
+    return found
+
+
+def roc(
+    name: str,
+    curves: Sequence[Curve],
+    start: float,
+    strokes: Mapping[str, Stroke] = STROKES,
+    size: tuple[float, float] = SIZE,
+) -> Markup:
     """True against false positives, both logarithmic; nothing is drawn below what can be resolved."""
     floor = min([1.0, *(c.floor for c in curves)])
-    with svg.canvas(400) as figure:
-        axes = figure.add_axes((0.15, 0.14, 0.82, 0.84))
+    width, height = size
+    with svg.canvas(height, width) as figure:
+        axes = figure.add_axes(frame(width))
         _logarithmic(axes, start)
         axes.plot([start, 1], [start, 1], color=svg.MUTED, linewidth=1, linestyle=(0, (3, 3)), zorder=2)
         if floor > start:
             axes.axvspan(start, floor, color=svg.VEIL, linewidth=0, zorder=1)
             place = {"rotation": 90, "ha": "right", "va": "top", "color": svg.MUTED, "gid": "bare"}
             axes.text(floor * 0.93, 0.9, "below resolution", **place)  # type: ignore[arg-type]
-        for curve in sorted(curves, key=lambda c: -STROKES.get(c.label, UNKNOWN).width):
-            _curve(axes, curve, start)
+        drawn = [(curve, strokes.get(curve.label, UNKNOWN)) for curve in curves]
+        for curve, stroke in sorted(drawn, key=lambda pair: -pair[1].width):
+            _curve(axes, curve, stroke, start)
         labels = ", ".join(c.label for c in curves)
         title = next((c.explainer for c in curves if c.explainer), "")
         return svg.inline(figure, name, f"ROC curves{f', {title}' if title else ''}: {labels}")
 
 
-def _curve(axes: Axes, curve: Curve, start: float) -> None:
+def frame(width: float, left: float = 66.0) -> tuple[float, float, float, float]:
+    """Where the axes of a figure stand: room for numbers on the left, for numbers and a name below."""
+    return (left / width, 0.14, 1 - (left + 13.2) / width, 0.84)
+
+
+def _curve(axes: Axes, curve: Curve, stroke: Stroke, start: float) -> None:
     points = zip(curve.fpr, curve.tpr, curve.low, curve.high, strict=True)
     kept = [(x, *(max(v, start / 10) for v in rest)) for x, *rest in points if x >= max(curve.floor, start)]
     if not kept:
         return
     x, tpr, low, high = zip(*kept, strict=True)
-    stroke = STROKES.get(curve.label, UNKNOWN)
     colour = svg.SERIES[stroke.colour - 1]
     axes.fill_between(x, low, high, color=colour, alpha=0.13, linewidth=0, zorder=3)
     axes.plot(x, tpr, color=colour, linewidth=stroke.width, linestyle=DASHES[stroke.dash], zorder=4)
-
-
-def _start(curves: Sequence[Curve]) -> float:
-    """Where both axes begin: half the lowest floor, so that what can be resolved has most of the room."""
-    floor = min([1.0, *(c.floor for c in curves)])
-    positive = [x for c in curves for x in c.fpr if x > 0]
-    return max(floor / 2 if floor > 0 else min([0.01, *positive]), 1e-6)
 
 
 def _logarithmic(axes: Axes, start: float) -> None:

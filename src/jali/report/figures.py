@@ -71,7 +71,12 @@ def _lanes(axes: Axes, bands: Bands, factor: float) -> Axes:
         for lane, row in enumerate(rows):
             _interval(axes, row, top + LABEL + LANE * (lane + 0.55), factor)
         top += _band(rows)
-    axes.set_ylim(top, 0)
+    return bare(axes, top)
+
+
+def bare(axes: Axes, height: float) -> Axes:
+    """Lanes from top to bottom, numbers along the bottom, no frame."""
+    axes.set_ylim(height, 0)
     axes.set_yticks([])
     axes.tick_params(axis="x", length=0, pad=6)
     axes.grid(axis="x", color=svg.GRID, linewidth=0.8)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from jali import toml
 from jali.report import curves, figures, headline, views, words
+from jali.report.templates import environment
 from jali.results import Results, Row
 
 SECTIONS = (
@@ -35,7 +34,7 @@ def render(results: Results) -> str:
     """
     raw, results = results, words.cleaned(results)
     return (
-        _environment()
+        environment()
         .get_template("page.html.j2")
         .render(
             results=results,
@@ -48,14 +47,6 @@ def render(results: Results) -> str:
             **_evidence(results),
         )
     )
-
-
-def _environment() -> Environment:
-    loader = FileSystemLoader(Path(__file__).parent)
-    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
-    environment.lstrip_blocks = True
-    environment.globals.update(words=words, views=views, seen=headline.seen)
-    return environment
 
 
 def _evidence(results: Results) -> dict[str, Any]:

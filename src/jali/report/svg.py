@@ -44,13 +44,13 @@ SETTINGS: dict[Any, Any] = {
 
 
 @contextmanager
-def canvas(height: float) -> Iterator[Figure]:
-    """A figure of the report's width in its settings; one unit is one pixel."""
+def canvas(height: float, width: float = WIDTH) -> Iterator[Figure]:
+    """A figure in the report's settings; one unit is one pixel."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
     with mpl.rc_context(SETTINGS):
-        yield Figure(figsize=(WIDTH / 72, height / 72), dpi=72)
+        yield Figure(figsize=(width / 72, height / 72), dpi=72)
 
 
 def inline(figure: Figure, name: str, title: str) -> Markup:

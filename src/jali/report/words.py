@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from decimal import Decimal
-from typing import Any
+from typing import Any, TypeVar
 
-from jali.results import Results, Row
+from pydantic import BaseModel
+
+from jali.results import Row
 from jali.toml import BREAKS, SURROGATES, UNSEEN
 
+Model = TypeVar("Model", bound=BaseModel)
 ESCAPES = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]|\x9b[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[ -/]*[0-~]"
 )
@@ -31,17 +35,17 @@ def clean(text: str) -> str:
     return SURROGATES.sub("\N{REPLACEMENT CHARACTER}", UNSEEN.sub("", text))
 
 
-def cleaned(results: Results) -> Results:
+def cleaned(found: Model, write: Callable[[str], str] = clean) -> Model:
     """The same results with every string cleaned, keys included, so that no rendering has to remember it."""
-    return Results.model_validate(_deep(results.model_dump()))
+    return type(found).model_validate(_deep(found.model_dump(), write))
 
 
-def _deep(value: Any) -> Any:
+def _deep(value: Any, write: Callable[[str], str]) -> Any:
     if isinstance(value, str):
-        return clean(value)
+        return write(value)
     if isinstance(value, dict):
-        return {_deep(k): _deep(v) for k, v in value.items()}
-    return [_deep(v) for v in value] if isinstance(value, (list, tuple)) else value
+        return {_deep(k, write): _deep(v, write) for k, v in value.items()}
+    return [_deep(v, write) for v in value] if isinstance(value, (list, tuple)) else value
 
 
 def level(metric: str) -> float | None:

@@ -28,12 +28,31 @@ def epsilon_lower_bound(score: Floats, truth: Bools, delta: float = 0.0, level: 
         raise JaliError(f"delta must be a probability, not {delta}.")
     score, truth = checked(score, truth)
     choose, count = _halves(truth, rng)
-    fp, tp, thresholds = steps(score[choose], truth[choose])
-    threshold = thresholds[np.argmax(_bounds(tp, int(tp[-1]), fp, int(fp[-1]), delta, level))]
-    flagged, member = score[count] >= threshold, truth[count]
-    tp, fp = np.array([np.count_nonzero(flagged & member)]), np.array([np.count_nonzero(flagged & ~member)])
-    members = int(np.count_nonzero(member))
-    return max(0.0, float(_bounds(tp, members, fp, len(count) - members, delta, level)[0]))
+    threshold = best_threshold(score[choose], truth[choose], delta, level)
+    return epsilon_at(threshold, score[count], truth[count], delta, level)
+
+
+def best_threshold(score: Floats, truth: Bools, delta: float = 0.0, level: float = 0.95) -> float:
+    """The threshold that shows most on these guesses; its bound must then be counted on others.
+
+    >>> best_threshold(np.array([0.0, 0.0, 1.0, 1.0]), np.array([False, False, True, True]))
+    1.0
+    """
+    fp, tp, thresholds = steps(score, truth)
+    return float(thresholds[np.argmax(_bounds(tp, int(tp[-1]), fp, int(fp[-1]), delta, level))])
+
+
+def epsilon_at(threshold: float, score: Floats, truth: Bools, delta: float = 0.0, level: float = 0.95) -> float:
+    """The lower bound at a threshold that was fixed without these guesses.
+
+    >>> truth = np.arange(4000) < 2000
+    >>> round(epsilon_at(0.5, truth.astype(float), truth), 2)
+    6.29
+    """
+    score, truth = checked(score, truth)
+    flagged, members = score >= threshold, int(np.count_nonzero(truth))
+    tp, fp = np.array([np.count_nonzero(flagged & truth)]), np.array([np.count_nonzero(flagged & ~truth)])
+    return max(0.0, float(_bounds(tp, members, fp, len(truth) - members, delta, level)[0]))
 
 
 def epsilon_ceiling(n: int, level: float = 0.95) -> float:

@@ -28,7 +28,7 @@ def influence(metric: str, score: Floats, truth: Bools) -> Floats:
     name, _, alpha = metric.partition("@")
     if name == "auc":
         return _of_auc(score, truth)
-    if name == "balanced_accuracy":
+    if name in ("balanced_accuracy", "best_balanced_accuracy"):
         return _of_balanced_accuracy(score, truth)
     return _of_tpr(-score, ~truth, float(alpha)) if name == "tnr" else _of_tpr(score, truth, float(alpha))
 

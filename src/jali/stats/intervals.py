@@ -14,15 +14,17 @@ from scipy.special import betaincinv, ndtri, stdtrit
 from scipy.stats import binom
 
 from jali.core import Bools, Estimate, Floats, Guesses, Ints, JaliError, Rng
+from jali.stats import roc
 from jali.stats.delong import delong, delong_difference
 from jali.stats.influence import influence, shared_covariance
-from jali.stats.roc import METRICS, crossed_accuracy, halves, resolvable
+from jali.stats.roc import crossed_accuracy, halves, resolvable
 
 __all__ = [
     "HOW_BOOTSTRAP",
     "HOW_DELONG",
     "HOW_RATE",
     "HOW_UNITS",
+    "apart",
     "bootstrap_records",
     "clopper_pearson",
     "contrast",
@@ -125,7 +127,7 @@ def bootstrap_records(
     The strata (G,) are members and non-members unless others are given.
 
     >>> score, truth = np.arange(40.0), np.arange(40) % 3 > 0
-    >>> e = bootstrap_records(METRICS["auc"], (score,), truth, np.random.default_rng(0), draws=50)
+    >>> e = bootstrap_records(roc.auc, (score,), truth, np.random.default_rng(0), draws=50)
     >>> e.low < e.value < e.high
     True
     """
@@ -182,9 +184,27 @@ def contrast(metric: str, with_: Guesses, without: Guesses, rng: Rng, level: flo
         return delong_difference(with_.score, without.score, with_.truth, level), HOW_DELONG
 
     def gain(a: Floats, b: Floats, truth: Bools) -> float:
-        return METRICS[metric](a, truth) - METRICS[metric](b, truth)
+        return roc.metric(metric)(a, truth) - roc.metric(metric)(b, truth)
 
     return bootstrap_records(gain, (with_.score, without.score), with_.truth, rng, level), HOW_BOOTSTRAP
+
+
+def apart(a: Estimate, b: Estimate) -> Estimate:
+    """Difference a - b of two independent estimates, its interval made from theirs.
+
+    low = (a - b) - sqrt((a - a.low)^2 + (b.high - b)^2), and the mirror image: Newcombe's method of 1998, which keeps
+    intervals that are not symmetric.
+
+    >>> e = apart(Estimate(0.7, 0.6, 0.8, 5), Estimate(0.5, 0.4, 0.6, 4))
+    >>> round(e.value, 3), round(e.low, 3), round(e.high, 3), e.units
+    (0.2, 0.059, 0.341, 4)
+    """
+    for e in (a, b):
+        if e.value is None or e.low is None or e.high is None:
+            return Estimate(None, units=e.units, reason=e.reason or "One side of the difference has no interval.")
+    (va, la, ha), (vb, lb, hb) = (np.array([e.value, e.low, e.high], dtype=np.float64) for e in (a, b))
+    low, high = va - vb - math.hypot(va - la, hb - vb), va - vb + math.hypot(ha - va, vb - lb)
+    return Estimate(float(va - vb), float(low), float(high), min(a.units, b.units))
 
 
 def _never_certain(metric: str, found: Estimate, guesses: Guesses, level: float) -> Estimate:
@@ -207,7 +227,7 @@ def _units(metric: str, guesses: Guesses) -> tuple[list[Ints], str]:
 
 
 def _values(metric: str, guesses: Guesses, rows: list[Ints]) -> Floats:
-    return np.array([METRICS[metric](guesses.score[r], guesses.truth[r]) for r in rows])
+    return np.array([roc.metric(metric)(guesses.score[r], guesses.truth[r]) for r in rows])
 
 
 def _effects(metric: str, guesses: Guesses, rows: list[Ints]) -> Floats:
@@ -223,11 +243,13 @@ def _alone(metric: str, score: Floats, truth: Bools, rng: Rng, level: float) -> 
         return delong(score, truth, level), HOW_DELONG
     if metric == "balanced_accuracy":
         return _crossed(score, truth, rng, level), HOW_BOOTSTRAP
+    if metric == "best_balanced_accuracy":
+        return bootstrap_records(roc.metric(metric), (score,), truth, rng, level, 500), HOW_BOOTSTRAP
     name, _, alpha = metric.partition("@")
     low, high = (
         _banded(score, truth, float(alpha), level) if name == "tpr" else _banded(-score, ~truth, float(alpha), level)
     )
-    return Estimate(METRICS[metric](score, truth), low, high, 1), HOW_RATE
+    return Estimate(roc.metric(metric)(score, truth), low, high, 1), HOW_RATE
 
 
 def _banded(score: Floats, truth: Bools, alpha: float, level: float) -> tuple[float, float]:

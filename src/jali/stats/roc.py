@@ -164,7 +164,37 @@ METRICS: Mapping[str, Metric] = {
 }
 
 
-def resolvable(metric: str, truth: Bools) -> str:
+def metric(name: str) -> Metric:
+    """A metric by its name: one of METRICS, `tpr@` or `tnr@` at any other rate, or `best_balanced_accuracy`.
+
+    >>> metric("tpr@0.1")(np.array([3.0, 2.0, 2.0, 1.0]), np.array([True, True, False, False]))
+    0.5
+    """
+    if name in METRICS:
+        return METRICS[name]
+    if name == "best_balanced_accuracy":
+        return best_balanced_accuracy
+    kind, _, level = name.partition("@")
+    try:
+        alpha = float(level)
+    except ValueError:
+        alpha = math.nan
+    if kind not in ("tpr", "tnr") or not 0 < alpha < 1:
+        raise JaliError(f"There is no metric called {name!r}; there are {', '.join(METRICS)} and tpr@ or tnr@ a rate.")
+    return partial(tpr_at if kind == "tpr" else tnr_at, alpha=alpha)
+
+
+def chance(name: str) -> float:
+    """What a coin that is independent of membership achieves on average: a half, or the error rate allowed.
+
+    >>> chance("auc"), chance("tpr@0.01")
+    (0.5, 0.01)
+    """
+    metric(name)
+    return float(name.partition("@")[2] or 0.5)
+
+
+def resolvable(name: str, truth: Bools) -> str:
     """Why these guesses cannot speak of a metric, or "" if they can.
 
     An error rate alpha needs n >= ln(0.05) / ln(1 - alpha) records on which the error can be made: with fewer, no
@@ -173,14 +203,13 @@ def resolvable(metric: str, truth: Bools) -> str:
     >>> resolvable("tpr@0.01", np.arange(400) < 200)
     'FPR 1 % needs at least 299 non-members; there are 200.'
     """
-    if metric not in METRICS:
-        raise JaliError(f"There is no metric called {metric!r}; there are {', '.join(METRICS)}.")
+    metric(name)
     members = int(np.count_nonzero(truth))
     others = len(truth) - members
     if not members or not others:
         return f"Members and non-members are both needed; there are {members:,} and {others:,}."
-    name, _, level = metric.partition("@")
-    n, error, who = (members, "FNR", "members") if name == "tnr" else (others, "FPR", "non-members")
+    kind, _, level = name.partition("@")
+    n, error, who = (members, "FNR", "members") if kind == "tnr" else (others, "FPR", "non-members")
     needed = math.ceil(math.log(0.05) / math.log1p(-float(level))) if level else 0
     return "" if n >= needed else f"{error} {100 * float(level):g} % needs at least {needed:,} {who}; there are {n:,}."
 

@@ -1,0 +1,193 @@
+"""A paper's experiments and what it says about them, as TOML: one file per paper, read here and nowhere else."""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from collections.abc import Iterator
+from importlib import resources
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from jali.core import JaliError
+
+Scale = Literal["smoke", "standard", "paper"]
+SCALES: tuple[Scale, ...] = get_args(Scale)
+CHANCE, MODEL = "chance", "model"
+
+
+class _Told(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Attempt(_Told):
+    """One attack on one signal, of an explanation or (without `explain`) of the prediction.
+
+    `among` names an explainer: only records that it answered under the target are guessed about.
+    """
+
+    signal: str
+    attack: str
+    explain: str = ""
+    among: str = ""
+
+
+class Setup(_Told):
+    """One experiment: the parts, the attempts by name, and what other scales change."""
+
+    about: str = ""
+    data: str
+    model: str
+    game: str
+    trials: list[str]
+    seed: int = 0
+    scales: list[Scale] = Field(default_factory=lambda: list(SCALES))
+    smoke: dict[str, str] = Field(default_factory=dict)
+    paper: dict[str, str] = Field(default_factory=dict)
+
+    def at(self, scale: Scale) -> Setup:
+        """The setup with what a scale changes; `standard` is the file as it stands."""
+        return self.model_copy(update={"smoke": self.smoke, "paper": self.paper}.get(scale, {}))
+
+
+class Table(_Told):
+    """Published numbers: study -> attempt (or `model`) -> metric -> number, judged from a scale on."""
+
+    source: str
+    published: dict[str, dict[str, dict[str, float]]]
+    tolerance: dict[str, float]
+    scale: Scale = "standard"
+    note: str = ""
+
+
+class Sentence(_Told):
+    """A sentence about numbers. A place is `study / attempt`, or `chance`.
+
+    order: `metric` is higher at `more` than at `less` (either may be chance).
+    same: it differs by at most `tolerance` between the two.
+    count: of the places `among`, `published` many lie above chance.
+    """
+
+    says: str
+    source: str
+    kind: Literal["order", "same", "count"] = "order"
+    metric: str
+    more: str = ""
+    less: str = CHANCE
+    among: list[str] = Field(default_factory=list)
+    published: float | None = None
+    tolerance: float = 0.0
+    scale: Scale = "standard"
+    note: str = ""
+
+    def places(self) -> list[str]:
+        """The places it speaks of, without chance."""
+        return [p for p in (*self.among, self.more, self.less) if p not in ("", CHANCE)]
+
+
+class Figure(_Told):
+    """A figure: the same attempts on several studies, one panel each, by study -> title."""
+
+    figure: str
+    kind: Literal["roc", "distances", "thresholds"]
+    trials: list[str]
+    panels: dict[str, str]
+
+
+class Paper(_Told):
+    """Everything a paper's file says."""
+
+    title: str
+    citation: str
+    note: str = ""
+    trials: dict[str, Attempt]
+    studies: dict[str, Setup]
+    tables: list[Table] = Field(default_factory=list)
+    sentences: list[Sentence] = Field(default_factory=list)
+    figures: list[Figure] = Field(default_factory=list)
+
+    def model_post_init(self, _: Any) -> None:
+        """Refuse a file that speaks of a study or an attempt it does not define."""
+        for study, trial in self._mentioned():
+            if study not in self.studies:
+                raise JaliError(f"There is no study {study!r}; there are {', '.join(self.studies)}.")
+            known = [*self.studies[study].trials, MODEL]
+            if trial not in known:
+                raise JaliError(f"Study {study!r} has no attempt {trial!r}; it has {', '.join(known)}.")
+            if trial != MODEL and trial not in self.trials:
+                raise JaliError(f"There is no attempt {trial!r}; there are {', '.join(self.trials)}.")
+
+    def _mentioned(self) -> Iterator[tuple[str, str]]:
+        for name, setup in self.studies.items():
+            yield from ((name, trial) for trial in setup.trials)
+        for table in self.tables:
+            yield from ((study, trial) for study, numbers in table.published.items() for trial in numbers)
+        for sentence in self.sentences:
+            yield from map(place, sentence.places())
+        for figure in self.figures:
+            yield from ((study, trial) for study in figure.panels for trial in figure.trials)
+
+
+def place(text: str) -> tuple[str, str]:
+    """Study and attempt of a place.
+
+    >>> place("heloc / CFD on scfe")
+    ('heloc', 'CFD on scfe')
+    """
+    study, _, trial = text.partition(" / ")
+    return study.strip(), trial.strip()
+
+
+def papers() -> tuple[str, ...]:
+    """The papers at hand.
+
+    >>> "pawelczyk2022" in papers()
+    True
+    """
+    folder = resources.files("jali.papers")
+    return tuple(sorted(f.name.removesuffix(".toml") for f in folder.iterdir() if f.name.endswith(".toml")))
+
+
+def read(name: str) -> Paper:
+    """A paper by name, or a file of your own that ends in .toml."""
+    if name.endswith(".toml"):
+        return _parsed(name, Path(name))
+    if name not in papers():
+        near = difflib.get_close_matches(name, papers(), n=1)
+        hint = f"; did you mean {near[0]}" if near else ""
+        raise JaliError(f"There is no paper {name!r}{hint}? There are {', '.join(papers())}, or give a .toml file.")
+    return _parsed(name, resources.files("jali.papers") / f"{name}.toml")
+
+
+def _inherited(studies: dict[str, Any]) -> dict[str, Any]:
+    """Studies with what they take from the one they are `like`, which stands above them.
+
+    >>> _inherited({"a": {"data": "x", "seed": 1}, "b": {"like": "a", "seed": 2}})["b"]
+    {'data': 'x', 'seed': 2}
+    """
+    out: dict[str, Any] = {}
+    for name, own in studies.items():
+        base = own.get("like")
+        if base is not None and base not in out:
+            raise JaliError(f"Study {name!r} is like {base!r}, which does not stand above it.")
+        both = {**out.get(base, {}), **own}
+        for scale in ("smoke", "paper"):
+            if scale in both:
+                both[scale] = {**out.get(base, {}).get(scale, {}), **own.get(scale, {})}
+        out[name] = {k: v for k, v in both.items() if k != "like"}
+    return out
+
+
+def _parsed(name: str, file: Any) -> Paper:
+    try:
+        told = tomllib.loads(file.read_text(encoding="utf-8"))
+        return Paper(**told | {"studies": _inherited(told.get("studies", {}))})
+    except (OSError, UnicodeDecodeError) as error:
+        raise JaliError(f"Cannot read {name}: {error}.") from None
+    except tomllib.TOMLDecodeError as error:
+        raise JaliError(f"{name} is not valid TOML: {error}.") from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise JaliError(f"{name}: {'.'.join(str(p) for p in first['loc'])}: {first['msg']}.") from None

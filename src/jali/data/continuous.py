@@ -1,0 +1,48 @@
+"""Another data set without constraints on what may change."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from jali.core import Column, Dataset, Source
+from jali.data._files import Remote
+
+
+@dataclass(frozen=True)
+class Continuous:
+    """Another data set whose integers are plain numbers and whose columns may all change.
+
+    For recourse searched without constraints, as in the experiments of Pawelczyk, Lakkaraju and Neel (2023). Rows,
+    bounds, scales and categories stay as they are, so models see the same inputs; only what a search may answer is
+    wider, among it answers no person could follow, such as another age.
+
+    >>> from jali.data.lending import Lending
+    >>> sorted({column.kind for column in Continuous(Lending(n=20)).load().schema.columns})
+    ['category', 'number']
+    """
+
+    source: Source
+
+    @property
+    def origin(self) -> str:
+        """Where the table comes from."""
+        return f"{getattr(self.source, 'origin', 'a data set of your own')}; searched without constraints"
+
+    @property
+    def licence(self) -> str:
+        """The licence of the table."""
+        return str(getattr(self.source, "licence", "yours"))
+
+    @property
+    def files(self) -> tuple[Remote, ...]:
+        """The files of the table."""
+        return getattr(self.source, "files", ())
+
+    def load(self) -> Dataset:
+        """Load the table and widen its schema."""
+        data = self.source.load()
+        return replace(data, schema=replace(data.schema, columns=tuple(map(_free, data.schema.columns))))
+
+
+def _free(column: Column) -> Column:
+    return replace(column, kind="number" if column.kind == "integer" else column.kind, mutable=True)

@@ -1,0 +1,48 @@
+"""A direction of recourse that owes nothing to the training rows."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from functools import lru_cache
+from typing import cast
+
+import numpy as np
+
+from jali.core import Dataset, Floats, JaliError, Schema, Source
+from jali.encoding import Encoding
+from jali.models.logistic import Logistic
+
+
+def direction(name: str, public: Source, schema: Schema) -> Floats:
+    """The unit vector (P,) towards class 1, on mutable numbers, of a logistic regression on public data.
+
+    >>> from jali.data.linear_gaussian import LinearGaussian
+    >>> public = LinearGaussian(n=2000, d=10, seed=0)
+    >>> direction("x", public, public.load().schema).round(1) + 0.0
+    array([-1.,  0.,  0.,  0.,  0.,  0.,  0.,  0.,  0.,  0.])
+    """
+    return _learnt(name, cast(Hashable, public), schema)
+
+
+@lru_cache(maxsize=8)
+def _learnt(name: str, public: Source, schema: Schema) -> Floats:
+    data, encoding = public.load(), Encoding(schema)
+    if _meaning(data.schema) != _meaning(schema):
+        raise JaliError(
+            f"{name}: the public data must have the columns and classes of the table, and "
+            f"{type(public).__name__} has others."
+        )
+    same = Dataset(data.X, data.y, schema)
+    model = Logistic().fit(same, np.ones((len(same), 1), dtype=bool), [np.random.default_rng(0)])[0]
+    slope = (model.coef[:, 1] - model.coef[:, 0]) * encoding.movable()
+    length = float(np.linalg.norm(slope))
+    if length == 0:
+        raise JaliError(f"{name}: no number may change in this table, so there is no direction to recommend.")
+    unit: Floats = slope / length
+    unit.setflags(write=False)
+    return unit
+
+
+def _meaning(schema: Schema) -> list[object]:
+    """What two tables must share for a direction in one to mean the same in the other."""
+    return [schema.classes, *((c.name, c.kind, c.categories) for c in schema.columns)]

@@ -1,0 +1,167 @@
+"""From a paper's claims and what its studies left to findings, each with its verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from jali import parts
+from jali.claims import CHANCE, MODEL, SCALES, Attempt, Paper, Scale, Sentence, Table, place
+from jali.columns import JUDGE, stream
+from jali.core import Estimate, Guesses, Rng
+from jali.judge import Trial, paired
+from jali.results import Finding, Study, Verdict
+from jali.stats import roc
+from jali.stats.intervals import apart, contrast, estimate
+from jali.verdicts import of_order, of_sameness, of_value
+
+NAMES = {
+    "auc": "AUC",
+    "answered": "share of records answered",
+}
+MANY = 10**6  # models whose mean is known exactly
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What a study left: its record, guesses by attempt, and why an attempt could not be made."""
+
+    study: Study
+    guesses: dict[str, Guesses] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)
+    seed: int = 0
+
+    def why(self, trial: str) -> str:
+        """Why there are no guesses."""
+        return self.study.skipped or self.failed.get(trial, "")
+
+    @property
+    def rng(self) -> Rng:
+        """The stream of its bootstraps."""
+        return stream(self.seed, JUDGE, 2)
+
+
+def trial_of(attempt: Attempt) -> Trial:
+    """The trial an attempt describes."""
+    signal = parts.spec(parts.build("signal", attempt.signal))
+    explainer = parts.spec(parts.build("explain", attempt.explain)) if attempt.explain else ""
+    names = (f"{explainer}/{signal}" if explainer else signal,)
+    return Trial(parts.build("attack", attempt.attack), names, "explanation" if explainer else "score", explainer)
+
+
+def findings(paper: Paper, ran: dict[str, Ran], scale: Scale) -> list[Finding]:
+    """Every claim that the studies at hand can speak of, numbers first."""
+    numbers = [_value(c, ran[c.study], paper, scale) for c in _cells(paper) if c.study in ran]
+    spoken = [s for s in paper.sentences if all(place(p)[0] in ran for p in s.places())]
+    return numbers + [_sentence(s, ran, paper, scale) for s in spoken]
+
+
+@dataclass(frozen=True)
+class _Cell:
+    """One published number."""
+
+    table: Table
+    study: str
+    attempt: str
+    metric: str
+    published: float
+
+
+def _cells(paper: Paper) -> Iterator[_Cell]:
+    for table in paper.tables:
+        for study, attempts in table.published.items():
+            for attempt, numbers in attempts.items():
+                yield from (_Cell(table, study, attempt, metric, number) for metric, number in numbers.items())
+
+
+def _value(cell: _Cell, ran: Ran, paper: Paper, scale: Scale) -> Finding:
+    ours, tolerance = _number(ran, cell.attempt, cell.metric, paper), cell.table.tolerance[cell.metric]
+    return Finding(
+        quantity=f"{word(cell.metric)}, {cell.study if cell.attempt == MODEL else cell.attempt}",
+        section=cell.table.source if cell.attempt == MODEL else f"{cell.table.source}: {cell.study}",
+        source=cell.table.source,
+        kind="value",
+        published=cell.published,
+        tolerance=tolerance,
+        **_judged(of_value(cell.published, tolerance, ours), ours, cell.table, scale),
+    )
+
+
+def _sentence(sentence: Sentence, ran: dict[str, Ran], paper: Paper, scale: Scale) -> Finding:
+    ours = _counted(sentence, ran, paper) if sentence.kind == "count" else _difference(sentence, ran, paper)
+    verdict = {
+        "order": of_order(ours),
+        "same": of_sameness(ours, sentence.tolerance),
+        "count": of_value(sentence.published or 0.0, sentence.tolerance, ours),
+    }[sentence.kind]
+    return Finding(
+        quantity=sentence.says,
+        section="Sentences",
+        source=f"{sentence.source}; {word(sentence.metric)}",
+        kind=sentence.kind,
+        published=sentence.published,
+        tolerance=sentence.tolerance,
+        **_judged(verdict, ours, sentence, scale),
+    )
+
+
+def _judged(verdict: Verdict, ours: Estimate, claim: Table | Sentence, scale: Scale) -> dict[str, Any]:
+    """Our number and the verdict on it, held back where the scale is smaller than the claim needs."""
+    out = {"value": ours.value, "low": ours.low, "high": ours.high, "units": ours.units}
+    if SCALES.index(scale) < SCALES.index(claim.scale) and ours.value is not None:
+        return {**out, "verdict": "not resolvable", "reason": f"judged from --scale {claim.scale} on"}
+    return {**out, "verdict": verdict, "reason": ours.reason or claim.note}
+
+
+def _number(ran: Ran, attempt: str, metric: str, paper: Paper) -> Estimate:
+    """A measure of the study where the metric is one, else a metric of the guesses."""
+    explainer = "" if attempt == MODEL else trial_of(paper.trials[attempt]).explainer
+    for row in ran.study.measures:
+        if row.metric == metric and row.explainer == explainer:
+            return Estimate(row.value, row.low, row.high, row.units, row.reason)
+    if attempt not in ran.guesses:
+        return Estimate(None, reason=ran.why(attempt) or f"The study has no {word(metric)}.")
+    return estimate(metric, ran.guesses[attempt], ran.rng)[0]
+
+
+def _difference(sentence: Sentence, ran: dict[str, Ran], paper: Paper) -> Estimate:
+    """More minus less: paired where both are attempts of one study, else of two independent ones."""
+    (study, more), (other, less), metric = place(sentence.more), place(sentence.less), sentence.metric
+    mine, theirs = (ran[s].guesses.get(t) if s in ran else None for s, t in ((study, more), (other, less)))
+    if study == other and mine is not None and theirs is not None:
+        return contrast(metric, *paired(mine, theirs), ran[study].rng)[0]
+    return apart(*(_side(p, metric, ran, paper) for p in (sentence.more, sentence.less)))
+
+
+def _side(text: str, metric: str, ran: dict[str, Ran], paper: Paper) -> Estimate:
+    if text == CHANCE:
+        exact = roc.chance(metric)
+        return Estimate(exact, exact, exact, MANY)
+    study, attempt = place(text)
+    return _number(ran[study], attempt, metric, paper)
+
+
+def _counted(sentence: Sentence, ran: dict[str, Ran], paper: Paper) -> Estimate:
+    """How many places lie above chance: by value, surely (whole interval above), possibly (not wholly below)."""
+    found = [_number(ran[s], t, sentence.metric, paper) for s, t in map(place, sentence.among)]
+    missing = next((e.reason for e in found if e.value is None or e.low is None or e.high is None), "")
+    if missing:
+        return Estimate(None, reason=missing)
+    sides = np.array([[e.value, e.low, e.high] for e in found], dtype=np.float64) > roc.chance(sentence.metric)
+    value, low, high = (float(x) for x in sides.sum(axis=0))
+    return Estimate(value, low, high, min(e.units for e in found))
+
+
+def word(metric: str) -> str:
+    """A metric in words.
+
+    >>> word("tpr@0.01"), word("auc"), word("test_accuracy")
+    ('TPR at FPR 1 %', 'AUC', 'test accuracy')
+    """
+    kind, _, level = metric.partition("@")
+    if level:
+        return f"{kind.upper()} at {'FPR' if kind == 'tpr' else 'FNR'} {100 * float(level):g} %"
+    return NAMES.get(metric, metric.replace("_", " "))

@@ -1,0 +1,79 @@
+"""What was run for a reproduction, in words: sizes, checks, time, memory, quality of models and explanations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from jali.report import views, words
+from jali.results import Reproduction, Results, Row, Study
+
+
+def checked(study: Study) -> str:
+    """Whether the checks of a study passed.
+
+    >>> checked(Study(name="heloc", parts={}))
+    'none recorded'
+    """
+    failed = [f"{c.name} ({c.detail})" if c.detail else c.name for c in study.sanity if not c.passed]
+    if failed:
+        return f"{len(failed)} of {len(study.sanity)} checks FAILED: " + "; ".join(failed)
+    return f"{len(study.sanity)} passed" if study.sanity else "none recorded"
+
+
+def sized(study: Study) -> list[tuple[str, str]]:
+    """The sizes of a study: its facts without lists."""
+    return views.pairs({k: v for k, v in study.facts.items() if not isinstance(v, list)})
+
+
+def measured(studies: Iterable[Study]) -> list[views.Block]:
+    """Quality of models and of explanations, one line per study (and explainer)."""
+    rows = [
+        row.model_copy(update={"group": " · ".join(filter(None, [study.name, row.group]))})
+        for study in studies
+        for row in study.measures
+    ]
+    return views.measures(Results(rows=rows))
+
+
+def measure(row: Row | None) -> str:
+    """A measure with its interval, in one cell.
+
+    >>> measure(Row(kind="measure", metric="validity", value=0.98, low=0.97, high=0.99))
+    '0.980 (0.970–0.990)'
+    """
+    if row is None:
+        return words.DASH
+    interval = words.span_of(row)
+    return words.value_of(row) + (f" ({interval})" if interval else f" ({row.reason})" if row.reason else "")
+
+
+def cautions(found: Reproduction) -> list[str]:
+    """What a reader must know before the numbers: failed checks and studies that were not run."""
+    failed = [f"Study {s.name}: {checked(s)}. Its numbers are no evidence." for s in found.studies if _failed(s)]
+    skipped = [f"Study {s.name} was not run: {s.skipped.rstrip('.')}." for s in found.studies if s.skipped]
+    return failed + skipped
+
+
+def duration(seconds: float) -> str:
+    """A time as people say it.
+
+    >>> duration(4.21), duration(53.6), duration(187), duration(4380)
+    ('4.2 s', '54 s', '3 min', '1 h 13 min')
+    """
+    if seconds < 59.5:
+        return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60:,} h {minutes % 60} min"
+
+
+def memory(megabytes: float) -> str:
+    """An amount of memory.
+
+    >>> memory(640.2), memory(1843)
+    ('640 MB', '1.8 GB')
+    """
+    return f"{megabytes:.0f} MB" if megabytes < 1000 else f"{megabytes / 1000:,.1f} GB"
+
+
+def _failed(study: Study) -> bool:
+    return not all(c.passed for c in study.sanity)

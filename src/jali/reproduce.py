@@ -1,0 +1,151 @@
+"""A paper's claims beside our rows: run its studies, estimate what it published, say which claims hold."""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import date
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from jali import parts, sanity
+from jali.claims import Attempt, Paper, Scale, Setup
+from jali.columns import JUDGE, stream
+from jali.core import Guesses, JaliError
+from jali.describe import measures, sizes, twins
+from jali.drawings import drawings
+from jali.experiment import Collected, Experiment, Machine, cautions, collect
+from jali.findings import Ran, findings, trial_of
+from jali.judge import guess
+from jali.parallel import alone
+from jali.results import Check, Reproduction, Study
+from jali.store import write_text
+
+LIBRARIES = ("jali", "numpy", "scipy", "scikit-learn", "torch")
+
+
+def reproduce(
+    paper: Paper,
+    name: str,
+    scale: Scale = "standard",
+    only: Sequence[str] = (),
+    machine: Machine = Machine(),  # noqa: B008
+) -> Reproduction:
+    """Run the studies of a paper at a scale, or `only` some of them, and judge every claim that they can speak of."""
+    began, wanted = time.perf_counter(), set(only) or set(paper.studies)
+    if wanted - set(paper.studies):
+        raise JaliError(
+            f"There is no study {min(wanted - set(paper.studies))!r}; there are {', '.join(paper.studies)}."
+        )
+    chosen = {k: s.at(scale) for k, s in paper.studies.items() if scale in s.scales and k in wanted}
+    ran = {k: _study(k, setup, paper.trials, machine) for k, setup in chosen.items()}
+    return Reproduction(
+        paper=name,
+        title=paper.title,
+        citation=paper.citation,
+        note=paper.note,
+        scale=scale,
+        command=f"jali reproduce {name} --scale {scale}" + "".join(f" --only {k}" for k in only),
+        made=date.today().isoformat(),
+        versions=_versions(),
+        seconds=time.perf_counter() - began,
+        memory_mb=_memory(),
+        findings=findings(paper, ran, scale),
+        drawings=list(drawings(paper.figures, ran)),
+        studies=[r.study for r in ran.values()],
+    )
+
+
+def save(found: Reproduction, out: Path) -> Path:
+    """Write the page, its Markdown with pictures, and all numbers into a folder; return the page's path."""
+    from jali.report import reproduction
+
+    page, files = reproduction.page(found), reproduction.markdown(found)
+    write_text(out / f"{found.paper}.json", found.model_dump_json(indent=1))
+    for name, text in files.items():
+        write_text(out / name, text)
+    write_text(out / f"{found.paper}.html", page)
+    return out / f"{found.paper}.html"
+
+
+def _study(name: str, setup: Setup, attempts: dict[str, Attempt], machine: Machine) -> Ran:
+    """Collect the evidence of a study and make every attempt on it; a study whose data are absent is skipped."""
+    began = time.perf_counter()
+    told = {"data": setup.data, "model": setup.model, "game": setup.game}
+    tried = {t: attempts[t] for t in setup.trials}
+    experiment = _experiment(setup, tried)
+    watched = replace(machine, watch=lambda label: machine.watch(f"{name}: {label}"))
+    try:
+        found = collect(experiment, watched)
+    except JaliError as error:
+        return Ran(Study(name=name, parts=told, skipped=str(error)))
+    guesses, failed = _attempts(found, tried)
+    study = Study(
+        name=name,
+        parts=told,
+        facts=sizes(found.game, found.data),
+        sanity=[_blind(found, setup.seed), sanity.parity(found.parity)],
+        warnings=[*cautions(experiment), *twins(found.data, found.game)],
+        measures=measures(found.evidence, found.game, found.quality),
+        seconds=time.perf_counter() - began,
+    )
+    return Ran(study, guesses, failed, setup.seed)
+
+
+def _experiment(setup: Setup, tried: dict[str, Attempt]) -> Experiment:
+    explainers = dict.fromkeys(e for a in tried.values() for e in (a.explain, a.among) if e)
+    signals = dict.fromkeys(a.signal for a in tried.values())
+    return Experiment(
+        parts.build("data", setup.data),
+        parts.build("model", setup.model),
+        parts.build("game", setup.game),
+        explain=tuple(parts.build("explain", text) for text in explainers),
+        signal=tuple(parts.build("signal", text) for text in signals),
+        seed=setup.seed,
+    )
+
+
+def _attempts(found: Collected, tried: dict[str, Attempt]) -> tuple[dict[str, Guesses], dict[str, str]]:
+    guesses, failed = {}, {}
+    for name, attempt in tried.items():
+        try:
+            guesses[name] = _among(guess(found.evidence, found.game, trial_of(attempt)), attempt.among, found)
+        except JaliError as error:
+            failed[name] = str(error)
+    return guesses, failed
+
+
+def _among(guesses: Guesses, explainer: str, found: Collected) -> Guesses:
+    """Guesses about records that an explainer answered under the target."""
+    if not explainer:
+        return guesses
+    prefix = parts.spec(parts.build("explain", explainer)) + "/"
+    first = next(s for s, name in enumerate(found.evidence.names) if name.startswith(prefix))
+    return guesses.pick(found.evidence.observed[first][guesses.record, found.game.targets[guesses.unit]])
+
+
+def _blind(found: Collected, seed: int) -> Check:
+    return alone(lambda rng: sanity.blind(found.data, found.game, rng), stream(seed, JUDGE, 1))
+
+
+def _versions() -> dict[str, str]:
+    out = {"python": platform.python_version()}
+    for name in LIBRARIES:
+        try:
+            out[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return out
+
+
+def _memory() -> float:
+    """Peak of this process or of its largest worker, in MB."""
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return 0.0
+    unit = 1024**2 if platform.system() == "Darwin" else 1024
+    who = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    return max(resource.getrusage(w).ru_maxrss for w in who) / unit

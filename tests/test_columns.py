@@ -1,0 +1,99 @@
+"""One column: who is shown to the explainer, and what is kept of the answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from jali import measures, parts
+from jali.columns import TILE, Channel, Roles, observe
+from jali.core import Counterfactual
+from jali.models.logistic import Logistic
+
+
+@dataclass(frozen=True)
+class Recorder:
+    """Moves the first column of every other record by one, and remembers whom it was shown."""
+
+    calls: list[np.ndarray] = field(default_factory=list, compare=False)
+    gives: ClassVar[str] = "counterfactual"
+    reads: ClassVar[frozenset[str]] = frozenset()
+
+    def explain(self, model, X, schema, owner, rng):
+        self.calls.append(X)
+        found = np.arange(len(X)) % 2 == 0
+        return Counterfactual(X + np.outer(found, np.arange(X.shape[1]) == 0), found)
+
+
+def setting(n: int = 3 * TILE + 50):
+    data = parts.build("data", f"lending(n={n})").load()
+    member = np.arange(n) % 2 == 0
+    model = Logistic().fit(data, member[:, None], [np.random.default_rng(0)])[0]
+    return data, member, model
+
+
+def channel(explainer=None) -> Channel:
+    needs = "counterfactual" if explainer else "logits"
+    signals = [parts.build("signal", name) for name in parts.names("signal")]
+    return Channel(explainer, tuple(s for s in signals if needs in s.needs))
+
+
+def some(n: int, seed: int = 1):
+    """A third of the records, nobody of the second tile."""
+    asked = np.random.default_rng(seed).random(n) < 1 / 3
+    asked[TILE : 2 * TILE] = False
+    return asked
+
+
+def test_only_who_is_asked_about_is_shown_and_an_empty_tile_is_no_call():
+    data, member, model = setting()
+    asked, recorder = some(len(data)), Recorder()
+    out = observe(model, data, Roles(member, asked, asked), channel(recorder), 0, 0)
+    assert len(recorder.calls) == 3
+    np.testing.assert_array_equal(np.concatenate(recorder.calls), data.X[asked])
+    assert not out["observed"][:, ~asked].any()
+    assert not out["value"][:, ~asked].any()
+    prediction = observe(model, data, Roles(member, asked, asked), channel(), 0, 0)
+    np.testing.assert_array_equal(prediction["observed"], np.tile(asked, (len(prediction["value"]), 1)))
+
+
+@pytest.mark.parametrize("text", ["linear_recourse", "growing_spheres(samples=40)"])
+def test_an_answer_does_not_depend_on_who_else_is_asked(text):
+    data, member, model = setting()
+    explainer, asked, everybody = parts.build("explain", text), some(len(data)), np.ones(len(data), bool)
+    few = observe(model, data, Roles(member, asked, ~everybody), channel(explainer), 0, 0)
+    whole = observe(model, data, Roles(member, everybody, ~everybody), channel(explainer), 0, 0)
+    np.testing.assert_array_equal(few["observed"], whole["observed"] & asked)
+    assert few["observed"].any()
+    np.testing.assert_allclose(few["value"][:, asked], whole["value"][:, asked], atol=1e-9)
+
+
+def test_quality_is_kept_of_the_measured_records_alone():
+    data, member, model = setting()
+    asked, explainer = some(len(data)), parts.build("explain", "linear_recourse")
+    measured = asked & (np.arange(len(data)) % 2 == 0)
+    measured[2 * TILE :] = False
+    found = channel(explainer)
+    out = observe(model, data, Roles(member, asked, measured), found, 0, 0)
+    X, owner = data.X[measured], data.rows(member)
+    there = explainer.explain(model, X, data.schema, None, np.random.default_rng(0))
+    value, speaks = measures.appraise(model, X, there, measures.Neighbourhood(owner))
+    assert found.measures()[:2] == ("linear_recourse/validity", "linear_recourse/cost_l0")
+    assert there.found.any()
+    np.testing.assert_array_equal(out["there"][:-1], speaks)
+    np.testing.assert_allclose(out["quality"][:-1][speaks], value[speaks], rtol=1e-6)
+    assert out["quality"].dtype == np.float32
+    assert (out["quality"][-1] > 0).all()
+    assert out["there"][-1].all()
+
+
+def test_explanations_that_are_no_recourse_have_no_quality():
+    data, member, model = setting()
+    everybody = np.ones(len(data), bool)
+    attribution = Channel(parts.build("explain", "input_x_gradient"), (parts.build("signal", "attribution_l1"),))
+    out = observe(model, data, Roles(member, everybody, everybody), attribution, 0, 0)
+    assert attribution.measures() == ()
+    assert out["quality"].size == 0

@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from jali.core import Evidence, Game
+from jali.describe import measures, sizes
+from jali.measures import Quality
+
+
+def game(asked=None) -> Game:
+    """Three targets with two scored records each, none of them shared, and one shadow."""
+    scored = np.repeat(np.eye(3, dtype=bool), 2, axis=0)
+    shadows = np.tile([False, False, False, True], (3, 1))
+    return Game(np.zeros((6, 4), bool), [0, 1, 2], shadows, scored, asked)
+
+
+def test_costs_are_averaged_per_target_then_over_targets():
+    """Means 2, 4 and 8 of the targets; the second cell of the last has no answer. t with 2 degrees of freedom."""
+    value = np.array([[1, 3, 4, 4, 8, 99], [1, 0, 1, 1, 1, 0]], dtype=np.float32)
+    there = np.array([[1, 1, 1, 1, 1, 0], [1, 1, 1, 1, 1, 1]], dtype=bool)
+    nothing = Evidence((), np.zeros((0, 6, 4)), np.zeros((0, 6, 4), bool), game().member)
+    cost, share = measures(nothing, game(), Quality(("e/cost_l1", "e/validity"), value, there))
+    half = stats.t.ppf(0.975, 2) * np.std([2, 4, 8], ddof=1) / np.sqrt(3)
+    assert cost.value == pytest.approx(14 / 3)
+    assert (cost.low, cost.high) == pytest.approx((max(0, 14 / 3 - half), 14 / 3 + half))
+    assert cost.high > 1
+    assert (cost.explainer, cost.metric, cost.units) == ("e", "cost_l1", 3)
+    assert share.value == pytest.approx(2 / 3)
+    assert 0 <= share.low < share.high == 1
+
+
+def test_a_measure_of_nobody_has_a_reason():
+    nothing = Evidence((), np.zeros((0, 6, 4)), np.zeros((0, 6, 4), bool), game().member)
+    [row] = measures(nothing, game(), Quality(("e/cost_l1",), np.zeros((1, 6), np.float32), np.zeros((1, 6), bool)))
+    assert row.value is None
+    assert row.reason
+
+
+def test_the_share_answered_is_of_those_asked():
+    asked = np.ones((6, 4), bool)
+    asked[3:, 3] = False
+    there = asked.copy()
+    there[0, 0] = False
+    evidence = Evidence(("whole/x", "gaps/x"), np.zeros((2, 6, 4)), np.stack([asked, there]), game().member)
+    none = Quality((), np.zeros((0, 6), np.float32), np.zeros((0, 6), bool))
+    [row] = measures(evidence, game(asked), none)
+    assert (row.explainer, row.metric, row.value) == ("gaps", "answered", pytest.approx(5 / 6))
+
+
+def test_sizes_say_how_many_are_scored_where_not_all_are_asked():
+    assert "records scored per target" not in sizes(game())
+    assert sizes(game(np.ones((6, 4), bool)))["records scored per target"] == 2

@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from jali.claims import Paper
+from jali.core import Guesses
+from jali.drawings import drawings
+from jali.findings import Ran, findings
+from jali.results import Row, Study
+
+LOSS = {"signal": "loss", "attack": "threshold"}
+SETUP = {"data": "lending", "model": "logistic", "game": "thirds", "trials": ["strong", "weak"]}
+
+
+def guesses(shift, seed, units=6, each=400):
+    rng = np.random.default_rng(seed)
+    truth = np.tile(np.arange(each) % 2 == 0, units)
+    score = rng.normal(size=len(truth)) + shift * truth
+    return Guesses(score, truth, np.repeat(np.arange(units), each), np.arange(len(truth)))
+
+
+@pytest.fixture
+def ran():
+    measure = Row(kind="measure", metric="test_accuracy", value=0.7, low=0.69, high=0.71, units=6)
+    study = Study(name="a", parts={}, measures=[measure])
+    made = Ran(study, {"strong": guesses(1.0, 0), "weak": guesses(0.0, 1)})
+    other = Ran(Study(name="b", parts={}), {"strong": guesses(0.3, 2)}, {"weak": "weak failed here"})
+    return {"a": made, "b": other}
+
+
+def paper(**more):
+    both = {"strong": LOSS, "weak": LOSS}
+    return Paper(title="t", citation="c", trials=both, studies={"a": SETUP, "b": SETUP}, **more)
+
+
+def sentence(**fields):
+    return {"says": "it does", "source": "Section 1", "metric": "auc", **fields}
+
+
+def only(claims, ran, scale="standard"):
+    (found,) = findings(claims, ran, scale)
+    return found
+
+
+def table(published, study="a", **fields):
+    return {
+        "source": "Table 1",
+        "published": {study: published},
+        "tolerance": {"auc": 0.05, "test_accuracy": 0.02},
+        **fields,
+    }
+
+
+def test_a_number_is_compared_with_its_estimate(ran):
+    # Two normal distributions one standard deviation apart: AUC = Phi(1 / sqrt 2) = .7602.
+    found = only(paper(tables=[table(published={"strong": {"auc": 0.7602}})]), ran)
+    assert found.verdict == "matches"
+    assert found.low <= 0.7602 <= found.high
+    assert found.quantity == "AUC, strong"
+    assert found.units == 6
+    far = only(paper(tables=[table(published={"strong": {"auc": 0.5}})]), ran)
+    assert far.verdict == "deviates"
+
+
+def test_a_measure_of_the_model_is_read_from_the_rows(ran):
+    found = only(paper(tables=[table(published={"model": {"test_accuracy": 0.7}})]), ran)
+    assert (found.value, found.verdict, found.quantity) == (0.7, "matches", "test accuracy, a")
+
+
+def test_what_could_not_be_run_says_why(ran):
+    found = only(paper(tables=[table({"weak": {"auc": 0.5}}, "b")]), ran)
+    assert (found.verdict, found.reason, found.value) == ("not resolvable", "weak failed here", None)
+
+
+def test_a_claim_for_a_larger_scale_is_shown_but_not_judged(ran):
+    found = only(paper(tables=[table(published={"strong": {"auc": 0.7602}}, scale="paper")]), ran)
+    assert found.verdict == "not resolvable"
+    assert "--scale paper" in found.reason
+    assert found.value is not None
+
+
+def test_an_order_within_a_study_is_paired(ran):
+    found = only(paper(sentences=[sentence(more="a / strong", less="a / weak")]), ran)
+    assert found.verdict == "matches"
+    assert found.value == pytest.approx(0.26, abs=0.03)
+    back = only(paper(sentences=[sentence(more="a / weak", less="a / strong")]), ran)
+    assert back.verdict == "deviates"
+
+
+def test_an_order_between_studies_uses_both_intervals(ran):
+    found = only(paper(sentences=[sentence(more="a / strong", less="b / strong")]), ran)
+    assert found.verdict == "matches"
+    assert found.low < found.value < found.high
+
+
+def test_an_order_against_chance_goes_either_way(ran):
+    assert only(paper(sentences=[sentence(more="a / strong")]), ran).verdict == "matches"
+    assert only(paper(sentences=[sentence(more="chance", less="a / strong")]), ran).verdict == "deviates"
+    assert only(paper(sentences=[sentence(more="a / weak")]), ran).verdict == "not resolvable"
+
+
+def test_sameness(ran):
+    same = sentence(kind="same", more="a / weak", less="chance", tolerance=0.05)
+    assert only(paper(sentences=[same]), ran).verdict == "matches"
+
+
+def test_a_count_has_the_range_its_intervals_leave(ran):
+    among = ["a / strong", "b / strong", "a / weak"]
+    found = only(paper(sentences=[sentence(kind="count", among=among, published=2)]), ran)
+    assert found.low == 2
+    assert found.high in (2, 3)
+    missing = only(paper(sentences=[sentence(kind="count", among=["b / weak"], published=1)]), ran)
+    assert (missing.verdict, missing.reason) == ("not resolvable", "weak failed here")
+
+
+def test_claims_about_studies_that_were_not_run_are_left_out(ran):
+    del ran["b"]
+    assert findings(paper(sentences=[sentence(more="a / strong", less="b / strong")]), ran, "standard") == []
+
+
+def panel(kind):
+    return {"figure": "Figure 1", "kind": kind, "trials": ["strong", "weak"], "panels": {"a": "panel"}}
+
+
+def test_distances_are_densities_over_common_edges(ran):
+    (drawn,) = drawings(paper(figures=[panel("distances")]).figures, ran)
+    assert [s.label for s in drawn.series][:2] == ["strong: members", "strong: non-members"]
+    for line in drawn.series:
+        assert len(line.x) == len(line.y) + 1
+        assert np.diff(line.x) @ np.array(line.y) == pytest.approx(1.0)
+
+
+def test_accuracy_by_threshold_is_a_half_at_both_ends(ran):
+    (drawn,) = drawings(paper(figures=[panel("thresholds")]).figures, ran)
+    strong, weak = drawn.series
+    assert strong.y[0] == pytest.approx(0.5, abs=0.01)
+    assert strong.y[-1] == pytest.approx(0.5, abs=0.01)
+    # The best threshold between two normals one apart is half-way: Phi(1/2) = .6915.
+    assert max(strong.y) == pytest.approx(0.6915, abs=0.03)
+    assert max(weak.y) < 0.55
+
+
+def test_a_panel_without_guesses_is_left_out(ran):
+    assert list(drawings(paper(figures=[panel("roc") | {"panels": {"b": ""}, "trials": ["weak"]}]).figures, ran)) == []
