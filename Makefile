@@ -2,6 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/pip install -qq --disable-pip-version-check --constraint constraints.txt
+PEERS := .venv-peers/bin/pip install -qq --disable-pip-version-check
 OUT ?= jali-audit
 .DEFAULT_GOAL := help
 .PHONY: help setup audit test check format bench clean
@@ -44,8 +45,18 @@ format: setup
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
 
+# Peers live in an environment of their own, because what they pin and drag in must not reach ours.
+.venv-peers/.done: benchmarks/peers/requirements.txt benchmarks/peers/alone.txt | constraints.txt
+	@echo "Setting up .venv-peers (libraries to compare with, about 1.3 gigabytes, once) ..."
+	@rm -rf .venv-peers
+	@$(PYTHON) -m venv .venv-peers
+	@$(PEERS) --constraint constraints.txt --requirement benchmarks/peers/requirements.txt
+	@$(PEERS) --no-deps --requirement benchmarks/peers/alone.txt
+	@touch $@
+
 bench: setup
+	@$(MAKE) --no-print-directory .venv-peers/.done || echo "The peers could not be installed; the rest goes on."
 	@for file in benchmarks/bench_*.py; do $(BIN)/python $$file || exit 1; done
 
 clean:
-	rm -rf .venv $(OUT) .mypy_cache .ruff_cache .pytest_cache
+	rm -rf .venv .venv-peers $(OUT) .mypy_cache .ruff_cache .pytest_cache

@@ -110,7 +110,7 @@ def test_whole_numbers_against_every_legal_row(free):
         ratio.append(np.linalg.norm((row - x) / (1, 2, 5, 1)[: 3 + free]) / best)
     assert min(ratio) > 1 - 1e-6
     assert np.median(ratio) < 1.02
-    assert max(ratio) < 1.5
+    assert max(ratio) < 1.7
 
 
 def test_close_to_the_boundary_no_whole_number_is_paid_for():

@@ -14,7 +14,7 @@ class Hypercube:
     """Synthetic: one Gaussian cloud per class around a random corner of a d-dimensional cube, all columns informative.
 
     scikit-learn's make_classification with n_informative = d, nothing redundant or repeated, one cluster per class and
-    its usual 1 % of random labels, then standardised. The corners lie at ±class_sep; each cloud is stretched by a
+    a share `flip_y` of labels drawn at random, then standardised. The corners lie at ±class_sep; each cloud is stretched by a
     random d × d matrix (400 MB at d = 7,000). The generator named by Shokri et al. (2017), Pawelczyk et
     al. (2023) and Huang et al. (2023); n = 30,000, d = 30 and 3 classes is our reading of SYNTH in Naretto et al.
     (2024). No class is better.
@@ -28,6 +28,7 @@ class Hypercube:
     d: int = 50
     classes: int = 2
     class_sep: float = 1.0
+    flip_y: float = 0.01
     seed: int = 0
     origin: ClassVar[str] = "made by scikit-learn's make_classification; synthetic"
     licence: ClassVar[str] = "Apache-2.0"
@@ -35,6 +36,8 @@ class Hypercube:
 
     def __post_init__(self) -> None:
         _standard.check("hypercube", self.n, self.d, self.seed)
+        if not 0 <= self.flip_y <= 1:
+            raise JaliError(f"hypercube: flip_y must be a share between 0 and 1, not {self.flip_y}.")
         if not 2 <= self.classes <= min(self.n, 2**self.d):
             raise JaliError(f"hypercube: classes must lie between 2 and min(n, 2^d), not be {self.classes}.")
 
@@ -51,6 +54,7 @@ class Hypercube:
             n_classes=self.classes,
             n_clusters_per_class=1,
             class_sep=self.class_sep,
+            flip_y=self.flip_y,
             random_state=self.seed,
         )
         return _standard.dataset(_standard.standardised(X), y, self.classes)

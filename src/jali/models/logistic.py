@@ -12,7 +12,7 @@ from jali.encoding import Encoding
 from jali.models._linear import UNSEEN, LinearEnsemble
 from jali.models._members import checked
 
-LARGEST = 1500  # unknowns beyond which a Newton system costs more than many gradient steps
+LARGEST = 400  # unknowns beyond which a Newton system costs more than many gradient steps
 ENOUGH = 1e-8  # size of the gradient, relative to where it started, at which the fit has converged
 
 
@@ -63,10 +63,10 @@ class Logistic:
     def _solution(self, Z: Floats, Y: Floats) -> tuple[Floats, Floats]:
         """Weights (F, P) and intercepts (F,) of the free classes, for their indicators Y (F, n).
 
-        The optimal weights lie in the row space of Z and the penalty does not change under rotation, so with more
-        columns than rows the problem is solved in coordinates of that space.
+        The optimal weights lie in the row space of Z and the penalty does not change under rotation, so with few rows
+        and more columns the problem is solved in coordinates of that space.
         """
-        if Z.shape[1] > len(Z):
+        if LARGEST > len(Z) < Z.shape[1]:
             basis, triangle = np.linalg.qr(Z.T)
             weights, b = self._solution(np.ascontiguousarray(triangle.T), Y)
             return weights @ basis.T, b

@@ -1,0 +1,74 @@
+"""Another data set with rows of length one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from jali.core import Bools, Column, Dataset, Floats, JaliError, Schema, Source
+from jali.data._files import Remote
+from jali.encoding import Encoding
+
+
+@dataclass(frozen=True)
+class UnitRows:
+    """Another data set in model space, without columns that repeat others, every row divided by its length.
+
+    z = the row scaled by the schema's constants, categories one-hot; a column whose correlation with an earlier one
+    exceeds `correlated` in size is dropped (1: none is); x = z / ||z||. Columns become numbers from -1 to 1 that may
+    all change, and a sensitive column is no longer named. As Huang et al. (2023) and the code of Pawelczyk et al.
+    (2023) prepare their tables. The map has no inverse, so nobody can follow recourse computed here, and both the
+    constants and the choice of columns come from the data: no privacy budget of a later stage covers them.
+
+    >>> from jali.data.lending import Lending
+    >>> data = UnitRows(Lending(n=50)).load()
+    >>> bool(np.allclose((data.X**2).sum(axis=1), 1))
+    True
+    """
+
+    source: Source
+    correlated: float = 0.95
+
+    def __post_init__(self) -> None:
+        if not 0 < self.correlated <= 1:
+            raise JaliError(f"unit_rows: correlated must lie above 0 and be at most 1, not {self.correlated}.")
+
+    @property
+    def origin(self) -> str:
+        """Where the table comes from."""
+        return f"{getattr(self.source, 'origin', 'a data set of your own')}; rows scaled to length one"
+
+    @property
+    def licence(self) -> str:
+        """The licence of the table."""
+        return str(getattr(self.source, "licence", "yours"))
+
+    @property
+    def files(self) -> tuple[Remote, ...]:
+        """The files of the table."""
+        return getattr(self.source, "files", ())
+
+    def load(self) -> Dataset:
+        """Load the table, encode it, and scale its rows."""
+        data = self.source.load()
+        encoding = Encoding(data.schema)
+        Z = encoding.encode(data.X)
+        kept = ~_repeats(Z, self.correlated)
+        Z, names = Z[:, kept], np.array(encoding.names)[kept]
+        length = np.linalg.norm(Z, axis=1, keepdims=True)
+        columns = tuple(Column(str(name), "number", -1.0, 1.0) for name in names)
+        schema = Schema(columns, data.schema.classes, data.schema.favourable, target=data.schema.target)
+        return Dataset(np.clip(Z / np.where(length > 0, length, 1.0), -1.0, 1.0), data.y, schema, data.groups)
+
+
+def _repeats(Z: Floats, most: float) -> Bools:
+    """Columns (P,) of Z (N, P) that correlate with an earlier one by more than `most`; constant ones never do.
+
+    >>> _repeats(np.array([[1.0, 2.0, 0.0], [2.0, 4.1, 0.0], [3.0, 5.9, 0.0]]), 0.95)
+    array([False,  True, False])
+    """
+    centred = Z - Z.mean(axis=0)
+    length = np.sqrt((centred * centred).sum(axis=0))
+    unit = centred / np.where(length > 1e-9 * np.sqrt(len(Z)), length, np.inf)
+    return np.asarray((np.abs(np.triu(unit.T @ unit, k=1)) > most + 1e-12).any(axis=0))
