@@ -46,11 +46,11 @@ format: setup
 	@$(BIN)/ruff check --fix .
 
 # Peers live in an environment of their own, because what they pin and drag in must not reach ours.
-.venv-peers/.done: benchmarks/peers/requirements.txt benchmarks/peers/alone.txt | constraints.txt
+.venv-peers/.done: benchmarks/peers/requirements.txt benchmarks/peers/alone.txt
 	@echo "Setting up .venv-peers (libraries to compare with, about 1.3 gigabytes, once) ..."
 	@rm -rf .venv-peers
 	@$(PYTHON) -m venv .venv-peers
-	@$(PEERS) --constraint constraints.txt --requirement benchmarks/peers/requirements.txt
+	@$(PEERS) --requirement benchmarks/peers/requirements.txt
 	@$(PEERS) --no-deps --requirement benchmarks/peers/alone.txt
 	@touch $@
 

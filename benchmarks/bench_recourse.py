@@ -3,9 +3,10 @@
 Run `python benchmarks/bench_recourse.py`. Beside each of our searches stand others that go row by row, on a sample of
 the records: our own code called with one row, and the method as a person writes it in torch, with autograd and Adam per
 record. For `scfe` that is Wachter's text (minimise for one weight of the cost until nothing moves, halve the weight
-until the outcome flips) and a quicker one of one pass (the weight falls at every step, the first flip is taken). For
-`scfe_released` it is the same algorithm step by step: no cost, the first crossing. One thread each, the shortest of
-some turns. Cost is the l2 distance in model space, over the same sample.
+until the outcome flips) and two of one pass (the weight falls at every step, the first flip is taken): a quick one, and
+a patient one that comes within 1 % of our cost. For `scfe_released` it is the same algorithm step by step: no cost, the
+first crossing. CPU time of one thread each, the shortest of some turns. Cost is the l2 distance in model space, over
+the same sample.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from jali.models.mlp import MLP
 from jali.parts import name_of
 
 ROWS, COLUMNS, WIDTH, SAMPLE = 1000, 23, 1000, 20
-STEPS, PATIENCE, STILL = 1000, 25, 1e-3  # of the torch searches: budget per weight, steps, and a cost that has settled
+STEPS, PATIENCE, STILL = 5000, 25, 1e-3  # of the torch searches: budget per weight, steps, and a cost that has settled
 Weight = Callable[[int], float]
 Ends = Callable[[bool, list[float]], bool]
 RowSearch = Callable[[Network, Any, float], Any]
@@ -91,9 +92,14 @@ def crossed(net: Network, row: Any, lr: float) -> Any:
     return gradient_search(net, row, lr, lambda _: 0.0, flips)
 
 
-def lowered(net: Network, row: Any, lr: float) -> Any:
-    """First crossing, while the weight of the cost halves every 50 steps."""
+def quick(net: Network, row: Any, lr: float) -> Any:
+    """First crossing, while the weight of the cost falls as in ours."""
     return gradient_search(net, row, lr, lambda k: 2.0 * 0.5 ** (k / 50), flips)
+
+
+def patient(net: Network, row: Any, lr: float) -> Any:
+    """First crossing, while a larger weight falls four times as slowly."""
+    return gradient_search(net, row, lr, lambda k: 4.0 * 0.5 ** (k / 200), flips)
 
 
 def converged(net: Network, row: Any, lr: float) -> Any:
@@ -116,12 +122,12 @@ def one_by_one(search: RowSearch, net: Network, X: Floats, lr: float) -> Floats:
 
 
 def best(run: Callable[[], Floats], turns: int) -> tuple[float, Floats]:
-    """Shortest of a few runs in seconds, and what was made."""
+    """Shortest of a few runs in CPU seconds, and what was made."""
     seconds = []
     for _ in range(turns):
-        began = time.perf_counter()
+        began = time.process_time()
         made = run()
-        seconds.append(time.perf_counter() - began)
+        seconds.append(time.process_time() - began)
     return min(seconds), made
 
 
@@ -150,7 +156,8 @@ def main() -> None:
     import torch
 
     torch.set_num_threads(1)
-    report(SCFE(), {"torch, one row, Wachter": converged, "torch, one row, one pass": lowered})
+    ways = {"Wachter's text": converged, "one quick pass": quick, "one patient pass": patient}
+    report(SCFE(), {f"torch, one row, {name}": search for name, search in ways.items()})
     report(SCFEReleased(), {"torch, one row, first crossing": crossed})
     print(
         f"  peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB, of which torch holds most"

@@ -1,7 +1,7 @@
 """Counterfactuals by dice-ml: `python run_dice.py task.npz answer.npz`, with the python of the peers' environment.
 
 Reads a table, some of its records and a model as plain arrays, and asks every method for one counterfactual of one
-record after the other. Writes rows (n, D), missing values where there is none, and seconds (n,) by method, with the
+record after the other. Writes rows (n, D), missing values where there is none, and CPU seconds (n,) by method, with the
 labels this model gives the table, so that the caller can see that it is the same one. Settings are dice-ml's own, but
 one counterfactual is asked for instead of several, and the gradient search goes without the linear search afterwards,
 which takes five times as long as the search itself.
@@ -75,15 +75,15 @@ def forest(given: dict[str, Array]) -> Probabilities:
 
 
 def answers(explainer: Any, records: pd.DataFrame, settings: dict[str, Any]) -> tuple[Array, Array]:
-    """Rows (n, D) and seconds (n,), one record after the other."""
+    """Rows (n, D) and CPU seconds (n,), one record after the other."""
     rows, seconds = np.full(records.shape, np.nan), np.zeros(len(records))
     for i in range(len(records)):
-        began = time.perf_counter()
+        began = time.process_time()
         try:
             made = explainer.generate_counterfactuals(records[i : i + 1], total_CFs=1, desired_class=1, **settings)
         except UserConfigValidationException:  # nothing was found
             made = None
-        seconds[i] = time.perf_counter() - began
+        seconds[i] = time.process_time() - began
         if made is not None:
             one = made.cf_examples_list[0]
             found = one.final_cfs_df if one.final_cfs_df_sparse is None else one.final_cfs_df_sparse

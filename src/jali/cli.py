@@ -161,6 +161,30 @@ def reproduce(
     console.print(f"Page: {path}", markup=False, highlight=False, soft_wrap=True)
 
 
+@app.command()
+def verify(
+    name: Annotated[str, typer.Argument(help="A defence, such as laplace_recourse, or your own release, module:name.")],
+    epsilon: Annotated[Optional[float], typer.Option(help="The claim; for a defence of jali 1 by default.")] = None,  # noqa: UP045
+    adjacency: Annotated[
+        str, typer.Option(help="replace-one or add-remove, for a release of your own.")
+    ] = "replace-one",
+    draws: Annotated[int, typer.Option(help="Draws of each world that are evaluated; as many choose the test.")] = 2000,
+    seed: Annotated[int, typer.Option(help="Seed of every random draw.")] = 0,
+    out: Annotated[Optional[Path], typer.Option(help="A .json file for the numbers.")] = None,  # noqa: UP045
+) -> None:
+    """Test a privacy claim: REFUTED, NOT REFUTED or NOT TESTABLE, on the last line."""
+    from jali import verify as engine
+    from jali.report import verification
+    from jali.store import write_text
+
+    with _watching() as watch:
+        watch(f"drawing from {name}")
+        found = engine.verify(engine.subject(name, epsilon, adjacency), None, draws, seed)  # type: ignore[arg-type]
+    if out is not None:
+        write_text(out, found.model_dump_json(indent=1))
+    _console().print(verification.text(found), markup=False, highlight=False, soft_wrap=True)
+
+
 @data_app.callback(invoke_without_command=True)
 def data_list(context: typer.Context) -> None:
     """List data sets, where each comes from and under which licence."""
@@ -303,6 +327,7 @@ def _console() -> Console:
 
 def main() -> None:
     """Run the command line; anything the user can put right is one sentence and exit code 2."""
+    sys.path.append(os.getcwd())  # parts and releases of the user's own
     try:
         app()
     except JaliError as error:

@@ -72,6 +72,8 @@ class Schema:
         if len(set(names)) < len(names):
             repeated = next(n for n in names if names.count(n) > 1)
             raise JaliError(f"Column names must be unique; {repeated!r} stands more than once.")
+        if flat := next((c for c in self.columns if not c.spread > 0), None):
+            raise JaliError(f"Column {flat.name!r} must have a positive spread, not {flat.spread}.")
         if self.sensitive is not None and self.sensitive not in names:
             raise JaliError(f"The sensitive column {self.sensitive!r} is not a column of the table.")
 

@@ -79,7 +79,8 @@ class Encoding:
 
     def movable(self) -> Bools:
         """Which columns of model space (P,) a search may change continuously: mutable numbers."""
-        return np.array([(c := self.schema.columns[j]).mutable and c.kind != "category" for j in self.source])
+        columns = [self.schema.columns[j] for j in self.source]
+        return np.array([c.mutable and c.kind != "category" for c in columns], dtype=bool)
 
     def bounds(self) -> tuple[Floats, Floats]:
         """Lower and upper bounds (P,) of model space; 0 and 1 for one-hot columns."""

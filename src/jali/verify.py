@@ -148,9 +148,9 @@ def subject(name: str, epsilon: float | None = None, adjacency: Adjacency = "rep
 
 
 def defences() -> tuple[str, ...]:
-    """Built-in parts that promise something, by name."""
+    """Built-in parts that promise something and can be tested by their name alone."""
     both = {n: parts.find(kind, n) for kind in ("model", "explain") for n in parts.names(kind)}
-    return tuple(sorted(n for n, cls in both.items() if hasattr(cls, "guarantee")))
+    return tuple(sorted(n for n, cls in both.items() if hasattr(cls, "guarantee") and hasattr(cls, "example")))
 
 
 def _drawing(part: Any) -> tuple[Draw, Trainer]:
@@ -186,7 +186,10 @@ def _callable(name: str, epsilon: float | None, adjacency: Adjacency) -> Subject
         raise JaliError(f"{name} must be callable as release(data, query, rng), and is {type(release).__name__}.")
 
     def draw(data: Dataset, query: Floats, count: int, rng: Rng) -> Floats:
-        made = [np.asarray(release(data, query[0].copy(), rng), dtype=np.float64).ravel() for _ in range(count)]
+        try:
+            made = [np.asarray(release(data, query[0].copy(), rng), dtype=np.float64).ravel() for _ in range(count)]
+        except (TypeError, ValueError) as error:
+            raise JaliError(f"{name} must take (data, query, rng) and release numbers; it said: {error}.") from error
         if len({len(m) for m in made}) != 1:
             raise JaliError(f"{name} must release as many numbers every time.")
         return np.stack(made)

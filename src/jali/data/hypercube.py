@@ -14,8 +14,8 @@ class Hypercube:
     """Synthetic: one Gaussian cloud per class around a random corner of a d-dimensional cube, all columns informative.
 
     scikit-learn's make_classification with n_informative = d, nothing redundant or repeated, one cluster per class and
-    a share `flip_y` of labels drawn at random, then standardised. The corners lie at ±class_sep; each cloud is stretched by a
-    random d × d matrix (400 MB at d = 7,000). The generator named by Shokri et al. (2017), Pawelczyk et
+    a share `flip_y` of labels drawn at random, then standardised. The corners lie at ±class_sep; each cloud is
+    stretched by a random d × d matrix (400 MB at d = 7,000). The generator named by Shokri et al. (2017), Pawelczyk et
     al. (2023) and Huang et al. (2023); n = 30,000, d = 30 and 3 classes is our reading of SYNTH in Naretto et al.
     (2024). No class is better.
 

@@ -8,8 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from jali.core import Dataset, JaliError
-from jali.data import _files, _frames
+from jali.core import Column, Dataset, Floats, JaliError, Schema
+from jali.data import _files
 from jali.data._files import Remote
 
 SIDE = 28
@@ -48,12 +48,16 @@ class MNIST:
 
     def load(self) -> Dataset:
         """Read the file and keep the images of the digits asked for."""
-        import pandas as pd
-
         with np.load(io.BytesIO(_files.read(self.files[0])), allow_pickle=False) as file:
             images, labels = (np.concatenate([file[f"{kind}_train"], file[f"{kind}_test"]]) for kind in "xy")
-        kept = np.isin(labels, self.digits)
-        names = [f"r{i}c{j}" for i in range(SIDE) for j in range(SIDE)]
-        table = pd.DataFrame(images[kept].reshape(-1, SIDE * SIDE).astype(np.float64), columns=names)
-        table["digit"] = labels[kept].astype(np.int64)
-        return _frames.dataset(table, "digit", bounds=dict.fromkeys(names, (0.0, 255.0)))
+        digits, kept = sorted(self.digits), np.isin(labels, self.digits)
+        X = images[kept].reshape(-1, SIDE * SIDE).astype(np.float64)
+        schema = Schema(_pixels(X), tuple(map(str, digits)), target="digit")
+        return Dataset(X, np.searchsorted(digits, labels[kept]), schema)
+
+
+def _pixels(X: Floats) -> tuple[Column, ...]:
+    """One column per pixel of X (N, 784), with its mean and standard deviation, or 1 where it never changes."""
+    names = [f"r{i}c{j}" for i in range(SIDE) for j in range(SIDE)]
+    scales = zip(X.mean(axis=0).tolist(), X.std(axis=0).tolist(), strict=True)
+    return tuple(Column(n, "number", 0.0, 255.0, m, s or 1.0) for n, (m, s) in zip(names, scales, strict=True))

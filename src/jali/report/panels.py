@@ -21,7 +21,8 @@ READING = {
     "dashed diagonal is chance; in the grey region there are too few outsiders to tell.",
     "distances": "Densities of the log distance of members and of others; where they coincide, the distance tells "
     "nothing.",
-    "thresholds": "Balanced accuracy for each threshold, given as the share of records below it; the dashed line is chance.",
+    "thresholds": "Balanced accuracy for each threshold, given as the share of records below it; the dashed line is "
+    "chance.",
 }
 
 

@@ -1,0 +1,53 @@
+"""A test of a privacy claim, in words; the last line is the verdict."""
+
+from __future__ import annotations
+
+from jali.results import Verification
+
+MEANING = {
+    "REFUTED": "the draws show a larger epsilon than claimed, with 95 % confidence",
+    "NOT REFUTED": "nothing here contradicts the claim; that is no proof of it",
+    "NOT TESTABLE": "even a perfect attack on so few draws could not contradict the claim: ask for more with --draws",
+}
+
+
+def text(found: Verification) -> str:
+    """Lines for a terminal."""
+    lines = [
+        f"{found.name}",
+        f"Claim: {found.claim}.",
+        f"Two worlds that differ in one record, {found.draws:,} draws of each evaluated ({found.seconds:.1f} s).",
+        "Lower bounds on epsilon (95 %), each from a statistic learnt on as many other draws; "
+        f"at most {found.ceiling:.2f} can be shown:",
+        *(
+            f"  {view:18s} {bound:5.2f}{'   exceeds the claim' if bound > found.epsilon else ''}"
+            for view, bound in found.bounds.items()
+        ),
+        f"Strongest beforehand: {found.by}.",
+        _taint(found),
+    ]
+    if found.recomputed is not None:
+        lines.append(f"A second accountant makes epsilon = {found.recomputed:.4g} of the mechanism as it is described.")
+    lines += [f"Assumed, not tested: {line}." for line in found.assumes]
+    if found.refuted:
+        lines.append(f"Known about this mechanism: {found.refuted}")
+    return "\n".join([*lines, verdict(found)])
+
+
+def verdict(found: Verification) -> str:
+    """The verdict in one line."""
+    more = f" (epsilon >= {found.lower:.2f}, claimed {found.epsilon:g})"
+    if found.verdict == "NOT REFUTED":
+        more = f" (up to epsilon = {found.ceiling:.2f} could have been shown, {found.lower:.2f} was)"
+    if found.verdict == "NOT TESTABLE":
+        more = f" (claimed {found.epsilon:g}, at most {found.ceiling:.2f} can be shown)"
+    return f"{found.verdict}{more}: {MEANING[found.verdict]}."
+
+
+def _taint(found: Verification) -> str:
+    if not found.carriers:
+        return "Taint: with the declared mechanisms held fixed, the answers of both worlds are the same."
+    return (
+        f"Taint: with the declared mechanisms held fixed, the answer still changes with the record, through "
+        f"{', '.join(found.carriers)}."
+    )

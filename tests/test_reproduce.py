@@ -1,0 +1,148 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from jali import claims, cli
+from jali.core import JaliError
+from jali.reproduce import reproduce, save
+from jali.results import Reproduction
+
+PAPER = """
+title = "A title"
+citation = "Somebody, somewhere"
+[trials]
+"CFD" = { explain = "linear_recourse", signal = "counterfactual_distance(norm=1)", attack = "threshold" }
+"CFD-LRT" = { explain = "linear_recourse", signal = "counterfactual_distance(norm=1)", attack = "offline_lrt" }
+"LiRA" = { signal = "loss", attack = "lira" }
+"Loss" = { signal = "loss", attack = "threshold", among = "linear_recourse" }
+[studies.few]
+data = "linear_gaussian(n=600, d=180)"
+model = "logistic(C=1000.0)"
+game = "thirds(targets=3, shadows=3)"
+trials = ["CFD", "CFD-LRT", "Loss", "LiRA"]
+[studies.few.smoke]
+game = "thirds(targets=2, shadows=2)"
+[studies.absent]
+like = "few"
+data = 'table(path="nowhere.csv", target="y")'
+[[tables]]
+source = "Table 1"
+tolerance = { auc = 0.3, train_accuracy = 0.05, validity = 0.01 }
+[tables.published.few]
+"CFD" = { auc = 0.7, validity = 1.0 }
+"LiRA" = { auc = 0.7 }
+model = { train_accuracy = 1.0 }
+[tables.published.absent]
+"CFD" = { auc = 0.7 }
+[[sentences]]
+says = "The loss leaks"
+source = "Section 1"
+metric = "auc"
+more = "few / Loss"
+[[figures]]
+figure = "Figure 1"
+kind = "roc"
+trials = ["CFD", "Loss"]
+panels = { few = "few", absent = "absent" }
+"""
+
+
+@pytest.fixture
+def paper(tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_text(PAPER)
+    return path
+
+
+@pytest.fixture
+def found(paper):
+    return reproduce(claims.read(str(paper)), "mine", "standard")
+
+
+def by(found):
+    return {f.quantity: f for f in found.findings if not f.section.endswith("absent")}
+
+
+def test_every_number_and_sentence_has_a_verdict(found):
+    claimed = by(found)
+    assert set(claimed) == {"AUC, CFD", "validity, CFD", "AUC, LiRA", "train accuracy, few", "The loss leaks"}
+    assert claimed["train accuracy, few"].value == pytest.approx(1.0)
+    assert claimed["train accuracy, few"].verdict == "matches"
+    assert claimed["validity, CFD"].verdict == "matches"
+    assert claimed["The loss leaks"].verdict == "matches"
+    assert claimed["AUC, CFD"].units == 3
+
+
+def test_an_attack_without_its_shadows_is_not_resolvable_and_says_why(found):
+    lira = by(found)["AUC, LiRA"]
+    assert lira.verdict == "not resolvable"
+    assert "needs shadow models" in lira.reason
+
+
+def test_absent_data_skip_their_study_only(found):
+    few, absent = found.studies
+    assert not few.skipped
+    assert "nowhere.csv" in absent.skipped
+    missing = [f for f in found.findings if f.section.endswith("absent")]
+    assert [f.verdict for f in missing] == ["not resolvable"]
+    assert "nowhere.csv" in missing[0].reason
+    assert [d.title for d in found.drawings] == ["few"]
+
+
+def test_the_record_of_a_run_is_complete(found):
+    assert found.command == "jali reproduce mine --scale standard"
+    assert found.seconds > 0
+    assert {"jali", "numpy", "python"} <= set(found.versions)
+    (few, _) = found.studies
+    assert few.facts["targets"] == 3
+    assert all(check.passed for check in few.sanity)
+
+
+def test_the_loss_is_judged_on_the_records_that_got_recourse(paper, tmp_path):
+    one = claims.read(str(paper))
+    every = one.trials["Loss"].model_copy(update={"among": ""})
+    wide = one.model_copy(update={"trials": one.trials | {"Loss": every}})
+    # Everybody is answered here, so restricting changes nothing; the restriction itself is tested on a denied half.
+    a, b = (reproduce(p, "mine", "smoke", ["few"]) for p in (one, wide))
+    assert by(a)["The loss leaks"].value == by(b)["The loss leaks"].value
+
+
+def test_saved_files_hold_all_of_it(found, tmp_path):
+    page = save(found, tmp_path / "out")
+    assert page.name == "mine.html"
+    again = Reproduction.model_validate_json((tmp_path / "out" / "mine.json").read_text())
+    assert again == found
+    assert "Table 1" in (tmp_path / "out" / "mine.md").read_text()
+    assert list((tmp_path / "out" / "mine").glob("*.svg"))
+
+
+def test_an_unknown_study_is_one_sentence(paper):
+    with pytest.raises(JaliError, match="no study 'fw'"):
+        reproduce(claims.read(str(paper)), "mine", "smoke", ["fw"])
+
+
+def test_command_line(paper, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(
+        "sys.argv", ["jali", "reproduce", str(paper), "--only", "few", "--out", str(tmp_path / "o"), "--workers", "1"]
+    )
+    with pytest.raises(SystemExit) as end:
+        cli.main()
+    assert end.value.code in (0, None)
+    out = capsys.readouterr().out
+    assert "train accuracy, few" in out
+    assert out.rstrip().endswith("mine.html")
+    assert json.loads((tmp_path / "o" / "mine.json").read_text())["scale"] == "smoke"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"), [(["nobody"], "no paper"), (["pawelczyk2022", "--scale", "huge"], "no scale")]
+)
+def test_a_slip_on_the_command_line_ends_with_two(words, said, capsys, monkeypatch, tmp_path):
+    monkeypatch.setattr("sys.argv", ["jali", "reproduce", *words, "--out", str(tmp_path / "o")])
+    with pytest.raises(SystemExit) as end:
+        cli.main()
+    assert end.value.code == 2
+    assert said in capsys.readouterr().err
+    assert not (tmp_path / "o").exists()
