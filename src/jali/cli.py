@@ -311,6 +311,8 @@ def _finish(found: Audit, out: Path) -> None:
     console.print(text.summary(found.results), markup=False, highlight=False)
     for warning in found.results.warnings:
         console.print(f"Warning: {words.clean(warning)}", markup=False, highlight=False)
+    for sentence in found.results.broken[:5]:
+        console.print(f"CONTRADICTED: {words.clean(sentence)}", markup=False, highlight=False)
     if not found.results.valid:
         failed = ", ".join(c.name for c in found.results.sanity if not c.passed)
         console.print(f"INVALID: the sanity suite failed ({failed}); the numbers above must not be used.", markup=False)

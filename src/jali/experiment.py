@@ -31,6 +31,8 @@ from jali.judge import Trial, contrast_rows, curve, group_rows, guess, rows_of, 
 from jali.measures import Quality
 from jali.parallel import Progress, alone, fan_out, silent
 from jali.plan import Plan, plan, with_gaps
+from jali.promises import broken, promises
+from jali.promises import stamped as covered
 from jali.results import Check, Curve, Results, Row
 from jali.store import Arrays, Store
 
@@ -123,13 +125,15 @@ def run(experiment: Experiment, machine: Machine = Machine()) -> Outcome:  # noq
         *outcome.results.sanity,
         sanity.parity(found.parity),
     ]
-    rows = outcome.results.rows + measures(found.evidence, game, found.quality)
+    given = promises(experiment.model, experiment.explain)
+    rows = covered(outcome.results.rows, given) + measures(found.evidence, game, found.quality)
     results = outcome.results.model_copy(
         update={
             "sanity": checks,
             "timings": found.timings | {"attacks and statistics": time.perf_counter() - began},
             "warnings": [*cautions(experiment), *outcome.results.warnings, *twins(data, game)],
             "rows": stamped(rows, _key(experiment, data)),
+            "broken": broken(outcome.results.rows, given),
             "facts": sizes(game, data),
         }
     )
@@ -167,8 +171,9 @@ def cautions(experiment: Experiment) -> list[str]:
 
 
 def channels(experiment: Experiment) -> tuple[Channel, ...]:
-    """The prediction and each explanation, with every built-in signal that reads it and the user's own."""
-    signals: list[Signal] = [parts.build("signal", name) for name in parts.names("signal")]
+    """The prediction and each explanation, with every usual signal that reads it and those named."""
+    built_in: list[Signal] = [parts.build("signal", name) for name in parts.names("signal")]
+    signals = [s for s in built_in if getattr(s, "usual", True)]
     signals += [s for s in experiment.signal if s not in signals]
     explained = frozenset({"attribution", "counterfactual"})
     plain = tuple(s for s in signals if not s.needs & explained)

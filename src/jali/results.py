@@ -89,6 +89,7 @@ class Results(BaseModel):
     threats: list[dict[str, str]] = Field(default_factory=list)
     not_tested: list[str] = Field(default_factory=list)
     warnings: list[str] = Field(default_factory=list)
+    broken: list[str] = Field(default_factory=list)
     timings: dict[str, float] = Field(default_factory=dict)
 
     @property

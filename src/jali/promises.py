@@ -1,0 +1,81 @@
+"""Guarantees of an experiment's parts, and attacks that achieved more than their guarantee allows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from jali import parts
+from jali.core import Explainer, JaliError, Trainer
+from jali.guarantee import Guarantee, Private, doubled
+from jali.results import Row
+from jali.stats.caps import auc_cap, balanced_accuracy_cap, tpr_cap
+
+Promises = dict[tuple[str, str], Guarantee]
+PREDICTION = ("score", "decision")
+BOTH = ("score+explanation", "decision+explanation")
+
+
+def promises(model: Trainer, explainers: Sequence[Explainer]) -> Promises:
+    """The guarantee that covers each (explainer, channel), where there is one.
+
+    A private model covers its predictions, and explanations that do not read its training rows again; these are
+    computed from it alone. An explainer's own guarantee covers its answers, not the prediction beside them.
+    """
+    given = guarantee_of(model)
+    out: Promises = {}
+    if given is not None and "decisions" in given.covers:
+        out |= {("", channel): given for channel in PREDICTION}
+    for explainer in explainers:
+        name, own = parts.spec(explainer), guarantee_of(explainer)
+        if own is not None:
+            out[name, "explanation"] = own
+        elif given is not None and not explainer.reads:
+            out |= {(name, channel): given for channel in (*PREDICTION, "explanation", *BOTH)}
+    return out
+
+
+def guarantee_of(part: object) -> Guarantee | None:
+    """What a part promises, if anything."""
+    if not isinstance(part, Private):
+        return None
+    try:
+        return part.guarantee()
+    except JaliError:  # a wrapper around something that promises nothing
+        return None
+
+
+def stamped(rows: list[Row], given: Promises) -> list[Row]:
+    """The rows with the guarantee that covers them in words."""
+    return [row.model_copy(update={"guarantee": str(found)}) if (found := _of(row, given)) else row for row in rows]
+
+
+def broken(rows: list[Row], given: Promises) -> list[str]:
+    """One sentence per attack whose whole interval lies above what its guarantee allows."""
+    out = []
+    for row in rows:
+        found = _of(row, given)
+        cap = None if found is None else cap_of(row.metric, found)
+        if found is not None and cap is not None and row.low is not None and row.low > cap:
+            where = f" with {row.explainer}" if row.explainer else ""
+            out.append(
+                f"{row.attack} on {row.signal}{where}: {row.metric} is {row.value:.3f} ({row.low:.3f} to "
+                f"{row.high:.3f}), and no attack can exceed {cap:.3f} if the claim holds: {found}."
+            )
+    return out
+
+
+def cap_of(metric: str, given: Guarantee) -> float | None:
+    """The most any attack achieves under a guarantee, for metrics that have a cap.
+
+    >>> round(cap_of("auc", Guarantee("x", 1.0, "replace-one", ("decisions",))), 3)
+    0.731
+    """
+    epsilon, (name, _, alpha) = doubled(given), metric.partition("@")
+    if name in ("tpr", "tnr"):
+        return tpr_cap(epsilon, float(alpha), given.delta)
+    caps = {"auc": auc_cap, "balanced_accuracy": balanced_accuracy_cap}
+    return caps[metric](epsilon, given.delta) if metric in caps else None
+
+
+def _of(row: Row, given: Promises) -> Guarantee | None:
+    return given.get((row.explainer, row.channel)) if row.kind == "attack" else None

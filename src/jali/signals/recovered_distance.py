@@ -1,0 +1,39 @@
+"""Distance to the boundary, from the direction of a recourse alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from jali.core import Floats, Seen
+
+
+@dataclass(frozen=True)
+class RecoveredDistance:
+    """How far a record lies from a linear model's boundary, read off the direction of its recourse, not the length.
+
+    t = log |u . z|, u = (z' - z) / ||z' - z||, in model space: a recourse along the weights of a linear model shows
+    their direction whatever noise its length carries, and centred columns leave the intercept small. It undoes
+    mechanisms that noise the length only, and says little about other models, so an audit uses it when it is named.
+
+    After Pawelczyk et al., AISTATS 2023 (distances); aimed at Huang et al., 2023 (noised lengths).
+
+    >>> from jali.core import Counterfactual
+    >>> there = Counterfactual(np.array([[9.0, 4.0]]), np.array([True]))
+    >>> same = lambda: np.asarray
+    >>> seen = Seen({"x": lambda: np.array([[3.0, 4.0]]), "counterfactual": lambda: there, "encode": same})
+    >>> np.exp(RecoveredDistance()(seen)).round(6)
+    array([3.])
+    """
+
+    needs: ClassVar[frozenset[str]] = frozenset({"x", "counterfactual", "encode"})
+    usual: ClassVar[bool] = False
+
+    def __call__(self, seen: Seen) -> Floats:
+        """Log distance (n,)."""
+        here = seen.encode(seen.x)
+        move = seen.encode(seen.counterfactual.rows) - here
+        along = np.abs((here * move).sum(axis=1)) / np.maximum(np.linalg.norm(move, axis=1), 1e-12)
+        return np.asarray(np.log(np.maximum(along, 1e-12)))

@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import pytest
+
+from jali import parts
+from jali.guarantee import Guarantee
+from jali.models.committee import Committee
+from jali.promises import broken, cap_of, guarantee_of, promises, stamped
+from jali.results import Row
+
+DP = parts.build("model", "dp_logistic(epsilon=1.0, bound=1.0)")
+PLAIN, GIVEN = parts.build("explain", "linear_recourse"), parts.build("explain", "laplace_recourse(epsilon=0.5)")
+READS = parts.build("explain", "cchvae")
+
+
+def row(low, metric="auc", explainer="linear_recourse", channel="explanation"):
+    place = {"explainer": explainer, "channel": channel, "signal": "s", "attack": "threshold"}
+    return Row(kind="attack", metric=metric, value=low + 0.01, low=low, high=low + 0.02, **place)
+
+
+def test_a_private_model_covers_what_is_computed_from_it_alone():
+    given = promises(DP, [PLAIN, READS])
+    assert given["", "decision"].epsilon == 1.0
+    assert given["linear_recourse", "score+explanation"].epsilon == 1.0
+    assert ("cchvae", "explanation") not in given  # it reads the training rows again
+
+
+def test_an_explainer_covers_its_answers_and_nothing_beside_them():
+    given = promises(parts.build("model", "logistic"), [GIVEN, PLAIN])
+    assert list(given) == [(parts.spec(GIVEN), "explanation")]
+
+
+def test_a_wrapper_of_nothing_private_promises_nothing():
+    assert guarantee_of(Committee()) is None
+    assert guarantee_of(Committee(trainer=DP)).epsilon == 1.0
+    assert promises(Committee(), [PLAIN]) == {}
+
+
+def test_only_an_interval_wholly_above_its_cap_is_a_contradiction():
+    given = promises(DP, [PLAIN])  # AUC cap e / (1 + e) = .7311
+    assert broken([row(0.72)], given) == []
+    (said,) = broken([row(0.74)], given)
+    assert "no attack can exceed 0.731" in said
+    assert broken([row(0.9, explainer="scfe")], given) == []
+    assert broken([row(0.03, "tpr@0.01")], given)
+    assert broken([row(0.027, "tpr@0.01")], given) == []
+
+
+def test_rows_say_what_covers_them():
+    given = promises(DP, [PLAIN])
+    there, nowhere = stamped([row(0.6), row(0.6, explainer="scfe")], given)
+    assert there.guarantee.startswith("epsilon = 1 in total")
+    assert nowhere.guarantee == ""
+
+
+def test_adding_or_removing_counts_twice_in_the_cap():
+    half = Guarantee("m", 0.5, "add-remove", ("decisions",))
+    assert cap_of("auc", half) == pytest.approx(0.7311, abs=1e-4)
+    assert cap_of("validity", half) is None
