@@ -146,3 +146,22 @@ def test_a_slip_on_the_command_line_ends_with_two(words, said, capsys, monkeypat
     assert end.value.code == 2
     assert said in capsys.readouterr().err
     assert not (tmp_path / "o").exists()
+
+
+@pytest.mark.parametrize("study", ["fresh-200", "leaky-200", "net-50-b"])
+def test_pawelczyk2022_runs_at_smoke_scale(study):
+    found = reproduce(claims.read("pawelczyk2022"), "pawelczyk2022", "smoke", [study])
+    (ran,) = found.studies
+    assert not ran.skipped
+    assert found.drawings
+    assert all(f.verdict == "not resolvable" for f in found.findings)
+    assert ran.warnings if study.startswith("leaky") else not ran.warnings
+
+
+def test_pawelczyk2022_runs_on_heloc_at_smoke_scale():
+    found = reproduce(claims.read("pawelczyk2022"), "pawelczyk2022", "smoke", ["heloc"])
+    (ran,) = found.studies
+    if ran.skipped:
+        pytest.skip(ran.skipped)
+    assert {"CFD, GS", "CFD-LRT, C-CHVAE"} <= {f.quantity.partition(", ")[2] for f in found.findings}
+    assert {"validity", "plausibility", "seconds"} <= {row.metric for row in ran.measures}
