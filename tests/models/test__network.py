@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from jali.core import Column, Schema
 from jali.encoding import Encoding
+from jali.models import _network
 from jali.models._network import Network, NetworkEnsemble
 
 ENCODING = Encoding(Schema((Column("x"), Column("y"))))
@@ -43,6 +45,29 @@ def test_the_margin_agrees_with_logits_and_gradients_and_does_not_depend_on_comp
     alone = [net.margin(Z[i : i + 1], of[i : i + 1]) for i in range(64)]
     np.testing.assert_allclose(np.concatenate([v for v, _ in alone]), value, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(np.concatenate([s for _, s in alone]), slope, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("hidden", [(40,), (30, 20)])
+def test_the_margin_of_two_classes_is_that_of_many(hidden, monkeypatch):
+    """A third class that never leads changes nothing, and neither does the size of a block."""
+    rng = np.random.default_rng(0)
+    sizes = list(zip((5, *hidden), (*hidden, 2), strict=True))
+    weights, biases = [rng.normal(size=s) for s in sizes], [rng.normal(size=s[1]) for s in sizes]
+    third = np.column_stack([weights[-1], np.zeros(hidden[-1])]), np.append(biases[-1], -1e6)
+    schema = tuple(Column(f"x{j}") for j in range(5))
+    two = Network(Encoding(Schema(schema)), tuple(weights), tuple(biases))
+    three = Network(
+        Encoding(Schema(schema, classes=("0", "1", "2"))), (*weights[:-1], third[0]), (*biases[:-1], third[1])
+    )
+    Z, of = rng.normal(size=(64, 5)), rng.integers(0, 2, 64)
+    for ours, theirs in zip(two.margin(Z, of), three.margin(Z, of), strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-10, atol=1e-10)
+    whole = two.margin(Z, of), two.logits(Z)
+    monkeypatch.setattr(_network, "MARGINS", 100)
+    monkeypatch.setattr(_network, "SCORES", 100)
+    for ours, theirs in zip(two.margin(Z, of), whole[0], strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(two.logits(Z), whole[1], rtol=1e-5, atol=1e-5)
 
 
 def test_an_ensemble_is_its_networks():

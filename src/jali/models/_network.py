@@ -15,6 +15,9 @@ from jali.models._linear import lead
 
 Singles = npt.NDArray[np.float32]
 Reals = TypeVar("Reals", Singles, Floats)
+# Cells of a layer worked on at once, in float32 and in float64: they stay in the cache, and blocks much larger than
+# that go back to the system after every call, which then costs more than the arithmetic.
+SCORES, MARGINS = 2**18, 2**15
 
 
 @dataclass(frozen=True)
@@ -55,22 +58,57 @@ class Network:
 
         In float64: the last bits of a float32 product depend on the rows beside it, and a search would amplify them.
         """
-        weights, biases, top = self._doubles
+        value, slope = np.empty(len(Z)), np.empty(Z.shape)
+        margin = self._of_two if len(self.biases[-1]) == 2 and len(self.biases) > 1 else self._of_many
+        for some in self._blocks(len(Z), MARGINS):
+            value[some], slope[some] = margin(Z[some], of[some])
+        return value, slope
+
+    def _of_many(self, Z: Floats, of: Ints) -> tuple[Floats, Floats]:
+        """The margin above the best of all other classes."""
+        weights, biases = self._doubles
         layers = _hidden(Z, weights, biases)
         value, rival = lead(layers[-1] @ weights[-1] + biases[-1], of)
-        back = top[of]
-        back -= top[rival]
-        return value, _back(back, weights, layers)
+        top = weights[-1].T
+        return value, _back(top[of] - top[rival], weights, layers)
+
+    def _of_two(self, Z: Floats, of: Ints) -> tuple[Floats, Floats]:
+        """The margin above the only other class: every unit of the last hidden layer that is on adds its part."""
+        weights, biases = self._doubles
+        layers = _hidden(Z, weights[:-1], biases[:-1])
+        on = (layers[-1] @ weights[-2] > -biases[-2]).astype(np.float64)
+        side = np.where(of == 1, 1.0, -1.0)
+        parts = on @ self._adds
+        back = parts[:, :-1]
+        value = (back * layers[-1]).sum(axis=1) + parts[:, -1] + biases[-1][1] - biases[-1][0]
+        return side * value, _back(side[:, None] * back, weights[:-1], layers)
 
     def _scores(self, Z: Singles) -> Floats:
-        last = _hidden(Z, self.weights, self.biases)[-1]
-        return (last @ self.weights[-1] + self.biases[-1]).astype(np.float64)
+        out = np.empty((len(Z), len(self.biases[-1])))
+        for some in self._blocks(len(Z), SCORES):
+            out[some] = _hidden(Z[some], self.weights, self.biases)[-1] @ self.weights[-1] + self.biases[-1]
+        return out
+
+    def _blocks(self, rows: int, cells: int) -> list[slice]:
+        """Rows that are worked on together."""
+        size = max(1, cells // max(len(b) for b in self.biases))
+        return [slice(at, at + size) for at in range(0, rows, size)]
 
     @cached_property
-    def _doubles(self) -> tuple[tuple[Floats, ...], tuple[Floats, ...], Floats]:
-        """Weights, biases, and the last weights with one row per class."""
-        weights = tuple(W.astype(np.float64) for W in self.weights)
-        return weights, tuple(b.astype(np.float64) for b in self.biases), np.ascontiguousarray(weights[-1].T)
+    def _doubles(self) -> tuple[tuple[Floats, ...], tuple[Floats, ...]]:
+        """Weights and biases."""
+        weights, biases = (tuple(a.astype(np.float64) for a in arrays) for arrays in (self.weights, self.biases))
+        return weights, biases
+
+    @cached_property
+    def _adds(self) -> Floats:
+        """What a unit (H, in + 1) of the last hidden layer that is on adds to the score of class 1 minus that of 0.
+
+        To its slope by the layer before and, last, to the score itself: it is linear as long as no unit turns.
+        """
+        weights, biases = self._doubles
+        apart = weights[-1][:, 1] - weights[-1][:, 0]
+        return np.column_stack([weights[-2].T, biases[-2]]) * apart[:, None]
 
 
 @dataclass(frozen=True)
@@ -110,7 +148,7 @@ def _hidden(Z: Reals, weights: tuple[Reals, ...], biases: tuple[Reals, ...]) -> 
     for W, b in zip(weights[:-1], biases[:-1], strict=True):
         h = layers[-1] @ W
         h += b
-        layers.append(np.maximum(h, np.zeros_like(b), out=h))  # a row of zeros is twice as fast as the number 0
+        layers.append(np.maximum(h, np.zeros_like(b), out=h))  # a row of zeros, because one zero is not vectorised
     return layers
 
 
