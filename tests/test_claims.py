@@ -85,6 +85,34 @@ def test_a_sentence_must_speak_of_what_is_there(tmp_path):
         claims.read(written(tmp_path, text))
 
 
+ORDER = '[[sentences]]\nsays = "x"\nsource = "y"\nmetric = "auc"\n'
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        (ORDER, "needs `more` and `less`"),
+        (ORDER + 'kind = "count"\n', "needs `among`"),
+        (ORDER + 'more = "s / CFD"\ntolerance = -1\n', "greater than or equal to 0"),
+        ('[[tables]]\nsource = "T"\ntolerance = {}\n[tables.published.s.CFD]\nauc = 0.5\n', "needs a tolerance"),
+        ('[[tables]]\nsource = "T"\ntolerance = { auc = 0.1 }\n[tables.published.s.CFD]\nauc = inf\n', "finite"),
+        ('[studies.t]\nlike = "s"\nseed = -1\n', "greater than or equal to 0"),
+        ('[studies.t]\nlike = ["s"]\n', "does not stand above"),
+        ('[studies.t]\nlike = "s"\n[studies.t.smoke]\nmodle = "x"\n', "not 'modle'"),
+        ('[studies.t]\nlike = "s"\nsmoke = "x"\n', "smoke"),
+        ('[[figures]]\nfigure = "F"\nkind = "pie"\ntrials = []\npanels = {}\n', "kind"),
+    ],
+)
+def test_every_slip_is_found_before_anything_runs(tmp_path, more, words):
+    with pytest.raises(JaliError, match=words):
+        claims.read(written(tmp_path, SMALL + more))
+
+
+def test_studies_must_be_tables(tmp_path):
+    with pytest.raises(JaliError, match="must be tables"):
+        claims.read(written(tmp_path, 'studies = "x"\n' + SMALL.split("[studies.s]")[0]))
+
+
 def test_an_unknown_paper_is_named_with_the_nearest():
     with pytest.raises(JaliError, match="did you mean pawelczyk2022"):
         claims.read("pawelczyk2023")

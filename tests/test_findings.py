@@ -143,3 +143,17 @@ def test_accuracy_by_threshold_is_a_half_at_both_ends(ran):
 
 def test_a_panel_without_guesses_is_left_out(ran):
     assert list(drawings(paper(figures=[panel("roc") | {"panels": {"b": ""}, "trials": ["weak"]}]).figures, ran)) == []
+
+
+def test_chance_of_a_rate_counts_the_non_members(ran):
+    # 200 non-members a target: two may pass at 1 %, so 3/201 of the members do by chance.
+    says = sentence(more="a / weak", less="chance", metric="tpr@0.05")
+    found = only(paper(sentences=[says]), ran)
+    direct = only(paper(tables=[table({"weak": {"tpr@0.05": 0.05}}, tolerance={"tpr@0.05": 0.5})]), ran)
+    assert direct.value - found.value == pytest.approx(11 / 201)
+
+
+def test_one_bad_claim_is_one_unresolved_finding(ran):
+    found = only(paper(sentences=[sentence(more="a / weak", less="a / strong", metric="answered")]), ran)
+    assert found.verdict == "not resolvable"
+    assert "no metric" in found.reason

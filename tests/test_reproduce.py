@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 
 from jali import claims, cli
@@ -58,7 +59,7 @@ def paper(tmp_path):
 
 @pytest.fixture
 def found(paper):
-    return reproduce(claims.read(str(paper)), "mine", "standard")
+    return reproduce(claims.read(str(paper)), "mine.toml", "standard")
 
 
 def by(found):
@@ -92,7 +93,7 @@ def test_absent_data_skip_their_study_only(found):
 
 
 def test_the_record_of_a_run_is_complete(found):
-    assert found.command == "jali reproduce mine --scale standard"
+    assert found.command == "jali reproduce mine.toml --scale standard"
     assert found.seconds > 0
     assert {"jali", "numpy", "python"} <= set(found.versions)
     (few, _) = found.studies
@@ -100,13 +101,32 @@ def test_the_record_of_a_run_is_complete(found):
     assert all(check.passed for check in few.sanity)
 
 
-def test_the_loss_is_judged_on_the_records_that_got_recourse(paper, tmp_path):
-    one = claims.read(str(paper))
-    every = one.trials["Loss"].model_copy(update={"among": ""})
-    wide = one.model_copy(update={"trials": one.trials | {"Loss": every}})
-    # Everybody is answered here, so restricting changes nothing; the restriction itself is tested on a denied half.
-    a, b = (reproduce(p, "mine", "smoke", ["few"]) for p in (one, wide))
-    assert by(a)["The loss leaks"].value == by(b)["The loss leaks"].value
+def test_a_prediction_may_be_judged_among_the_answered_only():
+    from types import SimpleNamespace
+
+    from jali.core import Evidence, Guesses
+    from jali.reproduce import _among
+
+    member, answered = np.zeros((4, 2), dtype=bool), np.array([[[1, 0], [0, 1], [1, 1], [0, 0]]], dtype=bool)
+    evidence = Evidence(("linear_recourse/counterfactual_distance",), np.zeros((1, 4, 2)), answered, member)
+    found = SimpleNamespace(evidence=evidence, game=SimpleNamespace(targets=np.array([1])))
+    every = Guesses(np.arange(4.0), np.arange(4) % 2 == 0, np.zeros(4, dtype=int), np.arange(4))
+    assert _among(every, "linear_recourse", found).record.tolist() == [1, 2]  # answered under the target, column 1
+    assert len(_among(every, "", found).record) == 4
+
+
+def test_paths_of_this_machine_stay_out_of_the_page(tmp_path, monkeypatch):
+    monkeypatch.setenv("JALI_DATA", str(tmp_path / "private-folder"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    found = reproduce(claims.read("pawelczyk2022"), "pawelczyk2022", "smoke", ["heloc"])
+    assert found.studies[0].skipped
+    assert str(tmp_path) not in found.model_dump_json()
+
+
+def test_a_study_of_a_larger_scale_says_when_it_is_run():
+    found = reproduce(claims.read("pawelczyk2022"), "pawelczyk2022", "smoke", ["linear-5000"])
+    assert found.studies[0].skipped == "run at --scale paper only"
+    assert {f.verdict for f in found.findings} <= {"not resolvable"}
 
 
 def test_saved_files_hold_all_of_it(found, tmp_path):

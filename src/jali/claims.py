@@ -7,9 +7,9 @@ import tomllib
 from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, NonNegativeInt, ValidationError
 
 from jali.core import JaliError
 
@@ -42,24 +42,36 @@ class Setup(_Told):
     model: str
     game: str
     trials: list[str]
-    seed: int = 0
+    seed: NonNegativeInt = 0
     scales: list[Scale] = Field(default_factory=lambda: list(SCALES))
     smoke: dict[str, str] = Field(default_factory=dict)
     paper: dict[str, str] = Field(default_factory=dict)
 
     def at(self, scale: Scale) -> Setup:
         """The setup with what a scale changes; `standard` is the file as it stands."""
-        return self.model_copy(update={"smoke": self.smoke, "paper": self.paper}.get(scale, {}))
+        return Setup(**self.model_dump() | {"smoke": self.smoke, "paper": self.paper}.get(scale, {}))
+
+    def model_post_init(self, _: Any) -> None:
+        """Refuse a change to what scales cannot change."""
+        for key in (*self.smoke, *self.paper):
+            if key not in ("data", "model", "game"):
+                raise JaliError(f"A scale changes data, model or game of a study, not {key!r}.")
 
 
 class Table(_Told):
     """Published numbers: study -> attempt (or `model`) -> metric -> number, judged from a scale on."""
 
     source: str
-    published: dict[str, dict[str, dict[str, float]]]
-    tolerance: dict[str, float]
+    published: dict[str, dict[str, dict[str, FiniteFloat]]]
+    tolerance: dict[str, Annotated[FiniteFloat, Field(ge=0)]]
     scale: Scale = "standard"
     note: str = ""
+
+    def model_post_init(self, _: Any) -> None:
+        """Refuse a published number without a tolerance."""
+        for numbers in (n for attempts in self.published.values() for n in attempts.values()):
+            if missing := set(numbers) - set(self.tolerance):
+                raise JaliError(f"{self.source}: {min(missing)} needs a tolerance.")
 
 
 class Sentence(_Told):
@@ -67,7 +79,7 @@ class Sentence(_Told):
 
     order: `metric` is higher at `more` than at `less` (either may be chance).
     same: it differs by at most `tolerance` between the two.
-    count: of the places `among`, `published` many lie above chance.
+    count: of the places `among`, at least `published` many lie above chance.
     """
 
     says: str
@@ -77,10 +89,17 @@ class Sentence(_Told):
     more: str = ""
     less: str = CHANCE
     among: list[str] = Field(default_factory=list)
-    published: float | None = None
-    tolerance: float = 0.0
+    published: FiniteFloat | None = None
+    tolerance: Annotated[FiniteFloat, Field(ge=0)] = 0.0
     scale: Scale = "standard"
     note: str = ""
+
+    def model_post_init(self, _: Any) -> None:
+        """Refuse a sentence that does not say what it compares."""
+        if self.kind == "count" and (not self.among or self.published is None):
+            raise JaliError(f"{self.says!r} counts: it needs `among`, a list of places, and `published`, a number.")
+        if self.kind != "count" and not (self.more and self.less):
+            raise JaliError(f"{self.says!r} compares: it needs `more` and `less`, each a place or chance.")
 
     def places(self) -> list[str]:
         """The places it speaks of, without chance."""
@@ -168,14 +187,17 @@ def _inherited(studies: dict[str, Any]) -> dict[str, Any]:
     {'data': 'x', 'seed': 2}
     """
     out: dict[str, Any] = {}
+    if not isinstance(studies, dict) or not all(isinstance(own, dict) for own in studies.values()):
+        raise JaliError("studies must be tables: write [studies.name] and its settings below.")
     for name, own in studies.items():
-        base = own.get("like")
-        if base is not None and base not in out:
-            raise JaliError(f"Study {name!r} is like {base!r}, which does not stand above it.")
-        both = {**out.get(base, {}), **own}
+        like = own.get("like")
+        if like is not None and (not isinstance(like, str) or like not in out):
+            raise JaliError(f"Study {name!r} is like {like!r}, which does not stand above it.")
+        base = out[like] if like is not None else {}
+        both = {**base, **own}
         for scale in ("smoke", "paper"):
-            if scale in both:
-                both[scale] = {**out.get(base, {}).get(scale, {}), **own.get(scale, {})}
+            if isinstance(both.get(scale), dict):
+                both[scale] = {**base.get(scale, {}), **own.get(scale, {})}
         out[name] = {k: v for k, v in both.items() if k != "like"}
     return out
 
@@ -190,4 +212,5 @@ def _parsed(name: str, file: Any) -> Paper:
         raise JaliError(f"{name} is not valid TOML: {error}.") from None
     except ValidationError as error:
         first = error.errors()[0]
-        raise JaliError(f"{name}: {'.'.join(str(p) for p in first['loc'])}: {first['msg']}.") from None
+        where = ".".join(str(p) for p in first["loc"])
+        raise JaliError(f"{name}: {f'{where}: ' if where else ''}{first['msg'].rstrip('.')}.") from None

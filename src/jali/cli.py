@@ -153,8 +153,7 @@ def reproduce(
         raise JaliError(f"There is no scale {scale!r}; there are {', '.join(claims.SCALES)}.")
     told = claims.read(paper)
     with _writable(out), _watching() as watch:
-        name = Path(paper).stem
-        found = engine.reproduce(told, name, scale, only or (), _machine(out, workers, watch))
+        found = engine.reproduce(told, paper, scale, only or (), _machine(out, workers, watch))
         path = engine.save(found, out)
     console = _console()
     console.print(reproduction.table(found))

@@ -77,7 +77,7 @@ def measures(evidence: Evidence, game: Game, quality: Quality) -> list[Row]:
     seen = set()
     for name, there in zip(evidence.names, evidence.observed, strict=True):
         explainer = name.rpartition("/")[0]
-        if explainer not in seen and not there[game.cells()].all():
+        if explainer not in seen and (explainer or not there[game.cells()].all()):
             seen.add(explainer)
             out.append(_measure("answered", explainer, there[record, column], unit, record))
     for name, value, there in zip(quality.names, quality.value, quality.there, strict=True):

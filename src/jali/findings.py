@@ -11,12 +11,12 @@ import numpy as np
 from jali import parts
 from jali.claims import CHANCE, MODEL, SCALES, Attempt, Paper, Scale, Sentence, Table, place
 from jali.columns import JUDGE, stream
-from jali.core import Estimate, Guesses, Rng
+from jali.core import Estimate, Guesses, JaliError, Rng
 from jali.judge import Trial, paired
 from jali.results import Finding, Study, Verdict
 from jali.stats import roc
 from jali.stats.intervals import apart, contrast, estimate
-from jali.verdicts import of_order, of_sameness, of_value
+from jali.verdicts import of_count, of_order, of_sameness, of_value
 
 NAMES = {
     "auc": "AUC",
@@ -91,11 +91,15 @@ def _value(cell: _Cell, ran: Ran, paper: Paper, scale: Scale) -> Finding:
 
 
 def _sentence(sentence: Sentence, ran: dict[str, Ran], paper: Paper, scale: Scale) -> Finding:
-    ours = _counted(sentence, ran, paper) if sentence.kind == "count" else _difference(sentence, ran, paper)
+    compare = _counted if sentence.kind == "count" else _difference
+    try:
+        ours = compare(sentence, ran, paper)
+    except JaliError as error:
+        ours = Estimate(None, reason=str(error))
     verdict = {
         "order": of_order(ours),
         "same": of_sameness(ours, sentence.tolerance),
-        "count": of_value(sentence.published or 0.0, sentence.tolerance, ours),
+        "count": of_count(sentence.published or 0.0, ours),
     }[sentence.kind]
     return Finding(
         quantity=sentence.says,
@@ -124,7 +128,10 @@ def _number(ran: Ran, attempt: str, metric: str, paper: Paper) -> Estimate:
             return Estimate(row.value, row.low, row.high, row.units, row.reason)
     if attempt not in ran.guesses:
         return Estimate(None, reason=ran.why(attempt) or f"The study has no {word(metric)}.")
-    return estimate(metric, ran.guesses[attempt], ran.rng)[0]
+    try:
+        return estimate(metric, ran.guesses[attempt], ran.rng)[0]
+    except JaliError as error:
+        return Estimate(None, reason=str(error))
 
 
 def _difference(sentence: Sentence, ran: dict[str, Ran], paper: Paper) -> Estimate:
@@ -133,15 +140,24 @@ def _difference(sentence: Sentence, ran: dict[str, Ran], paper: Paper) -> Estima
     mine, theirs = (ran[s].guesses.get(t) if s in ran else None for s, t in ((study, more), (other, less)))
     if study == other and mine is not None and theirs is not None:
         return contrast(metric, *paired(mine, theirs), ran[study].rng)[0]
-    return apart(*(_side(p, metric, ran, paper) for p in (sentence.more, sentence.less)))
+    guesses = next((g for g in (mine, theirs) if g is not None), None)
+    return apart(*(_side(p, metric, ran, paper, guesses) for p in (sentence.more, sentence.less)))
 
 
-def _side(text: str, metric: str, ran: dict[str, Ran], paper: Paper) -> Estimate:
+def _side(text: str, metric: str, ran: dict[str, Ran], paper: Paper, beside: Guesses | None) -> Estimate:
+    """The number at a place, or what chance gives on the guesses that it is compared with."""
     if text == CHANCE:
-        exact = roc.chance(metric)
+        exact = roc.chance(metric, fewest(beside))
         return Estimate(exact, exact, exact, MANY)
     study, attempt = place(text)
     return _number(ran[study], attempt, metric, paper)
+
+
+def fewest(guesses: Guesses | None) -> int:
+    """Non-members of the target that has the fewest; 0 without guesses."""
+    if guesses is None or guesses.truth.all():
+        return 0
+    return int(np.bincount(guesses.unit[~guesses.truth]).min())
 
 
 def _counted(sentence: Sentence, ran: dict[str, Ran], paper: Paper) -> Estimate:
@@ -150,7 +166,8 @@ def _counted(sentence: Sentence, ran: dict[str, Ran], paper: Paper) -> Estimate:
     missing = next((e.reason for e in found if e.value is None or e.low is None or e.high is None), "")
     if missing:
         return Estimate(None, reason=missing)
-    sides = np.array([[e.value, e.low, e.high] for e in found], dtype=np.float64) > roc.chance(sentence.metric)
+    levels = [roc.chance(sentence.metric, fewest(ran[s].guesses.get(t))) for s, t in map(place, sentence.among)]
+    sides = np.array([[e.value, e.low, e.high] for e in found], dtype=np.float64) > np.array(levels)[:, None]
     value, low, high = (float(x) for x in sides.sum(axis=0))
     return Estimate(value, low, high, min(e.units for e in found))
 

@@ -14,6 +14,7 @@ from jali import parts, sanity
 from jali.claims import Attempt, Paper, Scale, Setup
 from jali.columns import JUDGE, stream
 from jali.core import Guesses, JaliError
+from jali.data import _files
 from jali.describe import measures, sizes, twins
 from jali.drawings import drawings
 from jali.experiment import Collected, Experiment, Machine, cautions, collect
@@ -39,10 +40,15 @@ def reproduce(
         raise JaliError(
             f"There is no study {min(wanted - set(paper.studies))!r}; there are {', '.join(paper.studies)}."
         )
-    chosen = {k: s.at(scale) for k, s in paper.studies.items() if scale in s.scales and k in wanted}
-    ran = {k: _study(k, setup, paper.trials, machine) for k, setup in chosen.items()}
+    chosen = {k: s.at(scale) for k, s in paper.studies.items() if k in wanted}
+    experiments = {k: _experiment(s, _tried(s, paper)) for k, s in chosen.items() if scale in s.scales}
+    ran = {}
+    for k, setup in chosen.items():
+        later = Study(name=k, parts=_told(setup), skipped=f"run at --scale {' or '.join(setup.scales)} only")
+        ran[k] = _study(k, setup, experiments[k], _tried(setup, paper), machine) if k in experiments else Ran(later)
+    found, drawn = findings(paper, ran, scale), list(drawings(paper.figures, ran))
     return Reproduction(
-        paper=name,
+        paper=Path(name).stem,
         title=paper.title,
         citation=paper.citation,
         note=paper.note,
@@ -52,8 +58,8 @@ def reproduce(
         versions=_versions(),
         seconds=time.perf_counter() - began,
         memory_mb=_memory(),
-        findings=findings(paper, ran, scale),
-        drawings=list(drawings(paper.figures, ran)),
+        findings=found,
+        drawings=drawn,
         studies=[r.study for r in ran.values()],
     )
 
@@ -70,17 +76,22 @@ def save(found: Reproduction, out: Path) -> Path:
     return out / f"{found.paper}.html"
 
 
-def _study(name: str, setup: Setup, attempts: dict[str, Attempt], machine: Machine) -> Ran:
+def _tried(setup: Setup, paper: Paper) -> dict[str, Attempt]:
+    return {t: paper.trials[t] for t in setup.trials}
+
+
+def _told(setup: Setup) -> dict[str, str]:
+    return {k: v for k in ("about", "data", "model", "game") if (v := getattr(setup, k))}
+
+
+def _study(name: str, setup: Setup, experiment: Experiment, tried: dict[str, Attempt], machine: Machine) -> Ran:
     """Collect the evidence of a study and make every attempt on it; a study whose data are absent is skipped."""
-    began = time.perf_counter()
-    told = {"data": setup.data, "model": setup.model, "game": setup.game}
-    tried = {t: attempts[t] for t in setup.trials}
-    experiment = _experiment(setup, tried)
+    began, told = time.perf_counter(), _told(setup)
     watched = replace(machine, watch=lambda label: machine.watch(f"{name}: {label}"))
     try:
         found = collect(experiment, watched)
     except JaliError as error:
-        return Ran(Study(name=name, parts=told, skipped=str(error)))
+        return Ran(Study(name=name, parts=told, skipped=_without_folders(str(error))))
     guesses, failed = _attempts(found, tried)
     study = Study(
         name=name,
@@ -111,7 +122,13 @@ def _attempts(found: Collected, tried: dict[str, Attempt]) -> tuple[dict[str, Gu
     guesses, failed = {}, {}
     for name, attempt in tried.items():
         try:
-            guesses[name] = _among(guess(found.evidence, found.game, trial_of(attempt)), attempt.among, found)
+            trial = trial_of(attempt)
+            if trial.names[0] not in found.evidence.names:
+                raise JaliError(f"{attempt.signal} does not read what {attempt.explain or 'a prediction'} shows.")
+            made = _among(guess(found.evidence, found.game, trial), attempt.among, found)
+            if not len(made.score):
+                raise JaliError(f"Nobody was answered by {attempt.among}, so there is nobody to guess about.")
+            guesses[name] = made
         except JaliError as error:
             failed[name] = str(error)
     return guesses, failed
@@ -124,6 +141,13 @@ def _among(guesses: Guesses, explainer: str, found: Collected) -> Guesses:
     prefix = parts.spec(parts.build("explain", explainer)) + "/"
     first = next(s for s, name in enumerate(found.evidence.names) if name.startswith(prefix))
     return guesses.pick(found.evidence.observed[first][guesses.record, found.game.targets[guesses.unit]])
+
+
+def _without_folders(text: str) -> str:
+    """A message without the folders of this machine, for a page that others read."""
+    for folder in _files.folders():
+        text = text.replace(str(folder), "the data folder")
+    return text
 
 
 def _blind(found: Collected, seed: int) -> Check:

@@ -35,6 +35,17 @@ def of_sameness(difference: Estimate, tolerance: float) -> Verdict:
     return _inside(-tolerance, tolerance, difference)
 
 
+def of_count(published: float, ours: Estimate) -> Verdict:
+    """Matches if surely at least so many were counted, deviates if even those that are possible are fewer.
+
+    >>> of_count(7, Estimate(7, 7, 8, 4)), of_count(7, Estimate(5, 3, 6, 4)), of_count(7, Estimate(7, 5, 8, 4))
+    ('matches', 'deviates', 'not resolvable')
+    """
+    if ours.low is None or ours.high is None:
+        return "not resolvable"
+    return "matches" if ours.low >= published else "deviates" if ours.high < published else "not resolvable"
+
+
 def _inside(low: float, high: float, ours: Estimate) -> Verdict:
     if ours.low is None or ours.high is None:
         return "not resolvable"

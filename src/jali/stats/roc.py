@@ -184,14 +184,22 @@ def metric(name: str) -> Metric:
     return partial(tpr_at if kind == "tpr" else tnr_at, alpha=alpha)
 
 
-def chance(name: str) -> float:
-    """What a coin that is independent of membership achieves on average: a half, or the error rate allowed.
+def chance(name: str, others: int = 0) -> float:
+    """What scores that know nothing of membership achieve on average, with so many non-members (0: with very many).
 
-    >>> chance("auc"), chance("tpr@0.01")
-    (0.5, 0.01)
+    A half for AUC and held-out balanced accuracy. For tpr@alpha, a threshold that at most k = floor(alpha n) of n
+    non-members pass is passed by (k + 1) / (n + 1) of the members: more than alpha where n is small.
+
+    >>> chance("auc"), chance("tpr@0.01"), round(chance("tpr@0.01", 400), 4)
+    (0.5, 0.01, 0.0125)
     """
     metric(name)
-    return float(name.partition("@")[2] or 0.5)
+    kind, _, level = name.partition("@")
+    if kind == "best_balanced_accuracy":
+        raise JaliError("A threshold chosen in hindsight has no fixed chance level: compare balanced_accuracy with it.")
+    if not level:
+        return 0.5
+    return (math.floor(float(level) * others + _SLACK) + 1) / (others + 1) if others else float(level)
 
 
 def resolvable(name: str, truth: Bools) -> str:
