@@ -7,6 +7,7 @@ import numpy as np
 from jali.core import Bools, Dataset, Estimate, Evidence, Floats, Game, Guesses, Ints, JaliError, Rng
 from jali.games._draws import blocks
 from jali.judge import Trial, guess
+from jali.parallel import alone
 from jali.results import Check
 from jali.stats.intervals import delong, over_units
 from jali.stats.roc import auc
@@ -47,7 +48,8 @@ def _held_out(rows: Floats, truth: Bools, group: Ints, rng: Rng) -> tuple[Floats
         side[mine] = rng.permutation(len(mine)) % 2 == 0
     learn = side[at]
     model = HistGradientBoostingClassifier(max_iter=40, max_leaf_nodes=8, random_state=int(rng.integers(2**31)))
-    margin = model.fit(rows[learn], truth[learn]).decision_function(rows[~learn])
+    # A limit on threads does not reach a library that is loaded under it, so it is set again now that it is here.
+    margin = alone(lambda m: m.fit(rows[learn], truth[learn]).decision_function(rows[~learn]), model)
     total, count = (np.bincount(at[~learn], weights=w, minlength=len(people)) for w in (margin, np.ones(len(margin))))
     return (total / np.maximum(count, 1))[~side], truth[first][~side]
 

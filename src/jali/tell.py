@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from jali.core import Bools, Floats, Rng
+from jali.parallel import alone
 from jali.stats.epsilon import best_threshold, epsilon_at
 
 Score = Callable[[Floats], Floats]
@@ -91,8 +92,8 @@ def _trees(seen: Floats, world: Bools, rng: Rng) -> Score:
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     model = HistGradientBoostingClassifier(max_iter=40, max_leaf_nodes=8, random_state=int(rng.integers(2**31)))
-    model.fit(seen, world)
-    return lambda x: np.asarray(model.decision_function(x))
+    alone(lambda m: m.fit(seen, world), model)  # again, because a limit does not reach a library loaded under it
+    return lambda x: np.asarray(alone(model.decision_function, x))
 
 
 def _atoms(seen: Floats, world: Bools, rng: Rng) -> Score:  # noqa: ARG001 (nothing is drawn)
