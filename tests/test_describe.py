@@ -45,7 +45,8 @@ def test_the_share_answered_is_of_those_asked():
     there[0, 0] = False
     evidence = Evidence(("whole/x", "gaps/x"), np.zeros((2, 6, 4)), np.stack([asked, there]), game().member)
     none = Quality((), np.zeros((0, 6), np.float32), np.zeros((0, 6), bool))
-    [row] = measures(evidence, game(asked), none)
+    whole, row = measures(evidence, game(asked), none)
+    assert (whole.explainer, whole.metric, whole.value) == ("whole", "answered", 1.0)
     assert (row.explainer, row.metric, row.value) == ("gaps", "answered", pytest.approx(5 / 6))
 
 
