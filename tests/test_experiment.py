@@ -114,7 +114,8 @@ def test_quality_of_recourse_is_in_the_rows():
     distance, there = np.exp(outcome.evidence.value[at]), outcome.evidence.observed[at]
     means = [distance[there[:, j] & outcome.game.scored[:, j], j].mean() for j in range(3)]
     assert rows["cost_l2"].value == pytest.approx(np.mean(means), rel=1e-5)
-    assert not outcome.results.find(kind="measure", explainer="input_x_gradient")
+    only = outcome.results.find(kind="measure", explainer="input_x_gradient")
+    assert [row.metric for row in only] == ["answered"]
 
 
 def test_a_killed_run_resumes_and_gives_the_same_numbers(tmp_path):
