@@ -19,7 +19,8 @@ RULES = {
     "on the side it says, deviates if it lies wholly on the other side, and is not resolvable otherwise.",
     "same": "A sentence that two numbers are the same matches if the whole interval of the difference lies within the "
     "tolerance, deviates if it lies wholly outside, and is not resolvable otherwise.",
-    "count": "A count is judged like a number; its interval runs from the cases that surely count to those that may.",
+    "count": "A count matches if surely at least as many cases count, and deviates if even those that may are fewer; "
+    "its interval runs from the sure to the possible.",
 }
 HELD = "Without an interval, or at a scale smaller than a claim needs, it is not resolvable."
 DIFFERENCES = ("order", "same")

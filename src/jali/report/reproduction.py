@@ -80,7 +80,7 @@ def _made(found: Reproduction) -> list[tuple[str, str]]:
     pairs = [
         ("scale", found.scale),
         ("made", found.made),
-        ("time", studies.duration(found.seconds) if found.seconds else ""),
+        ("time of this run", studies.duration(found.seconds) if found.seconds else ""),
         ("peak memory", studies.memory(found.memory_mb) if found.memory_mb else ""),
         *found.versions.items(),
     ]
