@@ -28,11 +28,11 @@ class Answers(http.server.BaseHTTPRequestHandler):
         self.send(BODY, len(BODY))
 
     def good_csv_gz(self):
-        packed = gzip.compress(BODY)
+        packed = gzip.compress(BODY, mtime=0)
         self.send(packed, len(packed))
 
     def broken_csv_gz(self):
-        packed = gzip.compress(BODY)[:-20]
+        packed = gzip.compress(BODY, mtime=0)[:-20]
         self.send(packed, len(packed))
 
     def unsized_csv(self):
@@ -183,7 +183,7 @@ def test_folders_in_order(tmp_path, monkeypatch):
 def test_locate_in_the_cache_compressed(data, tmp_path):
     path = tmp_path / "cache" / "jali" / "data" / "t" / "x.csv.gz"
     path.parent.mkdir(parents=True)
-    path.write_bytes(gzip.compress(BODY))
+    path.write_bytes(gzip.compress(BODY, mtime=0))
     assert _files.locate(Remote("t/x.csv", SUM)) == path
     assert _files.read(Remote("t/x.csv", SUM)) == BODY
 
@@ -195,7 +195,7 @@ def test_locate_says_what_to_do(data):
         _files.locate(Remote("t/x.csv", SUM, how="ask the owner"))
 
 
-@pytest.mark.parametrize(("content", "why"), [(b"other", "sha256"), (gzip.compress(BODY)[:-9], "Cannot read")])
+@pytest.mark.parametrize(("content", "why"), [(b"other", "sha256"), (gzip.compress(BODY, mtime=0)[:-9], "Cannot read")])
 def test_read_refuses_another_content(data, content, why):
     (data / "t").mkdir(parents=True)
     (data / "t" / "x.csv").write_bytes(content)

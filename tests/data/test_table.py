@@ -28,7 +28,7 @@ def write(tmp_path):
     ("name", "content"),
     [
         ("my.csv", TEXT.encode()),
-        ("my.csv.gz", gzip.compress(TEXT.encode())),
+        ("my.csv.gz", gzip.compress(TEXT.encode(), mtime=0)),
         ("my.tsv", TEXT.replace(",", "\t").encode()),
         ("bom.csv", b"\xef\xbb\xbf" + TEXT.encode()),
         ("crlf.csv", TEXT.replace("\n", "\r\n").encode()),
@@ -102,7 +102,7 @@ def test_files_that_cannot_be_used(write, text, message):
     ("name", "content", "message"),
     [
         ("my.csv.gz", b"not packed", "Cannot read"),
-        ("my.csv.gz", gzip.compress(TEXT.encode())[:-10], "Cannot read"),
+        ("my.csv.gz", gzip.compress(TEXT.encode(), mtime=0)[:-10], "Cannot read"),
         ("my.parquet", b"not parquet", "Cannot read"),
         ("my.pkl", b"cos\nsystem\n(S'true'\ntR.", r"jali reads \.csv and \.tsv"),
         ("my", b"a,y\n", r"jali reads \.csv and \.tsv"),
