@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -29,8 +31,8 @@ def ran():
     return {"a": made, "b": other}
 
 
-def paper(**more):
-    both = {"strong": LOSS, "weak": LOSS}
+def paper(trials=None, **more):
+    both = trials or {"strong": LOSS, "weak": LOSS}
     return Paper(title="t", citation="c", trials=both, studies={"a": SETUP, "b": SETUP}, **more)
 
 
@@ -157,3 +159,15 @@ def test_one_bad_claim_is_one_unresolved_finding(ran):
     found = only(paper(sentences=[sentence(more="a / weak", less="a / strong", metric="answered")]), ran)
     assert found.verdict == "not resolvable"
     assert "no metric" in found.reason
+
+
+def test_measures_of_one_study_are_compared_as_independent_numbers(ran):
+    explained = {"strong": LOSS | {"explain": "scfe"}, "weak": LOSS | {"explain": "growing_spheres"}}
+    rows = [
+        Row(kind="measure", metric="cost_l2", explainer=name, value=v, low=v - 0.1, high=v + 0.1, units=6)
+        for name, v in (("scfe", 1.0), ("growing_spheres", 2.0))
+    ]
+    ran["a"] = dataclasses.replace(ran["a"], study=ran["a"].study.model_copy(update={"measures": rows}))
+    claims = paper(sentences=[sentence(more="a / weak", less="a / strong", metric="cost_l2")])
+    found = only(claims.model_copy(update={"trials": paper(trials=explained).trials}), ran)
+    assert (found.value, found.verdict) == (1.0, "matches")

@@ -138,10 +138,15 @@ def _difference(sentence: Sentence, ran: dict[str, Ran], paper: Paper) -> Estima
     """More minus less: paired where both are attempts of one study, else of two independent ones."""
     (study, more), (other, less), metric = place(sentence.more), place(sentence.less), sentence.metric
     mine, theirs = (ran[s].guesses.get(t) if s in ran else None for s, t in ((study, more), (other, less)))
-    if study == other and mine is not None and theirs is not None:
+    if study == other and mine is not None and theirs is not None and not _measured(ran[study], metric):
         return contrast(metric, *paired(mine, theirs), ran[study].rng)[0]
     guesses = next((g for g in (mine, theirs) if g is not None), None)
     return apart(*(_side(p, metric, ran, paper, guesses) for p in (sentence.more, sentence.less)))
+
+
+def _measured(ran: Ran, metric: str) -> bool:
+    """Whether a metric is a measure of models or recourse, not of guesses."""
+    return any(row.metric == metric for row in ran.study.measures)
 
 
 def _side(text: str, metric: str, ran: dict[str, Ran], paper: Paper, beside: Guesses | None) -> Estimate:
