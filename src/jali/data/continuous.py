@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from jali.core import Column, Dataset, Source
-from jali.data._files import Remote
+from jali.data._wrapped import Wrapped
 
 
 @dataclass(frozen=True)
-class Continuous:
+class Continuous(Wrapped):
     """Another data set whose integers are plain numbers and whose columns may all change.
 
     For recourse searched without constraints, as in the experiments of Pawelczyk, Lakkaraju and Neel (2023). Rows,
@@ -23,20 +23,9 @@ class Continuous:
 
     source: Source
 
-    @property
-    def origin(self) -> str:
-        """Where the table comes from."""
-        return f"{getattr(self.source, 'origin', 'a data set of your own')}; searched without constraints"
-
-    @property
-    def licence(self) -> str:
-        """The licence of the table."""
-        return str(getattr(self.source, "licence", "yours"))
-
-    @property
-    def files(self) -> tuple[Remote, ...]:
-        """The files of the table."""
-        return getattr(self.source, "files", ())
+    def told(self, origin: str) -> str:
+        """The origin of the source and what was done to it."""
+        return f"{origin}; searched without constraints"
 
     def load(self) -> Dataset:
         """Load the table and widen its schema."""

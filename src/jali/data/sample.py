@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from jali.core import Dataset, Ints, JaliError, Source
-from jali.data._files import Remote
+from jali.data._wrapped import Wrapped
 
 
 @dataclass(frozen=True)
-class Sample:
+class Sample(Wrapped):
     """Rows of another data set, drawn at random without replacement and kept in their order.
 
     The schema stays that of the whole, so its bounds, centres and spreads are as public as before, and groups keep
@@ -33,20 +33,9 @@ class Sample:
         if self.n < 1 or self.seed < 0:
             raise JaliError(f"sample: n must be at least 1 and seed at least 0, not {self.n} and {self.seed}.")
 
-    @property
-    def origin(self) -> str:
-        """Where the whole comes from."""
-        return f"{self.n:,} rows of: {getattr(self.source, 'origin', 'a data set of your own')}"
-
-    @property
-    def licence(self) -> str:
-        """The licence of the whole."""
-        return str(getattr(self.source, "licence", "yours"))
-
-    @property
-    def files(self) -> tuple[Remote, ...]:
-        """The files of the whole."""
-        return getattr(self.source, "files", ())
+    def told(self, origin: str) -> str:
+        """The origin of the source and what was done to it."""
+        return f"{self.n:,} rows of: {origin}"
 
     def load(self) -> Dataset:
         """Load the whole and draw."""

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from jali.core import Bools, Column, Dataset, Floats, JaliError, Schema, Source
-from jali.data._files import Remote
+from jali.data._wrapped import Wrapped
 from jali.encoding import Encoding
 
 
 @dataclass(frozen=True)
-class UnitRows:
+class UnitRows(Wrapped):
     """Another data set in model space, without columns that repeat others, every row divided by its length.
 
     z = the row scaled by the schema's constants, categories one-hot; a column whose correlation with an earlier one
@@ -34,20 +34,9 @@ class UnitRows:
         if not 0 < self.correlated <= 1:
             raise JaliError(f"unit_rows: correlated must lie above 0 and be at most 1, not {self.correlated}.")
 
-    @property
-    def origin(self) -> str:
-        """Where the table comes from."""
-        return f"{getattr(self.source, 'origin', 'a data set of your own')}; rows scaled to length one"
-
-    @property
-    def licence(self) -> str:
-        """The licence of the table."""
-        return str(getattr(self.source, "licence", "yours"))
-
-    @property
-    def files(self) -> tuple[Remote, ...]:
-        """The files of the table."""
-        return getattr(self.source, "files", ())
+    def told(self, origin: str) -> str:
+        """The origin of the source and what was done to it."""
+        return f"{origin}; rows scaled to length one"
 
     def load(self) -> Dataset:
         """Load the table, encode it, and scale its rows."""

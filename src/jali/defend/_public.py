@@ -9,8 +9,32 @@ from typing import cast
 import numpy as np
 
 from jali.core import Dataset, Floats, JaliError, Schema, Source
+from jali.data.linear_gaussian import LinearGaussian
+from jali.data.sample import Sample
+from jali.defend._checks import FLOATS, ROW
+from jali.defend.clipped_logistic import ClippedLogistic
 from jali.encoding import Encoding
+from jali.guarantee import Guarantee
 from jali.models.logistic import Logistic
+
+DEPLOYED = ClippedLogistic(bound=1.0, C=0.01)
+EXAMPLE = Sample(LinearGaussian(n=20_000, d=20), n=500)
+ASSUMES = (
+    "the model is the exact optimum its stability describes, and the constants of its scaling are public",
+    "the public data hold nobody of the training data",
+    "who needs recourse is decided by the model without noise, and is not covered",
+    ROW,
+    FLOATS,
+)
+
+
+def per_answer(mechanism: str, epsilon: float) -> Guarantee:
+    """What noise per answer along a public direction promises, for the explanations alone.
+
+    >>> print(per_answer("noise", 1.0))
+    epsilon = 1 a release (noise, replace-one), for explanations
+    """
+    return Guarantee(mechanism, epsilon, "replace-one", ("explanations",), per="release", assumes=ASSUMES)
 
 
 def direction(name: str, public: Source, schema: Schema) -> Floats:

@@ -8,12 +8,10 @@ from typing import ClassVar
 import numpy as np
 
 from jali.core import Bools, Counterfactual, Dataset, Floats, Gives, JaliError, Model, Rng, Schema, Source, Wants
-from jali.data.linear_gaussian import LinearGaussian
-from jali.data.sample import Sample
 from jali.defend._asking import Asking, asking, moved
-from jali.defend._checks import FLOATS, ROW, positive
+from jali.defend._checks import positive
 from jali.defend._noise import laplace
-from jali.defend._public import direction
+from jali.defend._public import DEPLOYED, EXAMPLE, direction, per_answer
 from jali.defend._stability import StableModel, stable
 from jali.defend.clipped_logistic import ClippedLogistic
 from jali.encoding import Encoding
@@ -87,21 +85,13 @@ class AboveThreshold:
 
     def deployed(self) -> ClippedLogistic:
         """A trainer of models that it explains."""
-        return ClippedLogistic(bound=1.0, C=0.01)
+        return DEPLOYED
 
     @classmethod
     def example(cls, epsilon: float) -> AboveThreshold:
         """One of this epsilon, for audits of the guarantee on 20 standardised numbers."""
-        return cls(epsilon, Sample(LinearGaussian(n=20_000, d=20), n=500))
+        return cls(epsilon, EXAMPLE)
 
     def guarantee(self) -> Guarantee:
         """Epsilon per explanation, for the explanations alone."""
-        assumes = (
-            "the model is the exact optimum its stability describes, and the constants of its scaling are public",
-            "the public data hold nobody of the training data",
-            "who needs recourse is decided by the model without noise, and is not covered",
-            ROW,
-            FLOATS,
-        )
-        name = "sparse vector technique along a public direction"
-        return Guarantee(name, self.epsilon, "replace-one", ("explanations",), per="release", assumes=assumes)
+        return per_answer("sparse vector technique along a public direction", self.epsilon)

@@ -8,12 +8,10 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from jali.core import Counterfactual, Dataset, Floats, Gives, Model, Rng, Schema, Source, Wants
-from jali.data.linear_gaussian import LinearGaussian
-from jali.data.sample import Sample
 from jali.defend._asking import Asking, asking, inside, moved
-from jali.defend._checks import FLOATS, ROW, chance, positive
+from jali.defend._checks import chance, positive
 from jali.defend._noise import laplace, shift
-from jali.defend._public import direction
+from jali.defend._public import DEPLOYED, EXAMPLE, direction, per_answer
 from jali.defend._stability import StableModel, stable
 from jali.defend.clipped_logistic import ClippedLogistic
 from jali.encoding import Encoding
@@ -89,21 +87,13 @@ class PublicDirection:
 
     def deployed(self) -> ClippedLogistic:
         """A trainer of models that it explains."""
-        return ClippedLogistic(bound=1.0, C=0.01)
+        return DEPLOYED
 
     @classmethod
     def example(cls, epsilon: float) -> PublicDirection:
         """One of this epsilon, for audits of the guarantee on 20 standardised numbers."""
-        return cls(epsilon, Sample(LinearGaussian(n=20_000, d=20), n=500))
+        return cls(epsilon, EXAMPLE)
 
     def guarantee(self) -> Guarantee:
         """Epsilon per answer, for the explanations alone."""
-        assumes = (
-            "the model is the exact optimum its stability describes, and the constants of its scaling are public",
-            "the public data hold nobody of the training data",
-            "who needs recourse is decided by the model without noise, and is not covered",
-            ROW,
-            FLOATS,
-        )
-        name = "Laplace noise on score and slope along a public direction"
-        return Guarantee(name, self.epsilon, "replace-one", ("explanations",), per="release", assumes=assumes)
+        return per_answer("Laplace noise on score and slope along a public direction", self.epsilon)
