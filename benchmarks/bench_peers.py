@@ -22,9 +22,10 @@ import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
 from jali.columns import TILE
-from jali.core import Column, Dataset, Explainer, Floats, Model, Schema
+from jali.core import Column, Dataset, Floats, Model, Schema
 from jali.explain.growing_spheres import GrowingSpheres
 from jali.explain.scfe import SCFE
+from jali.explanation import Explainer
 from jali.models.mlp import MLP
 from jali.models.sklearn import Sklearn
 

@@ -21,9 +21,10 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from jali.columns import TILE
-from jali.core import Column, Dataset, Explainer, Floats, Schema
+from jali.core import Column, Dataset, Floats, Schema
 from jali.explain.scfe import SCFE
 from jali.explain.scfe_released import SCFEReleased
+from jali.explanation import Explainer
 from jali.models._network import Network
 from jali.models.mlp import MLP
 from jali.parts import name_of

@@ -10,7 +10,7 @@ import pytest
 
 from jali import measures, parts
 from jali.columns import TILE, Channel, Roles, observe
-from jali.core import Counterfactual
+from jali.explanation import Counterfactual
 from jali.models.logistic import Logistic
 
 

@@ -15,8 +15,9 @@ import numpy as np
 import pytest
 
 from jali import parts
-from jali.core import Attribution, JaliError
+from jali.core import JaliError
 from jali.experiment import Experiment, Machine, collect, grid, run
+from jali.explanation import Attribution
 from jali.store import Store
 
 ATTACKS = ("threshold", "lira")

@@ -126,7 +126,7 @@ def panel(kind):
 
 
 def test_distances_are_densities_over_common_edges(ran):
-    (drawn,) = drawings(paper(figures=[panel("distances")]).figures, ran)
+    (drawn,) = drawings(paper(figures=[panel("distances")]), ran)
     assert [s.label for s in drawn.series][:2] == ["strong: members", "strong: non-members"]
     for line in drawn.series:
         assert len(line.x) == len(line.y) + 1
@@ -134,7 +134,7 @@ def test_distances_are_densities_over_common_edges(ran):
 
 
 def test_accuracy_by_threshold_is_a_half_at_both_ends(ran):
-    (drawn,) = drawings(paper(figures=[panel("thresholds")]).figures, ran)
+    (drawn,) = drawings(paper(figures=[panel("thresholds")]), ran)
     strong, weak = drawn.series
     assert strong.y[0] == pytest.approx(0.5, abs=0.01)
     assert strong.y[-1] == pytest.approx(0.5, abs=0.01)
@@ -144,7 +144,7 @@ def test_accuracy_by_threshold_is_a_half_at_both_ends(ran):
 
 
 def test_a_panel_without_guesses_is_left_out(ran):
-    assert list(drawings(paper(figures=[panel("roc") | {"panels": {"b": ""}, "trials": ["weak"]}]).figures, ran)) == []
+    assert list(drawings(paper(figures=[panel("roc") | {"panels": {"b": ""}, "trials": ["weak"]}]), ran)) == []
 
 
 def test_chance_of_a_rate_counts_the_non_members(ran):

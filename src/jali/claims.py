@@ -115,6 +115,18 @@ class Figure(_Told):
     panels: dict[str, str]
 
 
+class Trade(_Told):
+    """A figure of what is paid for what: a metric across, others upwards, one panel each.
+
+    lines: label -> note -> place; each line joins the points of one defence, and notes (its settings) name them.
+    """
+
+    figure: str
+    across: str
+    upwards: list[str]
+    lines: dict[str, dict[str, str]]
+
+
 class Paper(_Told):
     """Everything a paper's file says."""
 
@@ -126,6 +138,7 @@ class Paper(_Told):
     tables: list[Table] = Field(default_factory=list)
     sentences: list[Sentence] = Field(default_factory=list)
     figures: list[Figure] = Field(default_factory=list)
+    trades: list[Trade] = Field(default_factory=list)
 
     def model_post_init(self, _: Any) -> None:
         """Refuse a file that speaks of a study or an attempt it does not define."""
@@ -147,6 +160,8 @@ class Paper(_Told):
             yield from map(place, sentence.places())
         for figure in self.figures:
             yield from ((study, trial) for study in figure.panels for trial in figure.trials)
+        for trade in self.trades:
+            yield from (place(text) for points in trade.lines.values() for text in points.values())
 
 
 def place(text: str) -> tuple[str, str]:

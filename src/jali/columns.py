@@ -17,22 +17,9 @@ from typing import Any
 import numpy as np
 
 from jali import parts
-from jali.core import (
-    Bools,
-    Counterfactual,
-    Dataset,
-    Ensemble,
-    Existing,
-    Explainer,
-    Floats,
-    Ints,
-    Model,
-    Rng,
-    Seen,
-    Signal,
-    Trainer,
-)
+from jali.core import Bools, Dataset, Ensemble, Existing, Floats, Ints, Model, Rng, Seen, Signal, Trainer
 from jali.encoding import Encoding
+from jali.explanation import Counterfactual, Explainer, Explanation
 from jali.measures import MEASURES, Neighbourhood, appraise
 from jali.models._restore import restore
 from jali.store import Arrays, Store
@@ -157,7 +144,7 @@ def _tiles(asked: Bools) -> Iterator[tuple[int, Ints]]:
 
 def _quality(model: Model, seen: Seen, near: Neighbourhood, some: Bools, each: float) -> tuple[Floats, Bools]:
     """Measures (K, n) of the recourse of some records of a tile, the seconds of each last; where they speak (K, n)."""
-    given = Counterfactual(seen.counterfactual.rows[some], seen.counterfactual.found[some])
+    given = seen.answer.pick(some)
     value, speaks = appraise(model, seen.x[some], given, near)
     seconds = np.full((1, value.shape[1]), each)
     return np.concatenate([value, seconds]), np.concatenate([speaks, np.ones_like(speaks[:1])])
@@ -186,9 +173,15 @@ def look(model: Model, data: Dataset, owner: Dataset, explainer: Explainer | Non
     }
     if explainer is not None:
         known = owner if "owner" in explainer.reads else None
-        makers[explainer.gives] = lambda: explainer.explain(model, X, data.schema, known, rng)
+        makers["answer"] = lambda: explainer.explain(model, X, data.schema, known, rng)
+        makers[explainer.gives] = lambda: public(seen.answer)
     seen = Seen(makers)
     return seen
+
+
+def public(answer: Explanation) -> Explanation:
+    """What people see of an explanation."""
+    return answer.public() if isinstance(answer, Counterfactual) else answer
 
 
 def _models(block: Block) -> Callable[[int], Model]:

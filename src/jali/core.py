@@ -7,7 +7,7 @@ Arrays are frozen on the way in, and every shape is checked here and nowhere els
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
@@ -59,13 +59,17 @@ class Column:
 
 @dataclass(frozen=True)
 class Schema:
-    """What a table's columns mean, and which outcome people hope for (None: no outcome is better)."""
+    """What a table's columns mean, and which outcome people hope for (None: no outcome is better).
+
+    image: channels, height and width where a row is a picture, its columns in that order.
+    """
 
     columns: tuple[Column, ...]
     classes: tuple[str, ...] = ("0", "1")
     favourable: int | None = None
     sensitive: str | None = None
     target: str = "target"
+    image: tuple[int, int, int] | None = None
 
     def __post_init__(self) -> None:
         names = [c.name for c in self.columns]
@@ -76,6 +80,10 @@ class Schema:
             raise JaliError(f"Column {flat.name!r} must have a positive spread, not {flat.spread}.")
         if self.sensitive is not None and self.sensitive not in names:
             raise JaliError(f"The sensitive column {self.sensitive!r} is not a column of the table.")
+        if self.image is not None and np.prod(self.image) != len(names):
+            raise JaliError(
+                f"An image of {self.image} has {np.prod(self.image)} columns, and the table has {len(names)}."
+            )
 
     def index(self, name: str) -> int:
         """Position of a column."""
@@ -239,36 +247,6 @@ class Estimate:
     reason: str = ""
 
 
-@dataclass(frozen=True)
-class Attribution:
-    """value (n, P): what each column of model space added to the score of the predicted class."""
-
-    value: Floats
-    found: Bools = field(init=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "value", frozen(self.value, np.float64, (None, None), "attribution"))
-        object.__setattr__(self, "found", frozen(np.ones(len(self.value)), bool, (None,), "found"))
-
-
-@dataclass(frozen=True)
-class Counterfactual:
-    """rows (n, D): a legal raw row with another outcome, where found (n,); the record itself elsewhere."""
-
-    rows: Floats
-    found: Bools
-
-    def __post_init__(self) -> None:
-        rows = frozen(self.rows, np.float64, (None, None), "counterfactual rows")
-        object.__setattr__(self, "rows", rows)
-        object.__setattr__(self, "found", frozen(self.found, bool, (len(rows),), "found"))
-
-
-Explanation = Attribution | Counterfactual
-Gives = Literal["attribution", "counterfactual"]
-Wants = Literal["labels", "gradient", "linear"]
-
-
 class Seen:
     """A lazy, memoised view of what an adversary sees of one tile; touching what was not declared raises.
 
@@ -366,17 +344,6 @@ class Existing(Protocol):
 
     def existing(self, data: Dataset) -> Model:
         """The model itself."""
-
-
-class Explainer(Protocol):
-    """Explains one model to a batch of records; wants = what it asks of the model."""
-
-    gives: ClassVar[Gives]
-    reads: ClassVar[frozenset[str]]
-    wants: ClassVar[Wants]
-
-    def explain(self, model: Model, X: Floats, schema: Schema, owner: Dataset | None, rng: Rng) -> Explanation:
-        """Explain raw rows (n, D); owner = the model's training rows, passed only if reads names it."""
 
 
 class Signal(Protocol):

@@ -14,7 +14,8 @@ from jali.results import Exposed, Row
 from jali.stats.intervals import average
 
 SMALLEST_GROUP = 20
-SHARES = ("train_accuracy", "test_accuracy", "answered", "validity", "sparsity")
+SHARES = ("train_accuracy", "test_accuracy", "answered", "validity", "sparsity", "clamped")
+SOMETIMES = ("clamped",)  # measures that only some explainers have
 NOBODY = "There is no record to measure it on."
 
 
@@ -82,7 +83,8 @@ def measures(evidence: Evidence, game: Game, quality: Quality) -> list[Row]:
             out.append(_measure("answered", explainer, there[record, column], unit, record))
     for name, value, there in zip(quality.names, quality.value, quality.there, strict=True):
         explainer, _, metric = name.rpartition("/")
-        out.append(_measure(metric, explainer, value[there], unit[there], record[there]))
+        if there.any() or metric not in SOMETIMES:
+            out.append(_measure(metric, explainer, value[there], unit[there], record[there]))
     return out
 
 

@@ -6,17 +6,57 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from jali.claims import Figure
-from jali.core import Floats, Guesses
-from jali.findings import Ran
+from jali.claims import Figure, Paper, Trade, place
+from jali.core import Estimate, Floats, Guesses
+from jali.findings import Ran, number, word
 from jali.judge import curve
 from jali.results import Drawing, Series
 
 BINS, GRID = 40, np.linspace(0, 1, 101)
 
 
-def drawings(figures: Iterable[Figure], ran: dict[str, Ran]) -> Iterator[Drawing]:
+def drawings(paper: Paper, ran: dict[str, Ran]) -> Iterator[Drawing]:
     """One drawing per panel that the studies at hand can fill."""
+    for trade in paper.trades:
+        for metric in trade.upwards:
+            yield _traded(trade, metric, ran, paper)
+    yield from _figures(paper.figures, ran)
+
+
+def _traded(trade: Trade, metric: str, ran: dict[str, Ran], paper: Paper) -> Drawing:
+    """One metric against another, a line of points per defence; points that cannot be told are left out."""
+    series = []
+    for label, points in trade.lines.items():
+        found = [(note, *_both(text, trade.across, metric, ran, paper)) for note, text in points.items()]
+        told = [(note, x, y) for note, x, y in found if x.value is not None and y.value is not None]
+        series.append(
+            Series(
+                label=label,
+                x=[float(x.value or 0.0) for _, x, _ in told],
+                y=[float(y.value or 0.0) for _, _, y in told],
+                spread=[(*_halves(x), *_halves(y)) for _, x, y in told],
+                notes=[note for note, _, _ in told],
+            )
+        )
+    axes = (word(trade.across), word(metric))
+    title = f"{axes[1][:1].upper()}{axes[1][1:]} against {axes[0]}"
+    return Drawing(figure=trade.figure, title=title, kind="trade", series=series, axes=axes)
+
+
+def _both(text: str, across: str, up: str, ran: dict[str, Ran], paper: Paper) -> tuple[Estimate, Estimate]:
+    study, attempt = place(text)
+    if study not in ran:
+        return Estimate(None), Estimate(None)
+    return number(ran[study], attempt, across, paper), number(ran[study], attempt, up, paper)
+
+
+def _halves(e: Estimate) -> tuple[float, float]:
+    """How far an interval reaches below and above its value."""
+    value = float(e.value or 0.0)
+    return value - float(value if e.low is None else e.low), float(value if e.high is None else e.high) - value
+
+
+def _figures(figures: Iterable[Figure], ran: dict[str, Ran]) -> Iterator[Drawing]:
     for figure in figures:
         for study, title in figure.panels.items():
             some = ran[study].guesses if study in ran else {}

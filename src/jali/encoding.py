@@ -49,32 +49,42 @@ class Encoding:
             for name in ([f"{c.name}={v}" for v in c.categories] if c.kind == "category" else [c.name])
         )
 
+    @cached_property
+    def scaling(self) -> tuple[Ints, Floats, Floats]:
+        """Raw positions of the number columns, their centres and their spreads."""
+        chosen = [(j, c.centre, c.spread) for j, c in enumerate(self.schema.columns) if c.kind != "category"]
+        at, centre, spread = zip(*chosen, strict=True) if chosen else ((), (), ())
+        return np.array(at, dtype=np.int64), np.array(centre), np.array(spread)
+
+    @cached_property
+    def coded(self) -> tuple[tuple[int, int], ...]:
+        """Raw position of each category column, and where its block of model space starts."""
+        named = [j for j, c in enumerate(self.schema.columns) if c.kind == "category"]
+        return tuple((j, int(np.searchsorted(self.source, j))) for j in named)
+
     def encode(self, X: Floats) -> Floats:
         """Rows of model space (n, P)."""
         Z = np.zeros((len(X), len(self.source)))
-        at = 0
-        for j, column in enumerate(self.schema.columns):
-            if column.kind == "category":
-                codes = X[:, j].astype(np.int64)
-                if codes.size and not (codes.min() >= 0 and codes.max() < len(column.categories)):
-                    raise JaliError(f"Column {column.name!r} holds a category the schema does not name.")
-                Z[np.arange(len(X)), at + codes] = 1.0
-                at += len(column.categories)
-            else:
-                Z[:, at] = (X[:, j] - column.centre) / column.spread
-                at += 1
+        at, centre, spread = self.scaling
+        Z[:, self.numeric] = (X[:, at] - centre) / spread
+        for j, start in self.coded:
+            column, codes = self.schema.columns[j], X[:, j].astype(np.int64)
+            if codes.size and not (codes.min() >= 0 and codes.max() < len(column.categories)):
+                raise JaliError(f"Column {column.name!r} holds a category the schema does not name.")
+            Z[np.arange(len(X)), start + codes] = 1.0
         return Z
 
     def decode(self, Z: Floats) -> Floats:
         """The legal raw rows nearest to Z: bounds kept, integers rounded, the largest category taken."""
         X = np.empty((len(Z), len(self.schema.columns)))
-        for j, column in enumerate(self.schema.columns):
-            block = Z[:, self.source == j]
-            if column.kind == "category":
-                X[:, j] = block.argmax(axis=1)
-            else:
-                x = block[:, 0] * column.spread + column.centre
-                X[:, j] = np.clip(np.rint(x) if column.kind == "integer" else x, column.low, column.high)
+        at, centre, spread = self.scaling
+        x = Z[:, self.numeric] * spread + centre
+        columns = [self.schema.columns[j] for j in at]
+        whole = np.array([c.kind == "integer" for c in columns], dtype=bool)
+        x[:, whole] = np.rint(x[:, whole])
+        X[:, at] = np.clip(x, [c.low for c in columns], [c.high for c in columns])
+        for j, start in self.coded:
+            X[:, j] = Z[:, start : start + len(self.schema.columns[j].categories)].argmax(axis=1)
         return X
 
     def movable(self) -> Bools:

@@ -13,20 +13,9 @@ import numpy.typing as npt
 
 from jali import parts, sanity
 from jali.columns import GAME, JUDGE, Block, Channel, Roles, digest, run_block, stream
-from jali.core import (
-    Attack,
-    Dataset,
-    Design,
-    Evidence,
-    Explainer,
-    Game,
-    Guesses,
-    JaliError,
-    Signal,
-    Source,
-    Trainer,
-)
+from jali.core import Attack, Dataset, Design, Evidence, Game, Guesses, JaliError, Signal, Source, Trainer
 from jali.describe import exposed, groups, measures, sizes, twins
+from jali.explanation import Explainer
 from jali.judge import Trial, contrast_rows, curve, group_rows, guess, rows_of, unresolved
 from jali.measures import Quality
 from jali.parallel import Progress, alone, fan_out, silent

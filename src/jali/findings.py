@@ -78,7 +78,7 @@ def _cells(paper: Paper) -> Iterator[_Cell]:
 
 
 def _value(cell: _Cell, ran: Ran, paper: Paper, scale: Scale) -> Finding:
-    ours, tolerance = _number(ran, cell.attempt, cell.metric, paper), cell.table.tolerance[cell.metric]
+    ours, tolerance = number(ran, cell.attempt, cell.metric, paper), cell.table.tolerance[cell.metric]
     return Finding(
         quantity=f"{word(cell.metric)}, {cell.study if cell.attempt == MODEL else cell.attempt}",
         section=cell.table.source if cell.attempt == MODEL else f"{cell.table.source}: {cell.study}",
@@ -120,11 +120,11 @@ def _judged(verdict: Verdict, ours: Estimate, claim: Table | Sentence, scale: Sc
     return {**out, "verdict": verdict, "reason": ours.reason or claim.note}
 
 
-def _number(ran: Ran, attempt: str, metric: str, paper: Paper) -> Estimate:
-    """A measure of the study where the metric is one, else a metric of the guesses."""
+def number(ran: Ran, attempt: str, metric: str, paper: Paper) -> Estimate:
+    """A measure of the explanation or of the model where the metric is one, else a metric of the guesses."""
     explainer = "" if attempt == MODEL else trial_of(paper.trials[attempt]).explainer
-    for row in ran.study.measures:
-        if row.metric == metric and row.explainer == explainer:
+    for row in sorted(ran.study.measures, key=lambda r: r.explainer != explainer):
+        if row.metric == metric and row.explainer in (explainer, ""):
             return Estimate(row.value, row.low, row.high, row.units, row.reason)
     if attempt not in ran.guesses:
         return Estimate(None, reason=ran.why(attempt) or f"The study has no {word(metric)}.")
@@ -155,7 +155,7 @@ def _side(text: str, metric: str, ran: dict[str, Ran], paper: Paper, beside: Gue
         exact = roc.chance(metric, fewest(beside))
         return Estimate(exact, exact, exact, MANY)
     study, attempt = place(text)
-    return _number(ran[study], attempt, metric, paper)
+    return number(ran[study], attempt, metric, paper)
 
 
 def fewest(guesses: Guesses | None) -> int:
@@ -167,7 +167,7 @@ def fewest(guesses: Guesses | None) -> int:
 
 def _counted(sentence: Sentence, ran: dict[str, Ran], paper: Paper) -> Estimate:
     """How many places lie above chance: by value, surely (whole interval above), possibly (not wholly below)."""
-    found = [_number(ran[s], t, sentence.metric, paper) for s, t in map(place, sentence.among)]
+    found = [number(ran[s], t, sentence.metric, paper) for s, t in map(place, sentence.among)]
     missing = next((e.reason for e in found if e.value is None or e.low is None or e.high is None), "")
     if missing:
         return Estimate(None, reason=missing)

@@ -13,10 +13,11 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from jali.core import Bools, Counterfactual, Dataset, Floats, Ints, JaliError, Model, Schema
+from jali.core import Bools, Dataset, Floats, Ints, JaliError, Model, Schema
 from jali.encoding import Encoding
+from jali.explanation import Counterfactual
 
-MEASURES = ("validity", "cost_l0", "cost_l1", "cost_l2", "sparsity", "plausibility")
+MEASURES = ("validity", "cost_l0", "cost_l1", "cost_l2", "sparsity", "clamped", "plausibility")
 BLOCK = 256  # rows compared with all training rows at once
 SAME = 1e-9  # moves below this are rounding
 
@@ -62,8 +63,8 @@ class Neighbourhood:
 def appraise(model: Model, X: Floats, there: Counterfactual, near: Neighbourhood) -> tuple[Floats, Bools]:
     """All MEASURES (K, n) of rows given to records X (n, D), and where each speaks (K, n).
 
-    Validity speaks of all who are denied what they hope for, the rest of those who got a row; plausibility only where
-    the owner has training rows of the class reached.
+    Validity speaks of all who are denied what they hope for, the rest of those who got a row; `clamped` only where
+    noise can be clamped, plausibility only where the owner has training rows of the class reached.
     """
     schema, found = near.owner.schema, there.found
     before, after = (model.logits(rows).argmax(axis=1) for rows in (X, there.rows))
@@ -74,7 +75,9 @@ def appraise(model: Model, X: Floats, there: Counterfactual, near: Neighbourhood
     value[0] = _reached(before, after, there, schema)
     value[1:4, found] = [cost(X[found], given, schema, norm) for norm in ("l0", "l1", "l2")]
     value[4, found] = sparsity(X[found], given, schema)
-    value[5, speaks[5]] = near.distance(there.rows[speaks[5]], after[speaks[5]])
+    speaks[-2] &= there.clamped is not None
+    value[-2] = 0.0 if there.clamped is None else there.clamped
+    value[-1, speaks[-1]] = near.distance(there.rows[speaks[-1]], after[speaks[-1]])
     return value, speaks
 
 

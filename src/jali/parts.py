@@ -22,7 +22,7 @@ from typing import Any, Literal
 
 from jali.core import JaliError
 
-PartKind = Literal["data", "game", "model", "explain", "signal", "attack"]
+PartKind = Literal["data", "game", "model", "explain", "signal", "attack", "inquiry", "knowledge"]
 FOLDERS: dict[str, tuple[str, ...]] = {
     "data": ("data",),
     "game": ("games",),
@@ -30,7 +30,10 @@ FOLDERS: dict[str, tuple[str, ...]] = {
     "explain": ("explain", "defend"),
     "signal": ("signals",),
     "attack": ("attacks",),
+    "inquiry": ("attacks",),
+    "knowledge": ("knowledge",),
 }
+MIXED = ("attacks", "defend")  # folders whose parts are of several kinds
 PROTOCOLS = {
     "Source": "data",
     "Design": "game",
@@ -38,6 +41,8 @@ PROTOCOLS = {
     "Explainer": "explain",
     "Signal": "signal",
     "Attack": "attack",
+    "Inquiry": "inquiry",
+    "Knowledge": "knowledge",
 }
 TOKEN = re.compile(
     r"\s*(?:(?P<string>\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*')|(?P<number>-?\d[\w.+-]*|-?\.\d[\w.+-]*)"
@@ -57,7 +62,7 @@ def names(kind: PartKind) -> tuple[str, ...]:
     for folder in FOLDERS[kind]:
         package = importlib.import_module(f"jali.{folder}")
         modules = [m.name for m in pkgutil.iter_modules(package.__path__) if not m.name.startswith("_")]
-        found += [m for m in modules if folder != "defend" or _kind_of(_public(f"jali.defend.{m}")) == kind]
+        found += [m for m in modules if folder not in MIXED or _kind_of(_public(f"jali.{folder}.{m}")) == kind]
     return tuple(sorted(found))
 
 
@@ -131,13 +136,12 @@ def _modules(value: Any) -> set[str]:
 
 @functools.cache
 def code() -> str:
-    """Digest of the layers that compute and of the libraries below, so that no number outlives what made it."""
-    root = Path(__file__).parent
-    digest = hashlib.sha256(repr([_version(n) for n in ("numpy", "scipy", "scikit-learn", "torch")]).encode())
-    for path in sorted(root.rglob("*.py")):
-        if path.relative_to(root).parts[0] not in ("report", "cli.py", "papers"):
-            digest.update(path.read_bytes())
-    return digest.hexdigest()
+    """Digest of what every number goes through and of the libraries below, so that none outlives what made it.
+
+    What only some parts use is digested with those parts, so that an edit elsewhere costs no stored number.
+    """
+    versions = repr([_version(n) for n in ("numpy", "scipy", "scikit-learn", "torch")])
+    return hashlib.sha256((versions + _source("jali.columns")).encode()).hexdigest()
 
 
 # --- reading ---------------------------------------------------------------------------------------------------
@@ -296,16 +300,41 @@ def _public(module: str) -> Any:
 
 
 def _kind_of(cls: Any) -> str:
-    return "model" if hasattr(cls, "fit") else "explain"
+    """The kind of a part by its one method."""
+    methods = {"fit": "model", "explain": "explain", "score": "attack", "run": "inquiry"}
+    return next((kind for method, kind in methods.items() if hasattr(cls, method)), "")
 
 
 @functools.cache
 def _source(module: str) -> str:
-    """Digest of the source of a module; a key for this run only where there is no source to read."""
-    try:
-        return hashlib.sha256(inspect.getsource(importlib.import_module(module)).encode()).hexdigest()
-    except (OSError, TypeError, ImportError):
-        return RUN
+    """Digest of a module and of all of jali that it imports, however far down; for this run only without a source."""
+    found, todo = {}, {module}
+    while todo:
+        name = todo.pop()
+        try:
+            found[name] = inspect.getsource(importlib.import_module(name))
+        except (OSError, TypeError, ImportError):
+            return RUN
+        todo |= _imports(found[name]) - set(found)
+    return hashlib.sha256(repr(sorted(found.items())).encode()).hexdigest()
+
+
+def _imports(source: str) -> set[str]:
+    """Modules of jali that a source imports, at its top or inside its functions."""
+    out = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            out |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            out |= {str(node.module)} | {f"{node.module}.{alias.name}" for alias in node.names}
+    return {name for name in out if name.partition(".")[0] == "jali" and _is_module(name)}
+
+
+@functools.cache
+def _is_module(name: str) -> bool:
+    """Whether a dotted name of jali is a module with code in it, not something inside one."""
+    path = Path(__file__).parent.joinpath(*name.split(".")[1:])
+    return path.with_suffix(".py").exists()
 
 
 def _version(package: str) -> str:

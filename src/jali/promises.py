@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from jali import parts
-from jali.core import Explainer, JaliError, Trainer
+from jali.core import JaliError, Trainer
+from jali.explanation import Explainer
 from jali.guarantee import Guarantee, Private, doubled
-from jali.results import Row
-from jali.stats.caps import auc_cap, balanced_accuracy_cap, tpr_cap
+from jali.results import Capped, Row
+from jali.stats.caps import auc_cap, balanced_accuracy_cap, pawelczyk_cap, tpr_cap
 
 Promises = dict[tuple[str, str], Guarantee]
 PREDICTION = ("score", "decision")
@@ -51,16 +52,40 @@ def stamped(rows: list[Row], given: Promises) -> list[Row]:
 
 def broken(rows: list[Row], given: Promises) -> list[str]:
     """One sentence per attack whose whole interval lies above what its guarantee allows."""
+    return [contradiction(beside) for beside in capped(rows, given) if beside.exceeds]
+
+
+def contradiction(beside: Capped) -> str:
+    """What a result above its cap means, in one sentence."""
+    return (
+        f"{beside.what}: {beside.metric} is {beside.value:.3f} ({beside.low:.3f} to {beside.high:.3f}), and no attack "
+        f"can exceed {beside.cap:.3f} if the claim holds: {beside.guarantee}."
+    )
+
+
+def capped(rows: list[Row], given: Promises) -> list[Capped]:
+    """Every result of an attack on something with a guarantee, beside what the guarantee allows."""
     out = []
     for row in rows:
         found = _of(row, given)
         cap = None if found is None else cap_of(row.metric, found)
-        if found is not None and cap is not None and row.low is not None and row.low > cap:
-            where = f" with {row.explainer}" if row.explainer else ""
-            out.append(
-                f"{row.attack} on {row.signal}{where}: {row.metric} is {row.value:.3f} ({row.low:.3f} to "
-                f"{row.high:.3f}), and no attack can exceed {cap:.3f} if the claim holds: {found}."
+        if found is None or cap is None or row.value is None or row.low is None or row.high is None:
+            continue
+        where = f" with {row.explainer}" if row.explainer else ""
+        looser = pawelczyk_cap(doubled(found)) if row.metric == "balanced_accuracy" and not found.delta else None
+        out.append(
+            Capped(
+                what=f"{row.attack} on {row.signal}{where}",
+                metric=row.metric,
+                value=row.value,
+                low=row.low,
+                high=row.high,
+                cap=cap,
+                looser=looser,
+                guarantee=str(found),
+                refuted=bool(found.refuted),
             )
+        )
     return out
 
 

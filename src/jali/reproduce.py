@@ -19,9 +19,10 @@ from jali.describe import measures, sizes, twins
 from jali.drawings import drawings
 from jali.experiment import Collected, Experiment, Machine, cautions, collect
 from jali.findings import Ran, findings, trial_of
-from jali.judge import guess
+from jali.judge import guess, rows_of
 from jali.parallel import alone
-from jali.results import Check, Reproduction, Study
+from jali.promises import capped, promises
+from jali.results import Capped, Check, Reproduction, Study
 from jali.store import write_text
 
 LIBRARIES = ("jali", "numpy", "scipy", "scikit-learn", "torch")
@@ -46,7 +47,7 @@ def reproduce(
     for k, setup in chosen.items():
         later = Study(name=k, parts=_told(setup), skipped=f"run at --scale {' or '.join(setup.scales)} only")
         ran[k] = _study(k, setup, experiments[k], _tried(setup, paper), machine) if k in experiments else Ran(later)
-    found, drawn = findings(paper, ran, scale), list(drawings(paper.figures, ran))
+    found, drawn = findings(paper, ran, scale), list(drawings(paper, ran))
     return Reproduction(
         paper=Path(name).stem,
         title=paper.title,
@@ -100,6 +101,7 @@ def _study(name: str, setup: Setup, experiment: Experiment, tried: dict[str, Att
         sanity=[_blind(found, setup.seed), sanity.parity(found.parity)],
         warnings=[*cautions(experiment), *twins(found.data, found.game)],
         measures=measures(found.evidence, found.game, found.quality),
+        capped=_capped(experiment, found, guesses, tried),
         seconds=time.perf_counter() - began,
     )
     return Ran(study, guesses, failed, setup.seed)
@@ -132,6 +134,19 @@ def _attempts(found: Collected, tried: dict[str, Attempt]) -> tuple[dict[str, Gu
         except JaliError as error:
             failed[name] = str(error)
     return guesses, failed
+
+
+def _capped(
+    experiment: Experiment, found: Collected, guesses: dict[str, Guesses], tried: dict[str, Attempt]
+) -> list[Capped]:
+    """What attempts on something with a guarantee achieved, beside what it allows."""
+    given, out = promises(experiment.model, experiment.explain), []
+    for name, made in guesses.items():
+        trial = trial_of(tried[name])
+        if (trial.explainer, trial.channel) in given:
+            rows = rows_of(trial, made, found.game, stream(experiment.seed, JUDGE, 2))
+            out += [c.model_copy(update={"what": name}) for c in capped(rows, given)]
+    return out
 
 
 def _among(guesses: Guesses, explainer: str, found: Collected) -> Guesses:

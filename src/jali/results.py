@@ -131,25 +131,52 @@ class Finding(BaseModel):
 
 
 class Series(BaseModel):
-    """One line of a drawing: y over x; a histogram has one more x than y, its edges."""
+    """One line of a drawing: y over x; a histogram has one more x than y, its edges.
+
+    spread: half-widths (left, right, down, up) of the intervals around each point, where there are any.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     label: str
     x: list[float]
     y: list[float]
+    spread: list[tuple[float, float, float, float]] = Field(default_factory=list)
+    notes: list[str] = Field(default_factory=list)
 
 
 class Drawing(BaseModel):
-    """One panel of a paper's figure: ROC curves, or distances of members and others, or accuracy by threshold."""
+    """One panel of a paper's figure: ROC curves, distances of members and others, accuracy by threshold, or a trade."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     figure: str
     title: str
-    kind: Literal["roc", "distances", "thresholds"]
+    kind: Literal["roc", "distances", "thresholds", "trade"]
     curves: list[Curve] = Field(default_factory=list)
     series: list[Series] = Field(default_factory=list)
+    axes: tuple[str, str] = ("", "")
+
+
+class Capped(BaseModel):
+    """A result of an attack beside the most that its guarantee allows; looser: the bound of Pawelczyk et al. (2023)."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    what: str
+    metric: str
+    value: float
+    low: float
+    high: float
+    cap: float
+    looser: float | None = None
+    guarantee: str = ""
+    refuted: bool = False
+
+    @property
+    def exceeds(self) -> bool:
+        """Whether the whole interval lies above the cap."""
+        return self.low > self.cap
 
 
 class Study(BaseModel):
@@ -164,6 +191,7 @@ class Study(BaseModel):
     sanity: list[Check] = Field(default_factory=list)
     warnings: list[str] = Field(default_factory=list)
     measures: list[Row] = Field(default_factory=list)
+    capped: list[Capped] = Field(default_factory=list)
     skipped: str = ""
 
 

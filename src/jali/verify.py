@@ -14,9 +14,10 @@ import numpy as np
 
 from jali import parts
 from jali.accounting import recomputed
-from jali.core import Bools, Dataset, Explainer, Floats, JaliError, Model, Rng, Trainer
+from jali.core import Bools, Dataset, Floats, JaliError, Model, Rng, Trainer
 from jali.data.linear_gaussian import LinearGaussian
 from jali.encoding import Encoding
+from jali.explanation import Explainer
 from jali.guarantee import Adjacency, Guarantee
 from jali.models.logistic import Logistic
 from jali.parallel import alone

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from jali import parts
-from jali.core import Attribution, Counterfactual, JaliError, Seen
+from jali.core import JaliError, Seen
+from jali.explanation import Attribution, Counterfactual
 
 SIGNALS = [parts.build("signal", name) for name in parts.names("signal")]
 signals = pytest.mark.parametrize("signal", SIGNALS, ids=parts.names("signal"))

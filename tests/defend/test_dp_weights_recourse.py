@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from jali import measures, parts
-from jali.core import Column, Counterfactual, Dataset, JaliError, Schema
+from jali.core import Column, Dataset, JaliError, Schema
 from jali.data.linear_gaussian import LinearGaussian
 from jali.defend import dp_weights_recourse
 from jali.defend._asking import asking
@@ -14,6 +14,7 @@ from jali.defend._noise import ball
 from jali.defend.clipped_logistic import ClippedLogistic
 from jali.defend.dp_logistic import DPLogistic
 from jali.defend.dp_weights_recourse import DPWeightsRecourse
+from jali.explanation import Counterfactual
 from jali.models.logistic import Logistic
 
 SETTINGS = {"bound": 2.0, "C": 0.02, "scaling": "declared"}

@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 from jali import parts
-from jali.core import Column, Counterfactual, Dataset, JaliError, Schema
+from jali.core import Column, Dataset, JaliError, Schema
 from jali.encoding import Encoding
 from jali.explain import _vae
+from jali.explanation import Counterfactual
 from jali.models._linear import LinearModel
 from jali.models._network import Network
 

@@ -16,7 +16,8 @@ class Sample(Wrapped):
 
     The schema stays that of the whole, so its bounds, centres and spreads are as public as before, and groups keep
     their numbers: games still hold the rows of one person together. With one seed, a smaller draw is part of a larger
-    one. `balanced` draws n / classes rows of each class.
+    one. `balanced` draws n / classes rows of each class; `skip` leaves out as many as a draw of that size with the same
+    seed would take, so that two draws share no row.
 
     >>> from jali.data.digits import Digits
     >>> data = Sample(Digits(), n=100, balanced=True).load()
@@ -28,10 +29,13 @@ class Sample(Wrapped):
     n: int
     balanced: bool = False
     seed: int = 0
+    skip: int = 0
 
     def __post_init__(self) -> None:
-        if self.n < 1 or self.seed < 0:
-            raise JaliError(f"sample: n must be at least 1 and seed at least 0, not {self.n} and {self.seed}.")
+        if self.n < 1 or self.seed < 0 or self.skip < 0:
+            raise JaliError(
+                f"sample: n must be at least 1, seed and skip at least 0, not {self.n}, {self.seed} and {self.skip}."
+            )
 
     def told(self, origin: str) -> str:
         """The origin of the source and what was done to it."""
@@ -40,9 +44,10 @@ class Sample(Wrapped):
     def load(self) -> Dataset:
         """Load the whole and draw."""
         data = self.source.load()
-        if self.n > len(data):
-            raise JaliError(f"sample: the data set has {len(data):,} rows, not {self.n:,}: choose a smaller n.")
-        order = np.random.default_rng(self.seed).permutation(len(data))
+        if self.n + self.skip > len(data):
+            wanted = self.n + self.skip
+            raise JaliError(f"sample: the data set has {len(data):,} rows, not {wanted:,}: choose a smaller n.")
+        order = np.random.default_rng(self.seed).permutation(len(data))[self.skip :]
         return data.rows(np.sort(self._of_each_class(data, order) if self.balanced else order[: self.n]))
 
     def _of_each_class(self, data: Dataset, order: Ints) -> Ints:

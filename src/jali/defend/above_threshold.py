@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from jali.core import Bools, Counterfactual, Dataset, Floats, Gives, JaliError, Model, Rng, Schema, Source, Wants
+from jali.core import Bools, Dataset, Floats, JaliError, Model, Rng, Schema, Source
 from jali.defend._asking import Asking, asking, moved
 from jali.defend._checks import positive
 from jali.defend._noise import laplace
@@ -15,6 +15,7 @@ from jali.defend._public import DEPLOYED, EXAMPLE, direction, per_answer
 from jali.defend._stability import StableModel, stable
 from jali.defend.clipped_logistic import ClippedLogistic
 from jali.encoding import Encoding
+from jali.explanation import Counterfactual, Gives, Wants
 from jali.guarantee import Guarantee
 from jali.mechanisms import released
 

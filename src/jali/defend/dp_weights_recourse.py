@@ -8,12 +8,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from jali.core import Bools, Counterfactual, Dataset, Floats, Gives, JaliError, Model, Rng, Schema, Trainer, Wants
+from jali.core import Bools, Dataset, Floats, JaliError, Model, Rng, Schema, Trainer
 from jali.defend._asking import Asking, Free, asking, free
 from jali.defend._checks import chance
 from jali.defend._frame import Frame
 from jali.defend.clipped_logistic import ClippedLogistic
 from jali.defend.dp_logistic import DPLogistic
+from jali.explanation import Counterfactual, Gives, Wants
 from jali.guarantee import Guarantee
 from jali.mechanisms import released
 from jali.models._linear import LinearEnsemble

@@ -7,16 +7,18 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from jali.core import Counterfactual, Dataset, Floats, Gives, JaliError, Model, Rng, Schema, Wants
+from jali.core import Dataset, Floats, JaliError, Model, Rng, Schema
 from jali.defend._asking import asking, moved
 from jali.defend._checks import FLOATS, ROW, positive
 from jali.defend._noise import laplace
 from jali.encoding import Encoding
 from jali.explain._capability import linear
+from jali.explanation import Counterfactual, Gives, Wants
 from jali.guarantee import Guarantee
 from jali.mechanisms import mark, released
 from jali.models.logistic import Logistic
 
+LIMIT = 1 - 1e-9  # of the largest score that the clamp leaves: what lies beyond was clamped
 REFUTED = (
     "The noise makes one score epsilon-private, and the score is not what is released: the answer is a multiple of the "
     "model's own weights, which nothing protects. One answer shows their direction exactly and, with probability at "
@@ -75,7 +77,8 @@ class LaplaceRecourse:
         pace = np.divide(-score, length, out=np.zeros_like(length), where=length > 0)
         found = ask.asked & (length > 0)
         rows = moved(X, weight * pace[:, None], encoding)
-        return Counterfactual(np.where(found[:, None], rows, X), found)
+        clamped = np.abs(score) >= LIMIT * np.log((1 - self.clamp) / self.clamp)
+        return Counterfactual(np.where(found[:, None], rows, X), found, clamped=clamped)
 
     def noised(self, score: Floats, X: Floats, rng: Rng) -> Floats:
         """The scores f' (n,) after noise, from scores f (n,) of records X (n, D): all that the noise covers."""

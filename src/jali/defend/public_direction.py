@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from jali.core import Counterfactual, Dataset, Floats, Gives, Model, Rng, Schema, Source, Wants
+from jali.core import Dataset, Floats, Model, Rng, Schema, Source
 from jali.defend._asking import Asking, asking, inside, moved
 from jali.defend._checks import chance, positive
 from jali.defend._noise import laplace, shift
@@ -15,6 +15,7 @@ from jali.defend._public import DEPLOYED, EXAMPLE, direction, per_answer
 from jali.defend._stability import StableModel, stable
 from jali.defend.clipped_logistic import ClippedLogistic
 from jali.encoding import Encoding
+from jali.explanation import Counterfactual, Gives, Wants
 from jali.guarantee import Guarantee
 from jali.mechanisms import released
 

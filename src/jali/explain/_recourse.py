@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jali.core import Bools, Counterfactual, Differentiable, Floats, Ints, Model, Schema
+from jali.core import Bools, Differentiable, Floats, Ints, Model, Schema
 from jali.encoding import Encoding
 from jali.explain._capability import differentiable
 from jali.explain._nearest import Cost, length
 from jali.explain._search import Points
 from jali.explain._task import Task, numbers
 from jali.explain._whole import SAME
+from jali.explanation import Counterfactual
 
 Search = Callable[[Task], Points]
 

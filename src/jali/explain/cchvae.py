@@ -8,9 +8,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from jali.core import Bools, Counterfactual, Dataset, Floats, Gives, Ints, JaliError, Model, Rng, Schema, Wants
+from jali.core import Bools, Dataset, Floats, Ints, JaliError, Model, Rng, Schema
 from jali.encoding import Encoding
 from jali.explain import _vae
+from jali.explanation import Counterfactual, Gives, Wants
 
 CANDIDATES, CELLS = 1024, 2_000_000  # rows shown to the model at once, and numbers in them: they bound the memory
 

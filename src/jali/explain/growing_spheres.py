@@ -7,8 +7,9 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from jali.core import Bools, Counterfactual, Dataset, Floats, Gives, Ints, JaliError, Model, Rng, Schema, Wants
+from jali.core import Bools, Dataset, Floats, Ints, JaliError, Model, Rng, Schema
 from jali.explain._sampling import Draw, Freedom
+from jali.explanation import Counterfactual, Gives, Wants
 
 CHUNK = 2048  # rows in one call of the model, unless one record has more samples
 HALVINGS = 40  # the first ball may shrink to 1e-12 of its size

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from jali.core import Attribution, Dataset, Floats, Gives, Model, Rng, Schema, Wants
+from jali.core import Dataset, Floats, Model, Rng, Schema
 from jali.encoding import Encoding
 from jali.explain._capability import differentiable
+from jali.explanation import Attribution, Gives, Wants
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from jali.core import Counterfactual, Dataset, Floats, Gives, Ints, JaliError, Model, Rng, Schema, Wants
+from jali.core import Dataset, Floats, Ints, JaliError, Model, Rng, Schema
 from jali.encoding import Encoding
 from jali.explain._capability import linear
 from jali.explain._search import Points, nearer
 from jali.explain._task import Task
 from jali.explain._whole import frugal, legal, rounded, units
+from jali.explanation import Counterfactual, Gives, Wants
 from jali.models._linear import lead
 
 OVERSHOOT, ROUNDING = 1e-6, 1e-3  # how far to cross: a share of the gap, and of the scores a share of that

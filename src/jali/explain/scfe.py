@@ -7,12 +7,13 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from jali.core import Bools, Counterfactual, Dataset, Floats, Gives, JaliError, Model, Rng, Schema, Wants
+from jali.core import Bools, Dataset, Floats, JaliError, Model, Rng, Schema
 from jali.encoding import Encoding
 from jali.explain._recourse import recourse
 from jali.explain._search import Points, cross, leap, look, nearer, polish
 from jali.explain._task import Task
 from jali.explain._whole import legal, settled, units
+from jali.explanation import Counterfactual, Gives, Wants
 
 PENALTY = 0.25  # weight of the cost at the start, relative to the slope of the margin
 LOOKS = 3

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from jali.core import Counterfactual, Dataset, Floats, Gives, JaliError, Model, Rng, Schema, Wants
+from jali.core import Dataset, Floats, JaliError, Model, Rng, Schema
 from jali.encoding import Encoding
 from jali.explain._recourse import recourse
 from jali.explain._search import Points, cross
 from jali.explain._task import Task
 from jali.explain._whole import legal, units
+from jali.explanation import Counterfactual, Gives, Wants
 
 
 @dataclass(frozen=True)

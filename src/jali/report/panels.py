@@ -23,6 +23,8 @@ READING = {
     "nothing.",
     "thresholds": "Balanced accuracy for each threshold, given as the share of records below it; the dashed line is "
     "chance.",
+    "trade": "Each point is one setting of one defence, with 95 % intervals both ways; further left leaks less, "
+    "further up serves people better.",
 }
 
 
@@ -77,6 +79,8 @@ def _panel(name: str, drawing: Drawing, start: float, limits: tuple[float, float
         return Panel(drawing.title, drawn, tuple(strokes.items()), curves.floors(drawing.curves))
     if drawing.kind == "distances":
         return _distances(name, drawing)
+    if drawing.kind == "trade":
+        return _trade(name, drawing)
     strokes = curves.strokes([s.label for s in drawing.series])
     return Panel(drawing.title, _thresholds(name, drawing, strokes, limits), tuple(strokes.items()), "")
 
@@ -121,6 +125,28 @@ def _thresholds(name: str, drawing: Drawing, strokes: Mapping[str, Stroke], limi
         axes.set_ylabel("balanced accuracy")
         labels = ", ".join(s.label for s in drawing.series)
         return svg.inline(figure, name, f"Accuracy by threshold, {drawing.title}: {labels}")
+
+
+def _trade(name: str, drawing: Drawing) -> Panel:
+    """Points with intervals both ways, those of one defence joined and named by their setting."""
+    strokes = curves.strokes([s.label for s in drawing.series])
+    with svg.canvas(SIZE[1], SIZE[0]) as figure:
+        axes = _open(figure.add_axes(curves.frame(SIZE[0])))
+        for series in drawing.series:
+            _points(axes, series, strokes[series.label])
+        axes.margins(0.12)
+        axes.set_xlabel(drawing.axes[0])
+        axes.set_ylabel(drawing.axes[1])
+        labels = ", ".join(s.label for s in drawing.series)
+        return Panel(drawing.title, svg.inline(figure, name, f"{drawing.title}: {labels}"), tuple(strokes.items()), "")
+
+
+def _points(axes: Axes, series: Series, stroke: Stroke) -> None:
+    colour = svg.SERIES[stroke.colour - 1]
+    axes.plot(series.x, series.y, color=colour, linewidth=1.2, linestyle=DASHES[stroke.dash], zorder=3)
+    for x, y, (left, right, down, up), note in zip(series.x, series.y, series.spread, series.notes, strict=True):
+        axes.errorbar([x], [y], xerr=[[left], [right]], yerr=[[down], [up]], fmt="o", color=colour, elinewidth=1.2)
+        axes.annotate(note, (x, y), (5, 4), textcoords="offset points", fontsize=10.5, color=svg.MUTED, zorder=5)
 
 
 def _open(axes: Axes) -> Axes:

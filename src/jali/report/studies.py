@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from jali.report import views, words
-from jali.results import Reproduction, Results, Row, Study
+from jali.results import Capped, Reproduction, Results, Row, Study
 
 
 def checked(study: Study) -> str:
@@ -50,8 +50,31 @@ def measure(row: Row | None) -> str:
 def cautions(found: Reproduction) -> list[str]:
     """What a reader must know before the numbers: failed checks and studies that were not run."""
     failed = [f"Study {s.name}: {checked(s)}. Its numbers are no evidence." for s in found.studies if _failed(s)]
+    above = [f"Study {s.name}: {c.what} exceeds its cap." for s in found.studies for c in s.capped if _alarming(c)]
     skipped = [f"Study {s.name} was not run: {s.skipped.rstrip('.')}." for s in found.studies if s.skipped]
-    return failed + skipped
+    return failed + above + skipped
+
+
+def caps(found: Reproduction) -> tuple[str, list[tuple[str, Capped]]]:
+    """How results compare with what their guarantees allow, in words, and those that lie wholly above."""
+    every = [(s.name, c) for s in found.studies for c in s.capped]
+    if not every:
+        return "", []
+    above = [(name, c) for name, c in every if c.exceeds]
+    standing = [c for _, c in every if not c.refuted]
+    surprising = sum(not c.refuted for _, c in above)
+    return (
+        f"{len(standing)} results of attacks on claims that stand were compared with the most that their guarantee "
+        f"allows: {surprising or 'none'} of them {'lies' if surprising == 1 else 'lie'} wholly above it. Of "
+        f"{len(every) - len(standing)} on claims that are refuted, {len(above) - surprising or 'none'} "
+        f"{'does' if len(above) - surprising == 1 else 'do'}.",
+        above,
+    )
+
+
+def _alarming(beside: Capped) -> bool:
+    """Whether a result contradicts a claim that was thought to stand."""
+    return beside.exceeds and not beside.refuted
 
 
 def duration(seconds: float) -> str:

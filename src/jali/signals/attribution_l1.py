@@ -17,7 +17,7 @@ class AttributionL1:
     t = -log ||a||_1. Explanations of members tend to be flatter.
     Huang, Pawelczyk and Lakkaraju, Explaining the Model, Protecting Your Data, 2024.
 
-    >>> from jali.core import Attribution
+    >>> from jali.explanation import Attribution
     >>> AttributionL1()(Seen({"attribution": lambda: Attribution(np.array([[1.0, -1.0]]))})).round(4) + 0.0
     array([-0.6931])
     """

@@ -18,7 +18,7 @@ class AttributionVariance:
     Shokri et al., On the Privacy Risks of Model Explanations, AIES 2021;
     Huang et al., 2024.
 
-    >>> from jali.core import Attribution
+    >>> from jali.explanation import Attribution
     >>> AttributionVariance()(Seen({"attribution": lambda: Attribution(np.array([[1.0, -1.0]]))})).round(4) + 0.0
     array([0.])
     """

@@ -1,0 +1,175 @@
+"""What an explainer gives: attributions, counterfactuals (rows, or regions of rows), or a surrogate model.
+
+n records, D raw columns, P columns of model space, V values of the category column that has most.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal, Protocol
+
+import numpy as np
+
+from jali.core import Bools, Dataset, Floats, Ints, JaliError, Model, Rng, Schema, frozen
+
+
+@dataclass(frozen=True)
+class Attribution:
+    """value (n, P): what each column of model space added to the score of the predicted class."""
+
+    value: Floats
+    found: Bools = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "value", frozen(self.value, np.float64, (None, None), "attribution"))
+        object.__setattr__(self, "found", frozen(np.ones(len(self.value)), bool, (None,), "found"))
+
+
+@dataclass(frozen=True)
+class Regions:
+    """n sets of raw rows: numbers from low to high (n, D), codes of a category among allowed (n, D, V).
+
+    A single row is the region with low = high and one code allowed. In the cells of number columns `allowed` is not
+    read, nor are low and high in those of category columns.
+
+    >>> from jali.core import Column
+    >>> schema = Schema((Column("age"), Column("city", "category", categories=("Antwerp", "Ghent"))))
+    >>> some = Regions(np.array([[24.0, 0]]), np.array([[27.0, 0]]), np.array([[[0, 0], [1, 0]]]), schema)
+    >>> some.covers(np.array([[25.0, 0], [25.0, 1], [28.0, 0]]))
+    array([[ True, False, False]])
+    >>> some.nearest(np.array([[31.0, 1]]))
+    array([[27.,  0.]])
+    """
+
+    low: Floats
+    high: Floats
+    allowed: Bools
+    schema: Schema
+
+    def __post_init__(self) -> None:
+        columns = len(self.schema.columns)
+        low = frozen(self.low, np.float64, (None, columns), "low")
+        object.__setattr__(self, "low", low)
+        object.__setattr__(self, "high", frozen(self.high, np.float64, low.shape, "high"))
+        object.__setattr__(self, "allowed", frozen(self.allowed, bool, (*low.shape, values(self.schema)), "allowed"))
+
+    def __len__(self) -> int:
+        return len(self.low)
+
+    @classmethod
+    def of(cls, rows: Floats, schema: Schema) -> Regions:
+        """The regions that hold one row each."""
+        allowed = np.zeros((*rows.shape, values(schema)), dtype=bool)
+        for j in categories(schema):
+            allowed[np.arange(len(rows)), j, rows[:, j].astype(np.int64)] = True
+        return cls(rows, rows, allowed, schema)
+
+    def pick(self, which: Bools | Ints) -> Regions:
+        """The chosen regions."""
+        return Regions(self.low[which], self.high[which], self.allowed[which], self.schema)
+
+    def covers(self, X: Floats) -> Bools:
+        """Which rows X (N, D) lie in each region, (n, N)."""
+        out, named = np.ones((len(self), len(X)), dtype=bool), categories(self.schema)
+        for j in range(X.shape[1]):
+            if j in named:
+                out &= self.allowed[:, j, X[:, j].astype(np.int64)]
+            else:
+                out &= (self.low[:, j, None] <= X[:, j]) & (X[:, j] <= self.high[:, j, None])
+        return out
+
+    def nearest(self, X: Floats) -> Floats:
+        """Of each region the row nearest to X (n, D): numbers moved to the nearer end, codes kept where allowed."""
+        out = np.clip(X, self.low, self.high)
+        at = np.arange(len(X))
+        for j in categories(self.schema):
+            own = X[:, j].astype(np.int64)
+            out[:, j] = np.where(self.allowed[at, j, own], own, self.allowed[:, j].argmax(axis=1))
+        return out
+
+
+def categories(schema: Schema) -> list[int]:
+    """Positions of the category columns."""
+    return [j for j, column in enumerate(schema.columns) if column.kind == "category"]
+
+
+def values(schema: Schema) -> int:
+    """How many codes the category column with most of them has; 0 where no column is a category."""
+    return max((len(column.categories) for column in schema.columns), default=0)
+
+
+@dataclass(frozen=True)
+class Counterfactual:
+    """rows (n, D): a legal raw row with another outcome, where found (n,); the record itself elsewhere.
+
+    Where the answer is generalised, `regions` is what people see, and a row is the point of its region nearest to the
+    record. clamped (n,): noise drove the answer to the end of what is allowed. origin (n,): the training row an answer
+    shows, -1 for none; both are there to judge by and are never shown.
+    """
+
+    rows: Floats
+    found: Bools
+    regions: Regions | None = None
+    origin: Ints | None = field(default=None, repr=False)
+    clamped: Bools | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        rows = frozen(self.rows, np.float64, (None, None), "counterfactual rows")
+        object.__setattr__(self, "rows", rows)
+        object.__setattr__(self, "found", frozen(self.found, bool, (len(rows),), "found"))
+        if self.regions is not None and len(self.regions) != len(rows):
+            raise JaliError(f"{len(rows)} counterfactuals need as many regions, not {len(self.regions)}.")
+        if self.origin is not None:
+            object.__setattr__(self, "origin", frozen(self.origin, np.int64, (len(rows),), "origin"))
+        if self.clamped is not None:
+            object.__setattr__(self, "clamped", frozen(self.clamped, bool, (len(rows),), "clamped"))
+
+    def pick(self, which: Bools) -> Counterfactual:
+        """The answers to some of the records."""
+        regions = None if self.regions is None else self.regions.pick(which)
+        origin = None if self.origin is None else self.origin[which]
+        clamped = None if self.clamped is None else self.clamped[which]
+        return Counterfactual(self.rows[which], self.found[which], regions, origin, clamped)
+
+    def public(self) -> Counterfactual:
+        """The answers without what is there to judge them by."""
+        return Counterfactual(self.rows, self.found, self.regions)
+
+    def shown(self, schema: Schema) -> Regions:
+        """What a reader sees: the regions, or each row as a region of its own."""
+        return Regions.of(self.rows, schema) if self.regions is None else self.regions
+
+
+@dataclass(frozen=True)
+class Surrogate:
+    """Readable models that stand in for the black box: which (n,) of the models explains each record, where found (n,).
+
+    A global surrogate is one model for all records, a local one is a model for each.
+    """
+
+    models: tuple[Model, ...]
+    which: Ints
+    found: Bools
+
+    def __post_init__(self) -> None:
+        which = frozen(self.which, np.int64, (None,), "which")
+        object.__setattr__(self, "which", which)
+        object.__setattr__(self, "found", frozen(self.found, bool, (len(which),), "found"))
+        if len(which) and not (which.min() >= 0 and which.max() < len(self.models)):
+            raise JaliError(f"which must name models of the surrogate, 0 to {len(self.models) - 1}.")
+
+
+Explanation = Attribution | Counterfactual | Surrogate
+Gives = Literal["attribution", "counterfactual", "surrogate"]
+Wants = Literal["labels", "gradient", "linear", "trees"]
+
+
+class Explainer(Protocol):
+    """Explains one model to a batch of records; wants = what it asks of the model."""
+
+    gives: ClassVar[Gives]
+    reads: ClassVar[frozenset[str]]
+    wants: ClassVar[Wants]
+
+    def explain(self, model: Model, X: Floats, schema: Schema, owner: Dataset | None, rng: Rng) -> Explanation:
+        """Explain raw rows (n, D); owner = the model's training rows, passed only if reads names it."""
