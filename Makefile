@@ -54,9 +54,16 @@ format: setup
 	@$(PEERS) --no-deps --requirement benchmarks/peers/alone.txt
 	@touch $@
 
+.venv-private/.done: benchmarks/peers/private.txt
+	@rm -rf .venv-private
+	@$(PYTHON) -m venv .venv-private
+	@.venv-private/bin/pip install -qq --disable-pip-version-check --requirement $<
+	@touch $@
+
 bench: setup
 	@$(MAKE) --no-print-directory .venv-peers/.done || echo "The peers could not be installed; the rest goes on."
+	@$(MAKE) --no-print-directory .venv-private/.done || echo "diffprivlib could not be installed; the rest goes on."
 	@for file in benchmarks/bench_*.py; do $(BIN)/python $$file || exit 1; done
 
 clean:
-	rm -rf .venv .venv-peers $(OUT) .mypy_cache .ruff_cache .pytest_cache
+	rm -rf .venv .venv-peers .venv-private $(OUT) .mypy_cache .ruff_cache .pytest_cache

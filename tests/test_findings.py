@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from pydantic import ValidationError
 
 from jali.claims import Paper
 from jali.core import Guesses
@@ -171,3 +172,24 @@ def test_measures_of_one_study_are_compared_as_independent_numbers(ran):
     claims = paper(sentences=[sentence(more="a / weak", less="a / strong", metric="cost_l2")])
     found = only(claims.model_copy(update={"trials": paper(trials=explained).trials}), ran)
     assert (found.value, found.verdict) == (1.0, "matches")
+
+
+def test_a_trade_joins_the_points_of_a_defence_and_leaves_out_what_cannot_be_told(ran):
+    lines = {"strong": {"1": "a / strong", "2": "b / strong"}, "weak": {"": "b / weak"}}
+    trade = {"figure": "Trade", "across": "auc", "upwards": ["test_accuracy"], "lines": lines}
+    (drawn,) = drawings(paper(trades=[trade]), ran)
+    strong, weak = drawn.series
+    assert (drawn.kind, drawn.axes) == ("trade", ("AUC", "test accuracy"))
+    assert drawn.title == "Test accuracy against AUC"
+    assert strong.notes == [n for n in ("1", "2") if n in strong.notes]
+    assert len(strong.x) == len(strong.y) == len(strong.spread) >= 1
+    assert all(min(halves) >= 0 for halves in strong.spread)
+    # Two normals one apart have AUC Phi(1 / sqrt 2) = .760.
+    assert strong.x[0] == pytest.approx(0.760, abs=0.03)
+    assert weak.x == []
+
+
+def test_a_trade_about_an_unknown_attempt_is_refused():
+    trade = {"figure": "Trade", "across": "auc", "upwards": ["auc"], "lines": {"x": {"": "a / nobody"}}}
+    with pytest.raises(ValidationError, match="nobody"):
+        paper(trades=[trade])

@@ -5,7 +5,7 @@ import pytest
 from jali import parts
 from jali.guarantee import Guarantee
 from jali.models.committee import Committee
-from jali.promises import broken, cap_of, guarantee_of, promises, stamped
+from jali.promises import broken, cap_of, capped, guarantee_of, promises, stamped
 from jali.results import Row
 
 DP = parts.build("model", "dp_logistic(epsilon=1.0, bound=1.0)")
@@ -57,3 +57,14 @@ def test_adding_or_removing_counts_twice_in_the_cap():
     half = Guarantee("m", 0.5, "add-remove", ("decisions",))
     assert cap_of("auc", half) == pytest.approx(0.7311, abs=1e-4)
     assert cap_of("validity", half) is None
+
+
+def test_results_stand_beside_their_cap_and_the_looser_one():
+    given = promises(parts.build("model", "logistic"), [GIVEN])
+    name = parts.spec(GIVEN)
+    shown = capped([row(0.7, m, name) for m in ("auc", "balanced_accuracy", "validity")], given)
+    assert [c.metric for c in shown] == ["auc", "balanced_accuracy"]
+    # e^.5 / (1 + e^.5) = .6225, and 1/2 + (1 - e^-.5) / 2 = .6967.
+    assert [round(c.cap, 4) for c in shown] == [0.6225, 0.6225]
+    assert [c.looser and round(c.looser, 4) for c in shown] == [None, 0.6967]
+    assert all(c.refuted and c.exceeds for c in shown)

@@ -63,6 +63,15 @@ def test_a_smaller_draw_is_part_of_a_larger_one_and_the_seed_settles_it(balanced
     assert small != set(rows_of(Sample(Visits(), 20, balanced, seed=1).load()))
 
 
+def test_what_is_skipped_is_what_a_draw_of_that_size_takes():
+    first, rest = Sample(Digits(), n=300, seed=4), Sample(Digits(), n=1497, seed=4, skip=300)
+    both = np.concatenate([first.load().X, rest.load().X])
+    whole = Digits().load().X
+    assert np.array_equal(np.unique(both, axis=0), np.unique(whole, axis=0))
+    with pytest.raises(JaliError, match=r"1,797 rows, not 1,798"):
+        Sample(Digits(), n=1498, seed=4, skip=300).load()
+
+
 def test_all_rows_are_the_data_set():
     data = Sample(Visits(), 300).load()
     assert rows_of(data) == list(range(300))
@@ -88,9 +97,9 @@ def test_says_how_many_rows_there_are(n, balanced, says):
         Sample(Visits(), n, balanced).load()
 
 
-@pytest.mark.parametrize("fields", [{"n": 0}, {"n": -5}, {"n": 5, "seed": -1}])
+@pytest.mark.parametrize("fields", [{"n": 0}, {"n": -5}, {"n": 5, "seed": -1}, {"n": 5, "skip": -1}])
 def test_refuses_what_cannot_be_drawn(fields):
-    with pytest.raises(JaliError, match="sample: n must be at least 1 and seed at least 0"):
+    with pytest.raises(JaliError, match="sample: n must be at least 1, seed and skip at least 0"):
         Sample(Visits(), **fields)
 
 
