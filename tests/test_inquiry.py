@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from jali.core import JaliError, Schema
-from jali.inquiry import Claims, Oracle
+from jali.inquiry import Links, Oracle
 
 
 def ask(X):
@@ -14,7 +14,7 @@ def ask(X):
 
 
 def test_probabilities_are_the_softmax_of_the_scores_and_questions_are_counted():
-    oracle = Oracle(ask, Schema(()))
+    oracle = Oracle(Schema(()), ask)
     p = oracle.probabilities(np.array([[0.0], [np.log(3) / 2]]))
     np.testing.assert_allclose(p, [[0.5, 0.5], [0.25, 0.75]])
     oracle.labels(np.ones((3, 1)))
@@ -23,9 +23,9 @@ def test_probabilities_are_the_softmax_of_the_scores_and_questions_are_counted()
 
 def test_an_oracle_of_labels_gives_no_probabilities():
     with pytest.raises(JaliError, match="label_only, aloa"):
-        Oracle(ask, Schema(()), shows="label").probabilities(np.ones((1, 1)))
+        Oracle(Schema(()), ask, shows="label").probabilities(np.ones((1, 1)))
 
 
 def test_claims_name_as_many_people_as_there_are_scores():
     with pytest.raises(JaliError, match="person must have shape"):
-        Claims(np.zeros(2), np.zeros(3))
+        Links(np.zeros(2), np.zeros(3), np.zeros(2), np.zeros((2, 1)))

@@ -23,15 +23,28 @@ class _Told(BaseModel):
 
 
 class Attempt(_Told):
-    """One attack on one signal, of an explanation or (without `explain`) of the prediction.
+    """One attack on one signal, of an explanation or (without `explain`) of the prediction; or an attack that asks.
 
-    `among` names an explainer: only records that it answered under the target are guessed about.
+    `among` names an explainer: only records that it answered under the target are guessed about. An inquiry asks the
+    explainer, or without one the model, with some `knowledge`. With an explainer alone, its answers are measured and
+    nothing is guessed.
     """
 
-    signal: str
-    attack: str
+    signal: str = ""
+    attack: str = ""
     explain: str = ""
     among: str = ""
+    inquiry: str = ""
+    knowledge: str = ""
+
+    def model_post_init(self, _: Any) -> None:
+        """Refuse half an attack."""
+        if bool(self.signal) != bool(self.attack) or bool(self.inquiry) != bool(self.knowledge):
+            raise JaliError("An attempt has a signal and an attack, or an inquiry and its knowledge, both or neither.")
+        if self.inquiry and self.attack:
+            raise JaliError("An attempt is an attack on a signal or an inquiry, not both.")
+        if not (self.attack or self.inquiry or self.explain):
+            raise JaliError("An attempt needs an attack, an inquiry or an explainer to measure.")
 
 
 class Setup(_Told):

@@ -12,6 +12,7 @@ import time
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,13 +20,14 @@ import numpy as np
 from jali import parts
 from jali.core import Bools, Dataset, Ensemble, Existing, Floats, Ints, Model, Rng, Seen, Signal, Trainer
 from jali.encoding import Encoding
-from jali.explanation import Counterfactual, Explainer, Explanation
+from jali.explanation import Explainer, public
+from jali.inquests import Inquest, Scene, held
 from jali.measures import MEASURES, Neighbourhood, appraise
 from jali.models._restore import restore
 from jali.store import Arrays, Store
 
 TILE = 256
-GAME, TRAIN, EXPLAIN, JUDGE = 1, 2, 3, 4
+GAME, TRAIN, EXPLAIN, JUDGE, ASK = 1, 2, 3, 4, 5
 SECONDS = "seconds"  # per record that was asked about; the one measure that no seed repeats
 
 
@@ -80,6 +82,7 @@ class Block:
     roles: Roles
     columns: tuple[int, ...]
     channels: tuple[Channel, ...]
+    inquests: tuple[Inquest, ...]
     keys: tuple[tuple[str, ...], ...]
     models: tuple[str, ...]
     store: Store | None
@@ -96,20 +99,32 @@ def digest(*arrays: Any) -> str:
 
 
 def run_block(block: Block) -> list[list[Arrays]]:
-    """Evidence of each channel of each column of a block; whatever is new is kept in the store."""
+    """What each channel and each inquest of each column of a block left; whatever is new is kept in the store."""
     models = _models(block)
+    works: list[Channel | Inquest] = [*block.channels, *block.inquests]
     out = []
     for at, column in enumerate(block.columns):
         made = []
-        for channel, key in zip(block.channels, block.keys[at], strict=True):
+        for work, key in zip(works, block.keys[at], strict=True):
             arrays = None if block.store is None else block.store.load(key)
             if arrays is None:
-                arrays = observe(models(at), block.data, block.roles.pick(at), channel, block.seed, column)
-                if block.store is not None:
+                arrays = _done(work, partial(models, at), block, at, column)
+                if block.store is not None and arrays:
                     block.store.save(key, arrays)
             made.append(arrays)
         out.append(made)
     return out
+
+
+def _done(work: Channel | Inquest, model: Callable[[], Model], block: Block, at: int, column: int) -> Arrays:
+    """The signals of a channel, or the claims of an inquest where the column is a target."""
+    roles = block.roles.pick(at)
+    if isinstance(work, Channel):
+        return observe(model(), block.data, roles, work, block.seed, column)
+    if not roles.measured.any():
+        return {}
+    rng = stream(block.seed, ASK, zlib.crc32(work.name.encode()), column)
+    return held(work, Scene.of(model(), block.data, roles.member, roles.measured), rng)
 
 
 def observe(model: Model, data: Dataset, roles: Roles, channel: Channel, seed: int, column: int) -> Arrays:
@@ -177,11 +192,6 @@ def look(model: Model, data: Dataset, owner: Dataset, explainer: Explainer | Non
         makers[explainer.gives] = lambda: public(seen.answer)
     seen = Seen(makers)
     return seen
-
-
-def public(answer: Explanation) -> Explanation:
-    """What people see of an explanation."""
-    return answer.public() if isinstance(answer, Counterfactual) else answer
 
 
 def _models(block: Block) -> Callable[[int], Model]:

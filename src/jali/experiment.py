@@ -16,6 +16,7 @@ from jali.columns import GAME, JUDGE, Block, Channel, Roles, digest, run_block, 
 from jali.core import Attack, Dataset, Design, Evidence, Game, Guesses, JaliError, Signal, Source, Trainer
 from jali.describe import exposed, groups, measures, sizes, twins
 from jali.explanation import Explainer
+from jali.inquests import Inquest
 from jali.judge import Trial, contrast_rows, curve, group_rows, guess, rows_of, unresolved
 from jali.measures import Quality
 from jali.parallel import Progress, alone, fan_out, silent
@@ -45,6 +46,7 @@ class Experiment:
     explain: tuple[Explainer, ...] = ()
     attack: tuple[Attack, ...] = ()
     signal: tuple[Signal, ...] = ()
+    inquest: tuple[Inquest, ...] = ()
     seed: int = 0
 
 
@@ -60,11 +62,15 @@ class Machine:
 
 @dataclass(frozen=True)
 class Gathered:
-    """What all columns of a game left: evidence, quality of recourse, the largest sign of unequal preprocessing."""
+    """What all columns of a game left: evidence, quality of recourse, the largest sign of unequal preprocessing.
+
+    claims: guesses of each inquest, by its name.
+    """
 
     evidence: Evidence
     quality: Quality
     parity: float
+    claims: dict[str, Guesses]
 
 
 @dataclass(frozen=True)
@@ -76,6 +82,7 @@ class Collected:
     evidence: Evidence
     quality: Quality
     parity: float
+    claims: dict[str, Guesses]
     timings: dict[str, float]
 
 
@@ -139,7 +146,7 @@ def collect(experiment: Experiment, machine: Machine = Machine()) -> Collected: 
     loaded = time.perf_counter()
     made = gather(experiment, data, game, machine)
     timings = {"data and game": loaded - began, "models and explanations": time.perf_counter() - loaded}
-    return Collected(data, game, made.evidence, made.quality, made.parity, timings)
+    return Collected(data, game, made.evidence, made.quality, made.parity, made.claims, timings)
 
 
 def stamped(rows: list[Row], key: str) -> list[Row]:
@@ -180,16 +187,24 @@ def gather(experiment: Experiment, data: Dataset, game: Game, machine: Machine) 
     columns = list(made)
     value, observed = (np.stack([_joined(c, name) for c in columns], axis=2) for name in ("value", "observed"))
     names = tuple(name for channel in chosen for name in channel.names())
-    measured = tuple(name for channel in chosen for name in channel.measures())
+    work: tuple[Channel | Inquest, ...] = (*chosen, *experiment.inquest)
+    measured = tuple(name for one in work for name in one.measures())
     targets = [columns[j] for j in game.targets]
     quality, there = (np.concatenate([_joined(c, name) for c in targets], axis=1) for name in ("quality", "there"))
     parity = max(float(column[0]["parity"]) for column in columns)
-    return Gathered(Evidence(names, value, observed, game.member), Quality(measured, quality, there), parity)
+    claims = {q.name: _claimed([c[len(chosen) + k] for c in targets], game) for k, q in enumerate(experiment.inquest)}
+    return Gathered(Evidence(names, value, observed, game.member), Quality(measured, quality, there), parity, claims)
 
 
 def _joined(column: list[Arrays], name: str) -> npt.NDArray[Any]:
     """The named array of all channels of a column, one below the other."""
-    return np.concatenate([channel[name] for channel in column])
+    return np.concatenate([channel[name] for channel in column if name in channel])
+
+
+def _claimed(targets: list[Arrays], game: Game) -> Guesses:
+    """The claims of an inquest about all targets, with the truth."""
+    score, truth = (np.concatenate([t[name] for t in targets]) for name in ("score", "truth"))
+    return Guesses(score, truth, *np.nonzero(game.scored.T))
 
 
 def _blocks(
@@ -202,8 +217,10 @@ def _blocks(
         columns = tuple(range(start, min(start + machine.block, total)))
         models = tuple(parts.key("model", trainer, fingerprint, digest(game.member[:, j]), seed, j) for j in columns)
         pairs = zip(models, columns, strict=True)
-        keys = tuple(tuple(_channel_key(m, roles.pick(j), c) for c in chosen) for m, j in pairs)
-        yield Block(data, trainer, roles.pick(columns), columns, chosen, keys, models, machine.store, seed)
+        keys = tuple(_keys(m, roles.pick(j), chosen, experiment.inquest) for m, j in pairs)
+        yield Block(
+            data, trainer, roles.pick(columns), columns, chosen, experiment.inquest, keys, models, machine.store, seed
+        )
 
 
 def _roles(game: Game) -> Roles:
@@ -213,9 +230,12 @@ def _roles(game: Game) -> Roles:
     return Roles(game.member, game.cells(), measured)
 
 
-def _channel_key(model: str, roles: Roles, channel: Channel) -> str:
-    explainer = "prediction" if channel.explainer is None else channel.explainer
-    return parts.key("evidence", model, digest(roles.asked, roles.measured), explainer, *channel.signals)
+def _keys(model: str, roles: Roles, chosen: tuple[Channel, ...], inquests: tuple[Inquest, ...]) -> tuple[str, ...]:
+    """The key of each channel and each inquest of a column."""
+    asked = digest(roles.asked, roles.measured)
+    seen = (parts.key("evidence", model, asked, c.explainer or "prediction", *c.signals) for c in chosen)
+    held = (parts.key("claims", model, asked, q.explainer or "prediction", q.inquiry, q.knowledge) for q in inquests)
+    return (*seen, *held)
 
 
 # --- judging ---------------------------------------------------------------------------------------------------

@@ -68,10 +68,10 @@ class Regions:
         """The chosen regions."""
         return Regions(self.low[which], self.high[which], self.allowed[which], self.schema)
 
-    def covers(self, X: Floats) -> Bools:
-        """Which rows X (N, D) lie in each region, (n, N)."""
+    def covers(self, X: Floats, columns: Ints | None = None) -> Bools:
+        """Which rows X (N, D) lie in each region, (n, N); with columns, as far as these say."""
         out, named = np.ones((len(self), len(X)), dtype=bool), categories(self.schema)
-        for j in range(X.shape[1]):
+        for j in range(X.shape[1]) if columns is None else columns.tolist():
             if j in named:
                 out &= self.allowed[:, j, X[:, j].astype(np.int64)]
             else:
@@ -162,6 +162,11 @@ class Surrogate:
 Explanation = Attribution | Counterfactual | Surrogate
 Gives = Literal["attribution", "counterfactual", "surrogate"]
 Wants = Literal["labels", "gradient", "linear", "trees"]
+
+
+def public(answer: Explanation) -> Explanation:
+    """What people see of an explanation."""
+    return answer.public() if isinstance(answer, Counterfactual) else answer
 
 
 class Explainer(Protocol):

@@ -12,6 +12,7 @@ from jali import parts
 from jali.claims import CHANCE, MODEL, SCALES, Attempt, Paper, Scale, Sentence, Table, place
 from jali.columns import JUDGE, stream
 from jali.core import Estimate, Guesses, JaliError, Rng
+from jali.inquests import Inquest
 from jali.judge import Trial, paired
 from jali.results import Finding, Study, Verdict
 from jali.stats import roc
@@ -47,9 +48,20 @@ class Ran:
 def trial_of(attempt: Attempt) -> Trial:
     """The trial an attempt describes."""
     signal = parts.spec(parts.build("signal", attempt.signal))
-    explainer = parts.spec(parts.build("explain", attempt.explain)) if attempt.explain else ""
+    explainer = explainer_of(attempt)
     names = (f"{explainer}/{signal}" if explainer else signal,)
     return Trial(parts.build("attack", attempt.attack), names, "explanation" if explainer else "score", explainer)
+
+
+def explainer_of(attempt: Attempt) -> str:
+    """Specification of the explainer that an attempt reads, asks or measures."""
+    return parts.spec(parts.build("explain", attempt.explain)) if attempt.explain else ""
+
+
+def inquest_of(attempt: Attempt) -> Inquest:
+    """The inquest an attempt describes."""
+    explainer = parts.build("explain", attempt.explain) if attempt.explain else None
+    return Inquest(parts.build("inquiry", attempt.inquiry), parts.build("knowledge", attempt.knowledge), explainer)
 
 
 def findings(paper: Paper, ran: dict[str, Ran], scale: Scale) -> list[Finding]:
@@ -122,7 +134,7 @@ def _judged(verdict: Verdict, ours: Estimate, claim: Table | Sentence, scale: Sc
 
 def number(ran: Ran, attempt: str, metric: str, paper: Paper) -> Estimate:
     """A measure of the explanation or of the model where the metric is one, else a metric of the guesses."""
-    explainer = "" if attempt == MODEL else trial_of(paper.trials[attempt]).explainer
+    explainer = "" if attempt == MODEL else explainer_of(paper.trials[attempt])
     for row in sorted(ran.study.measures, key=lambda r: r.explainer != explainer):
         if row.metric == metric and row.explainer in (explainer, ""):
             return Estimate(row.value, row.low, row.high, row.units, row.reason)

@@ -9,24 +9,31 @@ from typing import ClassVar, Literal, Protocol
 import numpy as np
 
 from jali.core import Dataset, Floats, Ints, JaliError, Rng, Schema, frozen
+from jali.explanation import Explanation
 
 Shows = Literal["label", "probabilities", "explanation"]
+
+
+def silent(X: Floats) -> Explanation:
+    """An oracle that explains nothing."""
+    raise JaliError(f"This attack reads explanations, and {len(X)} were asked of an oracle that gives none.")
 
 
 @dataclass
 class Oracle:
     """A model, or what explains it, as an outsider meets it: it answers questions and counts them.
 
-    ask gives class scores (n, C) of raw rows (n, D); shows says what of them comes out: the label alone, or
-    probabilities too.
+    ask gives class scores (n, C) of raw rows (n, D), tell explanations of them. shows says what comes out of the
+    scores: the label alone, or probabilities too.
 
-    >>> oracle = Oracle(lambda X: np.stack([-X[:, 0], X[:, 0]], axis=1), Schema(()), shows="label")
+    >>> oracle = Oracle(Schema(()), lambda X: np.stack([-X[:, 0], X[:, 0]], axis=1), shows="label")
     >>> oracle.labels(np.array([[1.0], [-1.0]])), oracle.queries
     (array([1, 0]), 2)
     """
 
-    ask: Callable[[Floats], Floats] = field(repr=False)
     schema: Schema
+    ask: Callable[[Floats], Floats] = field(repr=False)
+    tell: Callable[[Floats], Explanation] = field(default=silent, repr=False)
     shows: Literal["label", "probabilities"] = "probabilities"
     queries: int = 0
 
@@ -47,30 +54,50 @@ class Oracle:
         powers = np.exp(scores - scores.max(axis=1, keepdims=True))
         return np.asarray(powers / powers.sum(axis=1, keepdims=True))
 
+    def explanations(self, X: Floats) -> Explanation:
+        """What is shown to the people with rows X (n, D)."""
+        self.queries += len(X)
+        return self.tell(X)
+
 
 @dataclass(frozen=True)
 class Claims:
-    """What an adversary says, one claim per record asked about: score (n,), larger = more sure.
+    """What an adversary says, one claim per record asked about: it is a member; score (n,), larger = more sure."""
 
-    With person (n,) a claim is that an answer shows this row of the register (-1: nobody is named); without, that the
-    record itself is a member.
+    score: Floats
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "score", frozen(self.score, np.float64, (None,), "score"))
+
+
+@dataclass(frozen=True)
+class Links:
+    """What an adversary says of the answers that records got: each shows a person of the register; score (n,) as above.
+
+    person (n,): the row of the register, -1 for nobody. crowd (n,): how many there fit. rows (n, D): the values that
+    the person is said to have.
     """
 
     score: Floats
-    person: Ints | None = None
+    person: Ints
+    crowd: Ints
+    rows: Floats
 
     def __post_init__(self) -> None:
         score = frozen(self.score, np.float64, (None,), "score")
         object.__setattr__(self, "score", score)
-        if self.person is not None:
-            object.__setattr__(self, "person", frozen(self.person, np.int64, score.shape, "person"))
+        object.__setattr__(self, "person", frozen(self.person, np.int64, score.shape, "person"))
+        object.__setattr__(self, "crowd", frozen(self.crowd, np.int64, score.shape, "crowd"))
+        object.__setattr__(self, "rows", frozen(self.rows, np.float64, (len(score), None), "rows"))
 
 
 class Knowledge(Protocol):
-    """What an adversary holds before asking."""
+    """What an adversary holds before asking; whose: rows of the population outside the game, or of everybody."""
+
+    whose: ClassVar[Literal["others", "everybody"]]
 
     def know(self, rows: Dataset, rng: Rng) -> Dataset:
-        """What is left of rows from the same population; never the rows of the target itself."""
+        """What is left of the rows; of everybody, the people behind the model come first."""
 
 
 class Inquiry(Protocol):
@@ -78,5 +105,5 @@ class Inquiry(Protocol):
 
     shows: ClassVar[Shows]
 
-    def run(self, oracle: Oracle, known: Dataset, records: Dataset, rng: Rng) -> Claims:
+    def run(self, oracle: Oracle, known: Dataset, records: Dataset, rng: Rng) -> Claims | Links:
         """One claim per record."""

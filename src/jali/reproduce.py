@@ -18,7 +18,7 @@ from jali.data import _files
 from jali.describe import measures, sizes, twins
 from jali.drawings import drawings
 from jali.experiment import Collected, Experiment, Machine, cautions, collect
-from jali.findings import Ran, findings, trial_of
+from jali.findings import Ran, findings, inquest_of, trial_of
 from jali.judge import guess, rows_of
 from jali.parallel import alone
 from jali.promises import capped, promises
@@ -109,13 +109,15 @@ def _study(name: str, setup: Setup, experiment: Experiment, tried: dict[str, Att
 
 def _experiment(setup: Setup, tried: dict[str, Attempt]) -> Experiment:
     explainers = dict.fromkeys(e for a in tried.values() for e in (a.explain, a.among) if e)
-    signals = dict.fromkeys(a.signal for a in tried.values())
+    signals = dict.fromkeys(a.signal for a in tried.values() if a.signal)
+    inquests = dict.fromkeys(inquest_of(a) for a in tried.values() if a.inquiry)
     return Experiment(
         parts.build("data", setup.data),
         parts.build("model", setup.model),
         parts.build("game", setup.game),
         explain=tuple(parts.build("explain", text) for text in explainers),
         signal=tuple(parts.build("signal", text) for text in signals),
+        inquest=tuple(inquests),
         seed=setup.seed,
     )
 
@@ -124,6 +126,10 @@ def _attempts(found: Collected, tried: dict[str, Attempt]) -> tuple[dict[str, Gu
     guesses, failed = {}, {}
     for name, attempt in tried.items():
         try:
+            if attempt.inquiry:
+                guesses[name] = found.claims[inquest_of(attempt).name]
+            if not attempt.attack:
+                continue
             trial = trial_of(attempt)
             if trial.names[0] not in found.evidence.names:
                 raise JaliError(f"{attempt.signal} does not read what {attempt.explain or 'a prediction'} shows.")
@@ -142,6 +148,8 @@ def _capped(
     """What attempts on something with a guarantee achieved, beside what it allows."""
     given, out = promises(experiment.model, experiment.explain), []
     for name, made in guesses.items():
+        if not tried[name].attack:
+            continue
         trial = trial_of(tried[name])
         if (trial.explainer, trial.channel) in given:
             rows = rows_of(trial, made, found.game, stream(experiment.seed, JUDGE, 2))

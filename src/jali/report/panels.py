@@ -134,7 +134,7 @@ def _trade(name: str, drawing: Drawing) -> Panel:
         axes = _open(figure.add_axes(curves.frame(SIZE[0])))
         for series in drawing.series:
             _points(axes, series, strokes[series.label])
-        axes.margins(0.12)
+        axes.margins(0.16)
         axes.set_xlabel(drawing.axes[0])
         axes.set_ylabel(drawing.axes[1])
         labels = ", ".join(s.label for s in drawing.series)
@@ -144,9 +144,11 @@ def _trade(name: str, drawing: Drawing) -> Panel:
 def _points(axes: Axes, series: Series, stroke: Stroke) -> None:
     colour = svg.SERIES[stroke.colour - 1]
     axes.plot(series.x, series.y, color=colour, linewidth=1.2, linestyle=DASHES[stroke.dash], zorder=3)
-    for x, y, (left, right, down, up), note in zip(series.x, series.y, series.spread, series.notes, strict=True):
+    points = zip(series.x, series.y, series.spread, series.notes, strict=True)
+    for k, (x, y, (left, right, down, up), note) in enumerate(points):
         axes.errorbar([x], [y], xerr=[[left], [right]], yerr=[[down], [up]], fmt="o", color=colour, elinewidth=1.2)
-        axes.annotate(note, (x, y), (5, 4), textcoords="offset points", fontsize=10.5, color=svg.MUTED, zorder=5)
+        where = (5, -13 if k % 2 else 5)  # settings of a defence often end close to each other
+        axes.annotate(note, (x, y), where, textcoords="offset points", fontsize=10.5, color=colour, zorder=5)
 
 
 def _open(axes: Axes) -> Axes:

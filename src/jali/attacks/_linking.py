@@ -1,0 +1,57 @@
+"""Who in a register fits the quasi-identifiers of an answer."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from jali.core import Bools, Dataset, Floats, Ints, JaliError, Rng
+from jali.explanation import Counterfactual, Regions
+from jali.inquiry import Links, Oracle
+
+BLOCK = 1 << 24  # pairs of an answer and a person compared at once
+
+
+def answers(name: str, oracle: Oracle, records: Dataset) -> Counterfactual:
+    """The counterfactuals that records are given."""
+    there = oracle.explanations(records.X)
+    if not isinstance(there, Counterfactual):
+        raise JaliError(f"{name} reads counterfactuals, not {type(there).__name__.lower()}s: choose such an explainer.")
+    return there
+
+
+def named(there: Counterfactual, about: Ints, known: Dataset, rng: Rng) -> Links:
+    """One claim per answer: of those who fit all answers with its number in about (n,), one at random.
+
+    Nobody is named where there is no answer or nobody fits.
+    """
+    quasi, shown = identifying(known), there.shown(known.schema)
+    person, crowd = np.full(len(about), -1), np.zeros(len(about), dtype=np.int64)
+    numbers, size = np.unique(about[there.found]), max(1, BLOCK // max(1, len(known)))
+    for some in np.split(numbers, range(size, len(numbers), size)):
+        mine = there.found & np.isin(about, some)
+        at = np.searchsorted(some, about[mine])
+        fits = _fitting(shown.pick(mine), at, len(some), known.X, np.flatnonzero(quasi))
+        person[mine], crowd[mine] = _drawn(fits, rng)[at], fits.sum(axis=1)[at]
+    rows = np.where(quasi & (person >= 0)[:, None], known.X[person], there.rows)
+    return Links(np.divide(1.0, crowd, out=np.zeros(len(crowd)), where=crowd > 0), person, crowd, rows)
+
+
+def identifying(known: Dataset) -> Bools:
+    """Which columns (D,) are quasi-identifiers."""
+    return np.array([c.role == "quasi" for c in known.schema.columns])
+
+
+def _fitting(shown: Regions, at: Ints, count: int, people: Floats, quasi: Ints) -> Bools:
+    """Who (count, R) fits every answer with each number."""
+    out = np.ones((count, len(people)), dtype=bool)
+    for number, fits in zip(at, shown.covers(people, quasi), strict=True):
+        out[number] &= fits
+    return out
+
+
+def _drawn(fits: Bools, rng: Rng) -> Ints:
+    """One of those who fit (n, R), at random; -1 for nobody."""
+    count = fits.sum(axis=1)
+    nth = np.floor(rng.random(len(fits)) * count)
+    at: Ints = (np.cumsum(fits, axis=1) > nth[:, None]).argmax(axis=1)
+    return np.where(count > 0, at, -1)

@@ -1,0 +1,150 @@
+"""Attacks that ask, held against one model: the oracle is built here, and here alone the truth is joined."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from jali import parts
+from jali.core import Bools, Dataset, Floats, Ints, JaliError, Model, Rng
+from jali.explain._heom import nearest, ranges
+from jali.explanation import Counterfactual, Explainer, Explanation, Surrogate, public
+from jali.inquiry import Claims, Inquiry, Knowledge, Links, Oracle
+from jali.store import Arrays
+
+LINKED = ("crowd", "singled_out", "newly_singled_out", "reidentified", "disclosed", "imputed")
+NEIGHBOURS = 15  # people like the one named, from whom the baseline guesses
+
+
+@dataclass(frozen=True)
+class Inquest:
+    """An inquiry, what its adversary knows, and whom it asks: an explainer, or without one the model itself."""
+
+    inquiry: Inquiry
+    knowledge: Knowledge
+    explainer: Explainer | None = None
+
+    @property
+    def name(self) -> str:
+        """Specifications of explainer, knowledge and inquiry."""
+        asked = "" if self.explainer is None else parts.spec(self.explainer)
+        return " | ".join((asked, parts.spec(self.knowledge), parts.spec(self.inquiry)))
+
+    def measures(self) -> tuple[str, ...]:
+        """Names of what is measured besides right and wrong: explainer/measure."""
+        if self.explainer is None or self.inquiry.shows != "explanation":
+            return ()
+        return tuple(f"{parts.spec(self.explainer)}/{parts.name_of(self.inquiry)}: {m}" for m in LINKED)
+
+
+@dataclass(frozen=True)
+class Scene:
+    """One model with its training rows, the records asked about and the rest of the population."""
+
+    model: Model
+    owner: Dataset
+    records: Dataset
+    others: Dataset
+    inside: Bools
+
+    @classmethod
+    def of(cls, model: Model, data: Dataset, member: Bools, scored: Bools) -> Scene:
+        """The scene of a column of a game, from who trained it (N,) and who is asked about (N,)."""
+        return cls(model, data.rows(member), data.rows(scored), data.rows(~member & ~scored), member[scored])
+
+
+def held(inquest: Inquest, scene: Scene, rng: Rng) -> Arrays:
+    """Score and truth (n,) of the claims about the records of a scene, the queries made, and what is measured."""
+    known = inquest.knowledge.know(_rows_of(inquest.knowledge, scene), rng)
+    oracle, kept = _oracle(inquest, scene, rng)
+    claims = inquest.inquiry.run(oracle, known, scene.records, rng)
+    if len(claims.score) != len(scene.records):
+        raise JaliError(
+            f"{parts.name_of(inquest.inquiry)} must claim something of each of {len(scene.records)} records."
+        )
+    out: Arrays = {"score": claims.score, "truth": scene.inside, "queries": np.array(oracle.queries)}
+    if isinstance(claims, Claims):
+        return out | {
+            "quality": np.zeros((0, len(claims.score))),
+            "there": np.zeros((0, len(claims.score)), dtype=bool),
+        }
+    answer = kept[-1]
+    origin = answer.origin if isinstance(answer, Counterfactual) else None
+    value, there = linked(claims, origin, answer.found, scene)
+    return out | {"truth": value[LINKED.index("reidentified")] > 0, "quality": value, "there": there}
+
+
+def linked(claims: Links, origin: Ints | None, found: Bools, scene: Scene) -> tuple[Floats, Bools]:
+    """What LINKED says (K, n) of claims about people, and where it speaks (K, n).
+
+    crowd: people who fit. singled_out: one alone does. newly_singled_out: somebody whom no earlier answer singled out.
+    reidentified: the person named is the one the answer shows (training row origin). disclosed: share of the private
+    columns of the person named that the claim has right; imputed: the same for guesses from the 15 people of the
+    population who are nearest in quasi-identifiers, without any answer.
+    """
+    person, crowd, rows = claims.person, claims.crowd, claims.rows
+    alone = found & (crowd == 1)
+    real = found & (person >= 0) & (person < len(scene.owner))
+    first = np.zeros(len(person), dtype=bool)
+    first[np.unique(np.where(alone, person, -1), return_index=True)[1]] = True
+    right = np.zeros(len(person), dtype=bool) if origin is None else real & (person == origin)
+    value = np.zeros((len(LINKED), len(person)))
+    value[:4] = crowd, alone, alone & first, right
+    there = np.tile(found, (len(LINKED), 1))
+    there[4], there[5] = real, real & (len(scene.others) > 0)
+    truth = scene.owner.X[person[real]]
+    value[4, real] = _agreement(rows[real], truth, scene)
+    if there[5].any():
+        value[5, real] = _agreement(_imputed(truth, scene), truth, scene)
+    return value, there
+
+
+def _agreement(guess: Floats, truth: Floats, scene: Scene) -> Floats:
+    """Share (n,) of the private columns that a guess has right."""
+    private = np.array([c.role != "quasi" for c in scene.owner.schema.columns])
+    return np.asarray((guess == truth)[:, private].mean(axis=1)) if private.any() else np.zeros(len(guess))
+
+
+def _imputed(people: Floats, scene: Scene) -> Floats:
+    """The commonest values (n, D) among those of the population who are nearest in quasi-identifiers."""
+    schema, rest = scene.owner.schema, scene.others.X
+    quasi = np.array([c.role == "quasi" for c in schema.columns])
+    here, there = (np.where(quasi, X, 0.0) for X in (people, rest))
+    near = nearest(here, there, schema, ranges(schema, rest), min(NEIGHBOURS, len(rest)))[0]
+    return np.stack([_commonest(rest[:, j][near]) for j in range(rest.shape[1])], axis=1)
+
+
+def _commonest(values: Floats) -> Floats:
+    """The value (n,) that stands most often in each row of values (n, k); of equally common ones the first."""
+    votes = (values[:, :, None] == values[:, None, :]).sum(axis=2)
+    return np.asarray(np.take_along_axis(values, votes.argmax(axis=1)[:, None], axis=1)[:, 0])
+
+
+def _rows_of(knowledge: Knowledge, scene: Scene) -> Dataset:
+    """The rows that a kind of knowledge is made from; of everybody, those behind the model come first."""
+    if knowledge.whose == "others":
+        return scene.others
+    share = getattr(knowledge, "others", 0.0)
+    some = scene.others.X[: round(share * len(scene.others))]
+    labels = np.concatenate([scene.owner.y, scene.others.y[: len(some)]])
+    return Dataset(np.concatenate([scene.owner.X, some]), labels, scene.owner.schema)
+
+
+def _oracle(inquest: Inquest, scene: Scene, rng: Rng) -> tuple[Oracle, list[Explanation]]:
+    """What the adversary may ask, and a list that keeps what was answered with what is not shown."""
+    explainer, schema, kept = inquest.explainer, scene.owner.schema, list[Explanation]()
+
+    def tell(X: Floats) -> Explanation:
+        assert explainer is not None
+        known = scene.owner if "owner" in explainer.reads else None
+        kept.append(explainer.explain(scene.model, X, schema, known, rng))
+        return public(kept[-1])
+
+    if explainer is None:
+        return Oracle(schema, scene.model.logits), kept
+    if explainer.gives != "surrogate":
+        return Oracle(schema, scene.model.logits, tell), kept
+    made = tell(scene.records.X)
+    assert isinstance(made, Surrogate)
+    return Oracle(schema, made.models[0].logits, lambda X: made), kept  # noqa: ARG005
