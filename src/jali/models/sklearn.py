@@ -39,15 +39,16 @@ class Sklearn:
 
     def _column(self, own: Dataset, rng: Rng) -> Model:
         encoding = Encoding(own.schema)
-        estimator = trained(seeded(self._fresh(), rng), encoding.encode(own.X), own.y)
+        estimator = trained(self.fresh(rng), encoding.encode(own.X), own.y)
         position: Ints = np.asarray(estimator.classes_, dtype=np.int64)
         model = fitted(estimator, encoding.encode, own.schema, position, own.X)
         return _linear(model, own.X) or model
 
-    def _fresh(self) -> Any:
+    def fresh(self, rng: Rng) -> Any:
+        """The estimator before it is trained, every random_state drawn."""
         cls = _classifier(self.estimator)
         try:
-            return cls(**_literals(self.params))
+            return seeded(cls(**literals(self.params)), rng)
         except TypeError as error:
             raise JaliError(f"sklearn: {self.estimator} does not take params={self.params!r}: {error}.") from None
 
@@ -67,7 +68,7 @@ def _classifier(path: str) -> Any:
     return cls
 
 
-def _literals(params: str) -> dict[str, Any]:
+def literals(params: str) -> dict[str, Any]:
     """Keyword arguments of plain values; nothing is evaluated."""
     try:
         call = ast.parse(f"_({params})", mode="eval").body

@@ -1,0 +1,66 @@
+"""A scikit-learn classifier with parameters chosen by cross-validation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from jali.core import Bools, Dataset, Ensemble, JaliError, Model, Rng
+from jali.encoding import Encoding
+from jali.models._estimator import Several
+from jali.models._linear import LinearModel, joined
+from jali.models._members import checked
+from jali.models.sklearn import Sklearn, literals
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """A scikit-learn classifier; of the values that `grid` lists, those with the best accuracy in cross-validation.
+
+    grid: 'n_estimators=[10, 50], max_leaf_nodes=[10, None]'; every combination is tried on `folds` folds of at most
+    `most` (0: all) of the training rows, drawn at random; equally good ones by their order. The winner is trained on
+    all rows. Each model is tuned on its own rows alone, so nothing about others enters it.
+
+    >>> Tuned("sklearn.tree:DecisionTreeClassifier", "max_depth=[1, 3]").folds
+    5
+    """
+
+    estimator: str
+    grid: str
+    folds: int = 5
+    most: int = 0
+
+    def fit(self, data: Dataset, member: Bools, rngs: list[Rng]) -> Ensemble:
+        """Tune and train one estimator per column of member (N, M); column j draws from rngs[j] alone."""
+        member = checked(data, member, rngs)
+        models = [self._column(data.rows(mine), rng) for mine, rng in zip(member.T, rngs, strict=True)]
+        linear = [model for model in models if isinstance(model, LinearModel)]
+        return joined(linear) if len(linear) == len(models) else Several(models)
+
+    def _column(self, own: Dataset, rng: Rng) -> Model:
+        some = own.rows(np.sort(rng.permutation(len(own))[: self.most or len(own)]))
+        best = Sklearn(self.estimator, _written(self._search(some, rng)))
+        return best.fit(own, np.ones((len(own), 1), dtype=bool), [rng])[0]
+
+    def _search(self, some: Dataset, rng: Rng) -> dict[str, Any]:
+        """The best combination."""
+        from sklearn.model_selection import GridSearchCV, StratifiedKFold
+
+        grid = literals(self.grid)
+        if not grid or not all(isinstance(values, list) and values for values in grid.values()):
+            raise JaliError(
+                f"tuned: grid must list the values of each parameter, 'max_depth=[1, 3]', not {self.grid!r}."
+            )
+        if int(np.bincount(some.y).min()) < self.folds:
+            raise JaliError(f"tuned: {self.folds} folds need as many rows of each class: use fewer folds or more rows.")
+        seed = int(rng.integers(2**31))
+        folds = StratifiedKFold(self.folds, shuffle=True, random_state=seed)
+        fresh = Sklearn(self.estimator).fresh(np.random.default_rng(seed))
+        search = GridSearchCV(fresh, grid, scoring="accuracy", cv=folds, refit=False)
+        return dict(search.fit(Encoding(some.schema).encode(some.X), some.y).best_params_)
+
+
+def _written(params: dict[str, Any]) -> str:
+    return ", ".join(f"{name}={value!r}" for name, value in sorted(params.items()))

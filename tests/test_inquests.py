@@ -1,0 +1,98 @@
+"""The truth is joined to claims in one place."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from jali.attacks.linkage import Linkage
+from jali.core import Column, Dataset, Schema
+from jali.encoding import Encoding
+from jali.explanation import Counterfactual
+from jali.inquests import LINKED, Inquest, Scene, held
+from jali.inquiry import Claims
+from jali.knowledge.register import Register
+from jali.models._linear import LinearModel
+
+SCHEMA = Schema((Column("age", role="quasi"), Column("income"), Column("debt")), favourable=1)
+OWNER = np.array([[20.0, 1, 5], [30, 2, 6], [30, 3, 7], [50, 4, 8]])
+OTHERS = np.array([[20.0, 1, 9], [30, 9, 9], [50, 4, 8]])
+MODEL = LinearModel(Encoding(SCHEMA), np.array([[0.0, 1.0], [0, 0], [0, 0]]), np.zeros(2))
+
+
+class Shows:
+    """An explainer that shows training rows, as listed."""
+
+    gives, reads, wants = "counterfactual", frozenset({"owner"}), "labels"
+
+    def __init__(self, rows):
+        self.rows = rows
+
+    def explain(self, model, X, schema, owner, rng):
+        at = np.array(self.rows)
+        return Counterfactual(owner.X[at.clip(0)], at >= 0, origin=at)
+
+
+def scene(n):
+    data = Dataset(np.concatenate([OWNER, OTHERS, np.zeros((n, 3))]), np.zeros(7 + n, dtype=int), SCHEMA)
+    at = np.arange(len(data))
+    return Scene.of(MODEL, data, at < 4, at >= 7)
+
+
+def measured(rows):
+    out = held(Inquest(Linkage(), Register(), Shows(rows)), scene(len(rows)), np.random.default_rng(0))
+    return out, dict(zip(LINKED, out["quality"], strict=True)), dict(zip(LINKED, out["there"], strict=True))
+
+
+def test_real_rows_are_linked_to_their_people():
+    out, value, there = measured([0, 3, 0, -1])
+    assert value["crowd"].tolist() == [1, 1, 1, 0]
+    assert value["singled_out"].tolist() == [1, 1, 1, 0]
+    assert value["newly_singled_out"].tolist() == [1, 1, 0, 0]  # the third shows the first person again
+    assert value["reidentified"].tolist() == [1, 1, 1, 0]
+    assert out["truth"].tolist() == [True, True, True, False]
+    assert there["crowd"].tolist() == [True, True, True, False]
+
+
+def test_private_values_are_disclosed_beyond_what_could_be_guessed():
+    """Row 0: income 1 and debt 5. The nearest outsider of the same age has income 1 and debt 9: half is guessed."""
+    _, value, there = measured([0])
+    assert value["disclosed"].tolist() == [1]
+    assert there["imputed"].tolist() == [True]
+    # With 15 neighbours of three outsiders everybody is asked: debt 9 twice, and of three incomes the nearest first.
+    assert value["imputed"][0] == pytest.approx(0.5)
+
+
+def test_one_of_two_who_fit_is_right_half_of_the_time():
+    out = [
+        held(Inquest(Linkage(), Register(), Shows([1])), scene(1), np.random.default_rng(s))["truth"][0]
+        for s in range(400)
+    ]
+    assert np.mean(out) == pytest.approx(0.5, abs=0.08)
+
+
+class Guess:
+    """Claims membership of everybody alike."""
+
+    shows = "probabilities"
+
+    def run(self, oracle, known, records, rng):
+        return Claims(oracle.probabilities(records.X)[:, 0])
+
+
+def test_claims_of_membership_have_membership_for_truth():
+    data = Dataset(np.concatenate([OWNER, OTHERS]), np.zeros(7, dtype=int), SCHEMA)
+    at = np.arange(7)
+    out = held(Inquest(Guess(), Register(), None), Scene.of(MODEL, data, at < 4, at >= 2), np.random.default_rng(0))
+    assert out["truth"].tolist() == [True, True, False, False, False]
+    assert int(out["queries"]) == 5
+    assert out["quality"].shape == (0, 5)
+
+
+def test_an_explainer_that_names_no_training_row_reidentifies_nobody():
+    class Made(Shows):
+        def explain(self, model, X, schema, owner, rng):
+            return Counterfactual(owner.X[:1], np.array([True]))
+
+    out = held(Inquest(Linkage(), Register(), Made([0])), scene(1), np.random.default_rng(0))
+    assert out["truth"].tolist() == [False]
