@@ -35,8 +35,9 @@ def test_every_paper_builds_its_parts_at_every_scale(name):
             for kind in ("data", "model", "game"):
                 parts.build(kind, getattr(there, kind))
     for attempt in paper.trials.values():
-        parts.build("signal", attempt.signal)
-        parts.build("attack", attempt.attack)
+        for kind in ("signal", "attack", "inquiry", "knowledge"):
+            if text := getattr(attempt, kind):
+                parts.build(kind, text)
         for explainer in filter(None, (attempt.explain, attempt.among)):
             parts.build("explain", explainer)
 
@@ -121,3 +122,18 @@ def test_an_unknown_paper_is_named_with_the_nearest():
 def test_a_missing_file_is_one_sentence(tmp_path):
     with pytest.raises(JaliError, match="Cannot read"):
         claims.read(str(tmp_path / "none.toml"))
+
+
+@pytest.mark.parametrize(
+    ("attempt", "says"),
+    [
+        ('{ signal = "loss" }', "a signal and an attack"),
+        ('{ explain = "nice", inquiry = "linkage" }', "an inquiry and its knowledge"),
+        ('{ signal = "loss", attack = "threshold", inquiry = "linkage", knowledge = "register" }', "not both"),
+        ("{ }", "needs an attack, an inquiry or an explainer"),
+    ],
+)
+def test_half_an_attack_is_refused(tmp_path, attempt, says):
+    line = next(line for line in SMALL.splitlines() if line.startswith('"CFD"'))
+    with pytest.raises(JaliError, match=says):
+        claims.read(written(tmp_path, SMALL.replace(line, f'"CFD" = {attempt}')))

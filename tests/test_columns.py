@@ -80,7 +80,7 @@ def test_quality_is_kept_of_the_measured_records_alone():
     out = observe(model, data, Roles(member, asked, measured), found, 0, 0)
     X, owner = data.X[measured], data.rows(member)
     there = explainer.explain(model, X, data.schema, None, np.random.default_rng(0))
-    value, speaks = measures.appraise(model, X, there, measures.Neighbourhood(owner))
+    value, speaks = measures.appraise(model, X, there, measures.Neighbourhood(owner), np.random.default_rng(0))
     assert found.measures()[:2] == ("linear_recourse/validity", "linear_recourse/cost_l0")
     assert there.found.any()
     np.testing.assert_array_equal(out["there"][:-1], speaks)

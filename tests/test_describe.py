@@ -21,7 +21,7 @@ def test_costs_are_averaged_per_target_then_over_targets():
     value = np.array([[1, 3, 4, 4, 8, 99], [1, 0, 1, 1, 1, 0]], dtype=np.float32)
     there = np.array([[1, 1, 1, 1, 1, 0], [1, 1, 1, 1, 1, 1]], dtype=bool)
     nothing = Evidence((), np.zeros((0, 6, 4)), np.zeros((0, 6, 4), bool), game().member)
-    cost, share = measures(nothing, game(), Quality(("e/cost_l1", "e/validity"), value, there))
+    cost, share = measures(nothing, game(), Quality(("e/cost_l1", "e/validity"), value, there), {})
     half = stats.t.ppf(0.975, 2) * np.std([2, 4, 8], ddof=1) / np.sqrt(3)
     assert cost.value == pytest.approx(14 / 3)
     assert (cost.low, cost.high) == pytest.approx((max(0, 14 / 3 - half), 14 / 3 + half))
@@ -33,7 +33,7 @@ def test_costs_are_averaged_per_target_then_over_targets():
 
 def test_a_measure_of_nobody_has_a_reason():
     nothing = Evidence((), np.zeros((0, 6, 4)), np.zeros((0, 6, 4), bool), game().member)
-    [row] = measures(nothing, game(), Quality(("e/cost_l1",), np.zeros((1, 6), np.float32), np.zeros((1, 6), bool)))
+    [row] = measures(nothing, game(), Quality(("e/cost_l1",), np.zeros((1, 6), np.float32), np.zeros((1, 6), bool)), {})
     assert row.value is None
     assert row.reason
 
@@ -45,7 +45,7 @@ def test_the_share_answered_is_of_those_asked():
     there[0, 0] = False
     evidence = Evidence(("whole/x", "gaps/x"), np.zeros((2, 6, 4)), np.stack([asked, there]), game().member)
     none = Quality((), np.zeros((0, 6), np.float32), np.zeros((0, 6), bool))
-    whole, row = measures(evidence, game(asked), none)
+    whole, row = measures(evidence, game(asked), none, {})
     assert (whole.explainer, whole.metric, whole.value) == ("whole", "answered", 1.0)
     assert (row.explainer, row.metric, row.value) == ("gaps", "answered", pytest.approx(5 / 6))
 
@@ -53,3 +53,17 @@ def test_the_share_answered_is_of_those_asked():
 def test_sizes_say_how_many_are_scored_where_not_all_are_asked():
     assert "records scored per target" not in sizes(game())
     assert sizes(game(np.ones((6, 4), bool)))["records scored per target"] == 2
+
+
+def test_what_generalising_costs_is_told_of_each_group():
+    """Two targets, three records each; the first record is in the group."""
+    nothing = Evidence((), np.zeros((0, 6, 2)), np.zeros((0, 6, 2), bool), np.zeros((6, 2), bool))
+    scored = np.zeros((6, 2), dtype=bool)
+    scored[:3] = True
+    drawn = Game(np.arange(6)[:, None] >= [3, 3], [0, 1], np.zeros((2, 2), bool), scored)
+    value = np.array([[0.1, 0.2, 0.3, 0.3, 0.2, 0.1]], np.float32)
+    of = {"sex = f": np.arange(6) == 0}
+    everybody, group = measures(nothing, drawn, Quality(("e/ncp",), value, np.ones((1, 6), bool)), of)
+    assert everybody.value == pytest.approx(0.2)
+    assert (group.group, group.n) == ("sex = f", 2)
+    assert group.value == pytest.approx(0.2)

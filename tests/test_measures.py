@@ -22,6 +22,8 @@ X = np.array([[30.0, 50.0, 0.0, 1.0], [40.0, 75.0, 2.0, 1.0], [50.0, 25.0, 1.0, 
 ROWS = np.array([[50.0, 50.0, 1.0, 1.0], [40.0, 125.0, 2.0, 1.0], [50.0, 25.0, 1.0, 1.0]])
 THERE = Counterfactual(ROWS, np.array([True, True, False]))
 
+RNG = np.random.default_rng(0)
+
 
 def test_costs_by_hand():
     """Moves in model space: (2, 0, one-hot -1 +1), (0, 2), nothing."""
@@ -83,7 +85,7 @@ def test_appraise_puts_all_measures_together_and_says_where_they_speak():
     model = LinearModel(Encoding(schema), np.array([[0.0, 1.0]]), np.array([0.0, -1.5]))
     owner = Dataset(np.array([[2.0], [5.0], [0.0]]), [1, 1, 0], schema)
     there = Counterfactual(np.array([[2.0], [1.0], [3.0]]), np.array([True, False, False]))
-    value, speaks = measures.appraise(model, np.array([[0.0], [1.0], [3.0]]), there, measures.Neighbourhood(owner))
+    value, speaks = measures.appraise(model, np.array([[0.0], [1.0], [3.0]]), there, measures.Neighbourhood(owner), RNG)
     at = {name: (value[k], speaks[k]) for k, name in enumerate(measures.MEASURES)}
     assert at["validity"][1].tolist() == [True, True, False]  # the third has what it hopes for
     assert at["validity"][0][:2].tolist() == [1, 0]
@@ -97,8 +99,8 @@ def test_plausibility_is_silent_where_the_owner_has_no_row_of_the_class():
     model = LinearModel(Encoding(schema), np.array([[0.0, 1.0]]), np.zeros(2))
     owner = Dataset(np.zeros((3, 1)), [0, 0, 0], schema)
     there = Counterfactual(np.array([[1.0]]), np.array([True]))
-    _, speaks = measures.appraise(model, np.array([[-1.0]]), there, measures.Neighbourhood(owner))
-    assert speaks[:, 0].tolist() == [True] * 5 + [False] * 2
+    _, speaks = measures.appraise(model, np.array([[-1.0]]), there, measures.Neighbourhood(owner), RNG)
+    assert speaks[:, 0].tolist() == [True] * 5 + [False] * 6
 
 
 def test_plausibility_says_what_is_missing():

@@ -3,9 +3,10 @@ from __future__ import annotations
 import pytest
 
 from jali import parts
+from jali.core import Column, Schema
 from jali.guarantee import Guarantee
 from jali.models.committee import Committee
-from jali.promises import broken, cap_of, capped, guarantee_of, promises, stamped
+from jali.promises import broken, cap_of, capped, guarantee_of, promises, stamped, told, uncounted
 from jali.results import Row
 
 DP = parts.build("model", "dp_logistic(epsilon=1.0, bound=1.0)")
@@ -14,7 +15,7 @@ READS = parts.build("explain", "cchvae")
 
 
 def row(low, metric="auc", explainer="linear_recourse", channel="explanation"):
-    place = {"explainer": explainer, "channel": channel, "signal": "s", "attack": "threshold"}
+    place = {"explainer": explainer, "channel": channel, "signal": "counterfactual_distance", "attack": "threshold"}
     return Row(kind="attack", metric=metric, value=low + 0.01, low=low, high=low + 0.02, **place)
 
 
@@ -68,3 +69,32 @@ def test_results_stand_beside_their_cap_and_the_looser_one():
     assert [round(c.cap, 4) for c in shown] == [0.6225, 0.6225]
     assert [c.looser and round(c.looser, 4) for c in shown] == [None, 0.6967]
     assert all(c.refuted and c.exceeds for c in shown)
+
+
+def test_a_claim_for_explanations_alone_does_not_cover_signals_that_read_the_decision():
+    given = promises(parts.build("model", "logistic"), [GIVEN])
+    name = parts.spec(GIVEN)
+    shown = {"explainer": name, "channel": "explanation", "attack": "threshold", "kind": "attack", "metric": "auc"}
+    rows = [
+        Row(signal=signal, value=0.9, low=0.89, high=0.91, **shown)
+        for signal in ("counterfactual_distance", "signed_distance", "counterfactual_distance + signed_distance")
+    ]
+    assert [bool(r.guarantee) for r in stamped(rows, given)] == [True, False, False]
+    assert len(broken(rows, given)) == 1
+
+
+def test_what_is_promised_is_told_with_what_it_rests_on_and_why_it_is_false():
+    (promise,) = told(promises(parts.build("model", "logistic"), [GIVEN]))
+    assert promise.what == parts.spec(GIVEN)
+    assert promise.assumes
+    assert "not what is released" in promise.refuted
+
+
+def test_constants_taken_from_the_rows_are_no_part_of_a_guarantee():
+    given = promises(DP, [PLAIN])
+    public = Schema((Column("age", low=0, high=99),))
+    taken = Schema((Column("age", low=0, high=99, known="observed"), Column("sex", "category", categories=("f", "m"))))
+    assert uncounted(given, public) == []
+    assert uncounted({}, taken) == []
+    (said,) = uncounted(given, taken)
+    assert "1 columns (age)" in said

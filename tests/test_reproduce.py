@@ -185,3 +185,44 @@ def test_pawelczyk2022_runs_on_heloc_at_smoke_scale(real_data, monkeypatch):
     assert not ran.skipped
     assert {"CFD, GS", "CFD-LRT, C-CHVAE"} <= {f.quantity.partition(", ")[2] for f in found.findings}
     assert {"validity", "plausibility", "seconds"} <= {row.metric for row in ran.measures}
+
+
+def test_goethals2022_runs_on_heart_at_smoke_scale(real_data, monkeypatch):
+    monkeypatch.setenv("JALI_DATA", str(real_data))
+    found = reproduce(claims.read("goethals2022"), "goethals2022", "smoke", ["heart"])
+    (ran,) = found.studies
+    assert not ran.skipped
+    rows = {(r.explainer.partition("(")[0], r.metric): r.value for r in ran.measures if not r.group}
+    assert rows["k_anonymous", "linkage: singled_out"] == 0
+    assert rows["k_anonymous", "people"] >= 10
+    assert rows["nice", "linkage: crowd"] < 10 <= rows["k_anonymous", "linkage: crowd"]
+    assert rows["nice", "linkage: disclosed"] > rows["nice", "linkage: imputed"]
+    assert {r.group for r in ran.measures if r.metric == "ncp"} >= {"sex = female", "sex = male"}
+
+
+def test_what_only_asks_or_measures_is_an_attempt_of_its_own(tmp_path):
+    path = tmp_path / "own.toml"
+    path.write_text(
+        """
+title = "t"
+citation = "c"
+[trials]
+"shown" = { explain = "nice", inquiry = "linkage", knowledge = "register" }
+"measured" = { explain = "nice" }
+[studies.s]
+data = "lending(n=300)"
+model = "logistic"
+game = "visitors(targets=2, most=40)"
+trials = ["shown", "measured"]
+[[tables]]
+source = "Table 1"
+tolerance = { validity = 0.0 }
+bound = { validity = "most" }
+[tables.published]
+s = { "measured" = { validity = 1.0 } }
+"""
+    )
+    found = reproduce(claims.read(str(path)), str(path), "standard")
+    (finding,) = found.findings
+    assert (finding.bound, finding.verdict) == ("most", "matches")
+    assert any(r.metric == "linkage: crowd" for r in found.studies[0].measures)

@@ -72,11 +72,15 @@ class Setup(_Told):
 
 
 class Table(_Told):
-    """Published numbers: study -> attempt (or `model`) -> metric -> number, judged from a scale on."""
+    """Published numbers: study -> attempt (or `model`) -> metric -> number, judged from a scale on.
+
+    bound: metrics of which the number is the most or the least that ours may be.
+    """
 
     source: str
     published: dict[str, dict[str, dict[str, FiniteFloat]]]
     tolerance: dict[str, Annotated[FiniteFloat, Field(ge=0)]]
+    bound: dict[str, Literal["most", "least"]] = Field(default_factory=dict)
     scale: Scale = "standard"
     note: str = ""
 
@@ -88,7 +92,7 @@ class Table(_Told):
 
 
 class Sentence(_Told):
-    """A sentence about numbers. A place is `study / attempt`, or `chance`.
+    """A sentence about numbers. A place is `study / attempt`, `study / attempt @ group`, or `chance`.
 
     order: `metric` is higher at `more` than at `less` (either may be chance).
     same: it differs by at most `tolerance` between the two.
@@ -180,11 +184,20 @@ class Paper(_Told):
 def place(text: str) -> tuple[str, str]:
     """Study and attempt of a place.
 
-    >>> place("heloc / CFD on scfe")
-    ('heloc', 'CFD on scfe')
+    >>> place("heloc / CFD on scfe"), place("adult / CF-K @ sex = Female")
+    (('heloc', 'CFD on scfe'), ('adult', 'CF-K'))
     """
-    study, _, trial = text.partition(" / ")
+    study, _, trial = text.partition(" @ ")[0].partition(" / ")
     return study.strip(), trial.strip()
+
+
+def group(text: str) -> str:
+    """The group that a place speaks of, empty for everybody.
+
+    >>> group("adult / CF-K @ sex = Female")
+    'sex = Female'
+    """
+    return text.partition(" @ ")[2].strip()
 
 
 def papers() -> tuple[str, ...]:

@@ -310,6 +310,9 @@ def _finish(found: Audit, out: Path) -> None:
     console.print(text.summary(found.results), markup=False, highlight=False)
     for warning in found.results.warnings:
         console.print(f"Warning: {words.clean(warning)}", markup=False, highlight=False)
+    for promise in found.results.promises:
+        if promise.refuted:
+            console.print(f"KNOWN TO BE FALSE: {words.clean(promise.claim)}. {promise.refuted}", markup=False)
     for sentence in found.results.broken[:5]:
         console.print(f"CONTRADICTED: {words.clean(sentence)}", markup=False, highlight=False)
     if not found.results.valid:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from jali import parts
-from jali.core import Bools, Dataset, Ensemble, Existing, Floats, Ints, Model, Rng, Seen, Signal, Trainer
+from jali.core import Bools, Dataset, Ensemble, Existing, Ints, Model, Rng, Seen, Signal, Trainer
 from jali.encoding import Encoding
 from jali.explanation import Explainer, public
 from jali.inquests import Inquest, Scene, held
@@ -142,7 +142,10 @@ def observe(model: Model, data: Dataset, roles: Roles, channel: Channel, seed: i
             value[s, rows] = signal(seen.only(signal.needs))
         some = roles.measured[rows]
         if kinds and some.any():
-            quality[:, rows[some]], there[:, rows[some]] = _quality(model, seen, near, some, each)
+            rng = stream(seed, JUDGE, label, column, tile)
+            given = seen.answer.pick(some)
+            quality[:-1, rows[some]], there[:-1, rows[some]] = appraise(model, seen.x[some], given, near, rng)
+            quality[-1, rows[some]], there[-1, rows[some]] = each, True  # SECONDS
     observed = np.tile(found, (len(channel.signals), 1))
     arrays = {"value": np.where(observed, value, 0.0), "observed": observed}
     arrays |= {"quality": quality[:, roles.measured], "there": there[:, roles.measured]}
@@ -155,14 +158,6 @@ def _tiles(asked: Bools) -> Iterator[tuple[int, Ints]]:
         rows = start + np.flatnonzero(asked[start : start + TILE])
         if len(rows):
             yield tile, rows
-
-
-def _quality(model: Model, seen: Seen, near: Neighbourhood, some: Bools, each: float) -> tuple[Floats, Bools]:
-    """Measures (K, n) of the recourse of some records of a tile, the seconds of each last; where they speak (K, n)."""
-    given = seen.answer.pick(some)
-    value, speaks = appraise(model, seen.x[some], given, near)
-    seconds = np.full((1, value.shape[1]), each)
-    return np.concatenate([value, seconds]), np.concatenate([speaks, np.ones_like(speaks[:1])])
 
 
 def company(model: Model, data: Dataset, inside: Bools) -> float:

@@ -43,7 +43,8 @@ class Column:
     """One raw column: its kind, its legal values, and what it says about a person.
 
     Numbers and integers have bounds and a public centre and spread, which scale them into model space;
-    a category is stored as its position in `categories`. Quasi-identifiers may link a row to a person.
+    a category is stored as its position in `categories`. Quasi-identifiers may link a row to a person. known: whether
+    bounds and scale were declared, or the bounds alone, or all of it was taken from the rows.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Column:
     categories: tuple[str, ...] = ()
     mutable: bool = True
     role: Role = "private"
+    known: Literal["declared", "bounds", "observed"] = "declared"
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,25 @@ from jali.results import Exposed, Row
 from jali.stats.intervals import average
 
 SMALLEST_GROUP = 20
-SHARES = ("train_accuracy", "test_accuracy", "answered", "validity", "sparsity", "clamped")
-SOMETIMES = ("clamped",)  # measures that only some explainers have
+SHARES = frozenset(
+    [
+        "train_accuracy",
+        "test_accuracy",
+        "answered",
+        "validity",
+        "sparsity",
+        "clamped",
+        "pureness",
+        "ncp",
+        "singled_out",
+        "newly_singled_out",
+        "reidentified",
+        "disclosed",
+        "imputed",
+    ]
+)
+SOMETIMES = ("clamped", "gap", "people", "ncp", "pureness")  # measures that only some explainers have
+BY_GROUP = ("people", "ncp", "pureness")
 NOBODY = "There is no record to measure it on."
 
 
@@ -65,8 +83,11 @@ def _by_size(name: str, codes: Floats) -> dict[str, Bools]:
     return {f"{name}: {words[k]}": third == k for k in np.unique(third)}
 
 
-def measures(evidence: Evidence, game: Game, quality: Quality) -> list[Row]:
-    """Accuracy of the targets on members and non-members, the share each explainer answered, quality of recourse."""
+def measures(evidence: Evidence, game: Game, quality: Quality, of: Mapping[str, Bools]) -> list[Row]:
+    """Accuracy of the targets on members and non-members, the share each explainer answered, quality of recourse.
+
+    What generalising costs is also told of the records in each group (N,).
+    """
     unit, record = np.nonzero(game.scored.T)
     column = game.targets[unit]
     out = []
@@ -85,13 +106,23 @@ def measures(evidence: Evidence, game: Game, quality: Quality) -> list[Row]:
         explainer, _, metric = name.rpartition("/")
         if there.any() or metric not in SOMETIMES:
             out.append(_measure(metric, explainer, value[there], unit[there], record[there]))
+        for label, inside in of.items() if metric in BY_GROUP else ():
+            mine = there & inside[record]
+            row = _measure(metric, explainer, value[mine], unit[mine], record[mine])
+            out.append(row.model_copy(update={"group": label, "n": int(mine.sum())}))
     return out
+
+
+def sensitive(data: Dataset) -> dict[str, Bools]:
+    """Records by the value of the sensitive attribute."""
+    name = data.schema.sensitive
+    return {} if name is None else {k: v for k, v in groups(data).items() if k.startswith(f"{name} ")}
 
 
 def _measure(metric: str, explainer: str, x: Any, unit: Any, record: Any) -> Row:
     if not len(x):
         return Row(kind="measure", metric=metric, explainer=explainer, value=None, reason=NOBODY)
-    e, most = average(x.astype(np.float64), unit, record), 1.0 if metric in SHARES else np.inf
+    e, most = average(x.astype(np.float64), unit, record), 1.0 if metric.rpartition(": ")[2] in SHARES else np.inf
     low, high = (None if side is None else min(max(side, 0.0), most) for side in (e.low, e.high))
     return Row(kind="measure", metric=metric, explainer=explainer, value=e.value, low=low, high=high, units=e.units)
 

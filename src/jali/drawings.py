@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from jali.claims import Figure, Paper, Trade, place
+from jali.claims import Figure, Paper, Trade, group, place
 from jali.core import Estimate, Floats, Guesses
 from jali.findings import Ran, number, word
 from jali.judge import curve
@@ -47,7 +47,8 @@ def _both(text: str, across: str, up: str, ran: dict[str, Ran], paper: Paper) ->
     study, attempt = place(text)
     if study not in ran:
         return Estimate(None), Estimate(None)
-    return number(ran[study], attempt, across, paper), number(ran[study], attempt, up, paper)
+    found = ran[study]
+    return number(found, attempt, across, paper, group(text)), number(found, attempt, up, paper, group(text))
 
 
 def _halves(e: Estimate) -> tuple[float, float]:

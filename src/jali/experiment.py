@@ -14,14 +14,14 @@ import numpy.typing as npt
 from jali import parts, sanity
 from jali.columns import GAME, JUDGE, Block, Channel, Roles, digest, run_block, stream
 from jali.core import Attack, Dataset, Design, Evidence, Game, Guesses, JaliError, Signal, Source, Trainer
-from jali.describe import exposed, groups, measures, sizes, twins
+from jali.describe import exposed, groups, measures, sensitive, sizes, twins
 from jali.explanation import Explainer
 from jali.inquests import Inquest
 from jali.judge import Trial, contrast_rows, curve, group_rows, guess, rows_of, unresolved
 from jali.measures import Quality
 from jali.parallel import Progress, alone, fan_out, silent
 from jali.plan import Plan, plan, with_gaps
-from jali.promises import broken, promises
+from jali.promises import Promises, broken, promises, told, uncounted
 from jali.promises import stamped as covered
 from jali.results import Check, Curve, Results, Row
 from jali.store import Arrays, Store
@@ -122,14 +122,15 @@ def run(experiment: Experiment, machine: Machine = Machine()) -> Outcome:  # noq
         sanity.parity(found.parity),
     ]
     given = promises(experiment.model, experiment.explain)
-    rows = covered(outcome.results.rows, given) + measures(found.evidence, game, found.quality)
+    rows = covered(outcome.results.rows, given) + measures(found.evidence, game, found.quality, sensitive(data))
     results = outcome.results.model_copy(
         update={
             "sanity": checks,
             "timings": found.timings | {"attacks and statistics": time.perf_counter() - began},
-            "warnings": [*cautions(experiment), *outcome.results.warnings, *twins(data, game)],
+            "warnings": [*_warnings(experiment, given, data, game), *outcome.results.warnings],
             "rows": stamped(rows, _key(experiment, data)),
             "broken": broken(outcome.results.rows, given),
+            "promises": told(given),
             "facts": sizes(game, data),
         }
     )
@@ -160,10 +161,14 @@ def _key(experiment: Experiment, data: Dataset) -> str:
     return parts.key("experiment", digest(data.X, data.y), experiment.seed, *flat)
 
 
+def _warnings(experiment: Experiment, given: Promises, data: Dataset, game: Game) -> list[str]:
+    return [*cautions(experiment), *uncounted(given, data.schema), *twins(data, game)]
+
+
 def cautions(experiment: Experiment) -> list[str]:
-    """What parts that exist only for comparison say about themselves."""
+    """What parts that exist only for comparison, or lack something in use, say about themselves."""
     chosen = (experiment.data, experiment.model, experiment.game, *experiment.explain, *experiment.attack)
-    return [part.caution for part in chosen if hasattr(part, "caution")]
+    return [said for part in chosen if (said := getattr(part, "caution", ""))]
 
 
 def channels(experiment: Experiment) -> tuple[Channel, ...]:
@@ -213,8 +218,9 @@ def _blocks(
     trainer, seed, roles = experiment.model, experiment.seed, _roles(game)
     fingerprint = digest(data.X, data.y) + repr(data.schema)
     total = game.member.shape[1]
-    for start in range(0, total, machine.block):
-        columns = tuple(range(start, min(start + machine.block, total)))
+    size = max(1, min(machine.block, -(-total // max(1, machine.workers))))
+    for start in range(0, total, size):
+        columns = tuple(range(start, min(start + size, total)))
         models = tuple(parts.key("model", trainer, fingerprint, digest(game.member[:, j]), seed, j) for j in columns)
         pairs = zip(models, columns, strict=True)
         keys = tuple(_keys(m, roles.pick(j), chosen, experiment.inquest) for m, j in pairs)

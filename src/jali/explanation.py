@@ -103,8 +103,9 @@ class Counterfactual:
     """rows (n, D): a legal raw row with another outcome, where found (n,); the record itself elsewhere.
 
     Where the answer is generalised, `regions` is what people see, and a row is the point of its region nearest to the
-    record. clamped (n,): noise drove the answer to the end of what is allowed. origin (n,): the training row an answer
-    shows, -1 for none; both are there to judge by and are never shown.
+    record. The rest is there to judge by and is never shown. origin (n,): the training row an answer shows, -1 for
+    none; clamped (n,): noise drove the answer to the end of what is allowed; gap (n,): how much more than proved
+    necessary it generalises.
     """
 
     rows: Floats
@@ -112,6 +113,7 @@ class Counterfactual:
     regions: Regions | None = None
     origin: Ints | None = field(default=None, repr=False)
     clamped: Bools | None = field(default=None, repr=False)
+    gap: Floats | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         rows = frozen(self.rows, np.float64, (None, None), "counterfactual rows")
@@ -123,13 +125,16 @@ class Counterfactual:
             object.__setattr__(self, "origin", frozen(self.origin, np.int64, (len(rows),), "origin"))
         if self.clamped is not None:
             object.__setattr__(self, "clamped", frozen(self.clamped, bool, (len(rows),), "clamped"))
+        if self.gap is not None:
+            object.__setattr__(self, "gap", frozen(self.gap, np.float64, (len(rows),), "gap"))
 
     def pick(self, which: Bools) -> Counterfactual:
         """The answers to some of the records."""
         regions = None if self.regions is None else self.regions.pick(which)
         origin = None if self.origin is None else self.origin[which]
         clamped = None if self.clamped is None else self.clamped[which]
-        return Counterfactual(self.rows[which], self.found[which], regions, origin, clamped)
+        gap = None if self.gap is None else self.gap[which]
+        return Counterfactual(self.rows[which], self.found[which], regions, origin, clamped, gap)
 
     def public(self) -> Counterfactual:
         """The answers without what is there to judge them by."""

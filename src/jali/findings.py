@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
+from typing import Any, Literal
 
 import numpy as np
 
 from jali import parts
-from jali.claims import CHANCE, MODEL, SCALES, Attempt, Paper, Scale, Sentence, Table, place
+from jali.claims import CHANCE, MODEL, SCALES, Attempt, Paper, Scale, Sentence, Table, group, place
 from jali.columns import JUDGE, stream
 from jali.core import Estimate, Guesses, JaliError, Rng
 from jali.inquests import Inquest
@@ -17,10 +18,11 @@ from jali.judge import Trial, paired
 from jali.results import Finding, Study, Verdict
 from jali.stats import roc
 from jali.stats.intervals import apart, contrast, estimate
-from jali.verdicts import of_count, of_order, of_sameness, of_value
+from jali.verdicts import of_bound, of_count, of_order, of_sameness, of_value
 
 NAMES = {
     "auc": "AUC",
+    "ncp": "NCP",
     "answered": "share of records answered",
 }
 MANY = 10**6  # models whose mean is known exactly
@@ -91,6 +93,9 @@ def _cells(paper: Paper) -> Iterator[_Cell]:
 
 def _value(cell: _Cell, ran: Ran, paper: Paper, scale: Scale) -> Finding:
     ours, tolerance = number(ran, cell.attempt, cell.metric, paper), cell.table.tolerance[cell.metric]
+    bound: Literal["", "most", "least"] = cell.table.bound.get(cell.metric, "")
+    judge = partial(of_bound, bound=bound) if bound else of_value
+    verdict = judge(cell.published, tolerance, ours=ours)
     return Finding(
         quantity=f"{word(cell.metric)}, {cell.study if cell.attempt == MODEL else cell.attempt}",
         section=cell.table.source if cell.attempt == MODEL else f"{cell.table.source}: {cell.study}",
@@ -98,7 +103,8 @@ def _value(cell: _Cell, ran: Ran, paper: Paper, scale: Scale) -> Finding:
         kind="value",
         published=cell.published,
         tolerance=tolerance,
-        **_judged(of_value(cell.published, tolerance, ours), ours, cell.table, scale),
+        bound=bound,
+        **_judged(verdict, ours, cell.table, scale),
     )
 
 
@@ -132,12 +138,14 @@ def _judged(verdict: Verdict, ours: Estimate, claim: Table | Sentence, scale: Sc
     return {**out, "verdict": verdict, "reason": ours.reason or claim.note}
 
 
-def number(ran: Ran, attempt: str, metric: str, paper: Paper) -> Estimate:
+def number(ran: Ran, attempt: str, metric: str, paper: Paper, among: str = "") -> Estimate:
     """A measure of the explanation or of the model where the metric is one, else a metric of the guesses."""
     explainer = "" if attempt == MODEL else explainer_of(paper.trials[attempt])
     for row in sorted(ran.study.measures, key=lambda r: r.explainer != explainer):
-        if row.metric == metric and row.explainer in (explainer, ""):
+        if (row.metric, row.group) == (metric, among) and row.explainer in (explainer, ""):
             return Estimate(row.value, row.low, row.high, row.units, row.reason)
+    if among:
+        return Estimate(None, reason=ran.why(attempt) or f"The study has no {word(metric)} of {among!r}.")
     if attempt not in ran.guesses:
         return Estimate(None, reason=ran.why(attempt) or f"The study has no {word(metric)}.")
     try:
@@ -150,7 +158,8 @@ def _difference(sentence: Sentence, ran: dict[str, Ran], paper: Paper) -> Estima
     """More minus less: paired where both are attempts of one study, else of two independent ones."""
     (study, more), (other, less), metric = place(sentence.more), place(sentence.less), sentence.metric
     mine, theirs = (ran[s].guesses.get(t) if s in ran else None for s, t in ((study, more), (other, less)))
-    if study == other and mine is not None and theirs is not None and not _measured(ran[study], metric):
+    grouped = group(sentence.more) or group(sentence.less)
+    if study == other and not grouped and mine is not None and theirs is not None and not _measured(ran[study], metric):
         return contrast(metric, *paired(mine, theirs), ran[study].rng)[0]
     guesses = next((g for g in (mine, theirs) if g is not None), None)
     return apart(*(_side(p, metric, ran, paper, guesses) for p in (sentence.more, sentence.less)))
@@ -167,7 +176,7 @@ def _side(text: str, metric: str, ran: dict[str, Ran], paper: Paper, beside: Gue
         exact = roc.chance(metric, fewest(beside))
         return Estimate(exact, exact, exact, MANY)
     study, attempt = place(text)
-    return number(ran[study], attempt, metric, paper)
+    return number(ran[study], attempt, metric, paper, group(text))
 
 
 def fewest(guesses: Guesses | None) -> int:
@@ -179,7 +188,7 @@ def fewest(guesses: Guesses | None) -> int:
 
 def _counted(sentence: Sentence, ran: dict[str, Ran], paper: Paper) -> Estimate:
     """How many places lie above chance: by value, surely (whole interval above), possibly (not wholly below)."""
-    found = [number(ran[s], t, sentence.metric, paper) for s, t in map(place, sentence.among)]
+    found = [number(ran[place(p)[0]], place(p)[1], sentence.metric, paper, group(p)) for p in sentence.among]
     missing = next((e.reason for e in found if e.value is None or e.low is None or e.high is None), "")
     if missing:
         return Estimate(None, reason=missing)

@@ -13,11 +13,14 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from jali.core import Bools, Dataset, Floats, Ints, JaliError, Model, Schema
+from jali.core import Bools, Dataset, Floats, Ints, JaliError, Model, Rng, Schema
+from jali.defend._anonymity import matching, ncp, pureness
 from jali.encoding import Encoding
 from jali.explanation import Counterfactual
 
-MEASURES = ("validity", "cost_l0", "cost_l1", "cost_l2", "sparsity", "clamped", "plausibility")
+PLAIN = ("validity", "cost_l0", "cost_l1", "cost_l2", "sparsity", "plausibility")
+SHOWN = ("people", "ncp", "pureness")  # of answers that show training rows, as they are or generalised
+MEASURES = (*PLAIN, "clamped", "gap", *SHOWN)
 BLOCK = 256  # rows compared with all training rows at once
 SAME = 1e-9  # moves below this are rounding
 
@@ -60,25 +63,51 @@ class Neighbourhood:
         return out
 
 
-def appraise(model: Model, X: Floats, there: Counterfactual, near: Neighbourhood) -> tuple[Floats, Bools]:
+def appraise(model: Model, X: Floats, there: Counterfactual, near: Neighbourhood, rng: Rng) -> tuple[Floats, Bools]:
     """All MEASURES (K, n) of rows given to records X (n, D), and where each speaks (K, n).
 
-    Validity speaks of all who are denied what they hope for, the rest of those who got a row; `clamped` only where
-    noise can be clamped, plausibility only where the owner has training rows of the class reached.
+    Validity speaks of all who are denied what they hope for, the rest of those who got a row; plausibility only where
+    the owner has training rows of the class reached, `clamped` where noise can be clamped, `gap` where an optimum was
+    sought, SHOWN where the answer comes from a training row.
     """
-    schema, found = near.owner.schema, there.found
+    schema, found, at = near.owner.schema, there.found, MEASURES.index
     before, after = (model.logits(rows).argmax(axis=1) for rows in (X, there.rows))
     value, speaks = np.zeros((len(MEASURES), len(X))), np.tile(found, (len(MEASURES), 1))
     speaks[0] = before != (-1 if schema.favourable is None else schema.favourable)
-    speaks[-1] &= np.isin(after, list(near.rows))
-    given = Counterfactual(there.rows[found], found[found])
+    speaks[at("plausibility")] &= np.isin(after, list(near.rows))
+    given, near_by = there.pick(found), speaks[at("plausibility")]
     value[0] = _reached(before, after, there, schema)
     value[1:4, found] = [cost(X[found], given, schema, norm) for norm in ("l0", "l1", "l2")]
-    value[4, found] = sparsity(X[found], given, schema)
-    speaks[-2] &= there.clamped is not None
-    value[-2] = 0.0 if there.clamped is None else there.clamped
-    value[-1, speaks[-1]] = near.distance(there.rows[speaks[-1]], after[speaks[-1]])
+    value[at("sparsity"), found] = sparsity(X[found], given, schema)
+    value[at("plausibility"), near_by] = near.distance(there.rows[near_by], after[near_by])
+    for name, told in (("clamped", there.clamped), ("gap", there.gap)):
+        speaks[at(name)] &= told is not None
+        value[at(name)] = 0.0 if told is None else told
+    last = slice(at(SHOWN[0]), None)
+    speaks[last] &= _traceable(there, schema)
+    if speaks[last].any():
+        value[last, found] = _shown(model, given, near.owner, rng)
     return value, speaks
+
+
+def _traceable(there: Counterfactual, schema: Schema) -> bool:
+    """Whether answers show training rows, of people whom some columns identify."""
+    named = any(column.role == "quasi" for column in schema.columns)
+    return named and there.origin is not None and bool((there.origin[there.found] >= 0).all())
+
+
+def _shown(model: Model, given: Counterfactual, owner: Dataset, rng: Rng) -> Floats:
+    """People who agree with an answer, what generalising cost, and its pureness (3, n)."""
+    regions, hoped = given.shown(owner.schema), owner.schema.favourable
+    shows = model.logits(owner.X[given.origin]).argmax(axis=1)
+    wanted = shows if hoped is None else np.full(len(regions), hoped)
+    return np.stack(
+        [
+            matching(regions, owner).astype(np.float64),
+            ncp(regions, owner),
+            pureness(model, regions, owner, wanted, rng).value,
+        ]
+    )
 
 
 def validity(model: Model, X: Floats, there: Counterfactual, schema: Schema) -> Floats:

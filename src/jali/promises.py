@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from jali import parts
-from jali.core import JaliError, Trainer
+from jali.core import JaliError, Schema, Trainer
 from jali.explanation import Explainer
 from jali.guarantee import Guarantee, Private, doubled
-from jali.results import Capped, Row
+from jali.results import Capped, Promise, Row
 from jali.stats.caps import auc_cap, balanced_accuracy_cap, pawelczyk_cap, tpr_cap
 
 Promises = dict[tuple[str, str], Guarantee]
@@ -33,6 +33,30 @@ def promises(model: Trainer, explainers: Sequence[Explainer]) -> Promises:
         elif given is not None and not explainer.reads:
             out |= {(name, channel): given for channel in (*PREDICTION, "explanation", *BOTH)}
     return out
+
+
+def told(given: Promises) -> list[Promise]:
+    """What is promised, once for each explainer or for the predictions, with all that it rests on."""
+    out: dict[str, Promise] = {}
+    for (explainer, _), found in given.items():
+        for_what = explainer or "predictions"
+        out.setdefault(
+            for_what,
+            Promise(what=for_what, claim=str(found), assumes=list(found.assumes), refuted=found.refuted),
+        )
+    return list(out.values())
+
+
+def uncounted(given: Promises, schema: Schema) -> list[str]:
+    """A warning where a guarantee is given and the schema was taken from the rows that it is to protect."""
+    taken = [c.name for c in schema.columns if c.kind != "category" and c.known != "declared"]
+    if not given or not taken:
+        return []
+    some = ", ".join(taken[:5]) + (f" and {len(taken) - 5} more" if len(taken) > 5 else "")
+    return [
+        f"Bounds or scale of {len(taken)} columns ({some}) were taken from the rows themselves. No epsilon covers "
+        "that: a guarantee below holds only as far as these numbers were public anyway."
+    ]
 
 
 def guarantee_of(part: object) -> Guarantee | None:
@@ -103,4 +127,16 @@ def cap_of(metric: str, given: Guarantee) -> float | None:
 
 
 def _of(row: Row, given: Promises) -> Guarantee | None:
-    return given.get((row.explainer, row.channel)) if row.kind == "attack" else None
+    """What covers a row: a claim for explanations alone does not cover signals that read the decision or the score."""
+    found = given.get((row.explainer, row.channel)) if row.kind == "attack" else None
+    if found is None or "decisions" in found.covers:
+        return found
+    return None if any(map(_reads_more, row.signal.split(" + "))) else found
+
+
+def _reads_more(signal: str) -> bool:
+    try:
+        needs: frozenset[str] = parts.build("signal", signal).needs
+    except JaliError:  # a signal of an evidence file, of which nothing is known
+        return True
+    return bool(needs & {"decision", "logits"})

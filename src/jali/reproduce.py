@@ -15,7 +15,7 @@ from jali.claims import Attempt, Paper, Scale, Setup
 from jali.columns import JUDGE, stream
 from jali.core import Guesses, JaliError
 from jali.data import _files
-from jali.describe import measures, sizes, twins
+from jali.describe import measures, sensitive, sizes, twins
 from jali.drawings import drawings
 from jali.experiment import Collected, Experiment, Machine, cautions, collect
 from jali.findings import Ran, findings, inquest_of, trial_of
@@ -100,7 +100,7 @@ def _study(name: str, setup: Setup, experiment: Experiment, tried: dict[str, Att
         facts=sizes(found.game, found.data),
         sanity=[_blind(found, setup.seed), sanity.parity(found.parity)],
         warnings=[*cautions(experiment), *twins(found.data, found.game)],
-        measures=measures(found.evidence, found.game, found.quality),
+        measures=measures(found.evidence, found.game, found.quality, sensitive(found.data)),
         capped=_capped(experiment, found, guesses, tried),
         seconds=time.perf_counter() - began,
     )

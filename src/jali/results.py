@@ -72,6 +72,17 @@ class Exposed(BaseModel):
     values: dict[str, str] = Field(default_factory=dict)
 
 
+class Promise(BaseModel):
+    """A guarantee of a part: for what, in words, what it rests on, and why it is false where that is known."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    what: str
+    claim: str
+    assumes: list[str] = Field(default_factory=list)
+    refuted: str = ""
+
+
 class Results(BaseModel):
     """Everything a report reads."""
 
@@ -90,6 +101,7 @@ class Results(BaseModel):
     not_tested: list[str] = Field(default_factory=list)
     warnings: list[str] = Field(default_factory=list)
     broken: list[str] = Field(default_factory=list)
+    promises: list[Promise] = Field(default_factory=list)
     timings: dict[str, float] = Field(default_factory=dict)
 
     @property
@@ -120,6 +132,7 @@ class Finding(BaseModel):
     section: str
     source: str
     kind: Literal["value", "order", "same", "count"]
+    bound: Literal["", "most", "least"] = ""
     published: float | None = None
     tolerance: float = 0.0
     value: float | None = None

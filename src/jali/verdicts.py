@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from jali.core import Estimate
 from jali.results import Verdict
 
@@ -13,6 +15,16 @@ def of_value(published: float, tolerance: float, ours: Estimate) -> Verdict:
     ('matches', 'deviates')
     """
     return _inside(published - tolerance, published + tolerance, ours)
+
+
+def of_bound(published: float, tolerance: float, bound: str, ours: Estimate) -> Verdict:
+    """Matches if our whole interval lies at or below ("most"), or above ("least"), what was published.
+
+    >>> of_bound(0.02, 0.001, "most", Estimate(0.01, 0.00, 0.02, 5))
+    'matches'
+    """
+    limits = (-math.inf, published + tolerance) if bound == "most" else (published - tolerance, math.inf)
+    return _inside(*limits, ours)
 
 
 def of_order(difference: Estimate, margin: float = 0.0) -> Verdict:

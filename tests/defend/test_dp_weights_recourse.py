@@ -34,28 +34,40 @@ def private(epsilon=1.0, method="output"):
     return DPLogistic(epsilon=epsilon, method=method, **SETTINGS)
 
 
+@pytest.fixture
+def keys(tmp_path):
+    """Files with keys, by number."""
+
+    def key(number: int) -> str:
+        path = tmp_path / f"{number}.key"
+        path.write_bytes(np.random.default_rng(number).bytes(32))
+        return str(path)
+
+    return key
+
+
 def explain(part, model, data, rows=slice(0, 80)):
     return part.explain(model, data.X[rows], data.schema, data, np.random.default_rng(0))
 
 
 @pytest.mark.parametrize("method", ["output", "objective"])
-def test_all_answers_of_a_release_are_valid_but_for_a_share_beta_of_releases(method):
+def test_all_answers_of_a_release_are_valid_but_for_a_share_beta_of_releases(method, keys):
     """Sixty releases; beta = .2 allows for 12 bad ones, 21 with three deviations."""
     data = setting()
     model, bad, answered = deployed(data), 0, 0
     for key in range(60):
-        out = explain(DPWeightsRecourse(private(2.0, method), beta=0.2, key=key), model, data)
+        out = explain(DPWeightsRecourse(private(2.0, method), beta=0.2, key=keys(key)), model, data)
         bad += bool((measures.validity(model, data.X[:80], out, data.schema) < 1)[out.found].any())
         answered += bool(out.found.any())
     assert answered > 30
     assert bad <= 21
 
 
-def test_without_the_margin_many_answers_fail():
+def test_without_the_margin_many_answers_fail(keys):
     data = setting()
     model, shares = deployed(data), []
     for key in range(20):
-        out = explain(DPWeightsRecourse(private(), beta=1.0, key=key), model, data)
+        out = explain(DPWeightsRecourse(private(), beta=1.0, key=keys(key)), model, data)
         shares.append(measures.validity(model, data.X[:80], out, data.schema)[out.found].mean())
     assert np.mean(shares) < 0.8
 
@@ -79,7 +91,7 @@ def test_the_answer_is_the_closed_form_on_the_released_weights():
     data = setting()
     part = DPWeightsRecourse(private(5.0), beta=0.3)
     out = explain(part, deployed(data), data)
-    w = dp_weights_recourse.once(part.weights, data, 0)
+    w = dp_weights_recourse.once(part.weights, data, b"no secret")
     known = part.weights.frame(data.schema)
     there, r = known.rows(out.rows[out.found]), part.weights.error(w, 0.3, known)
     np.testing.assert_allclose(there @ w, r * np.linalg.norm(there, axis=1), rtol=1e-4)
@@ -87,14 +99,14 @@ def test_the_answer_is_the_closed_form_on_the_released_weights():
     np.testing.assert_allclose(move, np.outer(move @ w[:-1], w[:-1]) / (w[:-1] @ w[:-1]), atol=1e-9)
 
 
-def test_one_release_whoever_asks_first():
+def test_one_release_whoever_asks_first(keys):
     data, part = setting(500), DPWeightsRecourse(private())
     model = deployed(data)
     whole = explain(part, model, data)
     dp_weights_recourse._kept.clear()
     tile = part.explain(model, data.X[40:80], data.schema, data, np.random.default_rng(77))
     np.testing.assert_array_equal(tile.rows, whole.rows[40:80])
-    other = explain(DPWeightsRecourse(private(), key=1), model, data)
+    other = explain(DPWeightsRecourse(private(), key=keys(1)), model, data)
     assert np.abs(other.rows - whole.rows).max() > 1e-3
 
 
@@ -103,7 +115,7 @@ def test_releases_of_keys_follow_the_noise_of_the_mechanism():
 
     data = setting(300)
     exact = DPLogistic(1e12, method="output", **SETTINGS).weights(data, 1, np.random.default_rng(0))[0]
-    w = np.stack([dp_weights_recourse.once(private(), data, key) for key in range(300)])
+    w = np.stack([dp_weights_recourse.once(private(), data, key.to_bytes(16)) for key in range(300)])
     law = stats.gamma(6, scale=private().noise(private().frame(data.schema)))
     assert stats.kstest(np.linalg.norm(w - exact, axis=1), law.cdf).pvalue > 1e-3
     assert len(dp_weights_recourse._kept) <= dp_weights_recourse.KEPT
@@ -137,7 +149,6 @@ def test_what_is_promised():
     given = part.guarantee()
     assert (given.epsilon, given.covers, given.per) == (0.5, ("explanations",), "total")
     assert any("not covered" in text for text in given.assumes)
-    assert any("secret" in text for text in given.assumes)
     assert parts.build("explain", parts.spec(part, every=True)) == part
 
 
@@ -159,3 +170,28 @@ def test_training_rows_are_needed():
     data = setting(100)
     with pytest.raises(JaliError, match="pass owner"):
         DPWeightsRecourse(private()).explain(deployed(data), data.X, data.schema, None, np.random.default_rng(0))
+
+
+def test_a_key_is_a_file_and_never_part_of_the_specification(keys, tmp_path):
+    from jali import parts
+
+    part = DPWeightsRecourse(private(), key=keys(3))
+    secret = (tmp_path / "3.key").read_bytes()
+    assert secret.hex() not in parts.spec(part, every=True).encode().hex()
+    assert part.caution == ""
+    assert "secret" in " ".join(part.guarantee().assumes)
+
+
+def test_without_a_key_it_says_that_nothing_is_protected():
+    part = DPWeightsRecourse(private())
+    assert "no protection in use" in part.caution
+    assert "no protection in use" in " ".join(part.guarantee().assumes)
+
+
+@pytest.mark.parametrize(("content", "says"), [(None, "cannot read the key"), (b"short", "at least 16 random bytes")])
+def test_a_key_that_cannot_be_used_is_said(content, says, tmp_path):
+    path, data = tmp_path / "x.key", setting(200)
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(JaliError, match=says):
+        explain(DPWeightsRecourse(private(), key=str(path)), deployed(data), data)

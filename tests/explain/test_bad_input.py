@@ -60,7 +60,7 @@ class Labels:
 
 def table(n: int = 6) -> np.ndarray:
     rng = np.random.default_rng(0)
-    columns = [rng.uniform(0, 100, n), rng.integers(0, 13, n), rng.integers(0, 3, n), rng.integers(18, 91, n)]
+    columns = [rng.uniform(0, 100, n), rng.integers(0, 13, n), rng.integers(0, 3, n), np.full(n, 45)]
     return np.stack(columns, axis=1).astype(float)
 
 
@@ -109,6 +109,11 @@ def honest(out: Counterfactual, model, X, schema: Schema) -> None:
 
 def wants(name: str) -> str:
     return parts.build("explain", name).wants
+
+
+def releases(name: str) -> bool:
+    """Whether it answers with training rows, so that what no row has is out of its reach."""
+    return hasattr(parts.find("explain", name), "releases")
 
 
 def fits(name: str) -> list[Callable[..., LinearModel | Network]]:
@@ -211,7 +216,7 @@ def test_records_on_the_boundary_and_outside_their_bounds(name):
     X = np.array([[3.0, 0], [1, 2], [3 - 1e-12, 0], [-50, 0], [2, -90], [1, 0.5]])
     for make in fits(name):
         found = ask(name, make(schema), X, schema).found
-        if name != "cchvae":  # decodes other rows, which may miss
+        if name != "cchvae" and not releases(name):  # decoded rows may miss, and no row here has the outcome
             assert found[:3].all()
 
 

@@ -172,7 +172,7 @@ def _column(values: Values, kind: Kind, bounds: tuple[float, float] | None) -> t
         return codes.astype(np.float64), Column(name, "category", categories=names)
     x = values.to_numpy(np.float64)
     low, high = bounds or (float(x.min()), float(x.max()))
-    return x, Column(name, kind, low, high, *_scale(x, name))
+    return x, Column(name, kind, low, high, *_scale(x, name), known="bounds" if bounds else "observed")
 
 
 def _scale(x: Floats, name: str) -> tuple[float, float]:

@@ -46,7 +46,7 @@ class UnitRows(Wrapped):
         kept = ~_repeats(Z, self.correlated)
         Z, names = Z[:, kept], np.array(encoding.names)[kept]
         length = np.linalg.norm(Z, axis=1, keepdims=True)
-        columns = tuple(Column(str(name), "number", -1.0, 1.0) for name in names)
+        columns = tuple(Column(str(name), "number", -1.0, 1.0, known="observed") for name in names)
         schema = Schema(columns, data.schema.classes, data.schema.favourable, target=data.schema.target)
         return Dataset(np.clip(Z / np.where(length > 0, length, 1.0), -1.0, 1.0), data.y, schema, data.groups)
 

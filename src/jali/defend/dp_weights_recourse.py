@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import hmac
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -19,6 +21,8 @@ from jali.guarantee import Guarantee
 from jali.mechanisms import released
 from jali.models._linear import LinearEnsemble
 
+SHORTEST = 16  # bytes of a key
+NO_KEY = "no key was given, so anybody who knows the rows can compute the noise: for a study only, no protection in use"
 KEPT = 4  # released weights kept: tiles of one model come one after the other, so few are enough
 NEAR, DOUBLINGS, HALVINGS = 1e-3, 40, 40  # first step of the search along the weights, in model space
 
@@ -37,8 +41,10 @@ class DPWeightsRecourse:
     is an orientation only. A margin for one row fixed beforehand would be shorter, but the row is chosen with the
     noise in it: where w is mostly noise such a margin fails. beta = 1 leaves the margin out.
 
-    The noise comes from a stream of `key` and the training rows, so that all tiles and workers answer from the same
-    weights; the key must be secret. The deployed model is asked only who is denied.
+    The noise comes from a stream of a key and the training rows, so that all tiles and workers answer from the same
+    weights. `key` names a file with at least 16 random bytes, which is secret; its name may be known. Without one the
+    noise can be computed by anybody who knows the rows: enough for a study, no protection. The deployed model is asked
+    only who is denied.
 
     Chaudhuri, Monteleoni and Sarwate, JMLR 2011 (weights); Mochaourab et al., 2021 (margins).
 
@@ -56,7 +62,7 @@ class DPWeightsRecourse:
 
     weights: Trainer
     beta: float = 0.05
-    key: int = 0
+    key: str = ""
     gives: ClassVar[Gives] = "counterfactual"
     reads: ClassVar[frozenset[str]] = frozenset({"owner"})
     wants: ClassVar[Wants] = "labels"
@@ -72,7 +78,8 @@ class DPWeightsRecourse:
             raise JaliError("dp_weights_recourse learns private weights from the training rows: pass owner.")
         ask, trainer = asking("dp_weights_recourse", model, X, schema), self._private()
         known, rows_of = trainer.frame(schema), replace(owner, schema=schema)
-        w = released("private weights", lambda: once(trainer, rows_of, self.key), scale=trainer.noise(known))
+        secret = self._secret()
+        w = released("private weights", lambda: once(trainer, rows_of, secret), scale=trainer.noise(known))
         rows, reached = nearest(X, ask, known, w, trainer.error(w, self.beta, known))
         found = ask.asked & reached
         return Counterfactual(np.where(found[:, None], rows, X), found)
@@ -81,7 +88,7 @@ class DPWeightsRecourse:
         """The guarantee of the weights, for the explanations alone."""
         given = self._private().guarantee()
         assumes = (
-            "the key of the noise is drawn at random and secret",
+            "the key of the noise is drawn at random and secret" if self.key else NO_KEY,
             "who needs recourse is decided by another model, and is not covered",
         )
         return replace(given, covers=("explanations",), assumes=(*given.assumes, *assumes))
@@ -99,6 +106,22 @@ class DPWeightsRecourse:
         """One of this epsilon, for audits of the guarantee on standardised numbers."""
         return cls(DPLogistic(epsilon, bound=1.0, method="output"))
 
+    @property
+    def caution(self) -> str:
+        """What is missing for use outside a study."""
+        return "" if self.key else f"dp_weights_recourse: {NO_KEY}."
+
+    def _secret(self) -> bytes:
+        try:
+            secret = Path(self.key).read_bytes() if self.key else b"no secret"
+        except OSError as error:
+            raise JaliError(f"dp_weights_recourse: cannot read the key {self.key!r}: {error.strerror}.") from None
+        if self.key and len(secret) < SHORTEST:
+            raise JaliError(
+                f"dp_weights_recourse: the key must hold at least {SHORTEST} random bytes, not {len(secret)}."
+            )
+        return secret
+
     def _private(self) -> DPLogistic:
         if not isinstance(self.weights, DPLogistic):
             raise JaliError(
@@ -108,10 +131,10 @@ class DPWeightsRecourse:
         return self.weights
 
 
-def once(trainer: DPLogistic, owner: Dataset, key: int) -> Floats:
-    """The one draw of weights (P + 1,) for these training rows and this key."""
-    content = f"{key}|{trainer}|{owner.X.shape}{owner.schema}".encode() + owner.X.tobytes() + owner.y.tobytes()
-    name = hashlib.sha256(content).hexdigest()
+def once(trainer: DPLogistic, owner: Dataset, secret: bytes) -> Floats:
+    """The one draw of weights (P + 1,) for these training rows and this secret."""
+    content = f"{trainer}|{owner.X.shape}{owner.schema}".encode() + owner.X.tobytes() + owner.y.tobytes()
+    name = hmac.new(secret, content, hashlib.sha256).hexdigest()
     w = _kept.pop(name, None)
     if w is None:
         w = trainer.weights(owner, 1, np.random.default_rng(int(name, 16)))[0]

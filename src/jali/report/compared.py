@@ -15,6 +15,8 @@ MARKS: dict[Verdict, str] = {"matches": "●", "deviates": "◆", "not resolvabl
 RULES = {
     "value": "A published number matches if our whole interval lies within its tolerance, deviates if the interval "
     "lies wholly outside, and is not resolvable otherwise.",
+    "bound": "A number that is the most (≤) or the least (≥) ours may be matches if our whole interval lies on that "
+    "side, deviates if it lies wholly on the other, and is not resolvable otherwise.",
     "order": "A sentence that one number is larger than another matches if the whole interval of the difference lies "
     "on the side it says, deviates if it lies wholly on the other side, and is not resolvable otherwise.",
     "same": "A sentence that two numbers are the same matches if the whole interval of the difference lies within the "
@@ -86,6 +88,9 @@ def band(finding: Finding) -> tuple[float, float, float | None] | None:
     """From where, around what, to where a number of ours would agree; None at the end means without end."""
     if finding.kind == "order":
         return 0.0, 0.0, None
+    if finding.bound and finding.published is not None:
+        limit = finding.published + (finding.tolerance if finding.bound == "most" else -finding.tolerance)
+        return (0.0, limit, limit) if finding.bound == "most" else (limit, limit, None)
     middle = 0.0 if finding.kind == "same" else finding.published
     return None if middle is None else (middle - finding.tolerance, middle, middle + finding.tolerance)
 
@@ -114,6 +119,11 @@ def tally(findings: Sequence[Finding]) -> dict[Verdict, int]:
     return {verdict: sum(f.verdict == verdict for f in findings) for verdict in get_args(Verdict)}
 
 
+def published(findings: Iterable[Finding]) -> list[Finding]:
+    """The claims of the paper, without those that we added."""
+    return [f for f in findings if not f.source.startswith("ours")]
+
+
 def claimed(finding: Finding) -> str:
     """The published number as it was printed, or what a sentence says about a difference.
 
@@ -127,14 +137,16 @@ def claimed(finding: Finding) -> str:
         return "difference above 0" if finding.kind == "order" else "difference of 0"
     if finding.published is None:
         return "no number"
-    return _exact(finding.published, 2 if finding.kind == "value" and abs(finding.published) < 10 else 0)
+    side = {"most": "≤ ", "least": "≥ "}.get(finding.bound, "")
+    return side + _exact(finding.published, 2 if finding.kind == "value" and abs(finding.published) < 10 else 0)
 
 
 def tolerated(finding: Finding) -> str:
     """The tolerance around what was claimed; an order has none."""
     if finding.kind == "order" or (finding.kind != "same" and finding.published is None):
         return ""
-    return f"±{words.THIN}{_exact(finding.tolerance)}"
+    sign = {"most": "+", "least": words.MINUS}.get(finding.bound, "±")
+    return f"{sign}{words.THIN}{_exact(finding.tolerance)}" if finding.tolerance or not finding.bound else ""
 
 
 def ours(finding: Finding) -> str:
@@ -162,7 +174,7 @@ def rests(finding: Finding) -> str:
 
 def rules(findings: Iterable[Finding]) -> list[str]:
     """One sentence for each kind of claim on the page."""
-    kinds = {f.kind for f in findings}
+    kinds = {"bound" if f.bound else f.kind for f in findings}
     return [*(text for kind, text in RULES.items() if kind in kinds), HELD] if kinds else []
 
 

@@ -70,7 +70,7 @@ def table(found: Reproduction) -> Table:
         for finding in section.findings:
             out.add_row(*_cells(finding))
         out.add_section()
-    counted = ", ".join(f"{n} {verdict}" for verdict, n in tally(found.findings).items())
+    counted = ", ".join(f"{n} {verdict}" for verdict, n in tally(compared.published(found.findings)).items())
     out.caption = Text("\n".join([counted, *studies.cautions(found)]), style="dim")
     return out
 

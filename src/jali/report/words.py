@@ -18,7 +18,16 @@ ESCAPES = re.compile(
 )
 RATE = re.compile(r"(tpr|tnr)@([0-9.eE-]+)")
 PRICES = {0.001: "one false accusation in 1,000", 0.01: "ten false accusations in 1,000"}
-NAMES = {"auc": "AUC", "balanced_accuracy": "Balanced accuracy"}
+NAMES = {
+    "auc": "AUC",
+    "ncp": "NCP",
+    "people": "People who match",
+    "gap": "NCP above the proven bound",
+    "crowd": "People who fit",
+    "reidentified": "Right person named",
+    "disclosed": "Private values disclosed",
+    "imputed": "Private values guessed without",
+}
 ORDER = ("auc", "balanced_accuracy", "tpr@0.01", "tpr@0.001", "tnr@0.01", "tnr@0.001")
 MINUS = "\N{MINUS SIGN}"
 DASH = "\N{EN DASH}"
@@ -61,14 +70,16 @@ def level(metric: str) -> float | None:
 def metric_name(metric: str) -> str:
     """A metric as a column head.
 
-    >>> metric_name("tnr@0.001"), metric_name("cost_l2")
-    ('TNR at 0.1 % FNR', 'Cost l2')
+    >>> metric_name("tnr@0.001"), metric_name("cost_l2"), metric_name("linkage: singled_out")
+    ('TNR at 0.1 % FNR', 'Cost l2', 'Singled out (linkage)')
     """
     match = RATE.fullmatch(metric)
     if match:
         return f"{match[1].upper()} at {100 * float(match[2]):g} % {'FPR' if match[1] == 'tpr' else 'FNR'}"
-    words = metric.replace("_", " ")
-    return NAMES.get(metric, words[:1].upper() + words[1:])
+    by, _, what = metric.rpartition(": ")
+    words = what.replace("_", " ")
+    name = NAMES.get(what, words[:1].upper() + words[1:])
+    return f"{name} ({by})" if by else name
 
 
 def price(metric: str) -> str:

@@ -1,0 +1,259 @@
+"""k-anonymous counterfactuals: all rows and starts at once against the published search, row by row in plain Python.
+
+Run `python benchmarks/bench_k_anonymous.py` (with JALI_DATA for the real tables), or with names of tables, or with
+`growth` for the rest. For each table a forest is trained on 60 % of the rows, and those of the first 1,000 others that
+it denies get the nearest training row with the outcome, which is then generalised. `plain` is the algorithm of the
+paper as a person writes it first: loops over rows, one counterfactual after the other, 100 drawn combinations for
+pureness. Milliseconds are CPU time of one thread for each answer: `together` all in one call, `alone` the median of
+calls with one record. Labels of the training rows are asked for once and not timed. Proved: share of answers whose NCP
+no other region of as many people and as much pureness undercuts.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import resource
+import statistics
+import sys
+import time
+from dataclasses import dataclass
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from jali import parts
+from jali.core import Column, Dataset, Floats, Ints, Model, Schema
+from jali.data import _files
+from jali.defend._anonymity import ncp, pureness
+from jali.defend._release import Protected
+from jali.defend.k_anonymous import KAnonymous
+from jali.defend.mondrian import Mondrian
+from jali.explain.nice import NICE
+from jali.explanation import Counterfactual
+from jali.models.sklearn import Sklearn
+
+TREES = {"heart": (50, 10), "cmc": (100, 100), "german": (50, 1000), "adult": (500, 500)}
+ALONE, FEW = 30, 8
+Box = list[set[float]]
+
+
+# --- the published algorithm, row by row ------------------------------------------------------------------------------
+
+
+@dataclass
+class Plain:
+    """CF-K for one counterfactual, in loops."""
+
+    model: Model
+    owner: Dataset
+    said: Ints
+    k: int = 10
+    alpha: int = 20
+    iterations: int = 3
+
+    def __post_init__(self) -> None:
+        self.quasi = [j for j, c in enumerate(self.owner.schema.columns) if c.role == "quasi"]
+        self.numeric = [self.owner.schema.columns[j].kind != "category" for j in self.quasi]
+        self.table = [[row[j] for j in self.quasi] for row in self.owner.X.tolist()]
+        self.values = [sorted({row[q] for row in self.table}) for q in range(len(self.quasi))]
+        self.draw = random.Random(0)
+
+    def solve(self, row: Floats, wanted: int) -> tuple[float, float]:
+        """Pureness and NCP of the best start."""
+        best = (-1.0, -2.0)
+        for _ in range(self.iterations):
+            box = self.grown([{float(row[j])} for j in self.quasi], wanted)
+            best = max(best, self.improved(box, row, wanted))
+        return best[0], -best[1]
+
+    def inside(self, value: float, q: int, box: Box) -> bool:
+        return min(box[q]) <= value <= max(box[q]) if self.numeric[q] else value in box[q]
+
+    def people(self, box: Box) -> list[list[float]]:
+        return [row for row in self.table if all(self.inside(v, q, box) for q, v in enumerate(row))]
+
+    def far(self, row: list[float], box: Box) -> float:
+        total = 0.0
+        for q, value in enumerate(row):
+            if not self.inside(value, q, box):
+                span = self.values[q][-1] - self.values[q][0]
+                total += max(min(box[q]) - value, value - max(box[q])) / span if self.numeric[q] else 1.0
+        return total
+
+    def grown(self, box: Box, wanted: int) -> Box:
+        """Take in one of the nearest people after the other."""
+        while len(self.people(box)) < self.k:
+            near = []
+            for row, label in zip(self.table, self.said.tolist(), strict=True):
+                distance = self.far(row, box)
+                if label == wanted and distance > 0:
+                    near.append((distance, row))
+            near.sort(key=lambda pair: pair[0])
+            chosen = self.draw.choice(near[: self.alpha])[1]
+            box = [have | {value} for have, value in zip(box, chosen, strict=True)]
+        return box
+
+    def improved(self, box: Box, row: Floats, wanted: int) -> tuple[float, float]:
+        """Add or drop a value at a time while that helps."""
+        score, again = self.score(box, row, wanted), True
+        while again:
+            again = False
+            for q in range(len(box)):
+                trial = [set(have) for have in box]
+                self.changed(trial, q, float(row[self.quasi[q]]))
+                if trial != box and len(self.people(trial)) >= self.k:
+                    new = self.score(trial, row, wanted)
+                    if new > score:
+                        box, score, again = trial, new, True
+        return score
+
+    def changed(self, box: Box, q: int, own: float) -> None:
+        others = sorted(box[q] - {own})
+        if others:
+            box[q].discard(self.draw.choice([others[0], others[-1]] if self.numeric[q] else others))
+        elif not self.numeric[q]:
+            box[q].add(self.draw.choice(self.values[q]))
+        else:
+            at = self.values[q].index(own) + self.draw.choice([-1, 1])
+            box[q].add(self.values[q][min(max(at, 0), len(self.values[q]) - 1)])
+
+    def score(self, box: Box, row: Floats, wanted: int) -> tuple[float, float]:
+        """Pureness of 100 draws, and minus the NCP."""
+        held = self.people(box)
+        loss = 0.0
+        for q in range(len(box)):
+            have = sorted({person[q] for person in held})
+            if self.numeric[q]:
+                loss += (have[-1] - have[0]) / (self.values[q][-1] - self.values[q][0])
+            elif len(have) > 1:
+                loss += len(have) / len(self.values[q])
+        rows = []
+        for _ in range(100):
+            one = row.copy()
+            for q, j in enumerate(self.quasi):
+                one[j] = self.draw.choice([v for v in self.values[q] if self.inside(v, q, box)])
+            rows.append(one)
+        pure = float((self.model.logits(np.array(rows)).argmax(axis=1) == wanted).mean())
+        return pure, -loss / len(box)
+
+
+# --- real tables ------------------------------------------------------------------------------------------------------
+
+
+def timed(part: KAnonymous, model: Model, there: Counterfactual, owner: Dataset) -> tuple[float, Protected]:
+    began = time.process_time()
+    out = part.protect(model, there, owner)
+    return time.process_time() - began, out
+
+
+def solvers(model: Model, there: Counterfactual, owner: Dataset) -> float:
+    """Print a line for each solver; seconds of `grasp` for one answer."""
+    count, seconds = int(there.found.sum()), {}
+    some = [np.arange(len(there.found)) == i for i in np.linspace(0, count - 1, min(count, ALONE)).astype(int)]
+    for part in (KAnonymous(), KAnonymous(solver="optimal"), KAnonymous(solver="as_released")):
+        solver = part.solver
+        part.protect(model, there, owner)  # labels are asked for here
+        seconds[solver], kept = timed(part, model, there, owner)
+        alone = [timed(part, model, there.pick(one), owner)[0] for one in some]
+        of = kept.who.of[there.found]
+        proved = f"{(kept.loss - kept.bound < 1e-9)[of].mean():.3f}" if solver == "optimal" else "-"
+        print(
+            f"  {solver:12} NCP {kept.loss[of].mean():.4f}  pureness {kept.pure[of].mean():.4f}  "
+            f"withheld {(~kept.able[of]).sum()}  fewest people {kept.people[kept.able].min()}  proved {proved}  "
+            f"together {1e3 * seconds[solver] / count:.2f} ms  alone {1e3 * statistics.median(alone):.1f} ms"
+        )
+    return seconds["grasp"] / count
+
+
+def compare(name: str) -> None:
+    """One real table."""
+    data = parts.build("data", name).load()
+    order = np.random.default_rng(0).permutation(len(data))
+    cut = int(0.6 * len(data))
+    owner, X = data.rows(order[:cut]), data.X[order[cut:]][:1000]
+    trees, leaves = TREES[name]
+    forest = Sklearn("sklearn.ensemble:RandomForestClassifier", f"n_estimators={trees}, max_leaf_nodes={leaves}")
+    model = forest.fit(owner, np.ones((cut, 1), dtype=bool), [np.random.default_rng(0)])[0]
+    X = X[model.logits(X).argmax(axis=1) != data.schema.favourable]
+    nice = NICE(immutable="free", ranges="owner")
+    there = nice.explain(model, X, data.schema, owner, np.random.default_rng(0))
+    print(f"{name}: {cut} training rows, {len(X)} answers from {len(np.unique(there.rows, axis=0))} people")
+    each = solvers(model, there, owner)
+    wanted = np.full(len(X), data.schema.favourable or 0)
+    for part in (Mondrian(nice), Mondrian(nice, widths="raw")):
+        shown = part.explain(model, X, data.schema, owner, np.random.default_rng(0)).shown(data.schema)
+        pure = pureness(model, shown, owner, wanted, np.random.default_rng(0)).value
+        print(f"  mondrian, {part.widths} widths: NCP {ncp(shown, owner).mean():.4f}  pureness {pure.mean():.4f}")
+    slow(model, there, owner, each)
+
+
+def slow(model: Model, there: Counterfactual, owner: Dataset, each: float) -> None:
+    """The plain algorithm on some answers, at even ranks."""
+    plain = Plain(model, owner, model.logits(owner.X).argmax(axis=1))
+    rows = there.rows[np.linspace(0, len(there.rows) - 1, FEW).astype(int)]
+    began = time.process_time()
+    got = np.array([plain.solve(row, int(owner.schema.favourable or 0)) for row in rows])
+    took = (time.process_time() - began) / FEW
+    print(
+        f"  plain Python on {FEW} of them: NCP {got[:, 1].mean():.4f}  pureness {got[:, 0].mean():.4f}  "
+        f"{1e3 * took:.0f} ms an answer, {took / each:.0f} times as long as grasp together"
+    )
+
+
+# --- growth -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Score:
+    """Accepts by income, age and one category."""
+
+    def logits(self, X: Floats) -> Floats:
+        score = X[:, 5] + X[:, 0] / 100 - 0.2 * (X[:, 1] == 3) - 1.0
+        return np.stack([-score, score], axis=1)
+
+
+def synthetic(n: int) -> Dataset:
+    """Quasi-identifiers like those of adult: an age and categories of 7, 6, 5 and 2 values, some of them rare."""
+    rng = np.random.default_rng(0)
+    names = [Column("age", "integer", 17, 90, role="quasi")]
+    names += [Column(f"c{m}", "category", categories=tuple("abcdefg"[:m]), role="quasi") for m in (7, 6, 5, 2)]
+    X = [17 + np.floor(73 * rng.beta(2, 3, n))]
+    X += [np.minimum(rng.geometric(0.5, n) - 1, m - 1) for m in (7, 6, 5, 2)]
+    X.append(rng.random(n))
+    schema = Schema((*names, Column("income", low=0, high=1)), favourable=1)
+    return Dataset(np.stack(X, axis=1).astype(float), np.zeros(n, dtype=int), schema)
+
+
+def growth(answers: int = 200) -> None:
+    """The same number of answers from ever more training rows."""
+    print(f"growth with the number of training rows, {answers} answers")
+    for n in (1_000, 10_000, 100_000, 1_000_000):
+        owner, model = synthetic(n), Score()
+        at = np.random.default_rng(1).permutation(np.flatnonzero(model.logits(owner.X).argmax(axis=1) == 1))[:answers]
+        there = Counterfactual(owner.X[at], np.ones(len(at), dtype=bool), origin=at)
+        for part in (KAnonymous(), KAnonymous(solver="optimal")):
+            seconds, kept = timed(part, model, there, owner)
+            peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+            print(
+                f"  {n:9,} rows  {part.solver:8} {1e3 * seconds / len(at):6.2f} ms an answer  "
+                f"NCP {kept.loss.mean():.4f}  peak memory so far {peak:.0f} MB"
+            )
+
+
+def main() -> None:
+    """What the command line names, or all there is."""
+    asked = sys.argv[1:] or [*TREES, "growth"]
+    with threadpool_limits(1):
+        for name in asked:
+            if name == "growth":
+                growth()
+            elif _files.present(parts.build("data", name)):
+                compare(name)
+            else:
+                print(f"{name}: no files in {os.environ.get('JALI_DATA', 'JALI_DATA')}")
+    print(f"peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,208 @@
+"""The people behind a model by their quasi-identifiers, and boxes of combinations of these.
+
+Quasi-identifiers are coded: a value is its place among the values that occur in the training rows. S boxes, Q
+quasi-identifiers, C cells (different combinations of quasi-identifiers that occur), V values of a quasi-identifier.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from jali.core import Bools, Dataset, Floats, Ints, JaliError, Schema
+from jali.explanation import Regions
+
+HELD = 1 << 22  # pairs of a box and a cell at work at once
+
+
+class Boxes(NamedTuple):
+    """S sets of combinations: codes of numbers from low to high (S, Q), those of categories allowed (S, Q, V)."""
+
+    low: Ints
+    high: Ints
+    allowed: Bools
+
+    def pick(self, which: Bools | Ints) -> Boxes:
+        """The chosen boxes, as copies."""
+        return Boxes(self.low[which], self.high[which], self.allowed[which])
+
+    def put(self, which: Bools | Ints, others: Boxes) -> None:
+        """Write other boxes in the place of the chosen ones."""
+        for mine, theirs in zip(self, others, strict=True):
+            mine[which] = theirs
+
+    def add(self, which: Ints, codes: Ints) -> None:
+        """Widen the chosen boxes (n,) until each holds its combination (n, Q)."""
+        self.low[which] = np.minimum(self.low[which], codes)
+        self.high[which] = np.maximum(self.high[which], codes)
+        last = self.allowed.shape[2] - 1  # codes of numbers may go beyond, and are not read there
+        self.allowed[which[:, None], np.arange(codes.shape[1]), codes.clip(max=last)] = True
+
+
+def joined(parts: Sequence[Boxes]) -> Boxes:
+    """Some boxes, one after the other."""
+    return Boxes(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+
+
+@dataclass(frozen=True, eq=False)
+class Crowd:
+    """The people behind a model, counted by their quasi-identifiers.
+
+    quasi (Q,): columns. values: of each quasi-identifier those that occur, sorted. cells (C, Q) with count (C,) people
+    each; place (N,): the cell of a training row. weight (Q,): what each quasi-identifier counts in NCP, one in all.
+    ranged (Q,): those whose boxes are ranges, which are the numbers.
+    """
+
+    schema: Schema
+    quasi: Ints
+    values: tuple[Floats, ...]
+    cells: Ints
+    count: Ints
+    place: Ints
+    weight: Floats
+    ranged: Bools
+
+    @classmethod
+    def of(cls, owner: Dataset, weights: tuple[float, ...] = ()) -> Crowd:
+        """The people of a table; rows of one group are one person, who is counted where the first of them lies."""
+        quasi = quasi_columns(owner.schema)
+        weight = shares(owner.schema, quasi, weights)
+        coded = [np.unique(owner.X[:, j], return_inverse=True) for j in quasi]
+        cells, place = _distinct(np.stack([codes for _, codes in coded], axis=1).astype(np.int64))
+        first = np.arange(len(owner))
+        if owner.groups is not None:
+            first = np.unique(owner.groups, return_index=True)[1]
+        count = np.bincount(place[first], minlength=len(cells))
+        ranged = np.array([owner.schema.columns[j].kind != "category" for j in quasi])
+        return cls(owner.schema, quasi, tuple(known for known, _ in coded), cells, count, place, weight, ranged)
+
+    @cached_property
+    def step(self) -> Floats:
+        """What NCP charges (Q,) for a unit of a number, and for one more value of a category."""
+        spans = [np.ptp(v) or 1.0 if r else len(v) for v, r in zip(self.values, self.ranged, strict=True)]
+        return np.asarray(self.weight / np.array(spans, dtype=np.float64))
+
+    @cached_property
+    def wide(self) -> int:
+        """How many values the largest category has, at least one."""
+        return max([len(v) for v, r in zip(self.values, self.ranged, strict=True) if not r], default=1)
+
+    def coded(self, rows: Floats) -> Ints:
+        """Codes (n, Q) of raw rows (n, D) all of whose quasi-identifiers occur."""
+        out = np.empty((len(rows), len(self.quasi)), dtype=np.int64)
+        for q, (j, known) in enumerate(zip(self.quasi, self.values, strict=True)):
+            out[:, q] = np.searchsorted(known, rows[:, j]).clip(max=len(known) - 1)
+            if (known[out[:, q]] != rows[:, j]).any():
+                name = self.schema.columns[j].name
+                raise JaliError(
+                    f"A counterfactual has a value of the quasi-identifier {name!r} that no training row has: "
+                    "pass the training rows that the wrapped explainer took it from."
+                )
+        return out
+
+    def around(self, codes: Ints) -> Boxes:
+        """The boxes that hold one combination (S, Q) each."""
+        boxes = Boxes(codes.copy(), codes.copy(), np.zeros((*codes.shape, self.wide), dtype=bool))
+        boxes.add(np.arange(len(codes)), codes)
+        return boxes
+
+    def blocks(self, boxes: int) -> Iterator[slice]:
+        """Some boxes at a time, so few that what they share with all cells fits into memory."""
+        size = max(1, HELD // len(self.cells))
+        return (slice(start, min(start + size, boxes)) for start in range(0, max(1, boxes), size))
+
+    def covers(self, boxes: Boxes) -> Bools:
+        """Which cells lie in which box, (S, C)."""
+        out = np.ones((len(boxes.low), len(self.cells)), dtype=bool)
+        for q, code in enumerate(self.cells.T):
+            if self.ranged[q]:
+                out &= (boxes.low[:, q, None] <= code) & (code <= boxes.high[:, q, None])
+            else:
+                out &= boxes.allowed[:, q, code]
+        return out
+
+    def people(self, boxes: Boxes) -> Ints:
+        """How many people each box holds, (S,)."""
+        parts = [self.covers(boxes.pick(np.arange(b.start, b.stop))) @ self.count for b in self.blocks(len(boxes.low))]
+        return np.concatenate([np.zeros(0, dtype=np.int64), *parts])
+
+    def hull(self, inside: Bools) -> Boxes:
+        """The smallest boxes that hold the cells inside (S, C), of which each has some."""
+        size = (len(inside), len(self.quasi))
+        out = Boxes(np.zeros(size, np.int64), np.zeros(size, np.int64), np.zeros((*size, self.wide), dtype=bool))
+        box, cell = inside.nonzero()
+        starts = np.searchsorted(box, np.arange(len(inside)))
+        for q in range(len(self.quasi)):
+            code = self.cells[cell, q]
+            if not self.ranged[q]:
+                out.allowed[box, q, code] = True
+            elif len(starts):
+                out.low[:, q], out.high[:, q] = np.minimum.reduceat(code, starts), np.maximum.reduceat(code, starts)
+        return out
+
+    def gap(self, boxes: Boxes) -> Floats:
+        """HEOM distance (S, C) of cells from boxes: of numbers the gap by the range, of categories 0 or 1."""
+        out = np.zeros((len(boxes.low), len(self.cells)))
+        for q, (code, known) in enumerate(zip(self.cells.T, self.values, strict=True)):
+            if self.ranged[q]:
+                low, high = known[boxes.low[:, q], None], known[boxes.high[:, q], None]
+                far = np.maximum(np.maximum(low - known, known - high), 0.0) / (np.ptp(known) or 1.0)
+                out += far[:, code]
+            else:
+                out += ~boxes.allowed[:, q, code]
+        return out
+
+    def ncp(self, boxes: Boxes) -> Floats:
+        """Normalised certainty penalty (S,) of boxes."""
+        out = np.zeros(len(boxes.low))
+        for q, known in enumerate(self.values):
+            many = boxes.allowed[:, q].sum(axis=1)
+            loss = known[boxes.high[:, q]] - known[boxes.low[:, q]] if self.ranged[q] else np.where(many > 1, many, 0)
+            out += self.step[q] * loss
+        return out
+
+    def regions(self, boxes: Boxes, rows: Floats) -> Regions:
+        """Boxes (S, Q) as regions, with all that is no quasi-identifier as in raw rows (S, D)."""
+        plain = Regions.of(rows, self.schema)
+        low, high, allowed = plain.low.copy(), plain.high.copy(), plain.allowed.copy()
+        for q, (j, known) in enumerate(zip(self.quasi, self.values, strict=True)):
+            if self.ranged[q]:
+                low[:, j], high[:, j] = known[boxes.low[:, q]], known[boxes.high[:, q]]
+            else:
+                allowed[:, j] = False
+                allowed[:, j, known.astype(np.int64)] = boxes.allowed[:, q, : len(known)]
+        return Regions(low, high, allowed, self.schema)
+
+
+def quasi_columns(schema: Schema) -> Ints:
+    """Positions (Q,) of the quasi-identifiers, at least one."""
+    quasi = np.flatnonzero([column.role == "quasi" for column in schema.columns])
+    if not len(quasi):
+        raise JaliError(
+            "k-anonymity is about quasi-identifiers, and no column of this table is one: give the columns by which "
+            'people can be found, such as age and postcode, the role "quasi".'
+        )
+    return quasi
+
+
+def shares(schema: Schema, columns: Ints, weights: tuple[float, ...]) -> Floats:
+    """Weights (Q,) of some columns, scaled to sum to one; equal where none are given."""
+    if not weights:
+        return np.full(len(columns), 1 / max(1, len(columns)))
+    given = np.asarray(weights, dtype=np.float64)
+    if given.shape != columns.shape or not (given > 0).all() or not np.isfinite(given).all():
+        names = ", ".join(schema.columns[j].name for j in columns)
+        raise JaliError(f"weights must be one positive number for each of {names}, in this order, not {weights}.")
+    return np.asarray(given / given.sum())
+
+
+def _distinct(codes: Ints) -> tuple[Ints, Ints]:
+    """The different rows (C, Q) of codes (N, Q), in order, and which of them each row is (N,)."""
+    place = np.zeros(len(codes), dtype=np.int64)
+    for column in codes.T:  # one after the other, so that no number grows beyond N times V
+        place = np.unique(place * (int(column.max(initial=0)) + 1) + column, return_inverse=True)[1]
+    return codes[np.unique(place, return_index=True)[1]], place

@@ -1,0 +1,131 @@
+"""CF-K: greedy randomised boxes around counterfactuals, for all counterfactuals and all starts at once.
+
+Goethals, Sörensen and Martens, The Privacy Issue of Counterfactual Explanations, 2022, appendix A. A box starts as the
+combination of the counterfactual and takes in one of the alpha nearest people with the promised outcome after the
+other until it holds k people. Local search then improves it, and the best of several starts is kept: the purest, and
+of equally pure ones that of least NCP.
+"""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from jali.core import Bools, Floats, Ints, Rng
+from jali.defend._climb import Climb, best
+from jali.defend._crowd import Boxes, Crowd, joined
+from jali.defend._poll import STREAM, Found, Poll
+
+RELEASED = 100  # combinations that the released code draws to estimate pureness
+
+
+class Cores(NamedTuple):
+    """n counterfactuals to be generalised: raw rows (n, D), codes (n, Q), and the class each promises (n,)."""
+
+    rows: Floats
+    own: Ints
+    wanted: Ints
+
+    def streams(self) -> list[Rng]:
+        """One stream for each, the same wherever it stands and whoever asks."""
+        return [np.random.default_rng([STREAM, zlib.crc32(row.tobytes())]) for row in self.rows]
+
+
+class Effort(NamedTuple):
+    """k people, from the alpha nearest, in some starts."""
+
+    k: int
+    alpha: int
+    starts: int
+
+
+def grasp(crowd: Crowd, poll: Poll, cores: Cores, labels: Ints, effort: Effort) -> Found:
+    """The best boxes of some starts, each improved; labels (N,): what the model says of the training rows."""
+    who, rngs = np.repeat(np.arange(len(cores.own)), effort.starts), cores.streams()
+    boxes, there = grown(crowd, cores, able(crowd, labels), who, effort, _draws(rngs, effort))
+    climb = Climb.of(crowd, poll, boxes, cores.own[who], who)
+    climb.run(effort.k)
+    return _kept(Found(boxes, climb.pure, climb.loss, there, np.zeros(len(who))), who, climb.pure)
+
+
+def as_released(crowd: Crowd, poll: Poll, cores: Cores, labels: Ints, effort: Effort) -> Found:
+    """What the authors' code does, which differs from their paper; labels (N,): the true classes of the training rows.
+
+    There is one start more, and no local search, since what it finds is not kept. People already in the box stand
+    among the alpha nearest. The p-th quasi-identifier is matched as a range if the p-th column of the table is a
+    number, else by the values taken in; what is shown is cut to the people matched. The purest start by 100 draws is
+    kept. Where k people in the box are the alpha nearest, there is nobody left to take in.
+    """
+    effort = effort._replace(starts=effort.starts + 1)
+    who, rngs = np.repeat(np.arange(len(cores.own)), effort.starts), cores.streams()
+    mixed = replace(crowd, ranged=np.array([c.kind != "category" for c in crowd.schema.columns[: len(crowd.quasi)]]))
+    boxes, there = grown(mixed, cores, able(crowd, labels), who, effort, _draws(rngs, effort), counted=True)
+    boxes = _shown(mixed, crowd, boxes)
+    pure, _ = poll.pureness(boxes, who)
+    seen = [rng.binomial(RELEASED, p) for rng, p in zip(rngs, pure.reshape(-1, effort.starts), strict=True)]
+    found = Found(boxes, pure, crowd.ncp(boxes), there, np.zeros(len(who)))
+    return _kept(found, who, np.concatenate([np.zeros(0), *seen]))
+
+
+def able(crowd: Crowd, labels: Ints) -> Ints:
+    """Of each class (rows) and cell how many training rows have this label (N,), (classes, C)."""
+    shape = (len(crowd.schema.classes), len(crowd.cells))
+    return np.bincount(labels * shape[1] + crowd.place, minlength=shape[0] * shape[1]).reshape(shape)
+
+
+def grown(
+    crowd: Crowd, cores: Cores, able: Ints, who: Ints, effort: Effort, draws: Floats, counted: bool = False
+) -> tuple[Boxes, Bools]:
+    """Boxes of k people around counterfactuals who (S,), and where there is one (S,).
+
+    able (classes, C): the training rows that may be taken in. draws (S, k) from [0, 1) choose one of the alpha nearest
+    to the box on quasi-identifiers that are not in it yet; if counted, those in it count among the alpha.
+    """
+    boxes, there = crowd.around(cores.own[who]), np.ones(len(who), dtype=bool)
+    for block in crowd.blocks(len(who)):
+        left = np.arange(block.start, block.stop)
+        for step in range(effort.k):
+            inside = crowd.covers(boxes.pick(left))
+            few = inside @ crowd.count < effort.k
+            left, inside = left[few], inside[few]
+            if not len(left):
+                break
+            many = able[cores.wanted[who[left]]]
+            cell = _neighbour(crowd.gap(boxes.pick(left)), many, inside, effort.alpha, draws[left, step], counted)
+            there[left[cell < 0]] = False
+            left, cell = left[cell >= 0], cell[cell >= 0]
+            boxes.add(left, crowd.cells[cell])
+    return boxes, there
+
+
+def _neighbour(far: Floats, many: Ints, inside: Bools, alpha: int, draw: Floats, counted: bool) -> Ints:
+    """The cell (S,) of one of the alpha nearest of many people (S, C) who are not inside (S, C), -1 where nobody is."""
+    far[(many == 0) | (inside & (not counted))] = np.inf
+    most = min(alpha, far.shape[1])
+    near = np.argpartition(far, most - 1, axis=1)[:, :most]
+    near = np.take_along_axis(near, np.lexsort((near, np.take_along_axis(far, near, axis=1))), axis=1)
+    rows = np.where(np.isinf(np.take_along_axis(far, near, axis=1)), 0, np.take_along_axis(many, near, axis=1))
+    rows = np.diff(np.minimum(np.cumsum(rows, axis=1), alpha), axis=1, prepend=0)
+    total = np.cumsum(np.where(np.take_along_axis(inside, near, axis=1), 0, rows), axis=1)
+    at = (total <= (draw * total[:, -1])[:, None]).sum(axis=1).clip(max=most - 1)
+    return np.where(total[:, -1] > 0, near[np.arange(len(near)), at], -1)
+
+
+def _draws(rngs: list[Rng], effort: Effort) -> Floats:
+    """Draws (S, k) of all starts."""
+    return np.concatenate([np.zeros((0, effort.k)), *(rng.random((effort.starts, effort.k)) for rng in rngs)])
+
+
+def _shown(mixed: Crowd, crowd: Crowd, boxes: Boxes) -> Boxes:
+    """The boxes that hold those whom boxes match under mixed-up kinds."""
+    blocks = [np.arange(block.start, block.stop) for block in crowd.blocks(len(boxes.low))]
+    return joined([crowd.hull(mixed.covers(boxes.pick(some))) for some in blocks])
+
+
+def _kept(found: Found, who: Ints, pure: Floats) -> Found:
+    """Of the starts of each counterfactual who (S,) the purest by pure (S,), if it has k people."""
+    first = best(who, np.where(found.there, pure, -1.0), found.loss)
+    return Found(found.boxes.pick(first), found.pure[first], found.loss[first], found.there[first], found.bound[first])

@@ -1,0 +1,117 @@
+"""Counterfactuals that could be any of k people."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from jali.core import Dataset, Floats, Ints, JaliError, Model, Rng, Schema
+from jali.defend._anonymity import class_interval, matching
+from jali.defend._crowd import Crowd
+from jali.defend._grasp import Cores, Effort, as_released, grasp
+from jali.defend._optimal import optimal
+from jali.defend._poll import Found, Poll
+from jali.defend._release import Protected, generalised, native, shown
+from jali.explain._native import remembered
+from jali.explain.nice import NICE
+from jali.explanation import Counterfactual, Explainer, Gives, Wants
+
+POINTS = 1000  # combinations of a box that are asked about in full; of larger ones as many are drawn
+SAME = 1e-9
+
+
+@dataclass(frozen=True)
+class KAnonymous:
+    """A training row shown as counterfactual, its quasi-identifiers widened until k training rows match them.
+
+    Ranges and categories are widened around the row, and no more than needed: `solver` minimises NCP, the share of the
+    possible values that an answer leaves open, and keeps pureness, the share of the combinations in it that have the
+    outcome promised. "grasp" is the published CF-K: the best of `iterations` starts, each from one of the `alpha`
+    nearest people with the outcome to the next and then improved value by value. "optimal" looks at every region that
+    loses less than that one and is as pure (or has pureness `floor`), and so finds the best there is, or a bound on
+    it. "as_released" does what the authors' code does (`_grasp.as_released`).
+
+    An answer that fewer than k people match, by a count of its own, or of less pureness than `floor`, is withheld. One
+    row is widened in one way, whoever asks and however often, so that its answers have nothing to intersect.
+
+    k counts people among the training rows, not in the world, and what is no quasi-identifier stays that of one real
+    person. `repair="interval"` shows the lowest to highest value of the people who match instead; pureness is measured
+    before. No differential privacy is promised. weights: what each quasi-identifier counts in NCP, equal if empty.
+
+    Goethals, Sörensen and Martens, The Privacy Issue of Counterfactual Explanations, 2022.
+
+    >>> from jali.core import Column
+    >>> from jali.encoding import Encoding
+    >>> from jali.models._linear import LinearModel
+    >>> schema = Schema((Column("age", low=0, high=99, role="quasi"), Column("income")), favourable=1)
+    >>> model = LinearModel(Encoding(schema), np.array([[0.0, 0.0], [0.0, 1.0]]), np.array([0.0, -4.5]))
+    >>> owner = Dataset(np.array([[20.0, 5], [22, 1], [25, 2], [40, 9]]), [1, 0, 0, 1], schema)
+    >>> out = KAnonymous(k=3).explain(model, np.array([[21.0, 4.0]]), schema, owner, np.random.default_rng(0))
+    >>> out.regions.low, out.regions.high
+    (array([[20.,  5.]]), array([[25.,  5.]]))
+    """
+
+    inner: Explainer = field(default_factory=NICE)
+    k: int = 10
+    solver: Literal["grasp", "optimal", "as_released"] = "grasp"
+    alpha: int = 20
+    iterations: int = 3
+    floor: float | None = None
+    weights: tuple[float, ...] = ()
+    repair: Literal["none", "interval"] = "none"
+    gives: ClassVar[Gives] = "counterfactual"
+    reads: ClassVar[frozenset[str]] = frozenset({"owner"})
+    wants: ClassVar[Wants] = "labels"
+    checked: ClassVar[bool] = False  # a region may hold rows without the outcome: that is what pureness tells
+
+    def __post_init__(self) -> None:
+        if self.k < 2 or self.alpha < 1 or self.iterations < 1:
+            raise JaliError(
+                "k_anonymous: k must be at least 2, alpha and iterations at least 1, not "
+                f"{self.k}, {self.alpha} and {self.iterations}."
+            )
+        if self.floor is not None and not 0 <= self.floor <= 1:
+            raise JaliError(f"k_anonymous: floor must be a share from 0 to 1, or none, not {self.floor}.")
+
+    def explain(self, model: Model, X: Floats, schema: Schema, owner: Dataset | None, rng: Rng) -> Counterfactual:
+        """The regions, and the row (n, D) of each that is nearest to its record."""
+        there, owner = native("k_anonymous", self.inner, model, X, schema, owner, rng)
+        kept = self.protect(model, there, owner)
+        gap = kept.loss - kept.bound if self.solver == "optimal" else None
+        return generalised(X, there, kept.who, kept.regions, kept.able, gap)
+
+    def protect(self, model: Model, there: Counterfactual, owner: Dataset) -> Protected:
+        """What becomes of the training rows that counterfactuals show."""
+        crowd, who = Crowd.of(owner, self.weights), shown("k_anonymous", there, owner)
+        if crowd.count.sum() < self.k:
+            raise JaliError(f"k_anonymous: k = {self.k} is more than the {crowd.count.sum()} people trained on.")
+        said = remembered(model, owner.X)[1]
+        self._hopeful(there, said, owner.schema)
+        rows = owner.X[who.rows]
+        found = self._solved(crowd, model, Cores(rows, crowd.coded(rows), said[who.rows]), said, owner.y)
+        regions = crowd.regions(found.boxes, rows)
+        people = matching(regions, owner)
+        able = found.there & (people >= self.k) & (found.pure >= (self.floor or 0.0) - SAME)
+        if self.repair == "interval":
+            regions = class_interval(regions, owner)
+        return Protected(who, regions, able, people, found.loss, found.pure, found.bound)
+
+    def _solved(self, crowd: Crowd, model: Model, cores: Cores, said: Ints, y: Ints) -> Found:
+        poll, effort = Poll(model, crowd, cores.rows, cores.wanted, POINTS), Effort(self.k, self.alpha, self.iterations)
+        if self.solver == "as_released":
+            return as_released(crowd, poll, cores, y, effort)
+        found = grasp(crowd, poll, cores, said, effort)
+        if self.solver == "grasp":
+            return found
+        floor = found.pure if self.floor is None else np.full(len(found.pure), self.floor)
+        return optimal(crowd, poll, cores, found, self.k, floor)
+
+    def _hopeful(self, there: Counterfactual, said: Ints, schema: Schema) -> None:
+        """Refuse a model that gives no training row the outcome hoped for."""
+        hoped = schema.favourable
+        if hoped is not None and len(there.found) and not (said == hoped).any():
+            raise JaliError(
+                f"k_anonymous shows training rows that the model calls {schema.classes[hoped]!r}, and there are none."
+            )

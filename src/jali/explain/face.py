@@ -1,0 +1,142 @@
+"""Counterfactuals that are training rows at the end of a feasible path through other training rows."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from jali.core import Bools, Dataset, Floats, Ints, JaliError, Model, Rng, Schema
+from jali.explain._native import Pool, hopes, judged, parties, remembered
+from jali.explanation import Counterfactual, Gives, Wants
+
+STEP = 1e-12  # shortest edge: a sparse matrix would lose one of length zero
+KEPT = 4  # graphs kept: tiles of one model come one after the other, so few are enough
+
+
+@dataclass(frozen=True)
+class FACE:
+    """The training row with the outcome hoped for that is reached by the shortest path through dense places.
+
+    Rows of the owner are joined to their `neighbours` nearest ones in HEOM, and the record to its own. An edge costs
+    d(i, j) (r_i + r_j) / 2 with r the distance to the k-th nearest row, k = `neighbours`: density falls as r rises, so
+    this is the published d(i, j) f(density) with an f that is positive and falls, defined for categories too. A path
+    ends at a row that the model gives the outcome hoped for, with probability `confidence` or more, and that is not
+    among the share `sparse` of the owner's rows of lowest density. All records share one search, run backwards from
+    all ends at once; comparing all pairs of rows takes the time, once per owner.
+
+    The answer is a real person's row: `releases` says "rows", and `origin` names it. Immutable columns stay the same
+    along the whole path, "agree", or are ignored, "free". Spans of HEOM are the schema's, as in `nice`.
+
+    Poyiadzi, Sokol, Santos-Rodriguez, De Bie and Flach, FACE: Feasible and Actionable Counterfactual Explanations,
+    AIES 2020.
+
+    >>> from jali.core import Column
+    >>> from jali.encoding import Encoding
+    >>> from jali.models._linear import LinearModel
+    >>> schema = Schema((Column("a"),), favourable=1)
+    >>> model = LinearModel(Encoding(schema), np.array([[0.0, 1.0]]), np.array([0.0, -4.5]))
+    >>> owner = Dataset(np.arange(8.0)[:, None], np.arange(8) > 4, schema)
+    >>> out = FACE(neighbours=2).explain(model, np.array([[0.0]]), schema, owner, np.random.default_rng(0))
+    >>> out.rows, out.origin
+    (array([[5.]]), array([5]))
+    """
+
+    neighbours: int = 20
+    confidence: float = 0.5
+    sparse: float = 0.1
+    immutable: Literal["agree", "free"] = "agree"
+    gives: ClassVar[Gives] = "counterfactual"
+    wants: ClassVar[Wants] = "labels"
+    reads: ClassVar[frozenset[str]] = frozenset({"owner"})
+    releases: ClassVar[frozenset[str]] = frozenset({"rows"})
+
+    def __post_init__(self) -> None:
+        whole = self.neighbours >= 1 and self.immutable in ("agree", "free")
+        if not (whole and 0 <= self.confidence <= 1 and 0 <= self.sparse < 1):
+            raise JaliError(
+                "face: neighbours must be at least 1, confidence from 0 to 1, sparse from 0 to below 1, "
+                f"immutable agree or free; got {self}."
+            )
+
+    def explain(self, model: Model, X: Floats, schema: Schema, owner: Dataset | None, rng: Rng) -> Counterfactual:  # noqa: ARG002
+        """Counterfactual rows (n, D) where a path leads to one, and which training rows they are."""
+        pool, owner = Pool.of("face", owner, schema, "schema", self.immutable)
+        wanted, (p, label) = hopes(judged(model, X)[1], schema), remembered(model, owner.X)
+        origin = np.full(len(X), -1)
+        asked = wanted.any(axis=1)
+        if asked.any():
+            graph = _graph(pool, self.neighbours)
+            sound = (p.max(axis=1) >= self.confidence) & (graph.radius <= np.quantile(graph.radius, 1 - self.sparse))
+            for who, classes in parties(wanted):
+                origin[who] = graph.ends(X[who], sound & classes[label])
+        found = origin >= 0
+        return Counterfactual(np.where(found[:, None], owner.X[origin], X), found, origin=origin)
+
+
+@dataclass(frozen=True, eq=False)
+class _Graph:
+    """Rows joined to their neighbours: edges, a sparse matrix (N, N) of costs, and radius (N,) to the k-th row."""
+
+    pool: Pool
+    k: int
+    edges: Any
+    radius: Floats
+
+    def ends(self, X: Floats, allowed: Bools) -> Ints:
+        """The allowed row (n,) at the end of the cheapest path from each of X (n, D), -1 where none leads to one."""
+        from scipy.sparse.csgraph import dijkstra
+
+        if not allowed.any():
+            return np.full(len(X), -1)
+        ends = np.flatnonzero(allowed)
+        cost, _, end = dijkstra(self.edges, indices=ends, min_only=True, return_predecessors=True)
+        first, distance, own = _surroundings(self.pool, X, self.k)
+        total = np.where(first >= 0, _cost(distance, own[:, None], self.radius[first]) + cost[first], np.inf)
+        best = total.argmin(axis=1)
+        at = np.arange(len(X))
+        return np.where(np.isfinite(total[at, best]), end[first[at, best]], -1)
+
+
+_graphs: dict[str, _Graph] = {}
+
+
+def _graph(pool: Pool, k: int) -> _Graph:
+    """The graph of the owner's rows, made once per content."""
+    content = f"{pool.rows.shape}{pool.schema.columns}{pool.spans.tolist()}{pool.fixed.tolist()}{k}".encode()
+    key = hashlib.sha256(content + np.ascontiguousarray(pool.rows).tobytes()).hexdigest()
+    graph = _graphs.pop(key, None) or _joined(pool, k)
+    _graphs[key] = graph
+    while len(_graphs) > KEPT:
+        _graphs.pop(next(iter(_graphs)), None)
+    return graph
+
+
+def _joined(pool: Pool, k: int) -> _Graph:
+    """Every row joined to its k nearest others that agree with it, in both directions."""
+    from scipy.sparse import coo_array
+
+    near, distance, radius = _surroundings(pool, pool.rows, k + 1)  # a row is its own neighbour
+    n = len(pool.rows)
+    one, place = np.nonzero((near >= 0) & (near != np.arange(n)[:, None]))
+    two = near[one, place]
+    cost = _cost(distance[one, place], radius[one], radius[two])
+    edges = coo_array((cost, (one, two)), shape=(n, n)).tocsr()
+    return _Graph(pool, k, edges.maximum(edges.T), radius)
+
+
+def _surroundings(pool: Pool, X: Floats, k: int) -> tuple[Ints, Floats, Floats]:
+    """The k nearest rows (n, k) that agree with each of X, their distances (n, k), and its radius (n,).
+
+    The radius is the distance to the k-th nearest row of all, or to the last one where there are fewer.
+    """
+    near, distance = pool.nearest(X, k)
+    far = replace(pool, fixed=pool.fixed[:0]).nearest(X, k)[1] if len(pool.fixed) else distance
+    return near, distance, far[:, min(k, len(pool.rows)) - 1]
+
+
+def _cost(distance: Floats, one: Floats, two: Floats) -> Floats:
+    """Cost of edges between rows with these radii."""
+    return np.maximum(distance * (one + two) / 2, STEP)
