@@ -11,6 +11,7 @@ from jali.encoding import Encoding
 from jali.explanation import Counterfactual
 from jali.inquests import LINKED, Inquest, Scene, held
 from jali.inquiry import Claims
+from jali.knowledge.census import Census
 from jali.knowledge.register import Register
 from jali.models._linear import LinearModel
 
@@ -96,3 +97,11 @@ def test_an_explainer_that_names_no_training_row_reidentifies_nobody():
 
     out = held(Inquest(Linkage(), Register(), Made([0])), scene(1), np.random.default_rng(0))
     assert out["truth"].tolist() == [False]
+
+
+def test_in_a_census_more_people_fit_and_only_those_behind_the_model_are_real():
+    """Two outsiders of 30 and one of 20 are in the census; the answer shows the only training row of 20."""
+    out = held(Inquest(Linkage(), Census(), Shows([0])), scene(1), np.random.default_rng(0))
+    value = dict(zip(LINKED, out["quality"], strict=True))
+    assert value["crowd"].tolist() == [2]
+    assert value["singled_out"].tolist() == [0]

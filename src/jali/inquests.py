@@ -125,10 +125,10 @@ def _rows_of(knowledge: Knowledge, scene: Scene) -> Dataset:
     """The rows that a kind of knowledge is made from; of everybody, those behind the model come first."""
     if knowledge.whose == "others":
         return scene.others
-    share = getattr(knowledge, "others", 0.0)
-    some = scene.others.X[: round(share * len(scene.others))]
-    labels = np.concatenate([scene.owner.y, scene.others.y[: len(some)]])
-    return Dataset(np.concatenate([scene.owner.X, some]), labels, scene.owner.schema)
+    rest = [scene.records, scene.others] if knowledge.whose == "everybody" else []
+    tables = [scene.owner, *rest]
+    X, y = (np.concatenate([getattr(t, name) for t in tables]) for name in ("X", "y"))
+    return Dataset(X, y, scene.owner.schema)
 
 
 def _oracle(inquest: Inquest, scene: Scene, rng: Rng) -> tuple[Oracle, list[Explanation]]:

@@ -12,6 +12,7 @@ from jali.core import Dataset, Floats, Ints, JaliError, Rng, Schema, frozen
 from jali.explanation import Explanation
 
 Shows = Literal["label", "probabilities", "explanation"]
+Whose = Literal["others", "owner", "everybody"]
 
 
 def silent(X: Floats) -> Explanation:
@@ -92,9 +93,9 @@ class Links:
 
 
 class Knowledge(Protocol):
-    """What an adversary holds before asking; whose: rows of the population outside the game, or of everybody."""
+    """What an adversary holds before asking; whose: rows outside the game, those behind the model, or of everybody."""
 
-    whose: ClassVar[Literal["others", "everybody"]]
+    whose: ClassVar[Whose]
 
     def know(self, rows: Dataset, rng: Rng) -> Dataset:
         """What is left of the rows; of everybody, the people behind the model come first."""

@@ -1,0 +1,32 @@
+"""A public register of a whole population."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from jali.core import Dataset, Rng
+from jali.inquiry import Whose
+from jali.knowledge._people import listed
+
+
+@dataclass(frozen=True)
+class Census:
+    """A list of everybody by name, whether a model was trained on them or not: quasi-identifiers and nothing else.
+
+    As `register`, but most who fit an answer are not behind the model, so fewer are named rightly.
+
+    Sweeney, k-Anonymity: A Model for Protecting Privacy, 2002.
+
+    >>> import numpy as np
+    >>> from jali.core import Column, Schema
+    >>> data = Dataset(np.array([[30.0, 9.0]]), [1], Schema((Column("age", role="quasi"), Column("income"))))
+    >>> Census().know(data, np.random.default_rng(0)).X
+    array([[30.,  0.]])
+    """
+
+    whose: ClassVar[Whose] = "everybody"
+
+    def know(self, rows: Dataset, rng: Rng) -> Dataset:  # noqa: ARG002 (nothing is drawn)
+        """The rows without labels and private values."""
+        return listed("census", rows)
