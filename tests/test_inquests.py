@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from jali.attacks.intersection import Intersection
 from jali.attacks.linkage import Linkage
 from jali.core import Column, Dataset, Schema
 from jali.encoding import Encoding
@@ -34,10 +35,14 @@ class Shows:
         return Counterfactual(owner.X[at.clip(0)], at >= 0, origin=at)
 
 
+def draws(name):
+    return np.random.default_rng(len(name))
+
+
 def scene(n):
     data = Dataset(np.concatenate([OWNER, OTHERS, np.zeros((n, 3))]), np.zeros(7 + n, dtype=int), SCHEMA)
     at = np.arange(len(data))
-    return Scene.of(MODEL, data, at < 4, at >= 7)
+    return Scene.of(MODEL, data, at < 4, at >= 7, draws)
 
 
 def measured(rows):
@@ -84,7 +89,9 @@ class Guess:
 def test_claims_of_membership_have_membership_for_truth():
     data = Dataset(np.concatenate([OWNER, OTHERS]), np.zeros(7, dtype=int), SCHEMA)
     at = np.arange(7)
-    out = held(Inquest(Guess(), Register(), None), Scene.of(MODEL, data, at < 4, at >= 2), np.random.default_rng(0))
+    out = held(
+        Inquest(Guess(), Register(), None), Scene.of(MODEL, data, at < 4, at >= 2, draws), np.random.default_rng(0)
+    )
     assert out["truth"].tolist() == [True, True, False, False, False]
     assert int(out["queries"]) == 5
     assert out["quality"].shape == (0, 5)
@@ -105,3 +112,17 @@ def test_in_a_census_more_people_fit_and_only_those_behind_the_model_are_real():
     value = dict(zip(LINKED, out["quality"], strict=True))
     assert value["crowd"].tolist() == [2]
     assert value["singled_out"].tolist() == [0]
+
+
+def test_an_answer_is_the_same_whichever_attack_reads_it_and_is_asked_for_once():
+    class Counts(Shows):
+        calls = 0
+
+        def explain(self, model, X, schema, owner, rng):
+            Counts.calls += 1
+            return super().explain(model, X, schema, owner, rng)
+
+    told, explainer = scene(1), Counts([0])
+    for inquiry in (Linkage(), Intersection()):
+        held(Inquest(inquiry, Register(), explainer), told, np.random.default_rng(0))
+    assert Counts.calls == 1

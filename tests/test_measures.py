@@ -110,3 +110,18 @@ def test_plausibility_says_what_is_missing():
         measures.plausibility(there, np.array([1]), owner)
     with pytest.raises(JaliError, match="at least 1"):
         measures.plausibility(there, np.array([0]), owner, k=0)
+
+
+def test_reliance_is_the_accuracy_that_hangs_on_quasi_identifiers():
+    """The model reads the first column alone: with it the quasi-identifier, all accuracy beyond a coin hangs on it."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(4000, 2))
+    model_of = lambda schema: LinearModel(Encoding(schema), np.array([[0.0, 9.0], [0.0, 0.0]]), np.zeros(2))  # noqa: E731
+    for column, want in ((0, 0.5), (1, 0.0)):
+        roles = ["quasi" if j == column else "private" for j in range(2)]
+        schema = Schema(tuple(Column(f"x{j}", role=role) for j, role in enumerate(roles)))
+        value, there = measures.reliance(model_of(schema), Dataset(X, X[:, 0] > 0, schema), rng)
+        assert there.all()
+        assert value.mean() == pytest.approx(want, abs=0.04)
+    plain = Schema((Column("a"), Column("b")))
+    assert not measures.reliance(model_of(plain), Dataset(X, X[:, 0] > 0, plain), rng)[1].any()

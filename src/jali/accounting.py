@@ -185,14 +185,14 @@ def spent(
     return Spent(totals[by], delta, by)
 
 
-def recomputed(guarantee: Guarantee, event: DpEvent | None = None) -> Recomputed:
-    """One use of a mechanism, counted by the two accountants of dp-accounting.
+def recomputed(guarantee: Guarantee, event: DpEvent) -> Recomputed:
+    """One use of a mechanism, counted by the two accountants of dp-accounting, beside its claim.
 
-    event: what the mechanism does, such as `LaplaceDpEvent(scale / sensitivity)`; without it the claim's own event,
-    and then only the arithmetic of the claim is checked, not the code that adds the noise. A pure claim is looked at
-    delta = 1e-9, where it must hold as well, because sums on a grid do not reach zero.
+    event: what the mechanism does, such as `LaplaceDpEvent(scale / sensitivity)`. Take it from the noise that is added:
+    the claim's own event would only be read back. A pure claim is looked at delta = 1e-9, where it must hold as well,
+    because sums on a grid do not reach zero.
     """
-    dp, event = accounting(), guarantee.event() if event is None else event
+    dp = accounting()
     delta = max(guarantee.delta, 1e-9)
     relation = _relation(dp, event)
     losses = dp.pld.PLDAccountant(relation, guarantee.epsilon / 2**12)

@@ -22,7 +22,7 @@ from jali.core import Bools, Dataset, Ensemble, Existing, Ints, Model, Rng, Seen
 from jali.encoding import Encoding
 from jali.explanation import Explainer, public
 from jali.inquests import Inquest, Scene, held
-from jali.measures import MEASURES, Neighbourhood, appraise
+from jali.measures import MEASURES, RELIANCE, Neighbourhood, appraise, reliance
 from jali.models._restore import restore
 from jali.store import Arrays, Store
 
@@ -54,8 +54,10 @@ class Channel:
         return tuple(prefix + parts.spec(s) for s in self.signals)
 
     def measures(self) -> tuple[str, ...]:
-        """Names of the measures of its recourse: explainer/measure; none where it gives no recourse."""
-        if self.explainer is None or self.explainer.gives != "counterfactual":
+        """Names of its measures: explainer/measure of recourse; none of what gives no recourse."""
+        if self.explainer is None:
+            return (RELIANCE,)
+        if self.explainer.gives != "counterfactual":
             return ()
         return tuple(f"{self.name}/{measure}" for measure in (*MEASURES, SECONDS))
 
@@ -100,31 +102,41 @@ def digest(*arrays: Any) -> str:
 
 def run_block(block: Block) -> list[list[Arrays]]:
     """What each channel and each inquest of each column of a block left; whatever is new is kept in the store."""
-    models = _models(block)
+    models, scenes = _models(block), dict[int, Scene]()
     works: list[Channel | Inquest] = [*block.channels, *block.inquests]
     out = []
-    for at, column in enumerate(block.columns):
+    for at in range(len(block.columns)):
         made = []
         for work, key in zip(works, block.keys[at], strict=True):
             arrays = None if block.store is None else block.store.load(key)
             if arrays is None:
-                arrays = _done(work, partial(models, at), block, at, column)
+                arrays = _done(work, partial(models, at), block, at, scenes)
                 if block.store is not None and arrays:
                     block.store.save(key, arrays)
             made.append(arrays)
+        scenes.pop(at, None)
         out.append(made)
     return out
 
 
-def _done(work: Channel | Inquest, model: Callable[[], Model], block: Block, at: int, column: int) -> Arrays:
+def _done(
+    work: Channel | Inquest, model: Callable[[], Model], block: Block, at: int, scenes: dict[int, Scene]
+) -> Arrays:
     """The signals of a channel, or the claims of an inquest where the column is a target."""
-    roles = block.roles.pick(at)
+    roles, column = block.roles.pick(at), block.columns[at]
     if isinstance(work, Channel):
         return observe(model(), block.data, roles, work, block.seed, column)
     if not roles.measured.any():
         return {}
-    rng = stream(block.seed, ASK, zlib.crc32(work.name.encode()), column)
-    return held(work, Scene.of(model(), block.data, roles.member, roles.measured), rng)
+    if at not in scenes:
+        draws = partial(_named_stream, block.seed, column)
+        scenes[at] = Scene.of(model(), block.data, roles.member, roles.measured, draws)
+    return held(work, scenes[at], _named_stream(block.seed, column, work.name))
+
+
+def _named_stream(seed: int, column: int, name: str) -> Rng:
+    """The stream of what is asked, or said, under a name about one column."""
+    return stream(seed, ASK, zlib.crc32(name.encode()), column)
 
 
 def observe(model: Model, data: Dataset, roles: Roles, channel: Channel, seed: int, column: int) -> Arrays:
@@ -141,7 +153,10 @@ def observe(model: Model, data: Dataset, roles: Roles, channel: Channel, seed: i
         for s, signal in enumerate(channel.signals):
             value[s, rows] = signal(seen.only(signal.needs))
         some = roles.measured[rows]
-        if kinds and some.any():
+        if channel.explainer is None and some.any():
+            rng = stream(seed, JUDGE, label, column, tile)
+            quality[0, rows[some]], there[0, rows[some]] = reliance(model, data.rows(rows[some]), rng)
+        elif kinds and some.any():
             rng = stream(seed, JUDGE, label, column, tile)
             given = seen.answer.pick(some)
             quality[:-1, rows[some]], there[:-1, rows[some]] = appraise(model, seen.x[some], given, near, rng)

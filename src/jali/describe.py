@@ -10,7 +10,7 @@ import numpy as np
 
 from jali.core import Bools, Dataset, Evidence, Floats, Game, Guesses
 from jali.judge import caught
-from jali.measures import Quality
+from jali.measures import RELIANCE, Quality
 from jali.results import Exposed, Row
 from jali.stats.intervals import average
 
@@ -32,7 +32,7 @@ SHARES = frozenset(
         "imputed",
     ]
 )
-SOMETIMES = ("clamped", "gap", "people", "ncp", "pureness")  # measures that only some explainers have
+SOMETIMES = (RELIANCE, "clamped", "gap", "people", "ncp", "pureness")  # measures that only some explainers have
 BY_GROUP = ("people", "ncp", "pureness")
 NOBODY = "There is no record to measure it on."
 
@@ -123,7 +123,8 @@ def _measure(metric: str, explainer: str, x: Any, unit: Any, record: Any) -> Row
     if not len(x):
         return Row(kind="measure", metric=metric, explainer=explainer, value=None, reason=NOBODY)
     e, most = average(x.astype(np.float64), unit, record), 1.0 if metric.rpartition(": ")[2] in SHARES else np.inf
-    low, high = (None if side is None else min(max(side, 0.0), most) for side in (e.low, e.high))
+    least = -1.0 if metric == RELIANCE else 0.0
+    low, high = (None if side is None else min(max(side, least), most) for side in (e.low, e.high))
     return Row(kind="measure", metric=metric, explainer=explainer, value=e.value, low=low, high=high, units=e.units)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -38,20 +39,26 @@ class Inquest:
         return tuple(f"{parts.spec(self.explainer)}/{parts.name_of(self.inquiry)}: {m}" for m in LINKED)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Scene:
-    """One model with its training rows, the records asked about and the rest of the population."""
+    """One model with its training rows, the records asked about and the rest of the population.
+
+    draws: the random stream of what an explainer, by name, says of the records. told: what was said so far; an answer
+    is the same whichever attack reads it, and whatever was asked before.
+    """
 
     model: Model
     owner: Dataset
     records: Dataset
     others: Dataset
     inside: Bools
+    draws: Callable[[str], Rng]
+    told: dict[str, Explanation] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, model: Model, data: Dataset, member: Bools, scored: Bools) -> Scene:
+    def of(cls, model: Model, data: Dataset, member: Bools, scored: Bools, draws: Callable[[str], Rng]) -> Scene:
         """The scene of a column of a game, from who trained it (N,) and who is asked about (N,)."""
-        return cls(model, data.rows(member), data.rows(scored), data.rows(~member & ~scored), member[scored])
+        return cls(model, data.rows(member), data.rows(scored), data.rows(~member & ~scored), member[scored], draws)
 
 
 def held(inquest: Inquest, scene: Scene, rng: Rng) -> Arrays:
@@ -131,14 +138,24 @@ def _rows_of(knowledge: Knowledge, scene: Scene) -> Dataset:
     return Dataset(X, y, scene.owner.schema)
 
 
+def _explained(explainer: Explainer | None, scene: Scene, X: Floats, rng: Rng) -> Explanation:
+    """What an explainer says of rows X (n, D); of the records of the scene it is asked once."""
+    if explainer is None:
+        raise JaliError("This attack reads explanations: name an explainer beside it.")
+    name, known = parts.spec(explainer), scene.owner if "owner" in explainer.reads else None
+    if X is not scene.records.X:
+        return explainer.explain(scene.model, X, scene.owner.schema, known, rng)
+    if name not in scene.told:
+        scene.told[name] = explainer.explain(scene.model, X, scene.owner.schema, known, scene.draws(name))
+    return scene.told[name]
+
+
 def _oracle(inquest: Inquest, scene: Scene, rng: Rng) -> tuple[Oracle, list[Explanation]]:
     """What the adversary may ask, and a list that keeps what was answered with what is not shown."""
     explainer, schema, kept = inquest.explainer, scene.owner.schema, list[Explanation]()
 
     def tell(X: Floats) -> Explanation:
-        assert explainer is not None
-        known = scene.owner if "owner" in explainer.reads else None
-        kept.append(explainer.explain(scene.model, X, schema, known, rng))
+        kept.append(_explained(explainer, scene, X, rng))
         return public(kept[-1])
 
     if explainer is None:

@@ -20,6 +20,7 @@ from jali.explanation import Counterfactual
 
 PLAIN = ("validity", "cost_l0", "cost_l1", "cost_l2", "sparsity", "plausibility")
 SHOWN = ("people", "ncp", "pureness")  # of answers that show training rows, as they are or generalised
+RELIANCE = "reliance_on_quasi_identifiers"
 MEASURES = (*PLAIN, "clamped", "gap", *SHOWN)
 BLOCK = 256  # rows compared with all training rows at once
 SAME = 1e-9  # moves below this are rounding
@@ -108,6 +109,21 @@ def _shown(model: Model, given: Counterfactual, owner: Dataset, rng: Rng) -> Flo
             pureness(model, regions, owner, wanted, rng).value,
         ]
     )
+
+
+def reliance(model: Model, records: Dataset, rng: Rng) -> tuple[Floats, Bools]:
+    """How much a right prediction needs the quasi-identifiers (n,), and whether there are any (n,).
+
+    1 where the model is right about a record and wrong once its quasi-identifiers are those of another of the records,
+    -1 the other way round: on average, the accuracy that hangs on them (Breiman's permutation importance, 2001).
+    """
+    quasi = np.array([column.role == "quasi" for column in records.schema.columns], dtype=bool)
+    order = rng.permutation(len(records))
+    other = np.empty_like(order)
+    other[order] = np.roll(order, 1)  # nobody is paired with themselves
+    mixed = np.where(quasi, records.X[other], records.X)
+    right, still = (model.logits(X).argmax(axis=1) == records.y for X in (records.X, mixed))
+    return right.astype(np.float64) - still, np.full(len(records), bool(quasi.any()))
 
 
 def validity(model: Model, X: Floats, there: Counterfactual, schema: Schema) -> Floats:
