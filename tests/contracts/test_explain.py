@@ -8,16 +8,17 @@ import numpy as np
 import pytest
 
 from jali import parts
-from jali.core import Column, Dataset, JaliError, Schema
+from jali.core import Column, Dataset, JaliError, Schema, frozen
 from jali.encoding import Encoding
+from jali.explanation import Surrogate
 from jali.models.logistic import Logistic
 
 SCHEMA = Schema(
     (
-        Column("age", "integer", 18, 90, 45, 15, mutable=False),
+        Column("age", "integer", 18, 90, 45, 15, mutable=False, role="quasi"),
         Column("income", "number", 0, 200, 50, 25),
         Column("lines", "integer", 0, 12, 4, 3),
-        Column("job", "category", categories=("a", "b", "c")),
+        Column("job", "category", categories=("a", "b", "c"), role="quasi"),
     ),
     favourable=1,
 )
@@ -40,6 +41,7 @@ def example(name: str):
     return dataclasses.replace(part, public=Public()) if hasattr(part, "public") else part
 
 
+FOREST = parts.build("model", 'sklearn(estimator="sklearn.ensemble:RandomForestClassifier", params="n_estimators=5")')
 EXPLAINERS = [example(name) for name in parts.names("explain")]
 RECOURSE = [e for e in EXPLAINERS if e.gives == "counterfactual"]
 explainers = pytest.mark.parametrize("explainer", EXPLAINERS, ids=parts.names("explain"))
@@ -57,7 +59,8 @@ def people(n: int, seed: int) -> Dataset:
 def setting(explainer, n: int = 300):
     """People, and a model of them that the explainer can explain."""
     data = people(n, 0)
-    trainer = explainer.deployed() if hasattr(explainer, "deployed") else Logistic()
+    plain = FOREST if explainer.wants == "trees" else Logistic()
+    trainer = explainer.deployed() if hasattr(explainer, "deployed") else plain
     return data, trainer.fit(data, np.ones((n, 1), bool), [np.random.default_rng(1)])[0]
 
 
@@ -67,6 +70,10 @@ def explain(explainer, model, data, rows=slice(None), seed=0):
 
 
 def values(explanation):
+    """The numbers of an explanation; of a surrogate, what it says of a grid of people."""
+    if isinstance(explanation, Surrogate):
+        said = [model.logits(people(40, 5).X).ravel() for model in explanation.models]
+        return frozen(np.stack(said)[explanation.which], float, (None, None), "said")
     return explanation.value if hasattr(explanation, "value") else explanation.rows
 
 
@@ -121,10 +128,7 @@ def test_specification_and_docstring(explainer):
 @explainers
 def test_a_model_it_cannot_explain_is_refused_in_one_sentence(explainer):
     data = people(300, 0)
-    forest = parts.build(
-        "model", 'sklearn(estimator="sklearn.ensemble:RandomForestClassifier", params="n_estimators=5")'
-    )
-    model = forest.fit(data, np.ones((len(data), 1), bool), [np.random.default_rng(0)])[0]
+    model = FOREST.fit(data, np.ones((len(data), 1), bool), [np.random.default_rng(0)])[0]
     refusal = _refusal(lambda: explain(explainer, model, data))
     assert refusal == "" or ("needs" in refusal and "RandomForestClassifier" in refusal)
 

@@ -253,9 +253,9 @@ def test_real_tables(name, monkeypatch):
     order = np.random.default_rng(0).permutation(len(data))
     cut = int(0.6 * len(data))
     owner, X = data.rows(order[:cut]), data.X[order[cut:]]
-    forest = Sklearn("sklearn.ensemble:RandomForestClassifier", "n_estimators=20, max_leaf_nodes=100")
+    forest = Sklearn("sklearn.ensemble:RandomForestClassifier", "n_estimators=50")
     model = forest.fit(owner, np.ones((cut, 1), bool), [np.random.default_rng(0)])[0]
-    X = X[model.logits(X).argmax(axis=1) != data.schema.favourable][:25]
+    X = X[model.logits(X).argmax(axis=1) != data.schema.favourable][:15]
     there = NICE(immutable="free").explain(model, X, data.schema, owner, np.random.default_rng(0))
     ours, best = (KAnonymous(solver=s).protect(model, there, owner) for s in ("grasp", "optimal"))
     assert ours.able.all()

@@ -64,6 +64,9 @@ def dataset(
     ([[30.0, 1.0], [50.0, 0.0]], ('f', 'm'))
     """
     inputs = _inputs(table, target, groups)
+    for said, some in {"quasi": quasi, "immutable": immutable, "categories": categories, "integers": integers}.items():
+        if unknown := [name for name in some if name not in table.columns]:
+            raise JaliError(f"{said}: there is no column {unknown[0]!r}; there are {', '.join(map(str, inputs))}.")
     y, classes = _outcome(table[target])
     X, columns = [], []
     for name in inputs:
