@@ -140,7 +140,7 @@ def code() -> str:
 
     What only some parts use is digested with those parts, so that an edit elsewhere costs no stored number.
     """
-    versions = repr([_version(n) for n in ("numpy", "scipy", "scikit-learn", "torch")])
+    versions = repr([_version(n) for n in ("numpy", "scipy", "scikit-learn", "torch", "shap", "captum", "opacus", "transformers")])
     return hashlib.sha256((versions + _source("jali.columns")).encode()).hexdigest()
 
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from jali import parts
-from jali.core import Column, JaliError, Schema
+from jali.core import Column, Dataset, JaliError, Schema
 from jali.encoding import Encoding
-from jali.explain._capability import differentiable, linear
+from jali.explain._capability import differentiable, linear, trees
 from jali.models._network import Network
 
 SCHEMA = Schema((Column("a"), Column("b")))
@@ -40,3 +40,27 @@ def test_a_network_is_offered_gradients_where_it_is_not_linear():
     assert "scfe" in str(refusal.value)
     assert "linear_recourse," not in str(refusal.value)
     assert differentiable("scfe", net, SCHEMA) is net
+
+
+@pytest.mark.parametrize("name", ["input_x_gradient", "saliency", "integrated_gradients", "gradient_shap"])
+def test_attributions_by_gradients_say_what_fits_instead(name):
+    explainer = parts.build("explain", name)
+    with pytest.raises(JaliError, match=f"{name} needs gradients, and OnlyLabels has none: .*kernel_shap, lime"):
+        explainer.explain(Labels(), np.ones((2, 2)), SCHEMA, None, np.random.default_rng(0))
+
+
+def test_a_forest_is_offered_what_reads_trees():
+    rng = np.random.default_rng(0)
+    data = Dataset(rng.normal(size=(40, 2)), np.arange(40) % 2, SCHEMA)
+    trainer = parts.build(
+        "model", 'sklearn(estimator="sklearn.ensemble:ExtraTreesClassifier", params="n_estimators=2")'
+    )
+    forest = trainer.fit(data, np.ones((40, 1), dtype=bool), [rng])[0]
+    assert trees("tree_shap", forest) is forest
+    with pytest.raises(JaliError, match="saliency needs gradients, and ExtraTreesClassifier has none") as refusal:
+        differentiable("saliency", forest, SCHEMA)
+    assert "tree_shap" in str(refusal.value)
+    with pytest.raises(JaliError, match="tree_shap needs trees") as refusal:
+        trees("tree_shap", Labels())
+    assert "growing_spheres" in str(refusal.value)
+    assert "saliency" not in str(refusal.value)

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import captum.attr
 import numpy as np
+import pytest
 
 from jali.core import Column, Dataset, Schema
 from jali.encoding import Encoding
 from jali.explain.input_x_gradient import InputXGradient
 from jali.models._linear import LinearModel
 from jali.models.mlp import MLP
+from tests.explain import networks
 
 SCHEMA = Schema((Column("a"), Column("b"), Column("c")))
 
@@ -39,3 +42,13 @@ def test_network_attributions_agree_with_finite_differences():
         slope[:, j] = (model.logits(X + step)[pick, top] - model.logits(X - step)[pick, top]) / 2e-2
     near = np.abs(explain(model, X) - X * slope) < 2e-2
     assert near.mean() > 0.95  # a kink of a unit between the two points is rare
+
+
+@pytest.mark.parametrize("hidden", [(50,), (40, 20)])
+def test_it_equals_captum(hidden):
+    net, model = networks.twins(hidden)
+    X = networks.rows()
+    expected = networks.captum(captum.attr.InputXGradient, model, X)
+    for ours in (net, model):
+        found = InputXGradient().explain(ours, X, networks.SCHEMA, None, np.random.default_rng(0)).value
+        np.testing.assert_allclose(found, expected, atol=1e-5)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from jali import parts
 from jali.core import Differentiable, JaliError, Linear, Model, Schema
+from jali.models._estimator import FittedModel
 
 
 def linear(name: str, model: Model, schema: Schema) -> Linear:
@@ -28,6 +29,26 @@ def differentiable(name: str, model: Model, schema: Schema) -> Differentiable:
     return found
 
 
+def trees(name: str, model: Model) -> FittedModel:
+    """The model as a scikit-learn tree, forest or set of boosted trees that reads the columns themselves."""
+    if not isinstance(model, FittedModel) or not _has_trees(model):
+        raise JaliError(
+            f"{name} needs trees that read the columns themselves, and {_named(model)} has none: {_instead(model)}"
+            "audit a tree, a forest or boosted trees of scikit-learn, outside a pipeline."
+        )
+    return model
+
+
+def _has_trees(model: Model) -> bool:
+    if not isinstance(model, FittedModel):
+        return False
+    from sklearn import ensemble, tree
+
+    boosted = ensemble.GradientBoostingClassifier, ensemble.HistGradientBoostingClassifier
+    forests = ensemble.RandomForestClassifier, ensemble.ExtraTreesClassifier
+    return isinstance(model.estimator, (tree.DecisionTreeClassifier, *forests, *boosted))
+
+
 def _probe(model: Model, schema: Schema) -> Linear | None:
     probe = getattr(model, "linear", None)
     return None if probe is None else probe(schema)
@@ -39,7 +60,12 @@ def _named(model: Model) -> str:
 
 def _instead(model: Model) -> str:
     """The explainers that want no more than this model has."""
-    able = {"labels", "gradient"} if isinstance(model, Differentiable) else {"labels"}
+    has = {
+        "gradient": isinstance(model, Differentiable),
+        "linear": isinstance(model, Linear),
+        "trees": _has_trees(model),
+    }
+    able = {"labels"} | {what for what, there in has.items() if there}
     fitting = [name for name in parts.names("explain") if _wants(name) in able]
     return f"choose an explainer that fits ({', '.join(fitting)}), or " if fitting else "leave this explainer out, or "
 

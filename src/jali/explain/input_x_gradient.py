@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from jali.core import Dataset, Floats, Model, Rng, Schema
-from jali.encoding import Encoding
-from jali.explain._capability import differentiable
+from jali.explain._attribution import asked
 from jali.explanation import Attribution, Gives, Wants
 
 
@@ -20,6 +19,7 @@ class InputXGradient:
 
     >>> import numpy as np
     >>> from jali.core import Column
+    >>> from jali.encoding import Encoding
     >>> from jali.models._linear import LinearModel
     >>> schema = Schema((Column("a"), Column("b")))
     >>> model = LinearModel(Encoding(schema), np.array([[0.0, 2.0], [0.0, -1.0]]), np.zeros(2))
@@ -33,6 +33,5 @@ class InputXGradient:
 
     def explain(self, model: Model, X: Floats, schema: Schema, owner: Dataset | None, rng: Rng) -> Attribution:  # noqa: ARG002
         """Attributions (n, P) in model space."""
-        Z = Encoding(schema).encode(X)
-        gradient = differentiable("input_x_gradient", model, schema).gradient(Z, model.logits(X).argmax(axis=1))
-        return Attribution(Z * gradient)
+        question = asked("input_x_gradient", model, X, schema)
+        return Attribution(question.Z * question.gradient(question.Z))

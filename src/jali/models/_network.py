@@ -15,8 +15,8 @@ from jali.models._linear import lead
 
 Singles = npt.NDArray[np.float32]
 Reals = TypeVar("Reals", Singles, Floats)
-# Cells of a layer worked on at once, in float32 and in float64: they stay in the cache, and blocks much larger than
-# that go back to the system after every call, which then costs more than the arithmetic.
+# Cells of a layer worked on at once, forward alone and with gradients: they stay in the cache, and blocks much larger
+# than that go back to the system after every call, which then costs more than the arithmetic.
 SCORES, MARGINS = 2**18, 2**15
 
 
@@ -49,9 +49,33 @@ class Network:
 
     def gradient(self, Z: Floats, of: Ints) -> Floats:
         """Gradient (n, P) of the logit of class of (n,) at encoded rows Z (n, P)."""
-        layers = _hidden(Z.astype(np.float32), self.weights, self.biases)
-        back = self.weights[-1].T[np.broadcast_to(of, len(Z))]
-        return _back(back, self.weights, layers).astype(np.float64)
+        rows, slope, of = Z.astype(np.float32), np.empty(Z.shape), np.broadcast_to(of, len(Z))
+        for some in self._blocks(len(Z), MARGINS):
+            layers = _hidden(rows[some], self.weights, self.biases)
+            slope[some] = _back(self._top[of[some]], self.weights, layers)
+        return slope
+
+    def average(self, start: Floats, way: Floats, of: Ints, at: Floats, share: Floats) -> Floats:
+        """Gradients (n, P) of the logit of class of (n,), averaged over the points start (P,) + at_k way (n, P).
+
+        share (K,) weighs the points. The first layer is linear on the way, so its weights, which are most of the work
+        where there are many columns, are needed once for all points.
+        """
+        if len(self.weights) == 1:
+            return float(share.sum()) * self.gradient(way, of)
+        slope, W = np.empty(way.shape), self.weights[0]
+        base = start.astype(np.float32) @ W + self.biases[0]
+        for some in self._blocks(len(way), MARGINS):
+            rise = way[some].astype(np.float32) @ W
+            total = np.zeros_like(rise)
+            for t, weight in zip(at.astype(np.float32), share.astype(np.float32), strict=True):
+                h = t * rise
+                h += base
+                back = self._behind(_relu(h), of[some])
+                back *= weight
+                total += back
+            slope[some] = total @ W.T
+        return slope
 
     def margin(self, Z: Floats, of: Ints) -> tuple[Floats, Floats]:
         """Logit of class of (n,) minus the best other one, (n,), and its gradient (n, P) at encoded rows Z (n, P).
@@ -63,6 +87,12 @@ class Network:
         for some in self._blocks(len(Z), MARGINS):
             value[some], slope[some] = margin(Z[some], of[some])
         return value, slope
+
+    def _behind(self, h: Singles, of: Ints) -> Singles:
+        """Gradient (n, H) of the logit of class of (n,) by the input of the first hidden layer, of output h (n, H)."""
+        back = _back(self._top[of], self.weights[1:], _hidden(h, self.weights[1:], self.biases[1:]))
+        back *= h > 0
+        return back
 
     def _of_many(self, Z: Floats, of: Ints) -> tuple[Floats, Floats]:
         """The margin above the best of all other classes."""
@@ -93,6 +123,11 @@ class Network:
         """Rows that are worked on together."""
         size = max(1, cells // max(len(b) for b in self.biases))
         return [slice(at, at + size) for at in range(0, rows, size)]
+
+    @cached_property
+    def _top(self) -> Singles:
+        """Weights (C, H) of each class, side by side in memory: they are read class by class."""
+        return np.ascontiguousarray(self.weights[-1].T)
 
     @cached_property
     def _doubles(self) -> tuple[tuple[Floats, ...], tuple[Floats, ...]]:
@@ -148,8 +183,14 @@ def _hidden(Z: Reals, weights: tuple[Reals, ...], biases: tuple[Reals, ...]) -> 
     for W, b in zip(weights[:-1], biases[:-1], strict=True):
         h = layers[-1] @ W
         h += b
-        layers.append(np.maximum(h, np.zeros_like(b), out=h))  # a row of zeros, because one zero is not vectorised
+        layers.append(_relu(h))
     return layers
+
+
+def _relu(h: Reals) -> Reals:
+    """What units pass on of h (n, H), written over it."""
+    np.maximum(h, np.zeros(h.shape[1:], dtype=h.dtype), out=h)  # a row of zeros, because one zero is not vectorised
+    return h
 
 
 def _back(back: Reals, weights: tuple[Reals, ...], layers: list[Reals]) -> Reals:

@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from jali.core import Floats, Seen
+from jali.signals._norms import smallness
 
 
 @dataclass(frozen=True)
 class AttributionL2:
-    """How short the explanation is, on the log scale.
+    """How short the explanation is, on the log scale or as it is.
 
-    t = -log ||a||_2. Explanations of members tend to be flatter.
+    t = -log ||a||_2, or -||a||_2. Explanations of members tend to be flatter.
     Huang, Pawelczyk and Lakkaraju, Explaining the Model, Protecting Your Data, 2024.
 
     >>> from jali.explanation import Attribution
-    >>> AttributionL2()(Seen({"attribution": lambda: Attribution(np.array([[1.0, -1.0]]))})).round(4) + 0.0
-    array([-0.3466])
+    >>> seen = Seen({"attribution": lambda: Attribution(np.array([[3.0, -4.0]]))})
+    >>> AttributionL2()(seen).round(4) + 0.0, AttributionL2(scale="raw")(seen)
+    (array([-1.6094]), array([-5.]))
     """
 
+    scale: Literal["log", "raw"] = "log"
     needs: ClassVar[frozenset[str]] = frozenset({"attribution"})
 
     def __call__(self, seen: Seen) -> Floats:
-        """Negative log norm (n,)."""
-        return np.asarray(-np.log(np.maximum(np.linalg.norm(seen.attribution.value, axis=1), 1e-30)))
+        """Negative (log) norm (n,)."""
+        return smallness(np.linalg.norm(seen.attribution.value, axis=1), self.scale)

@@ -1,0 +1,124 @@
+"""Shapley values of any model."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from jali.core import Bools, Dataset, Floats, Ints, JaliError, Model, Rng, Schema
+from jali.explain._attribution import blocks, placed, public_rows, scores
+from jali.explanation import Attribution, Gives, Wants
+
+MOST = 4096  # columns; the coalitions of one record then take a quarter of a gigabyte
+
+
+@dataclass(frozen=True)
+class KernelShap:
+    """What each raw column adds to the score of the predicted class, as a Shapley value fitted to coalitions.
+
+    v(S) is the mean of logit_c over `background` public rows whose columns S are replaced by the record's; a minimises
+    sum_S w(S) [v(S) - v(0) - sum_{j in S} a_j]^2 subject to sum_j a_j = v(all) - v(0), w(S) = (D - 1) / (binom(D, |S|)
+    |S| (D - |S|)). All coalitions of one column, or all but one, are asked about, and `budget` more: whole sizes first,
+    then drawn in pairs of a coalition and its complement. Where the budget covers all coalitions (D <= 8 by default)
+    the values are exact. All records of a call share their coalitions, so the fit is one matrix product.
+
+    The background comes from the schema and is the same for everybody; training rows in its place would be read again
+    for every answer. A column of categories is one player, and its value goes to the category that the record has.
+
+    Lundberg and Lee, A Unified Approach to Interpreting Model Predictions, NIPS 2017; pairs: Covert and Lee, 2021.
+
+    >>> from jali.core import Column
+    >>> from jali.encoding import Encoding
+    >>> from jali.models._linear import LinearModel
+    >>> schema = Schema((Column("a"), Column("b")))
+    >>> model = LinearModel(Encoding(schema), np.array([[0.0, 2.0], [0.0, -1.0]]), np.zeros(2))
+    >>> part = KernelShap(background=1)  # the public centre alone
+    >>> part.explain(model, np.array([[3.0, 1.0]]), schema, None, np.random.default_rng(0)).value.round(6)
+    array([[ 6., -1.]])
+    """
+
+    budget: int = 256
+    background: int = 4
+    gives: ClassVar[Gives] = "attribution"
+    reads: ClassVar[frozenset[str]] = frozenset()
+    wants: ClassVar[Wants] = "labels"
+
+    def __post_init__(self) -> None:
+        if self.budget < 0 or self.background < 1:
+            raise JaliError(
+                "kernel_shap: budget must be at least 0 and background at least 1, "
+                f"not {self.budget} and {self.background}."
+            )
+
+    def explain(self, model: Model, X: Floats, schema: Schema, owner: Dataset | None, rng: Rng) -> Attribution:  # noqa: ARG002
+        """Attributions (n, P) in model space."""
+        width = X.shape[1]
+        if width > MOST:
+            raise JaliError(f"kernel_shap is meant for at most {MOST:,} columns, not {width:,}: use gradients instead.")
+        logits, public = model.logits(X), public_rows(schema, self.background)
+        of, nothing = logits.argmax(axis=1), model.logits(public).mean(axis=0)
+        sets, weight = _coalitions(width, self.budget, rng)
+        value = np.empty((len(X), len(sets)))
+        for some in blocks(len(X), sets.size):
+            value[some] = _worth(model, X[some], of[some], sets, public)
+        gain = logits[np.arange(len(X)), of] - nothing[of]
+        return Attribution(placed(_fit(value - nothing[of, None], gain, sets, weight), X, schema))
+
+
+def _worth(model: Model, X: Floats, of: Ints, sets: Bools, public: Floats) -> Floats:
+    """Mean logit (n, K) of class of (n,) at public rows whose columns in each of the sets (K, D) are the record's."""
+    return np.asarray(np.mean([scores(model, np.where(sets, X[:, None, :], row), of) for row in public], axis=0))
+
+
+def _fit(value: Floats, gain: Floats, sets: Bools, weight: Floats) -> Floats:
+    """Least squares (n, D) for the value (n, K) of sets (K, D) with weight (K,); each row adds up to its gain (n,)."""
+    weighted = weight[:, None] * sets
+    inverse = np.linalg.inv(sets.T @ weighted)
+    free = value @ weighted @ inverse
+    return np.asarray(free + np.outer(gain - free.sum(axis=1), inverse.sum(axis=0) / inverse.sum()))
+
+
+def _coalitions(width: int, budget: int, rng: Rng) -> tuple[Bools, Floats]:
+    """Sets (K, D) of columns, neither empty nor full, and their weights (K,) in the fit."""
+    if width == 1:
+        return np.ones((1, 1), dtype=bool), np.ones(1)
+    left, whole = 2 * width + budget, 0
+    sets, weights = [], []
+    for size in range(1, width // 2 + 1):  # a size and that of its complement, as long as all of them fit
+        sizes = sorted({size, width - size})
+        count = math.comb(width, size)
+        if count * len(sizes) > left:
+            break
+        sets += [_all(width, k) for k in sizes]
+        weights += [np.full(count, _mass(width, k) / count) for k in sizes]
+        left, whole = left - count * len(sizes), size
+    rest = np.arange(whole + 1, width - whole)
+    if len(rest) and left > 1:
+        drawn = _drawn(width, rest, left // 2, rng)
+        sets += [drawn, ~drawn]
+        weights += [np.full(len(drawn), _mass(width, rest).sum() / (2 * len(drawn)))] * 2
+    return np.concatenate(sets), np.concatenate(weights)
+
+
+def _mass(width: int, size: Ints | int) -> Floats:
+    """What all sets of a size weigh together."""
+    return np.asarray((width - 1) / (size * (width - size)), dtype=np.float64)
+
+
+def _all(width: int, size: int) -> Bools:
+    """Every set (K, D) of one size."""
+    members = np.array(list(itertools.combinations(range(width), size)))
+    out = np.zeros((len(members), width), dtype=bool)
+    np.put_along_axis(out, members, True, axis=1)
+    return out
+
+
+def _drawn(width: int, sizes: Ints, count: int, rng: Rng) -> Bools:
+    """Random sets (count, D) of these sizes, each size as often as it weighs."""
+    mass = _mass(width, sizes)
+    size = rng.choice(sizes, count, p=mass / mass.sum())
+    return np.asarray(rng.random((count, width)).argsort(axis=1) < size[:, None])

@@ -1,0 +1,39 @@
+"""Absolute gradients."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from jali.core import Dataset, Floats, Model, Rng, Schema
+from jali.explain._attribution import asked
+from jali.explanation import Attribution, Gives, Wants
+
+
+@dataclass(frozen=True)
+class Saliency:
+    """How fast the score of the predicted class changes with each column, whatever the sign.
+
+    a_j = |d logit_c / d z_j| at the encoded record z, c the predicted class; for a linear model a = |w_c|, the same
+    for all who are told the same. Simonyan, Vedaldi and Zisserman, Deep Inside Convolutional Networks, 2014; with
+    absolute values as in Captum (Kokhlikyan et al., 2020).
+
+    >>> from jali.core import Column
+    >>> from jali.encoding import Encoding
+    >>> from jali.models._linear import LinearModel
+    >>> schema = Schema((Column("a"), Column("b")))
+    >>> model = LinearModel(Encoding(schema), np.array([[0.0, 2.0], [0.0, -1.0]]), np.zeros(2))
+    >>> Saliency().explain(model, np.array([[3.0, 1.0]]), schema, None, np.random.default_rng(0)).value
+    array([[2., 1.]])
+    """
+
+    gives: ClassVar[Gives] = "attribution"
+    reads: ClassVar[frozenset[str]] = frozenset()
+    wants: ClassVar[Wants] = "gradient"
+
+    def explain(self, model: Model, X: Floats, schema: Schema, owner: Dataset | None, rng: Rng) -> Attribution:  # noqa: ARG002
+        """Attributions (n, P) in model space."""
+        question = asked("saliency", model, X, schema)
+        return Attribution(np.abs(question.gradient(question.Z)))

@@ -1,0 +1,32 @@
+"""How large attributions are, and how they are shared out among the columns."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from jali.core import Floats
+
+TINY = 1e-30  # stands for nothing at all on the log scale
+
+
+def smallness(size: Floats, scale: Literal["log", "raw"]) -> Floats:
+    """Minus the size (n,) of explanations, or minus its logarithm.
+
+    >>> smallness(np.array([1.0, 2.0]), "raw"), smallness(np.array([1.0, 2.0]), "log").round(4) + 0.0
+    (array([-1., -2.]), array([ 0.    , -0.6931]))
+    """
+    return np.asarray(-np.log(np.maximum(size, TINY)) if scale == "log" else -size)
+
+
+def shares(value: Floats) -> Floats:
+    """What part (n, P) of all that attributions (n, P) say each column has; even parts where they say nothing.
+
+    >>> shares(np.array([[1.0, -3.0], [0.0, 0.0]]))
+    array([[0.25, 0.75],
+           [0.5 , 0.5 ]])
+    """
+    size = np.abs(value)
+    total = size.sum(axis=1, keepdims=True)
+    return np.asarray(np.where(total > 0, size, 1.0) / np.where(total > 0, total, size.shape[1]))

@@ -1,0 +1,33 @@
+"""Largest attribution."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from jali.core import Floats, Seen
+from jali.signals._norms import smallness
+
+
+@dataclass(frozen=True)
+class AttributionLinf:
+    """How small the largest attribution is, on the log scale or as it is.
+
+    t = -log max_j |a_j|, or -max_j |a_j|. Explanations of members tend to be flatter.
+    Huang, Pawelczyk and Lakkaraju, Explaining the Model, Protecting Your Data, 2024.
+
+    >>> from jali.explanation import Attribution
+    >>> seen = Seen({"attribution": lambda: Attribution(np.array([[1.0, -2.0]]))})
+    >>> AttributionLinf()(seen).round(4) + 0.0, AttributionLinf(scale="raw")(seen)
+    (array([-0.6931]), array([-2.]))
+    """
+
+    scale: Literal["log", "raw"] = "log"
+    needs: ClassVar[frozenset[str]] = frozenset({"attribution"})
+    usual: ClassVar[bool] = False
+
+    def __call__(self, seen: Seen) -> Floats:
+        """Negative (log) of the largest absolute attribution (n,)."""
+        return smallness(np.abs(seen.attribution.value).max(axis=1), self.scale)
