@@ -9,3 +9,4 @@ def test_equals_the_copy_in_scikit_learn():
     assert (data.y == y).all()
     assert {(c.kind, c.low, c.high) for c in data.schema.columns} == {("integer", 0, 16)}
     assert data.schema.classes == tuple("0123456789")
+    assert data.schema.image == (1, 8, 8)

@@ -12,6 +12,7 @@ def test_three_against_eight(real):
     assert data.schema.classes == ("3", "8")
     assert np.bincount(data.y).tolist() == [2067, 1928]
     assert data.schema.favourable is None
+    assert data.schema.image == (1, 28, 28)
     assert {(c.kind, c.low, c.high) for c in data.schema.columns} == {("number", 0.0, 255.0)}
 
 

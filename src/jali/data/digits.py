@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from jali.core import Dataset
@@ -31,4 +31,5 @@ class Digits:
 
         bunch = load_digits(as_frame=True)
         pixels = list(bunch.data.columns)
-        return _frames.dataset(bunch.frame, "target", integers=pixels, bounds=dict.fromkeys(pixels, (0.0, 16.0)))
+        data = _frames.dataset(bunch.frame, "target", integers=pixels, bounds=dict.fromkeys(pixels, (0.0, 16.0)))
+        return replace(data, schema=replace(data.schema, image=(1, 8, 8)))

@@ -52,7 +52,7 @@ class MNIST:
             images, labels = (np.concatenate([file[f"{kind}_train"], file[f"{kind}_test"]]) for kind in "xy")
         digits, kept = sorted(self.digits), np.isin(labels, self.digits)
         X = images[kept].reshape(-1, SIDE * SIDE).astype(np.float64)
-        schema = Schema(_pixels(X), tuple(map(str, digits)), target="digit")
+        schema = Schema(_pixels(X), tuple(map(str, digits)), target="digit", image=(1, SIDE, SIDE))
         return Dataset(X, np.searchsorted(digits, labels[kept]), schema)
 
 

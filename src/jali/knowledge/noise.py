@@ -1,0 +1,44 @@
+"""Noisy rows of the same population."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from jali.core import Dataset, JaliError, Rng
+from jali.encoding import Encoding
+
+
+@dataclass(frozen=True)
+class Noise:
+    """Other rows of the population, each value of them a little wrong: the best that an outsider may hope for.
+
+    Numbers get noise N(0, (share sd)^2), with the standard deviation of their column, and are made legal again; a
+    category is another one with probability share, all others alike. Labels stay.
+
+    Shokri et al., 2017; Naretto, Monreale and Giannotti, 2024, who write of 10 % of noise and not of its form.
+
+    >>> import numpy as np
+    >>> from jali.core import Column, Schema
+    >>> data = Dataset(np.arange(4.0)[:, None], [0, 1, 0, 1], Schema((Column("age", "integer", 0, 3),)))
+    >>> Noise(share=0.0).know(data, np.random.default_rng(0)).X.tolist() == data.X.tolist()
+    True
+    """
+
+    share: float = 0.1
+    whose: ClassVar[Literal["others", "everybody"]] = "others"
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.share <= 1:
+            raise JaliError(f"noise: share must lie between 0 and 1, not {self.share}.")
+
+    def know(self, rows: Dataset, rng: Rng) -> Dataset:
+        """The rows with noise."""
+        X = rows.X + rng.normal(size=rows.X.shape) * (self.share * rows.X.std(axis=0) if len(rows) else 0.0)
+        for j, column in enumerate(rows.schema.columns):
+            if column.kind == "category":
+                wrong = rng.random(len(rows)) < self.share
+                other = rng.integers(1, max(2, len(column.categories)), len(rows))
+                X[:, j] = (rows.X[:, j] + wrong * other) % len(column.categories)
+        encoding = Encoding(rows.schema)
+        return Dataset(encoding.decode(encoding.encode(X)), rows.y, rows.schema)

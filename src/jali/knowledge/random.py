@@ -1,0 +1,46 @@
+"""The form of a table and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from jali.core import Column, Dataset, Floats, Rng
+
+WIDE = 3.0  # spreads from the centre at which a column without bounds is cut off
+
+
+@dataclass(frozen=True)
+class Random:
+    """Made-up rows from the number, kind and bounds of the columns: the least that an outsider can know.
+
+    As many rows as there are outside the game; every value is uniform between the bounds of its column or among its
+    categories. Where the schema names no bound, it is three of its public spreads from the public centre. No labels.
+
+    Shokri et al., 2017; Naretto, Monreale and Giannotti, 2024.
+
+    >>> from jali.core import Schema
+    >>> data = Dataset(np.zeros((3, 1)), [0, 1, 0], Schema((Column("age", "integer", 18, 20),)))
+    >>> Random().know(data, np.random.default_rng(0)).X.ravel().tolist()
+    [20.0, 19.0, 19.0]
+    """
+
+    whose: ClassVar[Literal["others", "everybody"]] = "others"
+
+    def know(self, rows: Dataset, rng: Rng) -> Dataset:
+        """Uniform rows."""
+        drawn = [_uniform(column, len(rows), rng) for column in rows.schema.columns]
+        return Dataset(np.stack(drawn, axis=1), np.zeros(len(rows), dtype=np.int64), rows.schema)
+
+
+def _uniform(column: Column, count: int, rng: Rng) -> Floats:
+    """So many values (count,) of a column."""
+    if column.kind == "category":
+        return rng.integers(len(column.categories), size=count).astype(np.float64)
+    low = column.low if np.isfinite(column.low) else column.centre - WIDE * column.spread
+    high = column.high if np.isfinite(column.high) else column.centre + WIDE * column.spread
+    if column.kind == "integer":
+        return rng.integers(int(np.ceil(low)), int(np.floor(high)), size=count, endpoint=True).astype(np.float64)
+    return rng.uniform(low, high, count)

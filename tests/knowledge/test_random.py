@@ -1,0 +1,39 @@
+"""Nothing of the rows but their number."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from jali import parts
+from jali.knowledge.random import Random
+
+from .tables import SCHEMA, assert_legal, table
+
+
+def test_values_are_uniform_between_bounds_or_three_spreads():
+    known = Random().know(table(), np.random.default_rng(1))
+    assert_legal(known)
+    np.testing.assert_allclose(np.bincount(known.X[:, 1].astype(int)) / 4000, [1 / 3] * 3, atol=0.03)
+    assert known.X[:, 0].mean() == pytest.approx(54, abs=1.5)
+    assert set(np.unique(known.X[:, 0])) == set(range(18, 91))
+    assert known.X[:, 2].max() == pytest.approx(5 + 3 * 2, abs=0.05)  # bounded below only
+    assert known.X[:, 2].min() == pytest.approx(0, abs=0.05)
+    assert not known.y.any()
+
+
+def test_the_rows_themselves_are_not_read():
+    rows = table(100)
+    other = dataclasses.replace(rows, X=np.tile([20.0, 1, 3, 0], (100, 1)))
+    first, again = (Random().know(r, np.random.default_rng(3)).X for r in (rows, other))
+    np.testing.assert_array_equal(first, again)
+
+
+def test_all_kinds_of_knowledge_have_names():
+    for name in ("noise", "statistical", "random"):
+        part = parts.build("knowledge", name)
+        assert parts.spec(part) == name
+        assert part.whose == "others"
+        assert part.know(table(10), np.random.default_rng(0)).schema == SCHEMA
