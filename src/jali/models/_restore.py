@@ -9,6 +9,7 @@ from jali.core import Ensemble
 from jali.encoding import Encoding
 from jali.models._linear import LinearEnsemble
 from jali.models._network import NetworkEnsemble
+from jali.models._torch import restored
 
 
 def restore(arrays: Mapping[str, Any], encoding: Encoding) -> Ensemble | None:
@@ -24,6 +25,8 @@ def restore(arrays: Mapping[str, Any], encoding: Encoding) -> Ensemble | None:
     """
     if "coef" in arrays:
         return LinearEnsemble(encoding, arrays["coef"], arrays["intercept"])
+    if "architecture" in arrays:
+        return restored(arrays, encoding)
     depth = sum(name.startswith("weight") for name in arrays)
     if not depth:
         return None

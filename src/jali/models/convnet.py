@@ -1,0 +1,63 @@
+"""Small convolutional networks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from jali.core import Bools, Dataset, JaliError, Rng, Schema
+from jali.models._descent import fitted, joined, picture, positive, seeded
+from jali.models._torch import TorchEnsemble
+
+if TYPE_CHECKING:
+    from torch import nn
+
+STAGES, LEAST, GROUPS = 3, 4, 4  # stages at most; a picture is halved down to no less than 4 pixels; groups of norms
+
+
+@dataclass(frozen=True)
+class ConvNet:
+    """A convolutional network: up to three stages of 3 × 3 convolution, group norm, ReLU and 2 × 2 maximum.
+
+    The first stage has `width` channels, each next one twice as many; one layer leads from there to the logits. Norms
+    are over channels of one picture (Wu and He, Group Normalization, 2018), never over a batch, so no picture's output
+    depends on another's, and the network can be trained privately. Adam with a step size that rises to `lr` over a
+    tenth of the steps and then falls to zero.
+
+    >>> ConvNet(width=8, epochs=5)
+    ConvNet(width=8, epochs=5, lr=0.003, batch=64)
+    """
+
+    width: int = 16
+    epochs: int = 15
+    lr: float = 3e-3
+    batch: int = 64
+
+    def __post_init__(self) -> None:
+        positive(self, width=self.width)
+        if self.width % GROUPS:
+            raise JaliError(f"convnet: width must be a multiple of {GROUPS}, not {self.width}.")
+
+    def fit(self, data: Dataset, member: Bools, rngs: list[Rng]) -> TorchEnsemble:
+        """Train one network per column of member (N, M); column j draws from rngs[j] alone."""
+        return fitted(self, data, member, rngs)
+
+    def network(self, schema: Schema) -> nn.Sequential:
+        """A network for these pictures, its weights drawn from torch's own stream."""
+        from torch import nn
+
+        image = picture("convnet", schema)
+        layers: list[nn.Module] = [nn.Unflatten(1, image)]
+        channels, height, width = image
+        for stage in range(STAGES):
+            wide = self.width * 2**stage
+            layers += [nn.Conv2d(channels, wide, 3, padding=1), nn.GroupNorm(GROUPS, wide), nn.ReLU()]
+            channels = wide
+            if min(height, width) >= 2 * LEAST:
+                layers.append(nn.MaxPool2d(2))
+                height, width = height // 2, width // 2
+        return joined([*layers, nn.Flatten()], nn.Linear(channels * height * width, len(schema.classes)))
+
+    def start(self, schema: Schema, seed: int) -> nn.Sequential:
+        """The network that training starts from."""
+        return seeded(seed, lambda: self.network(schema))

@@ -1,0 +1,155 @@
+"""Networks that have seen public pictures before they see private rows."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import inspect
+import os
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from jali import parts
+from jali.core import Bools, Dataset, JaliError, Rng, Schema, Source, Trainer
+from jali.models import _descent, _torch
+from jali.models._descent import Architecture, descend, fitted, positive, seeded, tensors
+from jali.models._torch import TorchEnsemble
+from jali.models._weights import fill
+from jali.store import Arrays, Store
+
+if TYPE_CHECKING:
+    import torch
+    from torch import nn
+
+SEED = 0  # of public training, which is the same for every study
+REACH = 8  # public pictures are shifted by up to this part of their side
+
+
+@dataclass(frozen=True)
+class FineTuned:
+    """Networks of `model` that start from public weights and go on with the private rows, each with a new head.
+
+    The body comes from `model` trained on the data set `public` with its own epochs and step size, on pictures that
+    are mirrored and shifted at random; or from a safetensors file `weights`. Then all layers, or the head alone on
+    fixed features, see the private rows for `epochs` at a step size of up to `lr`. Public training is done once and
+    kept in the user's cache by the content of what made it.
+
+    Which model is stored under which name depends on the name of the weight file: give other weights another name.
+    The training of Huang, Pawelczyk and Lakkaraju, 2024, with a smaller network and public data at hand.
+
+    >>> from jali.data.digits import Digits
+    >>> from jali.models.convnet import ConvNet
+    >>> FineTuned(ConvNet(), public=Digits()).layers
+    'all'
+    """
+
+    model: Trainer
+    public: Source | None = None
+    weights: str = ""
+    layers: Literal["all", "head"] = "all"
+    epochs: int = 10
+    lr: float = 5e-4
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.model, Architecture):
+            name = parts.name_of(self.model)
+            raise JaliError(f"fine_tuned: model must be a network on torch such as vit or convnet, and {name} is none.")
+        if (self.public is None) == (not self.weights):
+            raise JaliError("fine_tuned starts from public data or from a file: give public or weights, one of them.")
+        positive(self)
+
+    @property
+    def batch(self) -> int:
+        """Rows of one step, as in public training."""
+        return self._inner.batch
+
+    @property
+    def _inner(self) -> Architecture:
+        assert isinstance(self.model, Architecture)
+        return self.model
+
+    def fit(self, data: Dataset, member: Bools, rngs: list[Rng]) -> TorchEnsemble:
+        """Train one network per column of member (N, M); column j draws from rngs[j] alone."""
+        return fitted(self, data, member, rngs)
+
+    def network(self, schema: Schema) -> nn.Sequential:
+        """A network for these rows, its weights drawn from torch's own stream."""
+        return self._inner.network(schema)
+
+    def start(self, schema: Schema, seed: int) -> nn.Sequential:
+        """A public body and a head drawn from a seed."""
+        net = seeded(seed, lambda: self.network(schema))
+        if self.weights:
+            fill(net, Path(self.weights))
+        else:
+            assert self.public is not None
+            _torch.load(net[0], _body(self._inner, self.public, schema.image))  # type: ignore[arg-type]
+        net[0].requires_grad_(self.layers == "all")
+        return net
+
+
+@functools.lru_cache(maxsize=2)
+def _body(model: Architecture, public: Source, image: tuple[int, int, int] | None) -> list[Any]:
+    """Tensors of the body of a network trained on public data, from the user's cache where they are there."""
+    data = public.load()
+    if data.schema.image != image:
+        raise JaliError(
+            f"fine_tuned: the public pictures are {data.schema.image} and the private ones {image}: give both the "
+            "same size."
+        )
+    cache, key = Store(_folder()), _key(model, data)
+    kept = cache.load(key)
+    if kept is None:
+        kept = _trained(model, data)
+        cache.save(key, kept)
+    return [kept[name] for name in sorted(kept)]
+
+
+def _trained(model: Architecture, data: Dataset) -> Arrays:
+    with _torch.one_thread("fine_tuned"):
+        import torch
+
+        net = model.start(data.schema, SEED)
+        varied = functools.partial(_varied, image=data.schema.image)
+        descend(net, tensors(data), model, torch.Generator().manual_seed(SEED), varied)
+        _descent.finite("fine_tuned", model.lr, net)
+    return {f"state{i:03}": tensor for i, tensor in enumerate(_torch.state(net[0]))}
+
+
+def _varied(z: torch.Tensor, stream: torch.Generator, image: tuple[int, int, int] | None) -> torch.Tensor:
+    """Rows of model space whose pictures are mirrored, every second one, and shifted; other rows as they are."""
+    import torch
+
+    if image is None:
+        return z
+    n, (height, width) = len(z), image[1:]
+    reach = min(height, width) // REACH
+    left = torch.arange(width).expand(n, width)
+    left = torch.where(torch.rand(n, 1, generator=stream) < 0.5, left, left.flip(1))
+    down, across = torch.randint(-reach, reach + 1, (2, n, 1), generator=stream)
+    rows = (torch.arange(height) + down).clamp(0, height - 1)
+    columns = (left + across).clamp(0, width - 1)
+    pictures = z.view(n, *image)[torch.arange(n)[:, None, None], :, rows[:, :, None], columns[:, None, :]]
+    return pictures.permute(0, 3, 1, 2).reshape(n, -1)
+
+
+def _key(model: Architecture, data: Dataset) -> str:
+    """Content key of public training: the network, the pictures, the code and the libraries that train it."""
+    code = [inspect.getsource(module) for module in (inspect.getmodule(type(model)), _descent) if module]
+    code += [inspect.getsource(function) for function in (_trained, _varied)]
+    versions = [metadata.version(name) for name in ("torch", "transformers") if _there(name)]
+    digest = hashlib.sha256(repr((parts.spec(model, every=True), code, versions)).encode())
+    digest.update(np.ascontiguousarray(data.X, dtype=np.float32).tobytes() + data.y.tobytes())
+    return digest.hexdigest()
+
+
+def _there(package: str) -> bool:
+    return any(metadata.distributions(name=package))
+
+
+def _folder() -> Path:
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "jali" / "public"

@@ -1,0 +1,89 @@
+"""Ranks, the Friedman test and critical distances against hand-computed values and scipy."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import friedmanchisquare, norm, studentized_range
+
+from jali.core import JaliError
+from jali.stats.ranks import Ranking, critical_distance, nemenyi, ranking
+
+NAMES = tuple("abcdefgh")
+
+
+def test_the_largest_value_has_rank_one_and_ties_share():
+    found = ranking(NAMES[:3], np.array([[3.0, 2, 1], [5, 5, 1], [1, 1, 1]]))
+    np.testing.assert_allclose(found.rank, [(1 + 1.5 + 2) / 3, (2 + 1.5 + 2) / 3, (3 + 3 + 2) / 3])
+
+
+@pytest.mark.parametrize("decimals", [1, 5])
+@pytest.mark.parametrize(("n", "k"), [(14, 4), (6, 6), (10, 3), (36, 8)])
+def test_the_friedman_test_is_that_of_scipy_with_ties_and_without(n, k, decimals):
+    values = (np.random.default_rng(n).normal(size=(n, k)) + 0.2 * np.arange(k)).round(decimals)
+    found, other = ranking(NAMES[:k], values), friedmanchisquare(*values.T)
+    assert found.statistic == pytest.approx(other.statistic)
+    assert found.p == pytest.approx(other.pvalue)
+
+
+def test_two_methods_by_hand():
+    """a better in all of 4: statistic 12 * 4 / 6 * (1/4 + 1/4) = 4; the normal quantile gives the distance."""
+    found = ranking("ab", np.array([[2.0, 1], [3, 1], [9, 8], [4, 0]]))
+    assert found.rank.tolist() == [1, 2]
+    assert found.statistic == pytest.approx(4)
+    assert found.distance == pytest.approx(norm.ppf(0.975) / math.sqrt(4))
+    assert nemenyi(found)[0, 1] == pytest.approx(2 * norm.sf(2))
+
+
+@pytest.mark.parametrize(
+    ("methods", "q"), [(2, 1.960), (3, 2.343), (4, 2.569), (5, 2.728), (6, 2.850), (8, 3.031), (10, 3.164)]
+)
+def test_the_quantiles_are_those_of_the_tables(methods, q):
+    """q at 5 % for infinitely many degrees of freedom, divided by sqrt 2, to three digits."""
+    distance = critical_distance(methods, 1) / math.sqrt(methods * (methods + 1) / 6)
+    assert distance == pytest.approx(q, abs=1e-3)
+
+
+def test_the_distance_is_where_the_p_value_is_five_per_cent():
+    distance = critical_distance(6, 36)
+    edge = Ranking(NAMES[:6], np.array([1.0, 1 + distance, 3, 4, 5, 6]), distance, 0.0, 1.0, 36)
+    assert nemenyi(edge)[0, 1] == pytest.approx(0.05, abs=1e-8)
+    scale = math.sqrt(6 * 7 / (6 * 36)) / math.sqrt(2)
+    assert nemenyi(edge)[0, 2] == pytest.approx(studentized_range.sf(2 / scale, 6, np.inf))
+    assert critical_distance(6, 36, 0.9) < distance < critical_distance(6, 36, 0.99)
+
+
+def test_one_in_twenty_rankings_of_equal_methods_finds_a_difference():
+    """For 30 settings the largest difference of ranks exceeds the critical distance in about 5 % of draws."""
+    rng, distance = np.random.default_rng(0), critical_distance(4, 30)
+    rank = rng.random((4000, 30, 4)).argsort(axis=2).mean(axis=1)
+    assert np.mean(np.ptp(rank, axis=1) >= distance) == pytest.approx(0.05, abs=0.012)
+
+
+def test_bars_are_the_largest_sets_that_are_alike_by_brute_force():
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        rank, distance = rng.uniform(1, 6, 6).round(2), rng.uniform(0.2, 4)
+        found = Ranking(NAMES[:6], rank, distance, 0.0, 1.0, 9).alike()
+        every = [
+            set(s) for r in range(2, 7) for s in itertools.combinations(range(6), r) if np.ptp(rank[list(s)]) < distance
+        ]
+        largest = [s for s in every if not any(s < other for other in every)]
+        assert sorted(map(sorted, found)) == sorted(map(sorted, largest))
+        assert [min(rank[list(s)]) for s in found] == sorted(min(rank[list(s)]) for s in found)
+
+
+def test_methods_that_never_differ_are_alike():
+    found = ranking("abc", np.ones((5, 3)))
+    assert found.statistic == 0
+    assert found.p == 1
+    assert found.alike() == [(0, 1, 2)]
+
+
+@pytest.mark.parametrize("values", [np.ones((1, 3)), np.ones((4, 2)), np.full((4, 3), np.nan), np.ones(3)])
+def test_bad_input_is_refused(values):
+    with pytest.raises(JaliError, match="two or more methods in two or more settings"):
+        ranking("abc", values)
