@@ -1,0 +1,83 @@
+"""Shadow models that mimic an oracle, and what their known membership teaches about its answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from jali.core import Bools, Dataset, Ensemble, Floats, Ints, JaliError, Rng, Trainer
+from jali.inquiry import Claims, Oracle
+from jali.models.sklearn import Sklearn
+from jali.stats.roc import steps
+
+FOREST = Sklearn("sklearn.ensemble:RandomForestClassifier", "n_estimators=100")
+MOST = 1000  # rows of the shadow that set a threshold; more of them move it by less than it matters
+Ask = Callable[[Floats], Ints]
+Measure = Callable[[Ask, Floats, Ints], Floats]
+Reference = Literal["predicted", "true"]
+
+
+@dataclass(frozen=True)
+class Mimics:
+    """Shadow models, the rows they know with the oracle's labels, and which of these trained each, member (N, M)."""
+
+    models: Ensemble
+    rows: Dataset
+    member: Bools
+
+
+def mimics(name: str, trainer: Trainer, oracle: Oracle, known: Dataset, count: int, rng: Rng) -> Mimics:
+    """Shadow models, each trained on a random half of every class of the known rows, as the oracle labels them."""
+    if len(known) < 4:
+        raise JaliError(f"{name}: the adversary knows {len(known)} rows, and shadow models need at least 4.")
+    rows = Dataset(known.X, oracle.labels(known.X), known.schema)
+    if len(np.unique(rows.y)) < 2:
+        only = rows.schema.classes[rows.y[0]]
+        raise JaliError(
+            f"{name}: the oracle gives all {len(rows)} rows that the adversary knows the class {only!r}, and a shadow "
+            "model needs two: choose knowledge closer to the data, such as noise."
+        )
+    member = np.stack([_half(rows.y, rng) for _ in range(count)], axis=1)
+    streams = [np.random.default_rng(int(rng.integers(2**63))) for _ in range(count)]
+    return Mimics(trainer.fit(rows, member, streams), rows, member)
+
+
+def _half(y: Ints, rng: Rng) -> Bools:
+    """Every second row (N,) of each class in a random order; a class of one row is in."""
+    inside, order = np.empty(len(y), dtype=bool), rng.permutation(len(y))
+    for number in np.unique(y):
+        mine = order[y[order] == number]
+        inside[mine] = np.arange(len(mine)) % 2 == 0
+    return inside
+
+
+def calibrated(measure: Measure, shadow: Mimics, oracle: Oracle, records: Dataset, reference: Reference) -> Claims:
+    """How firmly the oracle holds each record's label, less the threshold at which the shadow's own rows stand out."""
+    model, some = shadow.models[0], np.arange(len(shadow.rows))[:MOST]
+    own = _held(measure, lambda X: model.logits(X).argmax(axis=1), shadow.rows.rows(some), reference)
+    return Claims(_held(measure, oracle.labels, records, reference) - threshold(own, shadow.member[some, 0]))
+
+
+def _held(measure: Measure, ask: Ask, rows: Dataset, reference: Reference) -> Floats:
+    """The measure (n,) of each row with its reference label; 0 where the prediction is another one already."""
+    told = ask(rows.X)
+    wanted = told if reference == "predicted" else rows.y
+    right, out = told == wanted, np.zeros(len(rows))
+    out[right] = measure(ask, rows.X[right], wanted[right])
+    return out
+
+
+def threshold(score: Floats, inside: Bools) -> float:
+    """The cut with the best balanced accuracy of `score > cut`; the highest score, so that nobody is in, if none helps.
+
+    >>> threshold(np.array([0.9, 0.7, 0.5, 0.1]), np.array([True, True, False, False]))
+    0.6
+    >>> threshold(np.array([0.9, 0.1]), np.array([False, True]))
+    0.9
+    """
+    out, within, at = steps(score, inside)
+    best = int((within / within[-1] - out / out[-1]).argmax())
+    return float(at[1] if best == 0 else (at[best] + at[best + 1]) / 2)

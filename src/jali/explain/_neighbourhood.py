@@ -1,0 +1,154 @@
+"""Rows around records, labelled by the black box, with both outcomes among them.
+
+n records, S rows around each, D raw columns. All records of a call share their random draws, so that neither their
+order nor their number changes what a record gets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from jali.core import Bools, Floats, Ints, Rng
+from jali.explain import _genetic
+from jali.explain._records import Records
+
+Generator = Literal["genetic", "mixed", "probabilities", "counterfactual", "random"]
+GENERATORS = ("genetic", "mixed", "probabilities", "counterfactual", "random")
+OTHERS = 0.1  # the share of rows of another class that every neighbourhood has, if rows of it can be drawn at all
+POOL = 10  # times S rows are drawn to find such rows
+WIDE, HALVINGS = (
+    4.0,
+    8,
+)  # the search for a counterfactual: its first radius in public spreads, and how often it is halved
+
+
+@dataclass(frozen=True, eq=False)
+class Neighbourhood:
+    """Rows (n, S, D) around each record, the record itself first, and their labels (n, S)."""
+
+    rows: Floats
+    labels: Ints
+
+    @property
+    def both(self) -> Bools:
+        """Whether more than one class is there (n,)."""
+        return np.asarray((self.labels != self.labels[:, :1]).any(axis=1))
+
+
+def around(records: Records, generator: Generator, samples: int, generations: int, rng: Rng) -> Neighbourhood:
+    """Neighbourhoods of `samples` rows by one of the GENERATORS."""
+    half = samples // 2
+    makers: dict[str, Callable[[], tuple[Floats, Ints]]] = {
+        "genetic": lambda: _genetic.bred(records, samples, generations, "label", rng),
+        "probabilities": lambda: _genetic.bred(records, samples, generations, "probabilities", rng),
+        "mixed": lambda: _joined(
+            _genetic.bred(records, half, generations, "label", rng), _random(records, samples - half, rng)
+        ),
+        "counterfactual": lambda: _sought(records, samples, rng),
+        "random": lambda: _random(records, samples, rng),
+    }
+    rows, labels = makers[generator]()
+    rows, labels = _with_others(records, rows, labels, rng)
+    rows[:, 0], labels[:, 0] = records.X, records.own[1]
+    return Neighbourhood(rows, labels)
+
+
+def _joined(one: tuple[Floats, Ints], other: tuple[Floats, Ints]) -> tuple[Floats, Ints]:
+    return np.concatenate([one[0], other[0]], axis=1), np.concatenate([one[1], other[1]], axis=1)
+
+
+def _random(records: Records, samples: int, rng: Rng) -> tuple[Floats, Ints]:
+    """Rows anywhere in the population, the same for all records; the black box is asked about each once."""
+    rows = records.marginals.draw((samples,), rng)
+    n, labels = len(records.X), records.ask(rows)[1]
+    return np.repeat(rows[None], n, axis=0), np.repeat(labels[None], n, axis=0)
+
+
+def _with_others(records: Records, rows: Floats, labels: Ints, rng: Rng) -> tuple[Floats, Ints]:
+    """The same with rows of other classes in the last places, drawn from the whole population, where there are few."""
+    samples, own = labels.shape[1], records.own[1]
+    lack = int(np.ceil(OTHERS * samples)) - (labels != own[:, None]).sum(axis=1)
+    if not (lack > 0).any():
+        return rows, labels
+    pool = records.marginals.draw((POOL * samples,), rng)
+    known = records.ask(pool)[1]
+    for label in np.unique(own[lack > 0]):
+        other = np.flatnonzero(known != label)
+        for i in np.flatnonzero((lack > 0) & (own == label)):
+            some, same = other[: lack[i]], np.flatnonzero(labels[i] == label)
+            place = same[len(same) - len(some) :]
+            rows[i, place], labels[i, place] = pool[some], known[some]
+    return rows, labels
+
+
+# --- counterfactual search first -----------------------------------------------------------------------------------
+
+
+def _sought(records: Records, samples: int, rng: Rng) -> tuple[Floats, Ints]:
+    """Rows around the nearest row of another class, as wide as it took to find one, of either outcome in turn."""
+    there, radius = _nearest(records, max(2, samples // 4), rng)
+    rows = _near(records, _sparse(records, there), radius, 2 * samples, rng)
+    labels = records.ask(rows)[1]
+    other = labels != records.own[1][:, None]
+    turn = np.where(other, np.cumsum(other, axis=1), np.cumsum(~other, axis=1))
+    chosen = np.argsort(turn, axis=1, kind="stable")[:, :samples]
+    return np.take_along_axis(rows, chosen[:, :, None], axis=1), np.take_along_axis(labels, chosen, axis=1)
+
+
+def _nearest(records: Records, samples: int, rng: Rng) -> tuple[Floats, Floats]:
+    """The nearest rows (n, D) of another class that were met, and the smallest radius (n,) that had one.
+
+    The radius is halved where a row of another class is met, else the middle of what is left is tried. Whoever meets
+    none stays where they are, with the widest radius.
+    """
+    own, there, gap = records.own[1], records.X.copy(), np.full(len(records.X), np.inf)
+    low, high = np.zeros(len(own)), np.full(len(own), WIDE)
+    for step in range(HALVINGS + 1):
+        radius = high if step == 0 else (low + high) / 2
+        rows = _near(records, records.X, radius, samples, rng)
+        far = np.where(records.ask(rows)[1] != own[:, None], records.distance(rows), np.inf)
+        best, nearer = far.argmin(axis=1), np.flatnonzero(far.min(axis=1) < gap)
+        there[nearer], gap[nearer] = rows[nearer, best[nearer]], far[nearer, best[nearer]]
+        met = np.isfinite(far).any(axis=1)
+        low, high = np.where(met | (radius == high), low, radius), np.where(met, radius, high)
+    return there, high
+
+
+def _sparse(records: Records, there: Floats) -> Floats:
+    """Rows (n, D) of another class with the record's own values in every column that can do without the change.
+
+    Columns are tried one after the other, the smallest changes first.
+    """
+    X, label = records.X, records.ask(there)[1]
+    spread = np.array([1.0 if c.kind == "category" else c.spread for c in records.schema.columns])
+    order, now, who = np.argsort(np.abs(there - X) / spread, axis=1, kind="stable"), there.copy(), np.arange(len(X))
+    for column in order.T:
+        tried = now.copy()
+        tried[who, column] = X[who, column]
+        same = records.ask(tried)[1] == label
+        now[same] = tried[same]
+    return now
+
+
+def _near(records: Records, centre: Floats, radius: Floats, samples: int, rng: Rng) -> Floats:
+    """Legal rows (n, S, D) around their centre (n, D), with few columns changed.
+
+    Each column changes with chance .2, or two of them if that is more: numbers by a normal step of radius (n,) public
+    spreads, categories to one drawn from the population, and that only with chance radius / 4.
+    """
+    shape = samples, centre.shape[1]
+    step, anew, chance = rng.standard_normal(shape), records.marginals.draw((samples,), rng), rng.random(shape)
+    step[rng.random(shape) >= max(_genetic.COLUMNS, 2 / shape[1])] = 0.0
+    rows = np.repeat(centre[:, None, :], samples, axis=1)
+    for j, column in enumerate(records.schema.columns):
+        if column.kind == "category":
+            change = (step[:, j] != 0) & (chance[:, j] < radius[:, None] / WIDE)
+            rows[:, :, j] = np.where(change, anew[:, j], rows[:, :, j])
+            continue
+        moved = rows[:, :, j] + radius[:, None] * column.spread * step[:, j]
+        rows[:, :, j] = np.clip(np.rint(moved) if column.kind == "integer" else moved, column.low, column.high)
+    return rows

@@ -1,0 +1,158 @@
+"""What every attack on labels or probabilities must do, whatever it computes."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from jali import parts
+from jali.attacks.aloa import ALOA
+from jali.attacks.boundary_distance import BoundaryDistance
+from jali.attacks.label_only import LabelOnly
+from jali.attacks.shokri_mia import ShokriMIA
+from jali.attacks.vote import Vote
+from jali.core import Column, Dataset, JaliError, Schema
+from jali.explanation import Surrogate
+from jali.inquiry import Oracle
+from jali.models.sklearn import Sklearn
+from jali.stats.delong import delong
+
+from .planted import FOREST, NEAREST, TREE, planted
+
+SMALL = Sklearn("sklearn.ensemble:RandomForestClassifier", "n_estimators=20, min_samples_leaf=10")
+INQUIRIES = [
+    ShokriMIA(FOREST, SMALL, shadows=2),
+    LabelOnly(perturbations=40, shadow=TREE),
+    LabelOnly("true", perturbations=40, shadow=TREE),
+    ALOA(perturbations=40, shadow=TREE),
+    BoundaryDistance(probes=16, steps=2, shadow=TREE),
+    Vote(LabelOnly(perturbations=20, shadow=TREE), "threshold", each=1),
+]
+inquiries = pytest.mark.parametrize(
+    "inquiry", INQUIRIES, ids=[f"{parts.name_of(i)}-{k}" for k, i in enumerate(INQUIRIES)]
+)
+NOISE = 0.3
+LEAKS = [
+    (ShokriMIA(FOREST, SMALL, shadows=2), FOREST, 10),
+    (LabelOnly(perturbations=60, scale=0.2, shadow=TREE), NEAREST, 6),
+    (LabelOnly("true", perturbations=60, shadow=TREE), NEAREST, 4),
+    (LabelOnly("true", perturbations=60, shadow=TREE), TREE, 10),
+    (ALOA(perturbations=60, shadow=TREE), NEAREST, 6),
+    (ALOA("true", perturbations=60, shadow=TREE), TREE, 10),
+    (BoundaryDistance(probes=16, steps=2, shadow=TREE), NEAREST, 6),
+    (BoundaryDistance("true", probes=16, steps=2, shadow=TREE), TREE, 10),
+]
+leaks = pytest.mark.parametrize(
+    ("inquiry", "trainer", "d"), LEAKS, ids=[f"{parts.name_of(i)}-{k}" for k, (i, *_) in enumerate(LEAKS)]
+)
+
+
+def oracle_of(case) -> Oracle:
+    """The model itself, which also stands for each of its local surrogates."""
+    return dataclasses.replace(
+        case.oracle(), tell=lambda X: Surrogate((case.model,) * len(X), np.arange(len(X)), np.ones(len(X), bool))
+    )
+
+
+def claimed(inquiry, case, records=None, seed=0):
+    return inquiry.run(oracle_of(case), case.known, records or case.records, np.random.default_rng(seed)).score
+
+
+@leaks
+def test_a_model_that_learnt_noisy_labels_by_heart_is_found_out(inquiry, trainer, d):
+    case = planted(trainer, n=400, d=d, noise=NOISE)
+    assert delong(claimed(inquiry, case), case.inside).low > 0.6
+
+
+@leaks
+def test_a_model_that_saw_nobody_is_not(inquiry, trainer, d):
+    case = planted(trainer, n=400, d=d, noise=NOISE, null=True)
+    found = delong(claimed(inquiry, case), case.inside)
+    assert abs(found.value - 0.5) < 0.07
+    assert found.low < 0.55
+
+
+def test_a_surrogate_that_was_fitted_on_a_leaking_forest_is_found_out():
+    case = planted(FOREST, n=400, d=10, noise=NOISE)
+    own = case.records.rows(case.inside)
+    told = Dataset(own.X, case.model.logits(own.X).argmax(axis=1), own.schema)
+    surrogate = TREE.fit(told, np.ones((len(told), 1), bool), [np.random.default_rng(0)])[0]
+    inquiry = LabelOnly("true", perturbations=40, shadow=TREE)
+    assert delong(claimed(inquiry, dataclasses.replace(case, model=surrogate)), case.inside).low > 0.6
+
+
+@inquiries
+def test_the_same_stream_gives_the_same_claims_whatever_the_order_of_records(inquiry, rng):
+    case = planted(TREE, n=60)
+    order = rng.permutation(len(case.records))
+    first = claimed(inquiry, case)
+    np.testing.assert_array_equal(first, claimed(inquiry, case))
+    np.testing.assert_array_equal(first[order], claimed(inquiry, case, case.records.rows(order)))
+
+
+@inquiries
+def test_scores_are_finite_and_questions_are_counted(inquiry):
+    case = planted(TREE, n=60)
+    oracle = oracle_of(case)
+    score = inquiry.run(oracle, case.known, case.records, np.random.default_rng(0)).score
+    assert score.shape == (120,)
+    assert np.isfinite(score).all()
+    assert oracle.queries >= len(case.known) + len(case.records)
+
+
+@inquiries
+def test_only_one_class_is_a_clear_error(inquiry):
+    case = planted(TREE, n=60)
+    flat = Oracle(case.known.schema, lambda X: np.tile([1.0, 0.0], (len(X), 1)))
+    flat.tell = lambda X: Surrogate((Flat(),), np.zeros(len(X)), np.ones(len(X), bool))
+    with pytest.raises(JaliError, match="closer to the data, such as noise"):
+        inquiry.run(flat, case.known, case.records, np.random.default_rng(0))
+
+
+class Flat:
+    def logits(self, X):
+        return np.tile([1.0, 0.0], (len(X), 1))
+
+
+@inquiries
+def test_too_few_known_rows_are_a_clear_error(inquiry):
+    case = planted(TREE, n=60)
+    few = case.known.rows(
+        np.array([int(np.flatnonzero(case.model.logits(case.known.X).argmax(1) == c)[0]) for c in (0, 1)])
+    )
+    with pytest.raises(JaliError, match="knows 2 rows"):
+        inquiry.run(oracle_of(case), few, case.records, np.random.default_rng(0))
+
+
+@inquiries
+def test_its_specification_rebuilds_it_and_its_docstring_cites_a_source(inquiry):
+    assert parts.build("inquiry", parts.spec(inquiry)) == inquiry
+    assert parts.build("inquiry", parts.spec(inquiry, every=True)) == inquiry
+    text = type(inquiry).__doc__ or ""
+    assert "20" in text
+    assert ">>>" in text
+
+
+def test_parts_nest_in_a_specification():
+    made = parts.build(
+        "inquiry", 'vote(inquiry=label_only(shadow=sklearn("sklearn.tree:DecisionTreeClassifier")), each=2)'
+    )
+    assert made == Vote(LabelOnly(shadow=TREE), each=2)
+    assert parts.build("inquiry", "vote") == Vote(ShokriMIA())
+
+
+def test_categories_and_three_classes_are_fine():
+    """Whole numbers, categories and three classes, with an oracle that reads all of them."""
+    rng = np.random.default_rng(0)
+    columns = (Column("a", "integer", 0, 9), Column("b", "category", categories=("x", "y", "z")), Column("c"))
+    X = np.stack([rng.integers(0, 10, 90), rng.integers(0, 3, 90), rng.normal(size=90)], axis=1).astype(float)
+    data = Dataset(X, X[:, 1].astype(int), Schema(columns, ("p", "q", "r")))
+
+    def ask(X):
+        assert set(np.unique(X[:, 1])) <= {0, 1, 2}
+        return np.stack([X[:, 0] - 5, 3 * X[:, 2], X[:, 1] * 2 - 2], axis=1)
+
+    for inquiry in INQUIRIES[:-1]:
+        assert np.isfinite(inquiry.run(Oracle(data.schema, ask), data, data, rng).score).all()
