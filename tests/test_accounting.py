@@ -196,7 +196,7 @@ def test_bad_input_says_what_to_do() -> None:
 @pytest.mark.parametrize("epsilon", [0.01, 1.0, 30.0])
 def test_a_true_claim_is_found_again(epsilon: float, noise: Noise) -> None:
     pytest.importorskip("dp_accounting")
-    found = recomputed(claim(epsilon, noise))
+    found = recomputed(claim(epsilon, noise), claim(epsilon, noise).event())
     assert (found.pld, found.rdp) == (pytest.approx(epsilon, rel=1e-3), pytest.approx(epsilon, rel=1e-3))
     assert found.holds
 

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from jali.core import Column, Dataset, JaliError, Schema
+from jali.guarantee import Guarantee
 from jali.mechanisms import mark, recording, released, replaying
-from jali.taint import ROWS, carriers
+from jali.taint import ROWS, carriers, event
 
 SCHEMA = Schema((Column("a"), Column("b")))
 QUERY = np.array([0.3, -0.2])
@@ -105,3 +106,39 @@ def test_outside_a_check_nothing_is_kept_or_given_back():
         assert mark("m", np.array([9.0]))[0] == 2.0
     with replaying(tape):
         assert mark("m", np.array([9.0]))[0] == 9.0
+
+
+# --- what was declared about the noise -----------------------------------------------------------------------------
+
+
+def taped(*constants):
+    with recording() as tape:
+        for each in constants:
+            released("noise", lambda: np.zeros(1), **each)
+    return tape
+
+
+def test_declared_noise_is_an_event_and_several_are_one_after_the_other():
+    dp = pytest.importorskip("dp_accounting")
+    claim = Guarantee("x", 1.0, "replace-one", ("decisions",))
+    once = {"scale": 3.0, "sensitivity": 1.5}
+    assert event(claim, taped(once)) == dp.LaplaceDpEvent(2.0)
+    assert event(claim, taped(once, once)) == dp.ComposedDpEvent([dp.LaplaceDpEvent(2.0)] * 2)
+    assert event(claim, taped()) is None
+    assert event(claim, taped(once, {"scale": 3.0})) is None
+    assert event(claim, taped({"scale": 3.0, "sensitivity": 0.0})) is None
+    assert event(claim, taped({"multiplier": 3.0})) is None
+
+
+def test_the_multiplier_that_was_used_replaces_the_one_that_is_claimed():
+    dp = pytest.importorskip("dp_accounting")
+
+    @dataclasses.dataclass(frozen=True)
+    class Gaussian(Guarantee):
+        multiplier: float = 1.0
+
+        def event(self):
+            return dp.GaussianDpEvent(self.multiplier)
+
+    claim = Gaussian("x", 1.0, "add-remove", ("decisions",), delta=1e-5, multiplier=4.0)
+    assert event(claim, taped({"multiplier": 0.5})) == dp.GaussianDpEvent(0.5)

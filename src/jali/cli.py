@@ -165,8 +165,10 @@ def verify(
     name: Annotated[str, typer.Argument(help="A defence, such as laplace_recourse, or your own release, module:name.")],
     epsilon: Annotated[Optional[float], typer.Option(help="The claim; for a defence of jali 1 by default.")] = None,  # noqa: UP045
     adjacency: Annotated[
-        str, typer.Option(help="replace-one or add-remove, for a release of your own.")
-    ] = "replace-one",
+        Optional[str],  # noqa: UP045
+        typer.Option(help="replace-one (default) or add-remove, for a release of your own."),
+    ] = None,
+    delta: Annotated[Optional[float], typer.Option(help="Delta of the claim, for a release of your own.")] = None,  # noqa: UP045
     draws: Annotated[int, typer.Option(help="Draws of each world that are evaluated; as many choose the test.")] = 2000,
     seed: Annotated[int, typer.Option(help="Seed of every random draw.")] = 0,
     out: Annotated[Optional[Path], typer.Option(help="A .json file for the numbers.")] = None,  # noqa: UP045
@@ -178,7 +180,7 @@ def verify(
 
     with _watching() as watch:
         watch(f"drawing from {name}")
-        found = engine.verify(engine.subject(name, epsilon, adjacency), None, draws, seed)  # type: ignore[arg-type]
+        found = engine.verify(engine.subject(name, epsilon, adjacency, delta), None, draws, seed)  # type: ignore[arg-type]
     if out is not None:
         write_text(out, found.model_dump_json(indent=1))
     _console().print(verification.text(found), markup=False, highlight=False, soft_wrap=True)

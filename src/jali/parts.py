@@ -49,6 +49,7 @@ TOKEN = re.compile(
     r"|(?P<name>[A-Za-z_][\w.]*(?::[A-Za-z_]\w*)?)|(?P<mark>[()\[\],=]))"
 )
 RUN = uuid.uuid4().hex
+LIBRARIES = ("numpy", "scipy", "scikit-learn", "torch", "shap", "captum", "opacus", "transformers")
 WORDS = {"true": True, "false": False, "none": None, "True": True, "False": False, "None": None}
 
 
@@ -140,7 +141,7 @@ def code() -> str:
 
     What only some parts use is digested with those parts, so that an edit elsewhere costs no stored number.
     """
-    versions = repr([_version(n) for n in ("numpy", "scipy", "scikit-learn", "torch", "shap", "captum", "opacus", "transformers")])
+    versions = repr([_version(name) for name in LIBRARIES])
     return hashlib.sha256((versions + _source("jali.columns")).encode()).hexdigest()
 
 

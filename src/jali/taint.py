@@ -1,15 +1,22 @@
-"""What of the training data reaches a release past its declared mechanisms."""
+"""What of the training data reaches a release past its declared mechanisms, and what those say about their noise."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from jali.core import Dataset, Floats
+from jali.guarantee import Guarantee, accounting
 from jali.mechanisms import Tape, recording, replaying
 
+if TYPE_CHECKING:
+    from dp_accounting import DpEvent
+
 ROWS = "the training rows themselves"
+UNDECLARED = "noise that was not declared"
 Release = Callable[[Dataset], Floats]
 
 
@@ -43,6 +50,29 @@ def carriers(release: Release, data: Dataset, neighbour: Dataset) -> tuple[str, 
     found = [name for name in tape.marks if not _same(before, _again(release, neighbour, tape, every - {name})[0])]
     hidden = not _same(before, _again(release, neighbour, tape, every)[0])
     return (*dict.fromkeys(changed), *found, *([ROWS] if hidden or not (found or changed) else []))
+
+
+def event(given: Guarantee, tape: Tape) -> DpEvent | None:
+    """What the mechanisms on a tape did, for `dp-accounting`, if their declared constants tell.
+
+    Each with `scale` and `sensitivity` (the largest sum of changes): Laplace noise, or a ball's. With the `multiplier`
+    that a claim rests on: the claim's event, with the multiplier that was used.
+
+    >>> from jali.mechanisms import released
+    >>> with recording() as tape:
+    ...     _ = released("noise", lambda: np.zeros(1), scale=2.0, sensitivity=1.0)
+    >>> event(Guarantee("x", 0.5, "replace-one", ("decisions",)), tape)
+    LaplaceDpEvent(noise_multiplier=2.0)
+    """
+    noise: list[Any] = []
+    for _, constants, _ in tape.releases:
+        if "multiplier" in constants and hasattr(given, "multiplier"):
+            noise.append(dataclasses.replace(given, multiplier=constants["multiplier"]).event())  # type: ignore[call-arg]
+        elif constants.get("sensitivity", 0) > 0 and "scale" in constants:
+            noise.append(accounting().LaplaceDpEvent(constants["scale"] / constants["sensitivity"]))
+        else:
+            return None
+    return noise[0] if len(noise) == 1 else accounting().ComposedDpEvent(noise) if noise else None
 
 
 def _again(release: Release, neighbour: Dataset, tape: Tape, patched: frozenset[str]) -> tuple[Floats, list[str]]:

@@ -105,7 +105,7 @@ def with_noise(part):
 
 def test_an_audit_refutes_a_tenth_of_the_noise():
     """That the whole noise stands is tested with all other defences."""
-    found = verify(with_noise(0.1), draws=200)
+    found = verify(with_noise(0.1), draws=300)
     assert found.verdict == "REFUTED"
     assert found.carriers == []
     assert found.recomputed > 10

@@ -5,7 +5,7 @@ import pytest
 from scipy.special import expit
 
 from jali.core import Bools, Floats, JaliError
-from jali.stats.epsilon import epsilon_ceiling, epsilon_lower_bound
+from jali.stats.epsilon import epsilon_at, epsilon_ceiling, epsilon_lower_bound
 from jali.stats.intervals import clopper_pearson
 
 
@@ -20,6 +20,18 @@ def test_ceiling(n: int, expected: float):
     low, _ = clopper_pearson(n, n)
     _, high = clopper_pearson(0, n)
     assert epsilon_ceiling(n) == pytest.approx(np.log(low / high))
+
+
+@pytest.mark.parametrize("delta", [0.01, 0.3])
+def test_ceiling_leaves_delta_out(delta: float):
+    truth = np.arange(2000) < 1000
+    assert epsilon_ceiling(1000, delta=delta) == pytest.approx(epsilon_at(0.5, truth * 1.0, truth, delta))
+    assert epsilon_ceiling(1000, delta=delta) < epsilon_ceiling(1000)
+
+
+def test_nothing_is_shown_where_delta_excuses_everything():
+    assert epsilon_ceiling(1000, delta=0.999) == 0
+    assert epsilon_ceiling(1000, delta=1.0) == 0
 
 
 def test_perfect_attack_reaches_the_ceiling_of_its_counting_half():

@@ -90,11 +90,17 @@ def clipped(layers: Layers, sums: Layers, z: torch.Tensor, y: torch.Tensor, mech
     W, b = layers[-1]
     back = [torch.addmm(b, outputs[-1], W).softmax(1).sub_(y)]
     for at in range(len(layers) - 1, 0, -1):
-        back.append(torch.mm(back[-1], layers[at][0].T).mul_(outputs[at] > 0))
+        back.append(torch.ops.aten.threshold_backward(torch.mm(back[-1], layers[at][0].T), outputs[at], 0.0))
     back.reverse()
-    square = sum(((a * a).sum(1) + 1) * (d * d).sum(1) for a, d in zip(outputs, back, strict=True))
+    square = sum((_length(a) ** 2 + 1) * _length(d) ** 2 for a, d in zip(outputs, back, strict=True))
     factors = mechanism.factors(torch.as_tensor(square).sqrt())[:, None]
     for a, d, (dW, db) in zip(outputs, back, sums, strict=True):
         d *= factors
         torch.mm(a.T, d, out=dW)
         torch.sum(d, 0, out=db)
+
+
+def _length(rows: torch.Tensor) -> torch.Tensor:
+    import torch
+
+    return torch.linalg.vector_norm(rows, dim=1)

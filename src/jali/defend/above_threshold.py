@@ -11,7 +11,7 @@ from jali.core import Bools, Dataset, Floats, JaliError, Model, Rng, Schema, Sou
 from jali.defend._asking import Asking, asking, moved
 from jali.defend._checks import positive
 from jali.defend._noise import laplace
-from jali.defend._public import DEPLOYED, EXAMPLE, direction, per_answer
+from jali.defend._public import DEPLOYED, direction, example, per_answer
 from jali.defend._stability import StableModel, stable
 from jali.defend.clipped_logistic import ClippedLogistic
 from jali.encoding import Encoding
@@ -89,9 +89,9 @@ class AboveThreshold:
         return DEPLOYED
 
     @classmethod
-    def example(cls, epsilon: float) -> AboveThreshold:
-        """One of this epsilon, for audits of the guarantee on 20 standardised numbers."""
-        return cls(epsilon, EXAMPLE)
+    def example(cls, epsilon: float, columns: int = 20) -> AboveThreshold:
+        """One of this epsilon, for audits of the guarantee on standardised numbers."""
+        return cls(epsilon, example(columns))
 
     def guarantee(self) -> Guarantee:
         """Epsilon per explanation, for the explanations alone."""

@@ -102,7 +102,7 @@ class DPLogistic:
     @classmethod
     def example(cls, epsilon: float) -> DPLogistic:
         """One of this epsilon, for audits of the guarantee on standardised numbers."""
-        return cls(epsilon, bound=1.0)
+        return cls(epsilon, bound=1.0, C=0.1)
 
     def frame(self, schema: Schema) -> Frame:
         """The space in which weights are private."""

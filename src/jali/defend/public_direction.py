@@ -11,7 +11,7 @@ from jali.core import Dataset, Floats, Model, Rng, Schema, Source
 from jali.defend._asking import Asking, asking, inside, moved
 from jali.defend._checks import chance, positive
 from jali.defend._noise import laplace, shift
-from jali.defend._public import DEPLOYED, EXAMPLE, direction, per_answer
+from jali.defend._public import DEPLOYED, direction, example, per_answer
 from jali.defend._stability import StableModel, stable
 from jali.defend.clipped_logistic import ClippedLogistic
 from jali.encoding import Encoding
@@ -91,9 +91,9 @@ class PublicDirection:
         return DEPLOYED
 
     @classmethod
-    def example(cls, epsilon: float) -> PublicDirection:
-        """One of this epsilon, for audits of the guarantee on 20 standardised numbers."""
-        return cls(epsilon, EXAMPLE)
+    def example(cls, epsilon: float, columns: int = 20) -> PublicDirection:
+        """One of this epsilon, for audits of the guarantee on standardised numbers."""
+        return cls(epsilon, example(columns))
 
     def guarantee(self) -> Guarantee:
         """Epsilon per answer, for the explanations alone."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from jali.results import Verification
+from jali.taint import UNDECLARED
 
 MEANING = {
     "REFUTED": "the draws show a larger epsilon than claimed, with 95 % confidence",
@@ -27,8 +28,8 @@ def text(found: Verification) -> str:
         _taint(found),
     ]
     if found.recomputed is not None:
-        lines.append(f"A second accountant makes epsilon = {found.recomputed:.4g} of the mechanism as it is described.")
-    lines += [f"Assumed, not tested: {line}." for line in found.assumes]
+        lines.append(f"A second accountant makes epsilon = {found.recomputed:.4g} of the noise that was declared.")
+    lines += [f"Assumed, not tested: {line.rstrip('.')}." for line in found.assumes]
     if found.refuted:
         lines.append(f"Known about this mechanism: {found.refuted}")
     return "\n".join([*lines, verdict(found)])
@@ -36,17 +37,22 @@ def text(found: Verification) -> str:
 
 def verdict(found: Verification) -> str:
     """The verdict in one line."""
-    more = f" (epsilon >= {found.lower:.2f}, claimed {found.epsilon:g})"
+    more = f" (epsilon >= {found.lower:.2f}, the claim allows {found.epsilon:g})"
     if found.verdict == "NOT REFUTED":
         more = f" (up to epsilon = {found.ceiling:.2f} could have been shown, {found.lower:.2f} was)"
     if found.verdict == "NOT TESTABLE":
-        more = f" (claimed {found.epsilon:g}, at most {found.ceiling:.2f} can be shown)"
+        more = f" (the claim allows {found.epsilon:g}, at most {found.ceiling:.2f} can be shown)"
     return f"{found.verdict}{more}: {MEANING[found.verdict]}."
 
 
 def _taint(found: Verification) -> str:
     if not found.carriers:
         return "Taint: with the declared mechanisms held fixed, the answers of both worlds are the same."
+    if found.carriers == [UNDECLARED]:
+        return (
+            "Taint: not checked, because no mechanism was declared; draw the noise inside "
+            "jali.mechanisms.released(name, make, scale=…)."
+        )
     return (
         f"Taint: with the declared mechanisms held fixed, the answer still changes with the record, through "
         f"{', '.join(found.carriers)}."

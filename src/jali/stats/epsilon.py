@@ -55,19 +55,22 @@ def epsilon_at(threshold: float, score: Floats, truth: Bools, delta: float = 0.0
     return max(0.0, float(_bounds(tp, members, fp, len(truth) - members, delta, level)[0]))
 
 
-def epsilon_ceiling(n: int, level: float = 0.95) -> float:
+def epsilon_ceiling(n: int, level: float = 0.95, delta: float = 0.0) -> float:
     """What a perfect attack would show with n draws of each world left for the rates (the half not used to choose).
 
     Every member flagged and no non-member: TPR_lo = a^(1/n) = 1 - FPR_hi with a = (1 - level) / 2, so
-    epsilon = ln(a^(1/n) / (1 - a^(1/n))). A claim above this cannot be refuted by n draws.
+    epsilon = ln((a^(1/n) - delta) / (1 - a^(1/n))). A claim above this cannot be refuted by n draws.
 
     >>> [round(epsilon_ceiling(n), 2) for n in (100, 1_000, 10_000)]
     [3.28, 5.6, 7.9]
+    >>> round(epsilon_ceiling(1_000, delta=0.5), 2)
+    4.9
     """
     if n < 1:
         raise JaliError(f"A ceiling needs at least one draw of each world, not {n}.")
     log_rate = math.log((1 - level) / 2) / n
-    return max(0.0, log_rate - math.log(-math.expm1(log_rate)))
+    left = math.exp(log_rate) - delta
+    return max(0.0, math.log(left) - math.log(-math.expm1(log_rate))) if left > 0 else 0.0
 
 
 def _bounds(tp: Ints, members: int, fp: Ints, others: int, delta: float, level: float) -> Floats:
