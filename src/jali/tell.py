@@ -78,6 +78,13 @@ def adverse(trainer: Trainer, data: Dataset | None = None, seed: int = 0) -> Wor
     return Worlds("wide", given, other, given.X[[int(moved.argmax())]])
 
 
+def alike(trainer: Trainer, pair: Worlds, most: int = 30) -> Floats:
+    """The query of a pair, and after it rows (n, D) of its data that models of both worlds decide alike."""
+    rows = np.vstack([pair.query, np.unique(pair.data.X, axis=0)])
+    here, there = (fitted(trainer, d).logits(rows).argmax(axis=1) for d in (pair.data, pair.neighbour))
+    return np.asarray(rows[here == there][:most])
+
+
 def fitted(trainer: Trainer, data: Dataset) -> Model:
     """One model of all rows."""
     return trainer.fit(data, np.ones((len(data), 1), dtype=bool), [np.random.default_rng(0)])[0]

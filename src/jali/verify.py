@@ -25,7 +25,7 @@ from jali.parallel import alone
 from jali.results import Verification
 from jali.stats.epsilon import epsilon_ceiling
 from jali.taint import ROWS, UNDECLARED, carriers, event
-from jali.tell import LEVEL, Telling, Worlds, fitted, glance, learn, pairs
+from jali.tell import LEVEL, Telling, Worlds, alike, fitted, glance, learn, pairs
 
 Draw = Callable[[Dataset, Floats, int, Rng], Floats]
 Release = Callable[[Dataset, Floats, Rng], Any]
@@ -153,10 +153,10 @@ def _drawn(subject: Subject, pair: Worlds, draws: int, rng: Rng) -> tuple[Floats
 
 
 def _carriers(subject: Subject, pair: Worlds, seed: int) -> list[str]:
-    """What passes the declared mechanisms, on the way to a draw and from it to an answer."""
+    """What passes the declared mechanisms, on the way to a draw and from it to answers to several queries."""
     found: list[str] = []
     for draw in filter(None, (subject.draw, subject.answer)):
-        release = partial(_once, draw, pair, seed)
+        release = partial(_once, draw, alike(subject.trainer, pair), seed)
         names = carriers(release, pair.data, pair.neighbour)
         if names == (ROWS,) and not _tape(subject, pair, seed).releases and _noisy(draw, pair, seed):
             names = (UNDECLARED,)
@@ -164,9 +164,9 @@ def _carriers(subject: Subject, pair: Worlds, seed: int) -> list[str]:
     return found
 
 
-def _once(draw: Draw, pair: Worlds, seed: int, data: Dataset) -> Floats:
+def _once(draw: Draw, queries: Floats, seed: int, data: Dataset) -> Floats:
     """One draw, with the same noise every time."""
-    return draw(data, pair.query, 1, np.random.default_rng([seed, 2]))
+    return draw(data, queries, 1, np.random.default_rng([seed, 2]))
 
 
 def _noisy(draw: Draw, pair: Worlds, seed: int) -> bool:
@@ -176,7 +176,7 @@ def _noisy(draw: Draw, pair: Worlds, seed: int) -> bool:
 
 def _tape(subject: Subject, pair: Worlds, seed: int) -> Tape:
     with recording() as tape:
-        _once(subject.draw, pair, seed, pair.data)
+        _once(subject.draw, pair.query, seed, pair.data)
     return tape
 
 

@@ -9,10 +9,8 @@ import pytest
 
 from jali.attacks._representatives import elbow, representatives
 from jali.attacks.label_only import LabelOnly
-from jali.attacks.linkage import Linkage
-from jali.attacks.shokri_mia import ShokriMIA
 from jali.attacks.vote import Vote, _beyond_elbow, _confident, _votes
-from jali.core import Dataset, JaliError
+from jali.core import JaliError
 from jali.explanation import Attribution, Surrogate
 from jali.inquiry import Claims, Links, Oracle
 from jali.stats.delong import delong
@@ -182,9 +180,3 @@ def test_what_vote_cannot_use_is_refused():
     )
     with pytest.raises(JaliError, match="claims membership"):
         Vote(Named(), each=1).run(fine, data, data, np.random.default_rng(0))
-
-
-def test_it_says_what_it_reads():
-    assert Vote(ShokriMIA()).shows == "explanation"
-    assert Linkage().shows == "explanation"
-    assert isinstance(rows(3, 2), Dataset)

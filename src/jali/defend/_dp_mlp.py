@@ -103,4 +103,5 @@ def clipped(layers: Layers, sums: Layers, z: torch.Tensor, y: torch.Tensor, mech
 def _length(rows: torch.Tensor) -> torch.Tensor:
     import torch
 
-    return torch.linalg.vector_norm(rows, dim=1)
+    out: torch.Tensor = torch.linalg.vector_norm(rows, dim=1)
+    return out
