@@ -193,3 +193,37 @@ def test_a_trade_about_an_unknown_attempt_is_refused():
     trade = {"figure": "Trade", "across": "auc", "upwards": ["auc"], "lines": {"x": {"": "a / nobody"}}}
     with pytest.raises(ValidationError, match="nobody"):
         paper(trades=[trade])
+
+
+def test_a_test_is_an_order_with_its_statistic(ran):
+    claims = paper(sentences=[sentence(kind="test", more="a / strong", less="a / weak")])
+    found = only(claims, ran)
+    assert (found.kind, found.verdict) == ("order", "matches")
+    assert found.reason.startswith("t(10) = ")
+
+
+def test_a_test_of_what_could_not_be_run_says_why(ran):
+    claims = paper(sentences=[sentence(kind="test", more="a / strong", less="b / weak")])
+    assert only(claims, ran).reason == "weak failed here"
+
+
+def test_a_test_against_chance_is_refused():
+    with pytest.raises(ValidationError, match="both places"):
+        paper(sentences=[sentence(kind="test", more="a / strong")])
+
+
+def test_released_conventions_are_metrics_of_their_own(ran):
+    # Exchanged axes leave the area as it is.
+    both = {"auc": 0.76, "released auc": 0.76}
+    claims = paper(
+        tables=[{"source": "T", "published": {"a": {"strong": both}}, "tolerance": dict.fromkeys(both, 0.1)}]
+    )
+    plain, released = findings(claims, ran, "standard")
+    assert released.value == pytest.approx(plain.value)
+    assert released.quantity == "AUC as released, strong"
+
+
+def test_curves_of_several_studies_share_a_panel(ran):
+    panels = {"one": {"first": "a / strong", "second": "b / strong"}, "none": {"failed": "b / weak"}}
+    (drawn,) = drawings(paper(comparisons=[{"figure": "Figure 3", "panels": panels}]), ran)
+    assert [c.label for c in drawn.curves] == ["first", "second"]

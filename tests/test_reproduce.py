@@ -226,3 +226,46 @@ s = { "measured" = { validity = 1.0 } }
     (finding,) = found.findings
     assert (finding.bound, finding.verdict) == ("most", "matches")
     assert any(r.metric == "linkage: crowd" for r in found.studies[0].measures)
+
+
+SCORES = """
+title = "A title"
+citation = "Somebody, somewhere"
+[trials]
+"loss" = { signal = "loss", attack = "lira" }
+"both" = { signal = ["loss", "variance"], attack = "joint" }
+"missing" = { signal = "l1", attack = "lira" }
+[studies.left]
+scores = "left.npz"
+trials = ["loss", "both", "missing"]
+[studies.lost]
+like = "left"
+scores = "lost.npz"
+[[tables]]
+source = "Table 3"
+tolerance = { auc = 0.5 }
+[tables.published]
+left = { "loss" = { auc = 0.5 }, "both" = { auc = 0.5 }, "missing" = { auc = 0.5 } }
+lost = { "loss" = { auc = 0.5 } }
+"""
+
+
+def test_scores_of_other_peoples_models_are_a_study(tmp_path, monkeypatch):
+    rng = np.random.default_rng(0)
+    member = rng.random((300, 9)) < 0.5
+    np.savez(tmp_path / "left.npz", member=member, loss=rng.gamma(2 - member), variance=rng.gamma(2 - member))
+    monkeypatch.setenv("JALI_DATA", str(tmp_path))
+    (tmp_path / "theirs.toml").write_text(SCORES)
+    found = reproduce(claims.read(str(tmp_path / "theirs.toml")), "theirs.toml", "smoke")
+    loss, both, missing, lost = found.findings
+    assert loss.value > 0.6
+    assert both.value > loss.value
+    assert "no signal 'l1'" in missing.reason
+    assert lost.reason.startswith("lost.npz is not among the data")
+    assert found.studies[0].facts["models"] == 9
+
+
+def test_a_study_needs_parts_or_scores(tmp_path):
+    (tmp_path / "mine.toml").write_text(PAPER.replace('model = "logistic(C=1000.0)"\n', ""))
+    with pytest.raises(JaliError, match="data, model and game, or the file of scores"):
+        claims.read(str(tmp_path / "mine.toml"))

@@ -23,14 +23,14 @@ class _Told(BaseModel):
 
 
 class Attempt(_Told):
-    """One attack on one signal, of an explanation or (without `explain`) of the prediction; or an attack that asks.
+    """One attack on one signal or several, of an explanation or of the prediction; or an attack that asks.
 
     `among` names an explainer: only records that it answered under the target are guessed about. An inquiry asks the
     explainer, or without one the model, with some `knowledge`. With an explainer alone, its answers are measured and
     nothing is guessed.
     """
 
-    signal: str = ""
+    signal: str | list[str] = ""
     attack: str = ""
     explain: str = ""
     among: str = ""
@@ -46,14 +46,25 @@ class Attempt(_Told):
         if not (self.attack or self.inquiry or self.explain):
             raise JaliError("An attempt needs an attack, an inquiry or an explainer to measure.")
 
+    @property
+    def signals(self) -> list[str]:
+        """The signals it reads, none where it asks or measures."""
+        return self.signal if isinstance(self.signal, list) else [self.signal] if self.signal else []
+
 
 class Setup(_Told):
-    """One experiment: the parts, the attempts by name, and what other scales change."""
+    """One experiment: the parts, the attempts by name, and what other scales change.
+
+    Or the scores that somebody else's models left, a file of evidence among the data: then its attempts name the
+    file's signals, and `raw` keeps these on the scale they have.
+    """
 
     about: str = ""
-    data: str
-    model: str
-    game: str
+    data: str = ""
+    model: str = ""
+    game: str = ""
+    scores: str = ""
+    raw: bool = False
     trials: list[str]
     seed: NonNegativeInt = 0
     scales: list[Scale] = Field(default_factory=lambda: list(SCALES))
@@ -65,7 +76,10 @@ class Setup(_Told):
         return Setup(**self.model_dump() | {"smoke": self.smoke, "paper": self.paper}.get(scale, {}))
 
     def model_post_init(self, _: Any) -> None:
-        """Refuse a change to what scales cannot change."""
+        """Refuse a study without its parts, and a change to what scales cannot change."""
+        named = [bool(part) for part in (self.data, self.model, self.game)]
+        if any(named) if self.scores else not all(named):
+            raise JaliError("A study names data, model and game, or the file of scores it reads instead of them.")
         for key in (*self.smoke, *self.paper):
             if key not in ("data", "model", "game"):
                 raise JaliError(f"A scale changes data, model or game of a study, not {key!r}.")
@@ -95,13 +109,14 @@ class Sentence(_Told):
     """A sentence about numbers. A place is `study / attempt`, `study / attempt @ group`, or `chance`.
 
     order: `metric` is higher at `more` than at `less` (either may be chance).
+    test: so it is by a two-sample t test over target models, which papers make and which forgets that they are paired.
     same: it differs by at most `tolerance` between the two.
     count: of the places `among`, at least `published` many lie above chance.
     """
 
     says: str
     source: str
-    kind: Literal["order", "same", "count"] = "order"
+    kind: Literal["order", "test", "same", "count"] = "order"
     metric: str
     more: str = ""
     less: str = CHANCE
@@ -117,6 +132,8 @@ class Sentence(_Told):
             raise JaliError(f"{self.says!r} counts: it needs `among`, a list of places, and `published`, a number.")
         if self.kind != "count" and not (self.more and self.less):
             raise JaliError(f"{self.says!r} compares: it needs `more` and `less`, each a place or chance.")
+        if self.kind == "test" and CHANCE in (self.more, self.less):
+            raise JaliError(f"{self.says!r} tests two samples: `more` and `less` are both places.")
 
     def places(self) -> list[str]:
         """The places it speaks of, without chance."""
@@ -130,6 +147,13 @@ class Figure(_Told):
     kind: Literal["roc", "distances", "thresholds"]
     trials: list[str]
     panels: dict[str, str]
+
+
+class Comparison(_Told):
+    """A figure of ROC curves from several studies, one panel each: title -> label -> place."""
+
+    figure: str
+    panels: dict[str, dict[str, str]]
 
 
 class Trade(_Told):
@@ -155,6 +179,7 @@ class Paper(_Told):
     tables: list[Table] = Field(default_factory=list)
     sentences: list[Sentence] = Field(default_factory=list)
     figures: list[Figure] = Field(default_factory=list)
+    comparisons: list[Comparison] = Field(default_factory=list)
     trades: list[Trade] = Field(default_factory=list)
 
     def model_post_init(self, _: Any) -> None:
@@ -177,6 +202,8 @@ class Paper(_Told):
             yield from map(place, sentence.places())
         for figure in self.figures:
             yield from ((study, trial) for study in figure.panels for trial in figure.trials)
+        for comparison in self.comparisons:
+            yield from (place(text) for lines in comparison.panels.values() for text in lines.values())
         for trade in self.trades:
             yield from (place(text) for points in trade.lines.values() for text in points.values())
 

@@ -54,12 +54,11 @@ class Channel:
         return tuple(prefix + parts.spec(s) for s in self.signals)
 
     def measures(self) -> tuple[str, ...]:
-        """Names of its measures: explainer/measure of recourse; none of what gives no recourse."""
+        """Names of its measures: explainer/measure of recourse, and of any explainer the time it takes."""
         if self.explainer is None:
             return (RELIANCE,)
-        if self.explainer.gives != "counterfactual":
-            return ()
-        return tuple(f"{self.name}/{measure}" for measure in (*MEASURES, SECONDS))
+        of_recourse = MEASURES if self.explainer.gives == "counterfactual" else ()
+        return tuple(f"{self.name}/{measure}" for measure in (*of_recourse, SECONDS))
 
 
 @dataclass(frozen=True)
@@ -156,11 +155,12 @@ def observe(model: Model, data: Dataset, roles: Roles, channel: Channel, seed: i
         if channel.explainer is None and some.any():
             rng = stream(seed, JUDGE, label, column, tile)
             quality[0, rows[some]], there[0, rows[some]] = reliance(model, data.rows(rows[some]), rng)
-        elif kinds and some.any():
-            rng = stream(seed, JUDGE, label, column, tile)
-            given = seen.answer.pick(some)
-            quality[:-1, rows[some]], there[:-1, rows[some]] = appraise(model, seen.x[some], given, near, rng)
+        elif some.any():
             quality[-1, rows[some]], there[-1, rows[some]] = each, True  # SECONDS
+            if kinds > 1:
+                rng = stream(seed, JUDGE, label, column, tile)
+                given = seen.answer.pick(some)
+                quality[:-1, rows[some]], there[:-1, rows[some]] = appraise(model, seen.x[some], given, near, rng)
     observed = np.tile(found, (len(channel.signals), 1))
     arrays = {"value": np.where(observed, value, 0.0), "observed": observed}
     arrays |= {"quality": quality[:, roles.measured], "there": there[:, roles.measured]}

@@ -194,6 +194,8 @@ class Evidence:
 
     def pick(self, names: tuple[str, ...]) -> Evidence:
         """The named signals only, in the order given."""
+        if missing := [n for n in names if n not in self.names]:
+            raise JaliError(f"There is no signal {missing[0]!r}; there are {', '.join(self.names)}.")
         at = [self.names.index(n) for n in names]
         return Evidence(names, self.value[at], self.observed[at], self.member)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from jali.claims import Figure, Paper, Trade, group, place
+from jali.claims import Comparison, Figure, Paper, Trade, group, place
 from jali.core import Estimate, Floats, Guesses
 from jali.findings import Ran, number, word
 from jali.judge import curve
@@ -21,6 +21,8 @@ def drawings(paper: Paper, ran: dict[str, Ran]) -> Iterator[Drawing]:
         for metric in trade.upwards:
             yield _traded(trade, metric, ran, paper)
     yield from _figures(paper.figures, ran)
+    for comparison in paper.comparisons:
+        yield from _compared(comparison, ran)
 
 
 def _traded(trade: Trade, metric: str, ran: dict[str, Ran], paper: Paper) -> Drawing:
@@ -64,6 +66,18 @@ def _figures(figures: Iterable[Figure], ran: dict[str, Ran]) -> Iterator[Drawing
             shown = {t: some[t] for t in figure.trials if t in some}
             if shown:
                 yield _panel(figure, title, shown)
+
+
+def _compared(comparison: Comparison, ran: dict[str, Ran]) -> Iterator[Drawing]:
+    for title, lines in comparison.panels.items():
+        found = {label: ran[s].guesses.get(t) for label, (s, t) in _places(lines) if s in ran}
+        curves = [curve(label, "", g) for label, g in found.items() if g is not None]
+        if curves:
+            yield Drawing(figure=comparison.figure, title=title, kind="roc", curves=curves)
+
+
+def _places(lines: dict[str, str]) -> Iterator[tuple[str, tuple[str, str]]]:
+    return ((label, place(text)) for label, text in lines.items())
 
 
 def _panel(figure: Figure, title: str, shown: dict[str, Guesses]) -> Drawing:

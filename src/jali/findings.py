@@ -16,8 +16,9 @@ from jali.core import Estimate, Guesses, JaliError, Rng
 from jali.inquests import Inquest
 from jali.judge import Trial, paired
 from jali.results import Finding, Study, Verdict
-from jali.stats import roc
-from jali.stats.intervals import apart, contrast, estimate
+from jali.stats import released, roc
+from jali.stats.intervals import apart, contrast, each_target, estimate
+from jali.stats.student import two_sample
 from jali.verdicts import of_bound, of_count, of_order, of_sameness, of_value
 
 NAMES = {
@@ -25,6 +26,7 @@ NAMES = {
     "ncp": "NCP",
     "answered": "share of records answered",
 }
+EXPLAINED = frozenset({"attribution", "counterfactual"})
 MANY = 10**6  # models whose mean is known exactly
 
 
@@ -48,11 +50,13 @@ class Ran:
 
 
 def trial_of(attempt: Attempt) -> Trial:
-    """The trial an attempt describes."""
-    signal = parts.spec(parts.build("signal", attempt.signal))
-    explainer = explainer_of(attempt)
-    names = (f"{explainer}/{signal}" if explainer else signal,)
-    return Trial(parts.build("attack", attempt.attack), names, "explanation" if explainer else "score", explainer)
+    """The trial an attempt describes; of an explanation it reads what needs one, of the prediction the rest."""
+    explainer, names = explainer_of(attempt), []
+    for signal in (parts.build("signal", text) for text in attempt.signals):
+        shown = explainer and signal.needs & EXPLAINED
+        names.append(f"{explainer}/{parts.spec(signal)}" if shown else parts.spec(signal))
+    channel = "explanation" if explainer else "score"
+    return Trial(parts.build("attack", attempt.attack), tuple(names), channel, explainer)
 
 
 def explainer_of(attempt: Attempt) -> str:
@@ -109,13 +113,14 @@ def _value(cell: _Cell, ran: Ran, paper: Paper, scale: Scale) -> Finding:
 
 
 def _sentence(sentence: Sentence, ran: dict[str, Ran], paper: Paper, scale: Scale) -> Finding:
-    compare = _counted if sentence.kind == "count" else _difference
+    compare = {"count": _counted, "test": _tested}.get(sentence.kind, _difference)
     try:
         ours = compare(sentence, ran, paper)
     except JaliError as error:
         ours = Estimate(None, reason=str(error))
     verdict = {
         "order": of_order(ours),
+        "test": of_order(ours),
         "same": of_sameness(ours, sentence.tolerance),
         "count": of_count(sentence.published or 0.0, ours),
     }[sentence.kind]
@@ -123,7 +128,7 @@ def _sentence(sentence: Sentence, ran: dict[str, Ran], paper: Paper, scale: Scal
         quantity=sentence.says,
         section="Sentences",
         source=f"{sentence.source}; {word(sentence.metric)}",
-        kind=sentence.kind,
+        kind="order" if sentence.kind == "test" else sentence.kind,
         published=sentence.published,
         tolerance=sentence.tolerance,
         **_judged(verdict, ours, sentence, scale),
@@ -149,6 +154,8 @@ def number(ran: Ran, attempt: str, metric: str, paper: Paper, among: str = "") -
     if attempt not in ran.guesses:
         return Estimate(None, reason=ran.why(attempt) or f"The study has no {word(metric)}.")
     try:
+        if metric in released.METRICS:
+            return each_target(released.METRICS[metric], ran.guesses[attempt])
         return estimate(metric, ran.guesses[attempt], ran.rng)[0]
     except JaliError as error:
         return Estimate(None, reason=str(error))
@@ -163,6 +170,16 @@ def _difference(sentence: Sentence, ran: dict[str, Ran], paper: Paper) -> Estima
         return contrast(metric, *paired(mine, theirs), ran[study].rng)[0]
     guesses = next((g for g in (mine, theirs) if g is not None), None)
     return apart(*(_side(p, metric, ran, paper, guesses) for p in (sentence.more, sentence.less)))
+
+
+def _tested(sentence: Sentence, ran: dict[str, Ran], _: Paper) -> Estimate:
+    """More minus less by a two-sample t test over target models, with its statistic as the reason."""
+    found = []
+    for study, attempt in map(place, sentence.places()):
+        if attempt not in ran[study].guesses:
+            return Estimate(None, reason=ran[study].why(attempt) or f"{attempt} guesses nothing in {study}.")
+        found.append(ran[study].guesses[attempt])
+    return two_sample(sentence.metric, found[0], found[1])
 
 
 def _measured(ran: Ran, metric: str) -> bool:
@@ -201,9 +218,11 @@ def _counted(sentence: Sentence, ran: dict[str, Ran], paper: Paper) -> Estimate:
 def word(metric: str) -> str:
     """A metric in words.
 
-    >>> word("tpr@0.01"), word("auc"), word("test_accuracy")
-    ('TPR at FPR 1 %', 'AUC', 'test accuracy')
+    >>> word("tpr@0.01"), word("auc"), word("test_accuracy"), word("released auc")
+    ('TPR at FPR 1 %', 'AUC', 'test accuracy', 'AUC as released')
     """
+    if metric.startswith(released.PREFIX):
+        return f"{word(metric.removeprefix(released.PREFIX))} as released"
     kind, _, level = metric.partition("@")
     if level:
         return f"{kind.upper()} at {'FPR' if kind == 'tpr' else 'FNR'} {100 * float(level):g} %"

@@ -10,7 +10,7 @@ from datetime import date
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from jali import parts, sanity
+from jali import evidence, parts, sanity
 from jali.claims import Attempt, Paper, Scale, Setup
 from jali.columns import JUDGE, stream
 from jali.core import Guesses, JaliError
@@ -19,7 +19,7 @@ from jali.describe import measures, sensitive, sizes, twins
 from jali.drawings import drawings
 from jali.experiment import Collected, Experiment, Machine, cautions, collect
 from jali.findings import Ran, findings, inquest_of, trial_of
-from jali.judge import guess, rows_of
+from jali.judge import Trial, guess, rows_of
 from jali.parallel import alone
 from jali.promises import capped, promises
 from jali.results import Capped, Check, Reproduction, Study
@@ -42,11 +42,17 @@ def reproduce(
             f"There is no study {min(wanted - set(paper.studies))!r}; there are {', '.join(paper.studies)}."
         )
     chosen = {k: s.at(scale) for k, s in paper.studies.items() if k in wanted}
-    experiments = {k: _experiment(s, _tried(s, paper)) for k, s in chosen.items() if scale in s.scales}
+    now = {k: s for k, s in chosen.items() if scale in s.scales}
+    experiments = {k: _experiment(s, _tried(s, paper)) for k, s in now.items() if not s.scores}
     ran = {}
     for k, setup in chosen.items():
-        later = Study(name=k, parts=_told(setup), skipped=f"run at --scale {' or '.join(setup.scales)} only")
-        ran[k] = _study(k, setup, experiments[k], _tried(setup, paper), machine) if k in experiments else Ran(later)
+        if k in experiments:
+            ran[k] = _study(k, setup, experiments[k], _tried(setup, paper), machine)
+        elif k in now:
+            ran[k] = _scored(k, setup, _tried(setup, paper))
+        else:
+            skipped = f"run at --scale {' or '.join(setup.scales)} only"
+            ran[k] = Ran(Study(name=k, parts=_told(setup), skipped=skipped))
     found, drawn = findings(paper, ran, scale), list(drawings(paper, ran))
     return Reproduction(
         paper=Path(name).stem,
@@ -82,7 +88,25 @@ def _tried(setup: Setup, paper: Paper) -> dict[str, Attempt]:
 
 
 def _told(setup: Setup) -> dict[str, str]:
-    return {k: v for k in ("about", "data", "model", "game") if (v := getattr(setup, k))}
+    return {k: v for k in ("about", "data", "model", "game", "scores") if (v := getattr(setup, k))}
+
+
+def _scored(name: str, setup: Setup, tried: dict[str, Attempt]) -> Ran:
+    """Make every attempt on the scores that somebody else's models left; without the file the study is skipped."""
+    began, told = time.perf_counter(), _told(setup)
+    found = next((path for folder in _files.folders() if (path := folder / setup.scores).is_file()), None)
+    if found is None:
+        return Ran(Study(name=name, parts=told, skipped=f"{setup.scores} is not among the data: see `jali data`."))
+    scores, game, warnings = evidence.read(found, raw=setup.raw)
+    guesses, failed = {}, {}
+    for attempt, words in tried.items():
+        trial = Trial(parts.build("attack", words.attack), tuple(words.signals), "score")
+        try:
+            guesses[attempt] = guess(scores, game, trial)
+        except JaliError as error:
+            failed[attempt] = str(error)
+    seconds = time.perf_counter() - began
+    return Ran(Study(name=name, parts=told, facts=sizes(game), warnings=warnings, seconds=seconds), guesses, failed)
 
 
 def _study(name: str, setup: Setup, experiment: Experiment, tried: dict[str, Attempt], machine: Machine) -> Ran:
@@ -109,7 +133,7 @@ def _study(name: str, setup: Setup, experiment: Experiment, tried: dict[str, Att
 
 def _experiment(setup: Setup, tried: dict[str, Attempt]) -> Experiment:
     explainers = dict.fromkeys(e for a in tried.values() for e in (a.explain, a.among) if e)
-    signals = dict.fromkeys(a.signal for a in tried.values() if a.signal)
+    signals = dict.fromkeys(s for a in tried.values() for s in a.signals)
     inquests = dict.fromkeys(inquest_of(a) for a in tried.values() if a.inquiry)
     return Experiment(
         parts.build("data", setup.data),
@@ -131,8 +155,9 @@ def _attempts(found: Collected, tried: dict[str, Attempt]) -> tuple[dict[str, Gu
             if not attempt.attack:
                 continue
             trial = trial_of(attempt)
-            if trial.names[0] not in found.evidence.names:
-                raise JaliError(f"{attempt.signal} does not read what {attempt.explain or 'a prediction'} shows.")
+            if unread := [n for n in trial.names if n not in found.evidence.names]:
+                signal = unread[0].rpartition("/")[2]
+                raise JaliError(f"{signal} does not read what {attempt.explain or 'a prediction'} shows.")
             made = _among(guess(found.evidence, found.game, trial), attempt.among, found)
             if not len(made.score):
                 raise JaliError(f"Nobody was answered by {attempt.among}, so there is nobody to guess about.")

@@ -31,7 +31,7 @@ def people(n: int = 600, seed: int = 0):
 @pytest.mark.parametrize("depth", [1, 4, 0])
 def test_it_predicts_what_scikit_learn_predicts(depth):
     X, y = people()
-    new, encode = people(400, 1)[0] + [0.25, 0, 0], Encoding(SCHEMA).encode  # on no bound, where rounding would decide
+    new, encode = people(400, 1)[0] + np.array([0.25, 0, 0]), Encoding(SCHEMA).encode  # on no bound
     oracle = DecisionTreeClassifier(max_depth=depth or None, random_state=0).fit(encode(X), y)
     tree = fitted(X, y, SCHEMA, 0, depth)
     np.testing.assert_allclose(np.exp(tree.logits(new)), oracle.predict_proba(encode(new)), atol=1e-9)

@@ -160,6 +160,12 @@ def estimate(metric: str, guesses: Guesses, rng: Rng, level: float = 0.95) -> tu
     return _never_certain(metric, found, guesses, level), HOW_UNITS
 
 
+def each_target(metric: roc.Metric, guesses: Guesses) -> Estimate:
+    """Mean of any metric of scores and truth over target models, with a plain t-interval."""
+    found = [guesses.pick(guesses.unit == u) for u in np.unique(guesses.unit)]
+    return over_units(np.array([metric(g.score, g.truth) for g in found]))
+
+
 def contrast(metric: str, with_: Guesses, without: Guesses, rng: Rng, level: float = 0.95) -> tuple[Estimate, str]:
     """A metric of `with_` minus that of `without`, paired per target model, with its interval and how it was made.
 

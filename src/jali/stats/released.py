@@ -5,6 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from jali.core import Bools, Floats
+from jali.stats.roc import Metric
+
+PREFIX = "released "
 
 
 def huang2024(score: Floats, truth: Bools) -> dict[str, float]:
@@ -37,3 +40,10 @@ def _vertices(score: Floats, truth: Bools) -> tuple[Floats, Floats]:
     lost, kept = np.cumsum(inside)[last], np.cumsum(~inside)[last]
     corner = np.r_[True, (np.diff(lost, 2) != 0) | (np.diff(kept, 2) != 0), True] if len(lost) > 2 else slice(None)
     return np.r_[0, lost[corner]] / truth.sum(), np.r_[0, kept[corner]] / (~truth).sum()
+
+
+def _only(metric: str) -> Metric:
+    return lambda score, truth: huang2024(score, truth)[metric]
+
+
+METRICS = {PREFIX + metric: _only(metric) for metric in ("auc", "tpr@0.001", "tpr@0.01")}
