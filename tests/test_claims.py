@@ -33,11 +33,15 @@ def test_every_paper_builds_its_parts_at_every_scale(name):
         for scale in setup.scales:
             there = setup.at(scale)
             for kind in ("data", "model", "game"):
-                parts.build(kind, getattr(there, kind))
-    for attempt in paper.trials.values():
-        for kind in ("signal", "attack", "inquiry", "knowledge"):
+                if not there.scores:
+                    parts.build(kind, getattr(there, kind))
+    read = {trial for setup in paper.studies.values() if not setup.scores for trial in setup.trials}
+    for trial, attempt in paper.trials.items():
+        for kind in ("attack", "inquiry", "knowledge"):
             if text := getattr(attempt, kind):
                 parts.build(kind, text)
+        for signal in attempt.signals if trial in read else ():
+            parts.build("signal", signal)
         for explainer in filter(None, (attempt.explain, attempt.among)):
             parts.build("explain", explainer)
 

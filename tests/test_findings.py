@@ -227,3 +227,10 @@ def test_curves_of_several_studies_share_a_panel(ran):
     panels = {"one": {"first": "a / strong", "second": "b / strong"}, "none": {"failed": "b / weak"}}
     (drawn,) = drawings(paper(comparisons=[{"figure": "Figure 3", "panels": panels}]), ran)
     assert [c.label for c in drawn.curves] == ["first", "second"]
+
+
+def test_numbers_of_the_very_models_are_compared_without_an_interval(ran):
+    near = only(paper(tables=[table(published={"strong": {"auc": 0.76}}, same=True, tolerance={"auc": 0.012})]), ran)
+    wide = only(paper(tables=[table(published={"strong": {"auc": 0.76}}, tolerance={"auc": 0.012})]), ran)
+    assert (near.verdict, wide.verdict) == ("matches", "not resolvable")
+    assert (near.low, near.high) == (wide.low, wide.high)

@@ -88,13 +88,15 @@ class Setup(_Told):
 class Table(_Told):
     """Published numbers: study -> attempt (or `model`) -> metric -> number, judged from a scale on.
 
-    bound: metrics of which the number is the most or the least that ours may be.
+    bound: metrics of which the number is the most or the least that ours may be. same: they are of the very models
+    that are judged here, so no chance stands between the two and the value alone is compared.
     """
 
     source: str
     published: dict[str, dict[str, dict[str, FiniteFloat]]]
     tolerance: dict[str, Annotated[FiniteFloat, Field(ge=0)]]
     bound: dict[str, Literal["most", "least"]] = Field(default_factory=dict)
+    same: bool = False
     scale: Scale = "standard"
     note: str = ""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Literal
 
@@ -99,7 +99,8 @@ def _value(cell: _Cell, ran: Ran, paper: Paper, scale: Scale) -> Finding:
     ours, tolerance = number(ran, cell.attempt, cell.metric, paper), cell.table.tolerance[cell.metric]
     bound: Literal["", "most", "least"] = cell.table.bound.get(cell.metric, "")
     judge = partial(of_bound, bound=bound) if bound else of_value
-    verdict = judge(cell.published, tolerance, ours=ours)
+    exact = replace(ours, low=ours.value, high=ours.value) if cell.table.same else ours
+    verdict = judge(cell.published, tolerance, ours=exact)
     return Finding(
         quantity=f"{word(cell.metric)}, {cell.study if cell.attempt == MODEL else cell.attempt}",
         section=cell.table.source if cell.attempt == MODEL else f"{cell.table.source}: {cell.study}",
