@@ -234,3 +234,23 @@ def test_numbers_of_the_very_models_are_compared_without_an_interval(ran):
     wide = only(paper(tables=[table(published={"strong": {"auc": 0.76}}, tolerance={"auc": 0.012})]), ran)
     assert (near.verdict, wide.verdict) == ("matches", "not resolvable")
     assert (near.low, near.high) == (wide.low, wide.high)
+
+
+def test_differences_from_another_attempt_are_metrics_too(ran):
+    trials = {"strong": {**LOSS, "against": "weak"}, "weak": LOSS}
+    tables = [{"source": "T", "published": {"a": {"strong": {"Δ auc": 0.26}}}, "tolerance": {"Δ auc": 0.1}}]
+    found = only(paper(trials, tables=tables), ran)
+    assert found.quantity == "Δ AUC, strong"
+    assert (found.verdict, found.units) == ("matches", 6)
+
+
+def test_a_difference_from_nothing_says_so(ran):
+    tables = [{"source": "T", "published": {"a": {"strong": {"Δ auc": 0.26}}}, "tolerance": {"Δ auc": 0.1}}]
+    assert only(paper(tables=tables), ran).reason == "'strong' is held against no other attempt."
+
+
+def test_facts_of_an_attack_are_numbers_over_targets(ran):
+    told = dataclasses.replace(ran["a"], facts={"strong": {"rules": np.array([3.0, 5.0])}})
+    tables = [{"source": "T", "published": {"a": {"strong": {"rules": 4.0}}}, "tolerance": {"rules": 20.0}}]
+    found = only(paper(tables=tables), {**ran, "a": told})
+    assert (found.value, found.verdict, found.units) == (4.0, "matches", 2)

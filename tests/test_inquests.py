@@ -7,9 +7,10 @@ import pytest
 
 from jali.attacks.intersection import Intersection
 from jali.attacks.linkage import Linkage
-from jali.core import Column, Dataset, Schema
+from jali.core import Column, Dataset, JaliError, Schema
 from jali.encoding import Encoding
-from jali.explanation import Counterfactual
+from jali.explain._trees import fitted
+from jali.explanation import Counterfactual, Surrogate
 from jali.inquests import LINKED, Inquest, Scene, held
 from jali.inquiry import Claims
 from jali.knowledge.census import Census
@@ -80,10 +81,10 @@ def test_one_of_two_who_fit_is_right_half_of_the_time():
 class Guess:
     """Claims membership of everybody alike."""
 
-    shows = "probabilities"
+    shows, links = "probabilities", False
 
     def run(self, oracle, known, records, rng):
-        return Claims(oracle.probabilities(records.X)[:, 0])
+        return Claims(oracle.probabilities(records.X)[:, 0], {"effort": 3.0})
 
 
 def test_claims_of_membership_have_membership_for_truth():
@@ -95,6 +96,7 @@ def test_claims_of_membership_have_membership_for_truth():
     assert out["truth"].tolist() == [True, True, False, False, False]
     assert int(out["queries"]) == 5
     assert out["quality"].shape == (0, 5)
+    assert float(out["fact/effort"]) == 3.0
 
 
 def test_an_explainer_that_names_no_training_row_reidentifies_nobody():
@@ -126,3 +128,65 @@ def test_an_answer_is_the_same_whichever_attack_reads_it_and_is_asked_for_once()
     for inquiry in (Linkage(), Intersection()):
         held(Inquest(inquiry, Register(), explainer), told, np.random.default_rng(0))
     assert Counts.calls == 1
+
+
+def spoken():
+    """Rows of ages 20 and 60 ask; one rule speaks of the one person below 25, the other of three."""
+    X = np.concatenate([OWNER, OTHERS, [[20.0, 0, 0], [60, 0, 0]]])
+    data = Dataset(X, [0, 0, 0, 1, 0, 0, 0, 0, 1], SCHEMA)
+    at = np.arange(len(data))
+    return Scene.of(Old(), data, at < 4, at >= 7, draws)
+
+
+class Old:
+    """Class 1 from 40 years on."""
+
+    def logits(self, X):
+        return np.stack([40 - X[:, 0], X[:, 0] - 40], axis=1)
+
+
+class Stands:
+    """A tree split at 25 years in the place of everything."""
+
+    gives, reads, wants = "surrogate", frozenset({"owner"}), "labels"
+    asked = 0
+
+    def explain(self, model, X, schema, owner, rng):
+        self.asked += len(X)
+        tree = fitted(np.array([[20.0, 0, 0], [30, 0, 0]]), np.array([0, 1]), schema, 0)
+        return Surrogate((tree,), np.zeros(len(X), int), np.ones(len(X), bool))
+
+
+def test_what_surrogates_show_is_counted():
+    out = held(Inquest(Guess(), Register(), Stands()), spoken(), np.random.default_rng(0))
+    facts = {name.removeprefix("fact/"): float(value) for name, value in out.items() if name.startswith("fact/")}
+    assert facts == {
+        "effort": 3.0,
+        "fidelity": 1.0,
+        "rules": 2.0,
+        "rules_below_10": 2.0,
+        "accuracy_of_surrogate": 1.0,
+    }
+
+
+class Reads:
+    """Asks for the explanation of one record."""
+
+    shows, links = "explanation", False
+
+    def run(self, oracle, known, records, rng):
+        oracle.explanations(records.X[:1])
+        return Claims(np.zeros(len(records)))
+
+
+def test_a_surrogate_is_made_of_what_is_asked_only():
+    explainer = Stands()
+    held(Inquest(Reads(), Register(), explainer), spoken(), np.random.default_rng(0))
+    assert explainer.asked == 1
+
+
+def test_local_surrogates_are_attacked_together():
+    explainer = Stands()
+    explainer.local = True
+    with pytest.raises(JaliError, match="attack them together, with vote"):
+        held(Inquest(Guess(), Register(), explainer), spoken(), np.random.default_rng(0))

@@ -27,7 +27,7 @@ class Attempt(_Told):
 
     `among` names an explainer: only records that it answered under the target are guessed about. An inquiry asks the
     explainer, or without one the model, with some `knowledge`. With an explainer alone, its answers are measured and
-    nothing is guessed.
+    nothing is guessed. `against` names another attempt of the study: metrics that begin with Δ are differences from it.
     """
 
     signal: str | list[str] = ""
@@ -36,6 +36,7 @@ class Attempt(_Told):
     among: str = ""
     inquiry: str = ""
     knowledge: str = ""
+    against: str = ""
 
     def model_post_init(self, _: Any) -> None:
         """Refuse half an attack."""
@@ -198,6 +199,8 @@ class Paper(_Told):
     def _mentioned(self) -> Iterator[tuple[str, str]]:
         for name, setup in self.studies.items():
             yield from ((name, trial) for trial in setup.trials)
+            beside = (self.trials[trial].against for trial in setup.trials if trial in self.trials)
+            yield from ((name, trial) for trial in beside if trial)
         for table in self.tables:
             yield from ((study, trial) for study, numbers in table.published.items() for trial in numbers)
         for sentence in self.sentences:

@@ -13,10 +13,10 @@ import numpy.typing as npt
 
 from jali import parts, sanity
 from jali.columns import GAME, JUDGE, Block, Channel, Roles, digest, run_block, stream
-from jali.core import Attack, Dataset, Design, Evidence, Game, Guesses, JaliError, Signal, Source, Trainer
+from jali.core import Attack, Dataset, Design, Evidence, Floats, Game, Guesses, JaliError, Signal, Source, Trainer
 from jali.describe import exposed, groups, measures, sensitive, sizes, twins
 from jali.explanation import Explainer
-from jali.inquests import Inquest
+from jali.inquests import FACT, Inquest
 from jali.judge import Trial, contrast_rows, curve, group_rows, guess, rows_of, unresolved
 from jali.measures import Quality
 from jali.parallel import Progress, alone, fan_out, silent
@@ -64,13 +64,14 @@ class Machine:
 class Gathered:
     """What all columns of a game left: evidence, quality of recourse, the largest sign of unequal preprocessing.
 
-    claims: guesses of each inquest, by its name.
+    claims: guesses of each inquest, by its name; facts: what else it tells, one number per target (T,).
     """
 
     evidence: Evidence
     quality: Quality
     parity: float
     claims: dict[str, Guesses]
+    facts: dict[str, dict[str, Floats]]
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,7 @@ class Collected:
     quality: Quality
     parity: float
     claims: dict[str, Guesses]
+    facts: dict[str, dict[str, Floats]]
     timings: dict[str, float]
 
 
@@ -147,7 +149,7 @@ def collect(experiment: Experiment, machine: Machine = Machine()) -> Collected: 
     loaded = time.perf_counter()
     made = gather(experiment, data, game, machine)
     timings = {"data and game": loaded - began, "models and explanations": time.perf_counter() - loaded}
-    return Collected(data, game, made.evidence, made.quality, made.parity, made.claims, timings)
+    return Collected(data, game, made.evidence, made.quality, made.parity, made.claims, made.facts, timings)
 
 
 def stamped(rows: list[Row], key: str) -> list[Row]:
@@ -197,8 +199,11 @@ def gather(experiment: Experiment, data: Dataset, game: Game, machine: Machine) 
     targets = [columns[j] for j in game.targets]
     quality, there = (np.concatenate([_joined(c, name) for c in targets], axis=1) for name in ("quality", "there"))
     parity = max(float(column[0]["parity"]) for column in columns)
-    claims = {q.name: _claimed([c[len(chosen) + k] for c in targets], game) for k, q in enumerate(experiment.inquest)}
-    return Gathered(Evidence(names, value, observed, game.member), Quality(measured, quality, there), parity, claims)
+    held = {q.name: [c[len(chosen) + k] for c in targets] for k, q in enumerate(experiment.inquest)}
+    claims = {name: _claimed(made, game) for name, made in held.items()}
+    facts = {name: _facts(made) for name, made in held.items()}
+    found = Evidence(names, value, observed, game.member)
+    return Gathered(found, Quality(measured, quality, there), parity, claims, facts)
 
 
 def _joined(column: list[Arrays], name: str) -> npt.NDArray[Any]:
@@ -210,6 +215,12 @@ def _claimed(targets: list[Arrays], game: Game) -> Guesses:
     """The claims of an inquest about all targets, with the truth."""
     score, truth = (np.concatenate([t[name] for t in targets]) for name in ("score", "truth"))
     return Guesses(score, truth, *np.nonzero(game.scored.T))
+
+
+def _facts(targets: list[Arrays]) -> dict[str, Floats]:
+    """What an inquest tells of every target, by name (T,)."""
+    names = [name for name in targets[0] if name.startswith(FACT) and all(name in t for t in targets)]
+    return {name.removeprefix(FACT): np.array([float(t[name]) for t in targets]) for name in names}
 
 
 def _blocks(

@@ -12,12 +12,12 @@ import numpy as np
 from jali import parts
 from jali.claims import CHANCE, MODEL, SCALES, Attempt, Paper, Scale, Sentence, Table, group, place
 from jali.columns import JUDGE, stream
-from jali.core import Estimate, Guesses, JaliError, Rng
+from jali.core import Estimate, Floats, Guesses, JaliError, Rng
 from jali.inquests import Inquest
 from jali.judge import Trial, paired
 from jali.results import Finding, Study, Verdict
 from jali.stats import released, roc
-from jali.stats.intervals import apart, contrast, each_target, estimate
+from jali.stats.intervals import apart, contrast, each_target, estimate, over_units
 from jali.stats.student import two_sample
 from jali.verdicts import of_bound, of_count, of_order, of_sameness, of_value
 
@@ -27,17 +27,22 @@ NAMES = {
     "answered": "share of records answered",
 }
 EXPLAINED = frozenset({"attribution", "counterfactual"})
+DELTA = "Δ "
 MANY = 10**6  # models whose mean is known exactly
 
 
 @dataclass(frozen=True)
 class Ran:
-    """What a study left: its record, guesses by attempt, and why an attempt could not be made."""
+    """What a study left: its record, guesses by attempt, and why an attempt could not be made.
+
+    facts: what attempts that ask tell besides, by attempt and name, one number per target (T,).
+    """
 
     study: Study
     guesses: dict[str, Guesses] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
     seed: int = 0
+    facts: dict[str, dict[str, Floats]] = field(default_factory=dict)
 
     def why(self, trial: str) -> str:
         """Why there are no guesses."""
@@ -152,14 +157,26 @@ def number(ran: Ran, attempt: str, metric: str, paper: Paper, among: str = "") -
             return Estimate(row.value, row.low, row.high, row.units, row.reason)
     if among:
         return Estimate(None, reason=ran.why(attempt) or f"The study has no {word(metric)} of {among!r}.")
+    if metric in ran.facts.get(attempt, {}):
+        return over_units(ran.facts[attempt][metric], bounds=(0.0, np.inf))
     if attempt not in ran.guesses:
         return Estimate(None, reason=ran.why(attempt) or f"The study has no {word(metric)}.")
     try:
-        if metric in released.METRICS:
-            return each_target(released.METRICS[metric], ran.guesses[attempt])
-        return estimate(metric, ran.guesses[attempt], ran.rng)[0]
+        return _guessed(ran, attempt, metric, paper)
     except JaliError as error:
         return Estimate(None, reason=str(error))
+
+
+def _guessed(ran: Ran, attempt: str, metric: str, paper: Paper) -> Estimate:
+    """A metric of the guesses, or how much more it is than that of the attempt it is held against."""
+    guesses, beside = ran.guesses[attempt], paper.trials[attempt].against
+    if metric in released.METRICS:
+        return each_target(released.METRICS[metric], guesses)
+    if not metric.startswith(DELTA):
+        return estimate(metric, guesses, ran.rng)[0]
+    if beside not in ran.guesses:
+        return Estimate(None, reason=ran.why(beside) or f"{attempt!r} is held against no other attempt.")
+    return contrast(metric.removeprefix(DELTA), *paired(guesses, ran.guesses[beside]), ran.rng)[0]
 
 
 def _difference(sentence: Sentence, ran: dict[str, Ran], paper: Paper) -> Estimate:
@@ -185,7 +202,8 @@ def _tested(sentence: Sentence, ran: dict[str, Ran], _: Paper) -> Estimate:
 
 def _measured(ran: Ran, metric: str) -> bool:
     """Whether a metric is a measure of models or recourse, not of guesses."""
-    return any(row.metric == metric for row in ran.study.measures)
+    told = any(metric in facts for facts in ran.facts.values())
+    return told or any(row.metric == metric for row in ran.study.measures)
 
 
 def _side(text: str, metric: str, ran: dict[str, Ran], paper: Paper, beside: Guesses | None) -> Estimate:
@@ -222,6 +240,8 @@ def word(metric: str) -> str:
     >>> word("tpr@0.01"), word("auc"), word("test_accuracy"), word("released auc")
     ('TPR at FPR 1 %', 'AUC', 'test accuracy', 'AUC as released')
     """
+    if metric.startswith(DELTA):
+        return DELTA + word(metric.removeprefix(DELTA))
     if metric.startswith(released.PREFIX):
         return f"{word(metric.removeprefix(released.PREFIX))} as released"
     kind, _, level = metric.partition("@")

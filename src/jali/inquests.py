@@ -12,9 +12,12 @@ from jali.core import Bools, Dataset, Floats, Ints, JaliError, Model, Rng
 from jali.explain._heom import nearest, ranges
 from jali.explanation import Counterfactual, Explainer, Explanation, Surrogate, public
 from jali.inquiry import Claims, Inquiry, Knowledge, Links, Oracle
+from jali.rules import accuracy, exposing, hits
 from jali.store import Arrays
 
 LINKED = ("crowd", "singled_out", "newly_singled_out", "reidentified", "disclosed", "imputed")
+FACT = "fact/"
+CROWD = 10  # people below whom a rule speaks of few
 NEIGHBOURS = 15  # people like the one named, from whom the baseline guesses
 
 
@@ -34,7 +37,7 @@ class Inquest:
 
     def measures(self) -> tuple[str, ...]:
         """Names of what is measured besides right and wrong: explainer/measure."""
-        if self.explainer is None or self.inquiry.shows != "explanation":
+        if self.explainer is None or not self.inquiry.links:
             return ()
         return tuple(f"{parts.spec(self.explainer)}/{parts.name_of(self.inquiry)}: {m}" for m in LINKED)
 
@@ -72,14 +75,31 @@ def held(inquest: Inquest, scene: Scene, rng: Rng) -> Arrays:
         )
     out: Arrays = {"score": claims.score, "truth": scene.inside, "queries": np.array(oracle.queries)}
     if isinstance(claims, Claims):
-        return out | {
-            "quality": np.zeros((0, len(claims.score))),
-            "there": np.zeros((0, len(claims.score)), dtype=bool),
-        }
-    answer = kept[-1]
+        facts = dict(claims.facts) | (surrogacy(*kept[-1], scene) if kept else {})
+        nothing = {"quality": np.zeros((0, len(scene.inside))), "there": np.zeros((0, len(scene.inside)), dtype=bool)}
+        return out | nothing | {FACT + name: np.array(value) for name, value in facts.items()}
+    answer = kept[-1][1]
     origin = answer.origin if isinstance(answer, Counterfactual) else None
     value, there = linked(claims, origin, answer.found, scene)
     return out | {"truth": value[LINKED.index("reidentified")] > 0, "quality": value, "there": there}
+
+
+def surrogacy(X: Floats, answer: Explanation, scene: Scene) -> dict[str, float]:
+    """How true surrogates that explain rows X (n, D) are, and what their rules show; nothing of other explanations.
+
+    fidelity: share of those rows of which the surrogate says what the model says; accuracy_of_surrogate: share of the
+    records outside the training rows that a surrogate of all has right. rules: how many are published;
+    rules_below_10: how many of them cover some training rows but fewer than CROWD.
+    """
+    if not isinstance(answer, Surrogate):
+        return {}
+    rules = [rule for model in answer.models for rule in getattr(model, "rules", tuple)()]
+    few = exposing(rules, scene.owner.X, CROWD)
+    out = {"fidelity": float(hits(answer, scene.model, X).mean()), "rules": len(rules), "rules_below_10": few.sum()}
+    outside = scene.records.rows(~scene.inside)
+    if len(answer.models) == 1 and len(outside):
+        out["accuracy_of_surrogate"] = accuracy(answer.models[0], outside.X, outside.y)
+    return {name: float(value) for name, value in out.items()}
 
 
 def linked(claims: Links, origin: Ints | None, found: Bools, scene: Scene) -> tuple[Floats, Bools]:
@@ -150,18 +170,29 @@ def _explained(explainer: Explainer | None, scene: Scene, X: Floats, rng: Rng) -
     return scene.told[name]
 
 
-def _oracle(inquest: Inquest, scene: Scene, rng: Rng) -> tuple[Oracle, list[Explanation]]:
-    """What the adversary may ask, and a list that keeps what was answered with what is not shown."""
-    explainer, schema, kept = inquest.explainer, scene.owner.schema, list[Explanation]()
+def _oracle(inquest: Inquest, scene: Scene, rng: Rng) -> tuple[Oracle, list[tuple[Floats, Explanation]]]:
+    """What the adversary may ask, and a list that keeps what was asked and answered, with what is not shown."""
+    explainer, schema, kept = inquest.explainer, scene.owner.schema, list[tuple[Floats, Explanation]]()
 
     def tell(X: Floats) -> Explanation:
-        kept.append(_explained(explainer, scene, X, rng))
-        return public(kept[-1])
+        kept.append((X, _explained(explainer, scene, X, rng)))
+        return public(kept[-1][1])
 
     if explainer is None:
         return Oracle(schema, scene.model.logits), kept
     if explainer.gives != "surrogate":
         return Oracle(schema, scene.model.logits, tell), kept
+    if inquest.inquiry.shows == "explanation":
+        return Oracle(schema, _unasked, tell), kept
+    if getattr(explainer, "local", False):
+        raise JaliError(
+            f"{parts.name_of(explainer)} explains each record by a model of its own: attack them together, with "
+            f"vote({parts.name_of(inquest.inquiry)})."
+        )
     made = tell(scene.records.X)
     assert isinstance(made, Surrogate)
-    return Oracle(schema, made.models[0].logits, lambda X: made), kept  # noqa: ARG005
+    return Oracle(schema, made.models[0].logits, tell), kept
+
+
+def _unasked(X: Floats) -> Floats:
+    raise JaliError(f"This attack reads surrogates and asked the model about {len(X)} rows beside them.")

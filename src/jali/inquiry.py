@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal, Protocol
 
@@ -48,7 +48,7 @@ class Oracle:
         if self.shows != "probabilities":
             raise JaliError(
                 "This attack needs class probabilities, and the oracle answers with labels alone: "
-                "choose an attack on labels (label_only, aloa)."
+                "choose an attack on labels (label_only, aloa, boundary_distance)."
             )
         self.queries += len(X)
         scores = self.ask(X)
@@ -63,9 +63,13 @@ class Oracle:
 
 @dataclass(frozen=True)
 class Claims:
-    """What an adversary says, one claim per record asked about: it is a member; score (n,), larger = more sure."""
+    """What an adversary says, one claim per record asked about: it is a member; score (n,), larger = more sure.
+
+    facts: what else there is to know of the attack, such as how good its shadow models were, by name.
+    """
 
     score: Floats
+    facts: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "score", frozen(self.score, np.float64, (None,), "score"))
@@ -102,9 +106,10 @@ class Knowledge(Protocol):
 
 
 class Inquiry(Protocol):
-    """An attack that asks; never sees the target's membership."""
+    """An attack that asks; never sees the target's membership. links: it claims who a person is, not membership."""
 
     shows: ClassVar[Shows]
+    links: ClassVar[bool]
 
     def run(self, oracle: Oracle, known: Dataset, records: Dataset, rng: Rng) -> Claims | Links:
         """One claim per record."""

@@ -128,18 +128,20 @@ def _study(name: str, setup: Setup, experiment: Experiment, tried: dict[str, Att
         capped=_capped(experiment, found, guesses, tried),
         seconds=time.perf_counter() - began,
     )
-    return Ran(study, guesses, failed, setup.seed)
+    facts = {name: found.facts[inquest_of(a).name] for name, a in tried.items() if a.inquiry}
+    return Ran(study, guesses, failed, setup.seed, facts)
 
 
 def _experiment(setup: Setup, tried: dict[str, Attempt]) -> Experiment:
-    explainers = dict.fromkeys(e for a in tried.values() for e in (a.explain, a.among) if e)
+    named = dict.fromkeys(e for a in tried.values() for e in (a.explain, a.among) if e)
+    explainers = [parts.build("explain", text) for text in named]
     signals = dict.fromkeys(s for a in tried.values() for s in a.signals)
     inquests = dict.fromkeys(inquest_of(a) for a in tried.values() if a.inquiry)
     return Experiment(
         parts.build("data", setup.data),
         parts.build("model", setup.model),
         parts.build("game", setup.game),
-        explain=tuple(parts.build("explain", text) for text in explainers),
+        explain=tuple(e for e in explainers if e.gives != "surrogate"),  # these are asked by inquests alone
         signal=tuple(parts.build("signal", text) for text in signals),
         inquest=tuple(inquests),
         seed=setup.seed,

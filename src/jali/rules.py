@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -42,10 +43,11 @@ class Term:
         """Whether it is true (n,) of raw rows (n, D)."""
         return self.allows(X[:, self.column])
 
-    def sentence(self, schema: Schema) -> str:
+    def sentence(self, schema: Schema, verb: str = "is") -> str:
         """The condition in words; bounds have six digits, whole numbers are exact."""
         column = schema.columns[self.column]
-        return _among(column, self.codes) if self.codes is not None else _between(column, self.low, self.high)
+        told = _among(column, self.codes) if self.codes is not None else _between(column, self.low, self.high)
+        return f"{column.name} {verb} {told}"
 
 
 @dataclass(frozen=True)
@@ -66,9 +68,9 @@ class AtLeast:
         """Whether it is true (n,) of raw rows (n, D)."""
         return np.asarray(np.sum([term.holds(X) for term in self.terms], axis=0) >= self.m)
 
-    def sentence(self, schema: Schema) -> str:
+    def sentence(self, schema: Schema, verb: str = "is") -> str:
         """The condition in words."""
-        return f"at least {self.m} of ({'; '.join(term.sentence(schema) for term in self.terms)})"
+        return f"at least {self.m} of ({'; '.join(term.sentence(schema, verb) for term in self.terms)})"
 
 
 Condition = Term | AtLeast
@@ -84,6 +86,8 @@ class Rule:
     'If age is at most 30 and income is above 5 and at most 9, then granted.'
     >>> rule.covers(np.array([[30.0, 6.0], [30.0, 10.0]]))
     array([ True, False])
+    >>> rule.change(np.array([30.0, 3.0]), schema)
+    'If income were above 5 and at most 9 (now 3), the outcome would be granted.'
     """
 
     premise: tuple[Condition, ...]
@@ -101,6 +105,14 @@ class Rule:
         told = " and ".join(condition.sentence(schema) for condition in self.premise)
         outcome = schema.classes[self.outcome]
         return f"If {told}, then {outcome}." if told else f"In all cases {outcome}."
+
+    def change(self, x: Floats, schema: Schema) -> str:
+        """What would have to be otherwise for a record x (D,) to obey the rule, beside what is; the rest stays."""
+        told = [c.sentence(schema, "were") + _now(c, x, schema) for c in self.premise if not c.holds(x[None])[0]]
+        outcome = schema.classes[self.outcome]
+        if not told:
+            return f"Nothing would have to change for the outcome to be {outcome}."
+        return f"If {' and '.join(told)}, the outcome would be {outcome}."
 
 
 def narrowed(conditions: Sequence[Condition]) -> tuple[Condition, ...]:
@@ -120,6 +132,20 @@ def narrowed(conditions: Sequence[Condition]) -> tuple[Condition, ...]:
     return (*single.values(), *several)
 
 
+@runtime_checkable
+class Readable(Protocol):
+    """A model that can be read."""
+
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules that people are shown."""
+
+
+def published(surrogate: Surrogate) -> tuple[Rule, ...]:
+    """All rules of the models of a surrogate that can be read, each once, in the order in which they first appear."""
+    shown = (rule for model in surrogate.models if isinstance(model, Readable) for rule in model.rules())
+    return tuple(dict.fromkeys(shown))
+
+
 def support(rules: Sequence[Rule], X: Floats) -> Ints:
     """How many of the raw rows (n, D) each rule covers, (R,)."""
     return np.array([rule.covers(X).sum() for rule in rules], dtype=np.int64)
@@ -137,6 +163,33 @@ def exposing(rules: Sequence[Rule], X: Floats, k: int) -> Bools:
     return np.asarray((count > 0) & (count < k))
 
 
+def crowd(surrogate: Surrogate, X: Floats, people: Floats) -> Ints:
+    """How many training rows, people (m, D), share the rule that each of the records X (n, D) is told of itself, (n,).
+
+    That is the first rule of its model that is true of it; 0 where none is. A record that was trained on counts
+    itself: 1 then means that the rule is about this person alone.
+    """
+    out = np.zeros(len(X), dtype=np.int64)
+    for at in np.unique(surrogate.which):
+        model, todo = surrogate.models[at], surrogate.which == at
+        for rule in model.rules() if isinstance(model, Readable) else ():
+            mine = todo & rule.covers(X)
+            if mine.any():
+                out[mine], todo = support([rule], people)[0], todo & ~mine
+    return out
+
+
+def listing(rules: Sequence[Rule], X: Floats, schema: Schema) -> list[str]:
+    """The rules in words, each with the number of training rows (n, D) that it covers.
+
+    >>> schema = Schema((Column("age", "integer"),), classes=("denied", "granted"))
+    >>> listing([Rule((Term(0, high=30.5),), 1)], np.array([[25.0], [30.0], [31.0]]), schema)
+    ['If age is at most 30, then granted. (2 of 3 training rows)']
+    """
+    count = support(rules, X)
+    return [f"{r.sentence(schema)} ({c:,} of {len(X):,} training rows)" for r, c in zip(rules, count, strict=True)]
+
+
 def fidelity(surrogate: Model, black_box: Model, X: Floats) -> float:
     """Share of raw rows (n, D) on which a surrogate predicts what the black box predicts."""
     return accuracy(surrogate, X, black_box.logits(X).argmax(axis=1))
@@ -151,9 +204,11 @@ def accuracy(surrogate: Model, X: Floats, y: Ints) -> float:
 
 def hits(surrogate: Surrogate, black_box: Model, X: Floats) -> Bools:
     """Whether the model that explains each of the raw rows (n, D) predicts for it what the black box does, (n,)."""
-    label = black_box.logits(X).argmax(axis=1)
-    own = [surrogate.models[at].logits(row[None]).argmax() for at, row in zip(surrogate.which, X, strict=True)]
-    return np.asarray(own == label, dtype=bool)
+    label, own = black_box.logits(X).argmax(axis=1), np.empty(len(X), dtype=np.int64)
+    for at in np.unique(surrogate.which):
+        mine = surrogate.which == at
+        own[mine] = surrogate.models[at].logits(X[mine]).argmax(axis=1)
+    return np.asarray(own == label)
 
 
 def _both(one: Term, other: Term) -> Term:
@@ -168,10 +223,10 @@ def _between(column: Column, low: float, high: float) -> str:
     if column.kind == "integer":
         above, low, high = "at least", np.floor(low) + 1, np.floor(high)
     if low == high:
-        return f"{column.name} is {_number(low)}"
+        return _number(low)
     told = [f"{above} {_number(low)}"] if np.isfinite(low) else []
     told += [f"at most {_number(high)}"] if np.isfinite(high) else []
-    return f"{column.name} is {' and '.join(told) or 'anything'}"
+    return " and ".join(told) or "anything"
 
 
 def _number(value: float) -> str:
@@ -181,9 +236,18 @@ def _number(value: float) -> str:
 def _among(column: Column, codes: tuple[int, ...]) -> str:
     """The categories that are allowed, or those that are not where they are fewer."""
     rest = [code for code in range(len(column.categories)) if code not in codes]
-    named, verb = (list(codes), "is") if len(codes) <= len(rest) else (rest, "is not")
+    named, denial = (list(codes), "") if len(codes) <= len(rest) else (rest, "not ")
     if not named:
-        return f"{column.name} is anything" if codes else f"{column.name} is nothing"
+        return "anything" if codes else "nothing"
     words = [column.categories[code] for code in named]
     listed = words if len(words) <= LISTED else [*words[: LISTED - 1], f"{len(words) - LISTED + 1} others"]
-    return f"{column.name} {verb} " + " or ".join(filter(None, [", ".join(listed[:-1]), listed[-1]]))
+    return denial + " or ".join(filter(None, [", ".join(listed[:-1]), listed[-1]]))
+
+
+def _now(condition: Condition, x: Floats, schema: Schema) -> str:
+    """The values of a record x (D,) in the columns that a condition names."""
+    terms = condition.terms if isinstance(condition, AtLeast) else (condition,)
+    columns = [schema.columns[term.column] for term in terms]
+    values = [x[term.column] for term in terms]
+    told = [c.categories[int(v)] if c.kind == "category" else _number(v) for c, v in zip(columns, values, strict=True)]
+    return f" (now {'; '.join(told)})"

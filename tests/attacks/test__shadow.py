@@ -69,6 +69,30 @@ def test_a_record_with_another_prediction_than_its_reference_has_nothing(referen
     np.testing.assert_allclose(found.score, np.array(expected) - 0.6)
 
 
+class Never:
+    """Class 0 for everybody."""
+
+    def logits(self, X):
+        return np.tile([1.0, 0.0], (len(X), 1))
+
+
+def test_as_released_the_oracle_holds_the_labels_that_the_shadow_predicts():
+    """The oracle gives the rows 1, 2, .1, .2 class 1, the shadow class 0: nothing is held and the threshold is 0."""
+    schema = Schema((Column("x"),))
+    shadow = Dataset(np.array([[1.0], [2.0], [0.1], [0.2]]), [1, 1, 1, 1], schema)
+    records = Dataset(np.array([[0.5], [-0.7]]), [0, 0], schema)
+    made = Mimics([Never()], shadow, np.array([[1], [1], [0], [0]]) > 0)
+    found = calibrated(far, made, Oracle(schema, Sign().logits), records, "as_released")
+    np.testing.assert_allclose(found.score, [0.5, 0.7])
+    assert found.facts["shadow_accuracy"] == 0.0
+
+
+def test_the_accuracy_of_a_shadow_counts_rows_that_it_did_not_see():
+    schema = Schema((Column("x"),))
+    rows = Dataset(np.array([[1.0], [2.0], [-1.0], [3.0]]), [1, 0, 1, 1], schema)
+    assert Mimics([Sign()], rows, np.array([[1], [0], [0], [0]]) > 0).accuracy() == pytest.approx(1 / 3)
+
+
 def test_planted_rows_have_the_noise_they_say():
     data = rows(20_000, 3)
     wrong = (data.X[:, :2].sum(axis=1) > 0) != data.y

@@ -11,13 +11,14 @@ import numpy as np
 from jali.core import Bools, Dataset, Ensemble, Floats, Ints, JaliError, Rng, Trainer
 from jali.inquiry import Claims, Oracle
 from jali.models.sklearn import Sklearn
-from jali.stats.roc import steps
+from jali.stats.roc import balanced_accuracy, steps
 
 FOREST = Sklearn("sklearn.ensemble:RandomForestClassifier", "n_estimators=100")
 MOST = 1000  # rows of the shadow that set a threshold; more of them move it by less than it matters
 Ask = Callable[[Floats], Ints]
 Measure = Callable[[Ask, Floats, Ints], Floats]
-Reference = Literal["predicted", "true"]
+Reference = Literal["predicted", "true", "as_released"]
+SHADOW, ATTACK = "shadow_accuracy", "attack_accuracy"
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,11 @@ class Mimics:
     models: Ensemble
     rows: Dataset
     member: Bools
+
+    def accuracy(self) -> float:
+        """Share of the rows that a shadow model did not see to which it gives the oracle's label, over all of them."""
+        right = [self.models[m].logits(self.rows.X).argmax(axis=1) == self.rows.y for m in range(len(self.models))]
+        return float(np.stack(right, axis=1)[~self.member].mean())
 
 
 def mimics(name: str, trainer: Trainer, oracle: Oracle, known: Dataset, count: int, rng: Rng) -> Mimics:
@@ -55,18 +61,30 @@ def _half(y: Ints, rng: Rng) -> Bools:
 
 
 def calibrated(measure: Measure, shadow: Mimics, oracle: Oracle, records: Dataset, reference: Reference) -> Claims:
-    """How firmly the oracle holds each record's label, less the threshold at which the shadow's own rows stand out."""
+    """How firmly the oracle holds each record's label, less the threshold at which the shadow's own rows stand out.
+
+    As released, the rows that set the threshold are held by the oracle, not by the shadow model that saw them, and the
+    label held is the one that the shadow model predicts; of records it is the oracle's.
+    """
     model, some = shadow.models[0], np.arange(len(shadow.rows))[:MOST]
-    own = _held(measure, lambda X: model.logits(X).argmax(axis=1), shadow.rows.rows(some), reference)
-    return Claims(_held(measure, oracle.labels, records, reference) - threshold(own, shadow.member[some, 0]))
+    rows, inside = shadow.rows.rows(some), shadow.member[some, 0]
+
+    def mimicked(X: Floats) -> Ints:
+        return np.asarray(model.logits(X).argmax(axis=1))
+
+    if reference == "as_released":
+        own = _held(measure, oracle.labels, rows.X, mimicked(rows.X))
+    else:
+        own = _held(measure, mimicked, rows.X, rows.y if reference == "true" else mimicked(rows.X))
+    wanted = records.y if reference == "true" else oracle.labels(records.X)
+    facts = {SHADOW: shadow.accuracy(), ATTACK: balanced_accuracy(own, inside)}
+    return Claims(_held(measure, oracle.labels, records.X, wanted) - threshold(own, inside), facts)
 
 
-def _held(measure: Measure, ask: Ask, rows: Dataset, reference: Reference) -> Floats:
-    """The measure (n,) of each row with its reference label; 0 where the prediction is another one already."""
-    told = ask(rows.X)
-    wanted = told if reference == "predicted" else rows.y
-    right, out = told == wanted, np.zeros(len(rows))
-    out[right] = measure(ask, rows.X[right], wanted[right])
+def _held(measure: Measure, ask: Ask, X: Floats, wanted: Ints) -> Floats:
+    """The measure (n,) of each row with the label wanted (n,); 0 where the prediction is another one already."""
+    right, out = ask(X) == wanted, np.zeros(len(X))
+    out[right] = measure(ask, X[right], wanted[right])
     return out
 
 

@@ -31,12 +31,13 @@ class ALOA:
     np.int64(0)
     """
 
-    reference: Literal["predicted", "true"] = "predicted"
+    reference: Literal["predicted", "true", "as_released"] = "predicted"
     perturbations: int = 1000
     low: float = 0.1
     high: float = 0.5
     shadow: Trainer = FOREST
     shows: ClassVar[Shows] = "label"
+    links: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         checked("aloa", self.perturbations)

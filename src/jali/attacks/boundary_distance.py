@@ -39,6 +39,7 @@ class BoundaryDistance:
     steps: int = 5
     shadow: Trainer = FOREST
     shows: ClassVar[Shows] = "label"
+    links: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if self.probes < 1 or self.steps < 0:

@@ -36,6 +36,7 @@ class Intersection:
     """
 
     shows: ClassVar[Shows] = "explanation"
+    links: ClassVar[bool] = True
 
     def run(self, oracle: Oracle, known: Dataset, records: Dataset, rng: Rng) -> Links:
         """Name one person per answer."""

@@ -23,7 +23,8 @@ class LabelOnly:
     reference is part of the threat model: `predicted` takes the label that the oracle gives the record itself, as
     Naretto, Monreale and Giannotti (2024) do; `true` takes the record's label, which the adversary must then know, as
     Choquette-Choo et al., Label-Only Membership Inference Attacks, ICML 2021, do. For a shadow model, the true label is
-    the one that it was given. What the authors' library does is near scale=1, flip=0.6.
+    the one that it was given. `as_released` does what the authors' library does, with scale=1 and flip=0.6: the rows
+    that set the threshold are perturbed under the oracle and must keep the label that the shadow model predicts.
 
     >>> import numpy as np
     >>> from jali.core import Column, Schema
@@ -34,12 +35,13 @@ class LabelOnly:
     (np.True_, 142)
     """
 
-    reference: Literal["predicted", "true"] = "predicted"
+    reference: Literal["predicted", "true", "as_released"] = "predicted"
     perturbations: int = 1000
     scale: float = 0.1
     flip: float = 0.1
     shadow: Trainer = FOREST
     shows: ClassVar[Shows] = "label"
+    links: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         checked("label_only", self.perturbations)

@@ -35,6 +35,7 @@ class Linkage:
     """
 
     shows: ClassVar[Shows] = "explanation"
+    links: ClassVar[bool] = True
 
     def run(self, oracle: Oracle, known: Dataset, records: Dataset, rng: Rng) -> Links:
         """Name one person per answer."""

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from jali.attacks._shadow import FOREST, Mimics, mimics
+from jali.attacks._shadow import ATTACK, FOREST, SHADOW, Mimics, mimics
 from jali.core import Bools, Column, Dataset, Floats, Ints, JaliError, Model, Rng, Schema, Trainer
 from jali.inquiry import Claims, Oracle, Shows
 from jali.models.sklearn import Sklearn
@@ -38,6 +38,7 @@ class ShokriMIA:
     attack: Trainer = SMOOTH
     shadows: int = 6
     shows: ClassVar[Shows] = "probabilities"
+    links: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if self.shadows < 1:
@@ -46,13 +47,20 @@ class ShokriMIA:
     def run(self, oracle: Oracle, known: Dataset, records: Dataset, rng: Rng) -> Claims:
         """One claim per record."""
         seen = oracle.probabilities(records.X)
-        vectors, inside = _lessons(mimics("shokri_mia", self.shadow, oracle, known, self.shadows, rng))
+        shadow = mimics("shokri_mia", self.shadow, oracle, known, self.shadows, rng)
+        vectors, inside = _lessons(shadow)
         score, told, learnt = np.zeros(len(seen)), seen.argmax(axis=1), vectors.argmax(axis=1)
+        right: list[Bools] = []
         for number in range(seen.shape[1]):
             mine, rows = told == number, _balanced(np.flatnonzero(learnt == number), inside, rng)
             if mine.any() and len(rows):
-                score[mine] = _confidence(_taught(self.attack, vectors[rows], inside[rows], rng), seen[mine])
-        return Claims(score)
+                model = _taught(self.attack, vectors[rows], inside[rows], rng)
+                score[mine] = _confidence(model, seen[mine])
+                right.append(_tried(self.attack, vectors[rows], inside[rows], rng))
+        facts = {SHADOW: shadow.accuracy()}
+        if any(map(len, right)):
+            facts[ATTACK] = float(np.concatenate(right).mean())
+        return Claims(score, facts)
 
 
 def _lessons(shadow: Mimics) -> tuple[Floats, Bools]:
@@ -73,6 +81,15 @@ def _taught(attack: Trainer, vectors: Floats, inside: Bools, rng: Rng) -> Model:
     schema = Schema(tuple(Column(f"p{c}", low=0.0, high=1.0) for c in range(vectors.shape[1])), ("OUT", "IN"))
     everybody = np.ones((len(vectors), 1), dtype=bool)
     return attack.fit(Dataset(vectors, inside.astype(np.int64), schema), everybody, [rng])[0]
+
+
+def _tried(attack: Trainer, vectors: Floats, inside: Bools, rng: Rng) -> Bools:
+    """Which of a fifth of the lessons an attack model gets right that learnt from the others."""
+    kept = rng.permutation(len(inside)) % 5 == 0
+    if len(np.unique(inside[~kept])) < 2 or not kept.any():
+        return np.zeros(0, dtype=bool)
+    model = _taught(attack, vectors[~kept], inside[~kept], rng)
+    return np.asarray((_confidence(model, vectors[kept]) > 0) == inside[kept])
 
 
 def _confidence(model: Model, vectors: Floats) -> Floats:

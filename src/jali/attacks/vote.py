@@ -40,6 +40,7 @@ class Vote:
     select: Literal["confidence", "threshold"] = "confidence"
     each: int = 3
     shows: ClassVar[Shows] = "explanation"
+    links: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if self.each < 1:
@@ -48,25 +49,27 @@ class Vote:
     def run(self, oracle: Oracle, known: Dataset, records: Dataset, rng: Rng) -> Claims:
         """One claim per record."""
         models = _surrogates(oracle, representatives("vote", records, self.each, rng))
-        claimed = [self._alone(model, oracle, known, records, rng) for model in models]
-        scores = [score for score in claimed if len(score)]
-        if not scores:
+        made = [self._alone(model, oracle, known, records, rng) for model in models]
+        claims = [c for c in made if c is not None]
+        if not claims:
             raise JaliError(
                 f"vote: each of {len(models)} local surrogates gives all rows that the adversary knows one label: "
                 "choose knowledge closer to the data, such as noise."
             )
-        return Claims(_votes(np.stack(scores), self.select))
+        facts = _mean_facts(claims)
+        facts |= {"surrogates": float(len(models)), "voters": float(len(claims))}
+        return Claims(_votes(np.stack([c.score for c in claims]), self.select), facts)
 
-    def _alone(self, model: Model, oracle: Oracle, known: Dataset, records: Dataset, rng: Rng) -> Floats:
-        """Score (n,) of the attack on one surrogate; empty (0,) where it gives all known rows one label."""
+    def _alone(self, model: Model, oracle: Oracle, known: Dataset, records: Dataset, rng: Rng) -> Claims | None:
+        """The attack on one surrogate; None where it gives all known rows one label."""
         local = Oracle(oracle.schema, model.logits, shows=oracle.shows)
         if len(np.unique(local.labels(known.X))) < 2:
-            return np.zeros(0)
+            return None
         claims = self.inquiry.run(local, known, records, rng)
         oracle.queries += local.queries
         if not isinstance(claims, Claims):
             raise JaliError("vote needs an attack that claims membership, such as shokri_mia, label_only or aloa.")
-        return claims.score
+        return claims
 
 
 def _surrogates(oracle: Oracle, X: Floats) -> list[Model]:
@@ -98,3 +101,9 @@ def _confident(sure: Floats) -> Bools:
 def _beyond_elbow(sure: Floats) -> Bools:
     ranked = np.sort(sure, axis=0)
     return np.asarray(sure > np.take_along_axis(ranked, elbow(ranked)[None], axis=0))
+
+
+def _mean_facts(claims: list[Claims]) -> dict[str, float]:
+    """What is known of the attacks, on average over those that tell it."""
+    names = dict.fromkeys(name for c in claims for name in c.facts)
+    return {name: float(np.mean([c.facts[name] for c in claims if name in c.facts])) for name in names}

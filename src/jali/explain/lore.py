@@ -56,6 +56,7 @@ class Lore:
     samples: int = 2000
     generations: int = 10
     trees: int = 1
+    local: ClassVar[bool] = True
     gives: ClassVar[Gives] = "surrogate"
     wants: ClassVar[Wants] = "labels"
     reads: ClassVar[frozenset[str]] = frozenset({"owner"})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -19,7 +19,8 @@ class TreeSurrogate:
 
     CART of scikit-learn by Gini impurity, at least `leaf` rows in a leaf; numbers are split at a bound, categories one
     from the others. The same for every record, and the simple reference for `trepan`. Bounds lie halfway between the
-    values of two training rows, and a leaf's proportions count training rows.
+    values of two training rows, and a leaf's proportions count training rows. With `labels` = "true" it is grown on the
+    outcomes themselves: the model that is readable from the start, which might be published instead of an explanation.
 
     Breiman, Friedman, Olshen and Stone, Classification and Regression Trees, 1984; the tree next to which Naretto,
     Monreale and Giannotti, Evaluating the privacy exposure of interpretable global and local explainers, 2024, set
@@ -38,6 +39,7 @@ class TreeSurrogate:
 
     depth: int = 5
     leaf: int = 1
+    labels: Literal["predicted", "true"] = "predicted"
     gives: ClassVar[Gives] = "surrogate"
     wants: ClassVar[Wants] = "labels"
     reads: ClassVar[frozenset[str]] = frozenset({"owner"})
@@ -50,6 +52,7 @@ class TreeSurrogate:
 
     def explain(self, model: Model, X: Floats, schema: Schema, owner: Dataset | None, rng: Rng) -> Surrogate:  # noqa: ARG002
         """One tree for all rows (n, D); a fixed seed settles ties, so that every tile gets the same tree."""
-        rows = owned("tree_surrogate", owner).X
-        tree = fitted(rows, model.logits(rows).argmax(axis=1), schema, 0, self.depth, self.leaf)
+        people = owned("tree_surrogate", owner)
+        labels = people.y if self.labels == "true" else model.logits(people.X).argmax(axis=1)
+        tree = fitted(people.X, labels, schema, 0, self.depth, self.leaf)
         return Surrogate((tree,), np.zeros(len(X), dtype=np.int64), np.ones(len(X), dtype=bool))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jali.core import Dataset, Game, Rng
+from jali.core import Bools, Dataset, Game, Ints, Rng
 from jali.games._draws import blocks, enough, positive, proportion, split, subsets
 
 
@@ -15,7 +15,8 @@ class Folds:
     """Target t trains on all of the owner's rows but fold t, which holds its non-members.
 
     The folds are not each other's shadows: a record is missing from exactly one of them, so counting would give it
-    away. Shadows train on random halves of the adversary's rows, which are never scored.
+    away. Shadows train on random halves of the adversary's rows, which are never scored; attacks that ask need none.
+    Folds are cut `repeats` times, and at most `most` (0: all) of the owner's rows are scored, the same for all targets.
 
     The evaluation of Naretto, Monreale and Giannotti, Trans. Data Privacy 2025 (three folds, 30 % for the adversary).
 
@@ -28,23 +29,34 @@ class Folds:
     k: int = 3
     shadows: int = 16
     adversary: float = 0.3
+    repeats: int = 1
+    most: int = 0
 
     def __post_init__(self) -> None:
         positive("folds", "k", self.k, least=2)
-        positive("folds", "shadows", self.shadows)
+        positive("folds", "repeats", self.repeats)
+        positive("folds", "shadows", self.shadows, least=0)
+        positive("folds", "most", self.most, least=0)
         proportion("folds", "adversary", self.adversary)
 
     def draw(self, data: Dataset, rng: Rng) -> Game:
         """Split off the adversary's rows, then cut the owner's into folds."""
         group = blocks(data)
         owned = ~split(group, self.adversary, rng)
+        attacked = np.concatenate([self._cut(group, owned, rng) for _ in range(self.repeats)], axis=1)
+        targets = attacked.shape[1]
+        member = np.concatenate([attacked, subsets(group, 0.5, self.shadows, rng, ~owned)], axis=1)
+        shadows = np.zeros((targets, member.shape[1]), dtype=bool)
+        shadows[:, targets:] = True
+        asked = np.zeros(len(data), dtype=bool)
+        asked[rng.permutation(np.flatnonzero(owned))[: self.most or None]] = True
+        scored = np.repeat(asked[:, None], targets, axis=1)
+        enough("folds", data, member, scored)
+        return Game(member, np.arange(targets), shadows, scored)
+
+    def _cut(self, group: Ints, owned: Bools, rng: Rng) -> Bools:
+        """Who trains the target of each fold (N, k)."""
         fold = np.full(int(group.max()) + 1, -1)
         ids = rng.permutation(np.unique(group[owned]))
         fold[ids] = np.arange(len(ids)) % self.k
-        attacked = owned[:, None] & (fold[group][:, None] != np.arange(self.k))
-        member = np.concatenate([attacked, subsets(group, 0.5, self.shadows, rng, ~owned)], axis=1)
-        shadows = np.zeros((self.k, member.shape[1]), dtype=bool)
-        shadows[:, self.k :] = True
-        scored = np.repeat(owned[:, None], self.k, axis=1)
-        enough("folds", data, member, scored)
-        return Game(member, np.arange(self.k), shadows, scored)
+        return np.asarray(owned[:, None] & (fold[group][:, None] != np.arange(self.k)))

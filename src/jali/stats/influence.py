@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from jali.core import Bools, Floats, Ints
+from jali.stats import decided
 from jali.stats.delong import placements
 from jali.stats.roc import checked, steps, vertex
 
@@ -30,6 +31,8 @@ def influence(metric: str, score: Floats, truth: Bools) -> Floats:
         return _of_auc(score, truth)
     if name in ("balanced_accuracy", "best_balanced_accuracy"):
         return _of_balanced_accuracy(score, truth)
+    if name in decided.NAMES:
+        return decided.effects(name, score, truth)
     return _of_tpr(-score, ~truth, float(alpha)) if name == "tnr" else _of_tpr(score, truth, float(alpha))
 
 

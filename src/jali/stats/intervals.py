@@ -14,7 +14,7 @@ from scipy.special import betaincinv, ndtri, stdtrit
 from scipy.stats import binom
 
 from jali.core import Bools, Estimate, Floats, Guesses, Ints, JaliError, Rng
-from jali.stats import roc
+from jali.stats import decided, roc
 from jali.stats.delong import delong, delong_difference
 from jali.stats.influence import influence, shared_covariance
 from jali.stats.roc import crossed_accuracy, halves, resolvable
@@ -156,7 +156,8 @@ def estimate(metric: str, guesses: Guesses, rng: Rng, level: float = 0.95) -> tu
         return _alone(metric, guesses.score, guesses.truth, rng, level)
     effects, values = _effects(metric, guesses, rows), _values(metric, guesses, rows)
     shared = shared_covariance(effects, guesses.unit, guesses.record)
-    found = over_units(values, level, shared=shared, within=float(effects @ effects) / len(rows) ** 2)
+    bounds = (-1.0 if metric == decided.LIFT else 0.0, 1.0)
+    found = over_units(values, level, bounds, shared, float(effects @ effects) / len(rows) ** 2)
     return _never_certain(metric, found, guesses, level), HOW_UNITS
 
 
@@ -249,7 +250,7 @@ def _alone(metric: str, score: Floats, truth: Bools, rng: Rng, level: float) -> 
         return delong(score, truth, level), HOW_DELONG
     if metric == "balanced_accuracy":
         return _crossed(score, truth, rng, level), HOW_BOOTSTRAP
-    if metric == "best_balanced_accuracy":
+    if metric == "best_balanced_accuracy" or metric in decided.NAMES:
         return bootstrap_records(roc.metric(metric), (score,), truth, rng, level, 500), HOW_BOOTSTRAP
     name, _, alpha = metric.partition("@")
     low, high = (

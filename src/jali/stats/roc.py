@@ -10,6 +10,7 @@ from functools import partial
 import numpy as np
 
 from jali.core import Bools, Floats, Ints, JaliError
+from jali.stats import decided
 
 Metric = Callable[[Floats, Bools], float]
 ALPHAS = (0.01, 0.001)
@@ -165,7 +166,7 @@ METRICS: Mapping[str, Metric] = {
 
 
 def metric(name: str) -> Metric:
-    """A metric by its name: one of METRICS, `tpr@` or `tnr@` at any other rate, or `best_balanced_accuracy`.
+    """A metric by its name: one of METRICS, of `decided.NAMES`, `tpr@` or `tnr@` a rate, or `best_balanced_accuracy`.
 
     >>> metric("tpr@0.1")(np.array([3.0, 2.0, 2.0, 1.0]), np.array([True, True, False, False]))
     0.5
@@ -174,6 +175,8 @@ def metric(name: str) -> Metric:
         return METRICS[name]
     if name == "best_balanced_accuracy":
         return best_balanced_accuracy
+    if name in decided.NAMES:
+        return partial(decided.decided, name)
     kind, _, level = name.partition("@")
     try:
         alpha = float(level)
@@ -197,8 +200,10 @@ def chance(name: str, others: int = 0) -> float:
     kind, _, level = name.partition("@")
     if kind == "best_balanced_accuracy":
         raise JaliError("A threshold chosen in hindsight has no fixed chance level: compare balanced_accuracy with it.")
+    if kind in decided.RATIOS:
+        raise JaliError(f"{kind} has no fixed chance level: whoever claims more gets another one.")
     if not level:
-        return 0.5
+        return 0.0 if kind == decided.LIFT else 0.5
     return (math.floor(float(level) * others + _SLACK) + 1) / (others + 1) if others else float(level)
 
 
