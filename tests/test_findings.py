@@ -254,3 +254,16 @@ def test_facts_of_an_attack_are_numbers_over_targets(ran):
     tables = [{"source": "T", "published": {"a": {"strong": {"rules": 4.0}}}, "tolerance": {"rules": 20.0}}]
     found = only(paper(tables=tables), {**ran, "a": told})
     assert (found.value, found.verdict, found.units) == (4.0, "matches", 2)
+
+
+def test_a_contest_ranks_methods_over_the_settings_that_all_have(ran):
+    methods = {"first": ["a / strong", "b / strong", "a / strong"], "second": ["a / weak", "b / weak", "a / weak"]}
+    (drawn,) = drawings(paper(contests=[{"figure": "Figure 2", "metric": "auc", "methods": methods}]), ran)
+    assert (drawn.kind, drawn.ranked.names, drawn.ranked.rank) == ("ranks", ("first", "second"), (1.0, 2.0))
+    assert drawn.ranked.settings == 2
+
+
+def test_a_contest_needs_the_same_settings_for_all():
+    methods = {"first": ["a / strong"], "second": []}
+    with pytest.raises(ValidationError, match="one place per setting"):
+        paper(contests=[{"figure": "Figure 2", "metric": "auc", "methods": methods}])

@@ -11,7 +11,7 @@ from jali.core import Column, Dataset, JaliError, Schema
 from jali.encoding import Encoding
 from jali.explain._trees import fitted
 from jali.explanation import Counterfactual, Surrogate
-from jali.inquests import LINKED, Inquest, Scene, held
+from jali.inquests import LINKED, Inquest, Scene, attempted, held
 from jali.inquiry import Claims
 from jali.knowledge.census import Census
 from jali.knowledge.register import Register
@@ -160,13 +160,9 @@ class Stands:
 def test_what_surrogates_show_is_counted():
     out = held(Inquest(Guess(), Register(), Stands()), spoken(), np.random.default_rng(0))
     facts = {name.removeprefix("fact/"): float(value) for name, value in out.items() if name.startswith("fact/")}
-    assert facts == {
-        "effort": 3.0,
-        "fidelity": 1.0,
-        "rules": 2.0,
-        "rules_below_10": 2.0,
-        "accuracy_of_surrogate": 1.0,
-    }
+    of_classes = {f"{name}_of_class_{c}": 1.0 for name in ("precision", "recall", "f1") for c in (0, 1)}
+    shown = {"fidelity": 1.0, "rules": 2.0, "rules_below_10": 2.0, "accuracy_of_surrogate": 1.0}
+    assert facts == {"effort": 3.0, **of_classes, **shown}
 
 
 class Reads:
@@ -190,3 +186,12 @@ def test_local_surrogates_are_attacked_together():
     explainer.local = True
     with pytest.raises(JaliError, match="attack them together, with vote"):
         held(Inquest(Guess(), Register(), explainer), spoken(), np.random.default_rng(0))
+
+
+def test_an_attack_that_cannot_be_made_says_why_and_claims_nothing():
+    explainer = Stands()
+    explainer.local = True
+    out = attempted(Inquest(Guess(), Register(), explainer), spoken(), np.random.default_rng(0))
+    assert "Stands explains each record by a model of its own" in str(out["failed"])
+    assert np.isnan(out["score"]).all()
+    assert out["quality"].shape == (0, 2)

@@ -159,6 +159,19 @@ class Comparison(_Told):
     panels: dict[str, dict[str, str]]
 
 
+class Contest(_Told):
+    """A critical-difference diagram: methods by their ranks in a metric over settings, label -> a place per setting."""
+
+    figure: str
+    metric: str
+    methods: dict[str, list[str]]
+
+    def model_post_init(self, _: Any) -> None:
+        """Refuse methods that were not tried in the same settings."""
+        if len(self.methods) < 2 or len({len(places) for places in self.methods.values()}) != 1:
+            raise JaliError(f"{self.figure} ranks two or more methods, each with one place per setting.")
+
+
 class Trade(_Told):
     """A figure of what is paid for what: a metric across, others upwards, one panel each.
 
@@ -184,6 +197,7 @@ class Paper(_Told):
     figures: list[Figure] = Field(default_factory=list)
     comparisons: list[Comparison] = Field(default_factory=list)
     trades: list[Trade] = Field(default_factory=list)
+    contests: list[Contest] = Field(default_factory=list)
 
     def model_post_init(self, _: Any) -> None:
         """Refuse a file that speaks of a study or an attempt it does not define."""
@@ -209,6 +223,8 @@ class Paper(_Told):
             yield from ((study, trial) for study in figure.panels for trial in figure.trials)
         for comparison in self.comparisons:
             yield from (place(text) for lines in comparison.panels.values() for text in lines.values())
+        for contest in self.contests:
+            yield from (place(text) for places in contest.methods.values() for text in places)
         for trade in self.trades:
             yield from (place(text) for points in trade.lines.values() for text in points.values())
 

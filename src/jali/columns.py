@@ -21,7 +21,7 @@ from jali import parts
 from jali.core import Bools, Dataset, Ensemble, Existing, Ints, Model, Rng, Seen, Signal, Trainer
 from jali.encoding import Encoding
 from jali.explanation import Explainer, public
-from jali.inquests import Inquest, Scene, held
+from jali.inquests import Inquest, Scene, attempted
 from jali.measures import MEASURES, RELIANCE, Neighbourhood, appraise, reliance
 from jali.models._restore import restore
 from jali.store import Arrays, Store
@@ -130,7 +130,7 @@ def _done(
     if at not in scenes:
         draws = partial(_named_stream, block.seed, column)
         scenes[at] = Scene.of(model(), block.data, roles.member, roles.measured, draws)
-    return held(work, scenes[at], _named_stream(block.seed, column, work.name))
+    return attempted(work, scenes[at], _named_stream(block.seed, column, work.name))
 
 
 def _named_stream(seed: int, column: int, name: str) -> Rng:

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from jali.claims import Comparison, Figure, Paper, Trade, group, place
+from jali.claims import Comparison, Contest, Figure, Paper, Trade, group, place
 from jali.core import Estimate, Floats, Guesses
 from jali.findings import Ran, number, word
 from jali.judge import curve
-from jali.results import Drawing, Series
+from jali.results import Drawing, Ranked, Series
+from jali.stats.ranks import ranking
 
 BINS, GRID = 40, np.linspace(0, 1, 101)
 
@@ -20,6 +21,8 @@ def drawings(paper: Paper, ran: dict[str, Ran]) -> Iterator[Drawing]:
     for trade in paper.trades:
         for metric in trade.upwards:
             yield _traded(trade, metric, ran, paper)
+    for contest in paper.contests:
+        yield from _contested(contest, ran, paper)
     yield from _figures(paper.figures, ran)
     for comparison in paper.comparisons:
         yield from _compared(comparison, ran)
@@ -43,6 +46,32 @@ def _traded(trade: Trade, metric: str, ran: dict[str, Ran], paper: Paper) -> Dra
     axes = (word(trade.across), word(metric))
     title = f"{axes[1][:1].upper()}{axes[1][1:]} against {axes[0]}"
     return Drawing(figure=trade.figure, title=title, kind="trade", series=series, axes=axes)
+
+
+def _contested(contest: Contest, ran: dict[str, Ran], paper: Paper) -> Iterator[Drawing]:
+    """Ranks over the settings in which every method has a number; nothing where that are fewer than two."""
+    values = np.array([[_value(p, contest.metric, ran, paper) for p in places] for places in contest.methods.values()])
+    there = np.isfinite(values).all(axis=0)
+    if there.sum() < 2:
+        return
+    found = ranking(list(contest.methods), values[:, there].T)
+    told = Ranked(
+        names=found.names,
+        rank=tuple(found.rank.tolist()),
+        distance=found.distance,
+        statistic=found.statistic,
+        p=found.p,
+        settings=found.settings,
+    )
+    title = f"Ranks by {word(contest.metric)}"
+    yield Drawing(figure=contest.figure, title=title, kind="ranks", ranked=told)
+
+
+def _value(text: str, metric: str, ran: dict[str, Ran], paper: Paper) -> float:
+    """The number at a place; not a number where there is none."""
+    study, attempt = place(text)
+    found = number(ran[study], attempt, metric, paper).value if study in ran else None
+    return np.nan if found is None else found
 
 
 def _both(text: str, across: str, up: str, ran: dict[str, Ran], paper: Paper) -> tuple[Estimate, Estimate]:

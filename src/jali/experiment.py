@@ -16,7 +16,7 @@ from jali.columns import GAME, JUDGE, Block, Channel, Roles, digest, run_block, 
 from jali.core import Attack, Dataset, Design, Evidence, Floats, Game, Guesses, JaliError, Signal, Source, Trainer
 from jali.describe import exposed, groups, measures, sensitive, sizes, twins
 from jali.explanation import Explainer
-from jali.inquests import FACT, Inquest
+from jali.inquests import FACT, FAILED, Inquest
 from jali.judge import Trial, contrast_rows, curve, group_rows, guess, rows_of, unresolved
 from jali.measures import Quality
 from jali.parallel import Progress, alone, fan_out, silent
@@ -64,7 +64,8 @@ class Machine:
 class Gathered:
     """What all columns of a game left: evidence, quality of recourse, the largest sign of unequal preprocessing.
 
-    claims: guesses of each inquest, by its name; facts: what else it tells, one number per target (T,).
+    claims: guesses of each inquest, by its name; facts: what else it tells, one number per target (T,); failed: why
+    another could not be made of every target.
     """
 
     evidence: Evidence
@@ -72,6 +73,7 @@ class Gathered:
     parity: float
     claims: dict[str, Guesses]
     facts: dict[str, dict[str, Floats]]
+    failed: dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -85,6 +87,7 @@ class Collected:
     parity: float
     claims: dict[str, Guesses]
     facts: dict[str, dict[str, Floats]]
+    failed: dict[str, str]
     timings: dict[str, float]
 
 
@@ -149,7 +152,8 @@ def collect(experiment: Experiment, machine: Machine = Machine()) -> Collected: 
     loaded = time.perf_counter()
     made = gather(experiment, data, game, machine)
     timings = {"data and game": loaded - began, "models and explanations": time.perf_counter() - loaded}
-    return Collected(data, game, made.evidence, made.quality, made.parity, made.claims, made.facts, timings)
+    told = (made.claims, made.facts, made.failed)
+    return Collected(data, game, made.evidence, made.quality, made.parity, *told, timings)
 
 
 def stamped(rows: list[Row], key: str) -> list[Row]:
@@ -200,10 +204,11 @@ def gather(experiment: Experiment, data: Dataset, game: Game, machine: Machine) 
     quality, there = (np.concatenate([_joined(c, name) for c in targets], axis=1) for name in ("quality", "there"))
     parity = max(float(column[0]["parity"]) for column in columns)
     held = {q.name: [c[len(chosen) + k] for c in targets] for k, q in enumerate(experiment.inquest)}
-    claims = {name: _claimed(made, game) for name, made in held.items()}
-    facts = {name: _facts(made) for name, made in held.items()}
+    failed = {name: why for name, made in held.items() if (why := _failure(made))}
+    claims = {name: _claimed(made, game) for name, made in held.items() if name not in failed}
+    facts = {name: _facts(held[name]) for name in claims}
     found = Evidence(names, value, observed, game.member)
-    return Gathered(found, Quality(measured, quality, there), parity, claims, facts)
+    return Gathered(found, Quality(measured, quality, there), parity, claims, facts, failed)
 
 
 def _joined(column: list[Arrays], name: str) -> npt.NDArray[Any]:
@@ -215,6 +220,13 @@ def _claimed(targets: list[Arrays], game: Game) -> Guesses:
     """The claims of an inquest about all targets, with the truth."""
     score, truth = (np.concatenate([t[name] for t in targets]) for name in ("score", "truth"))
     return Guesses(score, truth, *np.nonzero(game.scored.T))
+
+
+def _failure(targets: list[Arrays]) -> str:
+    """Why an inquest could not be made of some targets, and of how many; empty where it was made of all."""
+    reasons = [str(t[FAILED]) for t in targets if FAILED in t]
+    of = f"of {len(reasons)} of {len(targets)} targets" if len(reasons) < len(targets) else ""
+    return " ".join(filter(None, [reasons[0], f"(It failed {of}.)" if of else ""])) if reasons else ""
 
 
 def _facts(targets: list[Arrays]) -> dict[str, Floats]:

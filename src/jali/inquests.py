@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -16,7 +17,7 @@ from jali.rules import accuracy, exposing, hits
 from jali.store import Arrays
 
 LINKED = ("crowd", "singled_out", "newly_singled_out", "reidentified", "disclosed", "imputed")
-FACT = "fact/"
+FACT, FAILED = "fact/", "failed"
 CROWD = 10  # people below whom a rule speaks of few
 NEIGHBOURS = 15  # people like the one named, from whom the baseline guesses
 
@@ -64,10 +65,21 @@ class Scene:
         return cls(model, data.rows(member), data.rows(scored), data.rows(~member & ~scored), member[scored], draws)
 
 
+def attempted(inquest: Inquest, scene: Scene, rng: Rng) -> Arrays:
+    """As `held`; where the attack could not be made, why, and scores that are no numbers."""
+    try:
+        return held(inquest, scene, rng)
+    except JaliError as error:
+        n, kinds = len(scene.inside), len(inquest.measures())
+        nothing = {"quality": np.zeros((kinds, n)), "there": np.zeros((kinds, n), dtype=bool)}
+        scores = {"score": np.full(n, np.nan), "truth": scene.inside, "queries": np.array(0)}
+        return {**scores, **nothing, FAILED: np.array(str(error))}
+
+
 def held(inquest: Inquest, scene: Scene, rng: Rng) -> Arrays:
     """Score and truth (n,) of the claims about the records of a scene, the queries made, and what is measured."""
     known = inquest.knowledge.know(_rows_of(inquest.knowledge, scene), rng)
-    oracle, kept = _oracle(inquest, scene, rng)
+    oracle, kept = _oracle(inquest, scene)
     claims = inquest.inquiry.run(oracle, known, scene.records, rng)
     if len(claims.score) != len(scene.records):
         raise JaliError(
@@ -75,13 +87,27 @@ def held(inquest: Inquest, scene: Scene, rng: Rng) -> Arrays:
         )
     out: Arrays = {"score": claims.score, "truth": scene.inside, "queries": np.array(oracle.queries)}
     if isinstance(claims, Claims):
-        facts = dict(claims.facts) | (surrogacy(*kept[-1], scene) if kept else {})
+        facts = {**claims.facts, **classes(oracle, scene), **(surrogacy(*kept[-1], scene) if kept else {})}
         nothing = {"quality": np.zeros((0, len(scene.inside))), "there": np.zeros((0, len(scene.inside)), dtype=bool)}
         return out | nothing | {FACT + name: np.array(value) for name, value in facts.items()}
     answer = kept[-1][1]
     origin = answer.origin if isinstance(answer, Counterfactual) else None
     value, there = linked(claims, origin, answer.found, scene)
     return out | {"truth": value[LINKED.index("reidentified")] > 0, "quality": value, "there": there}
+
+
+def classes(oracle: Oracle, scene: Scene) -> dict[str, float]:
+    """Precision, recall and F1 of each class, by its number, in what the oracle says of records it was not trained on."""
+    outside = scene.records.rows(~scene.inside)
+    if oracle.ask is _unasked or not len(outside):
+        return {}
+    told, out = oracle.ask(outside.X).argmax(axis=1), dict[str, float]()
+    for c in range(len(outside.schema.classes)):
+        claimed, true = told == c, outside.y == c
+        both = float((claimed & true).sum())
+        whole = {"precision": claimed.sum(), "recall": true.sum(), "f1": (claimed.sum() + true.sum()) / 2}
+        out |= {f"{name}_of_class_{c}": both / max(float(of), 1.0) for name, of in whole.items()}
+    return out
 
 
 def surrogacy(X: Floats, answer: Explanation, scene: Scene) -> dict[str, float]:
@@ -158,24 +184,23 @@ def _rows_of(knowledge: Knowledge, scene: Scene) -> Dataset:
     return Dataset(X, y, scene.owner.schema)
 
 
-def _explained(explainer: Explainer | None, scene: Scene, X: Floats, rng: Rng) -> Explanation:
-    """What an explainer says of rows X (n, D); of the records of the scene it is asked once."""
+def _explained(explainer: Explainer | None, scene: Scene, X: Floats) -> Explanation:
+    """What an explainer says of rows X (n, D); of the same rows it is asked once."""
     if explainer is None:
         raise JaliError("This attack reads explanations: name an explainer beside it.")
     name, known = parts.spec(explainer), scene.owner if "owner" in explainer.reads else None
-    if X is not scene.records.X:
-        return explainer.explain(scene.model, X, scene.owner.schema, known, rng)
-    if name not in scene.told:
-        scene.told[name] = explainer.explain(scene.model, X, scene.owner.schema, known, scene.draws(name))
-    return scene.told[name]
+    key = name + hashlib.sha256(np.ascontiguousarray(X).tobytes()).hexdigest()
+    if key not in scene.told:
+        scene.told[key] = explainer.explain(scene.model, X, scene.owner.schema, known, scene.draws(name))
+    return scene.told[key]
 
 
-def _oracle(inquest: Inquest, scene: Scene, rng: Rng) -> tuple[Oracle, list[tuple[Floats, Explanation]]]:
+def _oracle(inquest: Inquest, scene: Scene) -> tuple[Oracle, list[tuple[Floats, Explanation]]]:
     """What the adversary may ask, and a list that keeps what was asked and answered, with what is not shown."""
     explainer, schema, kept = inquest.explainer, scene.owner.schema, list[tuple[Floats, Explanation]]()
 
     def tell(X: Floats) -> Explanation:
-        kept.append((X, _explained(explainer, scene, X, rng)))
+        kept.append((X, _explained(explainer, scene, X)))
         return public(kept[-1][1])
 
     if explainer is None:

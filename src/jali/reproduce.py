@@ -128,7 +128,7 @@ def _study(name: str, setup: Setup, experiment: Experiment, tried: dict[str, Att
         capped=_capped(experiment, found, guesses, tried),
         seconds=time.perf_counter() - began,
     )
-    facts = {name: found.facts[inquest_of(a).name] for name, a in tried.items() if a.inquiry}
+    facts = {name: found.facts[inquest_of(tried[name]).name] for name in guesses if tried[name].inquiry}
     return Ran(study, guesses, failed, setup.seed, facts)
 
 
@@ -153,7 +153,7 @@ def _attempts(found: Collected, tried: dict[str, Attempt]) -> tuple[dict[str, Gu
     for name, attempt in tried.items():
         try:
             if attempt.inquiry:
-                guesses[name] = found.claims[inquest_of(attempt).name]
+                guesses[name] = _claimed(found, inquest_of(attempt).name)
             if not attempt.attack:
                 continue
             trial = trial_of(attempt)
@@ -167,6 +167,12 @@ def _attempts(found: Collected, tried: dict[str, Attempt]) -> tuple[dict[str, Gu
         except JaliError as error:
             failed[name] = str(error)
     return guesses, failed
+
+
+def _claimed(found: Collected, inquest: str) -> Guesses:
+    if inquest in found.failed:
+        raise JaliError(found.failed[inquest])
+    return found.claims[inquest]
 
 
 def _capped(

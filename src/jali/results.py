@@ -60,8 +60,39 @@ class Curve(BaseModel):
     floor: float
 
 
+class Picture(BaseModel):
+    """A byte per channel, row and column of a picture, in that order, as base64."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    size: tuple[int, int, int]
+    pixels: str
+
+
+class Heat(BaseModel):
+    """What one explainer says about one picture under one model, member: which was trained on it, and what that said.
+
+    drawn: attributions summed over channels, 128 for nothing and 127 steps either way to the largest in the record's
+    maps by this explainer, `reach`, so that maps under several models compare. chance: probability of the prediction.
+    Sides of more than 64 pixels are drawn smaller.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    explainer: str
+    model: int
+    member: bool
+    prediction: str
+    chance: float
+    reach: float
+    drawn: Picture
+
+
 class Exposed(BaseModel):
-    """One record of the exposed tail, by row number only (values only where asked for)."""
+    """One record of the exposed tail, by row number only (values only where asked for).
+
+    Where records are pictures, the values are `label`, `picture` and `maps`: a map shows the outline of its picture.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -70,6 +101,9 @@ class Exposed(BaseModel):
     member_of: int
     rate: float
     values: dict[str, str] = Field(default_factory=dict)
+    label: str = ""
+    picture: Picture | None = None
+    maps: list[Heat] = Field(default_factory=list)
 
 
 class Promise(BaseModel):
@@ -97,6 +131,7 @@ class Results(BaseModel):
     sanity: list[Check] = Field(default_factory=list)
     curves: list[Curve] = Field(default_factory=list)
     exposed: list[Exposed] = Field(default_factory=list)
+    image: tuple[int, int, int] | None = None
     threats: list[dict[str, str]] = Field(default_factory=list)
     not_tested: list[str] = Field(default_factory=list)
     warnings: list[str] = Field(default_factory=list)
@@ -158,17 +193,31 @@ class Series(BaseModel):
     notes: list[str] = Field(default_factory=list)
 
 
+class Ranked(BaseModel):
+    """Methods by their average rank over settings, with Nemenyi's critical distance and the Friedman test."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    names: tuple[str, ...]
+    rank: tuple[float, ...]
+    distance: float
+    statistic: float
+    p: float
+    settings: int
+
+
 class Drawing(BaseModel):
-    """One panel of a paper's figure: ROC curves, distances of members and others, accuracy by threshold, or a trade."""
+    """One panel of a figure: ROC curves, distances of members and others, accuracy by threshold, a trade, or ranks."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     figure: str
     title: str
-    kind: Literal["roc", "distances", "thresholds", "trade"]
+    kind: Literal["roc", "distances", "thresholds", "trade", "ranks"]
     curves: list[Curve] = Field(default_factory=list)
     series: list[Series] = Field(default_factory=list)
     axes: tuple[str, str] = ("", "")
+    ranked: Ranked | None = None
 
 
 class Capped(BaseModel):

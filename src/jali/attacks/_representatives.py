@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from jali.core import Dataset, Floats, Ints, JaliError, Rng
+from jali.core import Dataset, Floats, Ints, JaliError
 from jali.encoding import Encoding
 
 CLUSTERS = range(2, 11)  # tried; the number is where more of them begin to help little
 QUARTERS = 4
 
 
-def representatives(name: str, records: Dataset, each: int, rng: Rng) -> Floats:
+def representatives(name: str, records: Dataset, each: int) -> Floats:
     """Different records (R, D): `each` of every quarter of every cluster, nearest to its centre to farthest.
 
     Clusters are those of k-means in model space, k by the elbow of the sum of squares; a quarter with fewer records
-    gives all it has. Naretto, Monreale and Giannotti, 2024.
+    gives all it has. The same records give the same representatives, so that all attacks read the same explanations.
+    Naretto, Monreale and Giannotti, 2024.
     """
     rows = np.unique(records.X, axis=0)  # in an order of their own, whatever that of the records
-    far, number = _clusters(Encoding(records.schema).encode(rows), rng)
+    far, number = _clusters(Encoding(records.schema).encode(rows))
     clusters = int(number.max()) + 1
     if each * QUARTERS * clusters > len(rows):
         raise JaliError(
@@ -36,14 +37,14 @@ def _spread(mine: Ints, far: Floats, each: int) -> Ints:
     return np.concatenate(picked)
 
 
-def _clusters(Z: Floats, rng: Rng) -> tuple[Floats, Ints]:
+def _clusters(Z: Floats) -> tuple[Floats, Ints]:
     """Distance of each row (n,) to the centre of its cluster, and the cluster's number (n,)."""
     from sklearn.cluster import KMeans
 
-    most, seed = min(len(Z), CLUSTERS.stop - 1), int(rng.integers(2**31 - 1))
+    most = min(len(Z), CLUSTERS.stop - 1)
     if most < CLUSTERS.start:
         return np.zeros(len(Z)), np.zeros(len(Z), dtype=np.int64)
-    made = [KMeans(k, n_init=3, random_state=seed).fit(Z) for k in range(CLUSTERS.start, most + 1)]
+    made = [KMeans(k, n_init=3, random_state=0).fit(Z) for k in range(CLUSTERS.start, most + 1)]
     best = made[int(elbow(np.array([[m.inertia_] for m in made]))[0])]
     number: Ints = best.labels_.astype(np.int64)
     return np.asarray(np.linalg.norm(Z - best.cluster_centers_[number], axis=1)), number

@@ -48,7 +48,7 @@ class Vote:
 
     def run(self, oracle: Oracle, known: Dataset, records: Dataset, rng: Rng) -> Claims:
         """One claim per record."""
-        models = _surrogates(oracle, representatives("vote", records, self.each, rng))
+        models = _surrogates(oracle, representatives("vote", records, self.each))
         made = [self._alone(model, oracle, known, records, rng) for model in models]
         claims = [c for c in made if c is not None]
         if not claims:

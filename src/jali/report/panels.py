@@ -6,11 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
 from markupsafe import Markup
 
 from jali.report import curves, svg, words
 from jali.report.curves import DASHES, Stroke
-from jali.results import Drawing, Series
+from jali.report.ranks import critical_difference
+from jali.results import Drawing, Ranked, Series
+from jali.stats.ranks import Ranking
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,8 +26,8 @@ READING = {
     "nothing.",
     "thresholds": "Balanced accuracy for each threshold, given as the share of records below it; the dashed line is "
     "chance.",
-    "trade": "Each point is one setting of one defence, with 95 % intervals both ways; further left leaks less, "
-    "further up serves people better.",
+    "trade": "Each point is one setting, with 95 % intervals both ways.",
+    "ranks": "Average ranks over settings; methods under one bar are not told apart by Nemenyi's test at 5 %.",
 }
 
 
@@ -57,7 +60,7 @@ def plates(drawings: Iterable[Drawing]) -> list[Plate]:
     """Drawings by figure, in the order in which figures first appear; those without a line are left out."""
     found: dict[str, list[Drawing]] = {}
     for drawing in drawings:
-        if any(c.fpr for c in drawing.curves) or any(s.y for s in drawing.series):
+        if drawing.ranked or any(c.fpr for c in drawing.curves) or any(s.y for s in drawing.series):
             found.setdefault(drawing.figure, []).append(drawing)
     return [_plate(f"figure-{k}", title, some) for k, (title, some) in enumerate(found.items(), 1)]
 
@@ -81,6 +84,8 @@ def _panel(name: str, drawing: Drawing, start: float, limits: tuple[float, float
         return _distances(name, drawing)
     if drawing.kind == "trade":
         return _trade(name, drawing)
+    if drawing.ranked is not None:
+        return _ranks(name, drawing.title, drawing.ranked)
     strokes = curves.strokes([s.label for s in drawing.series])
     return Panel(drawing.title, _thresholds(name, drawing, strokes, limits), tuple(strokes.items()), "")
 
@@ -139,6 +144,13 @@ def _trade(name: str, drawing: Drawing) -> Panel:
         axes.set_ylabel(drawing.axes[1])
         labels = ", ".join(s.label for s in drawing.series)
         return Panel(drawing.title, svg.inline(figure, name, f"{drawing.title}: {labels}"), tuple(strokes.items()), "")
+
+
+def _ranks(name: str, title: str, told: Ranked) -> Panel:
+    """The critical-difference diagram, with the Friedman test below it."""
+    found = Ranking(told.names, np.array(told.rank), told.distance, told.statistic, told.p, told.settings)
+    fine = f"Friedman test over {told.settings} settings: p = {told.p:.2g}."
+    return Panel(title, critical_difference(name, found), (), fine)
 
 
 def _points(axes: Axes, series: Series, stroke: Stroke) -> None:
