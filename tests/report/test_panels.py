@@ -5,7 +5,7 @@ from xml.etree import ElementTree as ET
 
 from jali.report import curves
 from jali.report.panels import plates
-from jali.results import Drawing, Series
+from jali.results import Drawing, Ranked, Series
 
 from . import reproductions
 
@@ -60,3 +60,11 @@ def test_accuracies_of_a_figure_share_their_axis() -> None:
     plate = plates(reproductions.full().drawings)[2]
     first, second = ([t for t in texts(str(p.drawn)) if t.startswith("0.5")] for p in plate.panels)
     assert first == second
+
+
+def test_ranks_are_a_critical_difference_diagram_with_its_test() -> None:
+    told = Ranked(names=("MIA", "LO"), rank=(1.2, 1.8), distance=0.9, statistic=4.0, p=0.046, settings=9)
+    (plate,) = plates([Drawing(figure="Figure 2", title="Ranks by AUC", kind="ranks", ranked=told)])
+    (panel,) = plate.panels
+    assert {"MIA: 1.20", "LO: 1.80"} <= set(texts(panel.drawn))
+    assert panel.fine == "Friedman test over 9 settings: p = 0.046."
