@@ -16,8 +16,9 @@ from jali.config import Config, checked
 from jali.core import Dataset, Evidence, Game, JaliError
 from jali.describe import sizes
 from jali.experiment import Experiment, Machine, Outcome, conclude, run, stamped
+from jali.pictures import pictures
 from jali.plan import usual
-from jali.results import Results
+from jali.results import Exposed, Results
 from jali.store import Store, write_text
 
 NO_MODEL = {"evidence": "evidence.npz", "data": "", "model": "", "game": ""}
@@ -99,8 +100,7 @@ def audit(
         config = checked(chosen | settings | {"seed": seed})
         experiment = Experiment(_part("data", data), _part("model", model), _part("game", game or "rotate"))
     extra: dict[str, Any] = {name: tuple(_part(name, part) for part in given) for name, given in lists.items()}
-    outcome = run(replace(experiment, seed=seed, **extra), machine)
-    return finished(outcome, config, show_values)
+    return _run(replace(experiment, seed=seed, **extra), machine, config, show_values)
 
 
 def from_config(config: Config, machine: Machine, show_values: bool = False) -> Audit:
@@ -120,7 +120,7 @@ def from_config(config: Config, machine: Machine, show_values: bool = False) -> 
         seed=config.seed,
         **lists,
     )
-    return finished(run(experiment, machine), config, show_values)
+    return _run(experiment, machine, config, show_values)
 
 
 def attack_file(
@@ -144,16 +144,23 @@ def attack_file(
     results.warnings += warnings
     results.facts = sizes(game)
     results.timings = {"attacks and statistics": time.perf_counter() - began}
-    return finished(outcome, checked(NO_MODEL | {"attack": list(attack), "seed": seed}), False)
+    return finished(outcome, checked(NO_MODEL | {"attack": list(attack), "seed": seed}))
 
 
 def as_released(path: Path, paper: str) -> Audit:
     """Attack evidence with a paper's published conventions, target by target."""
     outcome = released.attack(path, paper)
-    return finished(outcome, checked(NO_MODEL | {"as_released": paper}), False)
+    return finished(outcome, checked(NO_MODEL | {"as_released": paper}))
 
 
-def finished(outcome: Outcome, config: Config, show_values: bool) -> Audit:
+def _run(experiment: Experiment, machine: Machine, config: Config, show_values: bool) -> Audit:
+    outcome = run(experiment, machine)
+    if show_values:
+        outcome.results.exposed = pictures(experiment, machine, outcome) or values(outcome)
+    return finished(outcome, config)
+
+
+def finished(outcome: Outcome, config: Config) -> Audit:
     """Add what a report says about the run itself."""
     results, data = outcome.results, outcome.data
     results.jali = __version__
@@ -165,9 +172,16 @@ def finished(outcome: Outcome, config: Config, show_values: bool) -> Audit:
         results.warnings.append("No explainer was named: this audit covers the predictions only.")
     names = ("numpy", "scipy", "scikit-learn")
     results.facts["versions"] = {"python": platform.python_version(), **{n: version(n) for n in names}}
-    if show_values and data is not None:
-        results.exposed = [e.model_copy(update={"values": row_values(data, e.record)}) for e in results.exposed]
+    results.image = None if data is None else data.schema.image
     return Audit(results, outcome.evidence, outcome.game, config)
+
+
+def values(outcome: Outcome) -> list[Exposed]:
+    """The exposed records with their raw rows, for a reader who asked for them."""
+    data = outcome.data
+    if data is None:
+        return outcome.results.exposed
+    return [e.model_copy(update={"values": row_values(data, e.record)}) for e in outcome.results.exposed]
 
 
 def row_values(data: Dataset, record: int) -> dict[str, str]:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
 from jali.core import JaliError
 from jali.defend import _dp_optimiser as private
 from jali.defend._dp_optimiser import FEW, Mechanism
-from jali.models._descent import Rows, tensors
+from jali.defend.dp_sgd import DPSGD
+from jali.models._descent import Rows, joined, tensors
 from jali.models.convnet import ConvNet
 from jali.models.vit import ViT
-from tests.pictures import bars
+from tests.pictures import bars, streams
 
 torch = pytest.importorskip("torch", reason="the extra jali[torch] is not installed")
 pytest.importorskip("opacus", reason="the extra jali[private] is not installed")
@@ -96,9 +99,20 @@ def test_hooks_are_gone_after_training():
     assert not any(hasattr(p, "grad_sample") for p in net.parameters())
 
 
+@dataclasses.dataclass(frozen=True)
+class Normed(ConvNet):
+    """A network of somebody's own, with batch norm."""
+
+    def network(self, schema):
+        unflat, convolve, flat = torch.nn.Unflatten(1, schema.image), torch.nn.Conv2d(1, 4, 3), torch.nn.Flatten()
+        return joined([unflat, convolve, torch.nn.BatchNorm2d(4), flat], torch.nn.Linear(4 * 6 * 6, 3))
+
+
 def test_batch_norm_is_refused_with_what_to_put_in_its_place():
     net = torch.nn.Sequential(torch.nn.Conv2d(1, 4, 3), torch.nn.BatchNorm2d(4))
     with pytest.raises(JaliError, match=r"layer '1' is BatchNorm2d.*replace it by GroupNorm\(…, 4\)"):
         private.suitable(net)
+    with pytest.raises(JaliError, match=r"dp_sgd: layer 'body.2' is BatchNorm2d"):
+        DPSGD(Normed(), 1.0).fit(bars(), np.ones((90, 1), bool), streams(1))
     with pytest.raises(JaliError, match="running statistics"):
         private.suitable(torch.nn.Sequential(torch.nn.InstanceNorm2d(4, track_running_stats=True)))

@@ -9,8 +9,9 @@ import pytest
 from scipy.optimize import brentq
 from scipy.stats import norm
 
+from jali import accounting
 from jali.core import JaliError
-from jali.defend._sampled import divergences, losses, noise_for
+from jali.defend._sampled import divergences, event, losses, noise_for
 
 pytest.importorskip("dp_accounting", reason="the extra jali[dp] is not installed")
 
@@ -33,12 +34,24 @@ def test_all_rows_at_every_step_is_one_gaussian_mechanism(multiplier, steps):
     assert exact < divergences(multiplier, 1.0, steps, DELTA) < 1.15 * exact
 
 
-@pytest.mark.parametrize(("multiplier", "claimed", "rdp"), [(6.03, 0.5, 1.21), (3.26, 1.0, 2.47), (1.85, 2.0, 5.08)])
-def test_what_the_noise_of_huang_et_al_really_cost(multiplier, claimed, rdp):
-    """Noise chosen for half the rate that was used (CIFAR-10: 300 steps, a tenth of the rows in each)."""
-    assert divergences(multiplier, 0.05, 300, DELTA) == pytest.approx(claimed, rel=0.2)
-    assert divergences(multiplier, 0.1, 300, DELTA) == pytest.approx(rdp, abs=0.011)
-    assert 2 * claimed < losses(multiplier, 0.1, 300, DELTA) < rdp
+PAPER = {  # rate and steps: claimed epsilon, multiplier, and what that costs by Rényi divergences of whole orders
+    (0.1, 300): ((0.5, 6.03, 1.21), (1.0, 3.26, 2.47), (2.0, 1.85, 5.08), (8.0, 0.84, 19.4)),  # CIFAR-10
+    (0.1, 90): ((0.5, 3.42, 1.24), (1.0, 1.94, 2.56), (2.0, 1.23, 5.24), (8.0, 0.68, 16.8)),  # CIFAR-100
+    (0.05, 1000): ((0.5, 4.61, 1.47), (1.0, 2.52, 3.01), (2.0, 1.46, 6.27), (8.0, 0.73, 23.8)),  # SVHN
+}
+CELLS = [(*how, *cell) for how, cells in PAPER.items() for cell in cells]
+WHOLE = (*range(2, 64), *range(64, 513, 8))
+
+
+@pytest.mark.parametrize(("rate", "steps", "claimed", "multiplier", "rdp"), CELLS)
+def test_what_the_noise_of_huang_et_al_really_cost(rate, steps, claimed, multiplier, rdp):
+    """The noise is known to two or three digits, so what it costs is, too."""
+    assert accounting.divergences(event(multiplier, rate, steps), DELTA, WHOLE) == pytest.approx(rdp, rel=0.006)
+    found = divergences(multiplier, rate, steps, DELTA)
+    assert 0.98 * rdp < found < 1.006 * rdp
+    assert 1.8 * claimed < losses(multiplier, rate, steps, DELTA) < found
+    if steps == 300:  # chosen for half the rate that was used
+        assert divergences(multiplier, rate / 2, steps, DELTA) == pytest.approx(claimed, rel=0.2)
 
 
 def test_another_library_agrees():

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from jali import parts
-from jali.core import JaliError
+from jali.core import Column, Dataset, JaliError, Schema
 from jali.data.linear_gaussian import LinearGaussian
 from jali.defend._sampled import losses
 from jali.defend.dp_sgd import DPSGD, trained
@@ -18,7 +18,7 @@ from jali.models.logistic import Logistic
 from jali.models.mlp import MLP
 from jali.models.vit import ViT
 from jali.taint import carriers
-from jali.verify import Subject, verify
+from jali.verify import Subject, subject, verify
 from tests.pictures import bars, members, streams
 
 torch = pytest.importorskip("torch", reason="the extra jali[torch] is not installed")
@@ -91,9 +91,8 @@ def test_it_learns_where_there_are_many_rows_and_much_budget():
     assert right[1500:].mean() > plain[1500:].mean() - 0.05 > 0.6
 
 
-def with_noise(part):
+def with_noise(part, private):
     """An audit of the same claim with only this part of the noise."""
-    private = DPSGD.example(1.0)
     how = dataclasses.replace(private.mechanism(), multiplier=part * private.multiplier)
 
     def draw(data, query, count, rng):
@@ -103,12 +102,39 @@ def with_noise(part):
     return Subject("part of the noise", private.guarantee(), draw, private.plain())
 
 
-def test_an_audit_refutes_a_tenth_of_the_noise():
-    """That the whole noise stands is tested with all other defences."""
-    found = verify(with_noise(0.1), draws=300)
+SAMPLED = DPSGD(MLP(hidden=(), epochs=10, lr=0.1, batch=100), 1.0, rate=0.5)
+
+
+@pytest.mark.parametrize("private", [DPSGD.example(1.0), pytest.param(SAMPLED, marks=pytest.mark.slow)])
+def test_an_audit_refutes_a_tenth_of_the_noise(private):
+    found = verify(with_noise(0.1, private), draws=300 if private.rate == 1 else 400)
     assert found.verdict == "REFUTED"
     assert found.carriers == []
     assert found.recomputed > 10
+    assert "THE DECLARED NOISE IS TOO SMALL" in found.refuted
+
+
+@pytest.mark.parametrize("private", [DPSGD.example(1.0), pytest.param(SAMPLED, marks=pytest.mark.slow)])
+def test_what_the_same_audit_measures_of_the_whole_noise_stays_below_what_is_accounted_for(private):
+    found = verify(subject(parts.spec(private)), draws=200)
+    counted = private.accounted()
+    assert found.verdict == "NOT REFUTED"
+    assert max(found.bounds.values()) <= 2 * counted.pld < found.ceiling  # a replaced record pays twice
+    assert found.recomputed == pytest.approx(counted.pld, rel=1e-2)
+    assert (found.carriers, found.refuted) == ([], "")
+
+
+def test_a_record_that_overflows_cannot_undo_the_noise():
+    """Its gradient is not finite, nor would any sum with it be: everybody could see that it is there."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 64))
+    X[3] = 1e38
+    pixels = Schema(tuple(Column(f"p{j}") for j in range(64)), image=(1, 8, 8))
+    data = Dataset(X, (X[:, 1] > 0).astype(int), pixels)
+    for model in (MLP(hidden=(), epochs=2), MLP(hidden=(8, 8), epochs=2), ConvNet(width=4, epochs=1)):
+        private = DPSGD(model, epsilon=2.0, rate=1.0)
+        nets = private.fit(data, np.ones((60, 1), bool), streams(1))
+        assert np.isfinite(nets.logits(np.delete(X, 3, axis=0))).all()
 
 
 def test_shuffled_batches_claim_no_amplification_and_say_so():
@@ -132,6 +158,10 @@ def test_shuffled_batches_take_every_row_once_an_epoch():
     assert np.isfinite(nets.logits(data.X)).all()
 
 
+def fit(model):
+    return DPSGD(model, 1.0, rate=1.0).fit(DATA, np.ones((300, 1), bool), streams(1))
+
+
 @pytest.mark.parametrize(
     ("make", "words"),
     [
@@ -141,6 +171,8 @@ def test_shuffled_batches_take_every_row_once_an_epoch():
         (lambda: DPSGD(MLP(), 1.0, norm=-1.0), "norm must be positive"),
         (lambda: DPSGD(Logistic(), 1.0), "and logistic is none of them"),
         (lambda: ShuffledSGD(MLP()), "private must be a dp_sgd"),
+        (lambda: fit(MLP(batch=0)), "batch be positive"),
+        (lambda: fit(MLP(lr=1e300, epochs=2)), "diverged with lr"),
         (lambda: DPSGD(MLP(epochs=1), 1.0, rate=1.0).draws(DATA, 1, np.random.default_rng(0)), r"mlp\(hidden=\[\]\)"),
     ],
 )

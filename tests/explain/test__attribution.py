@@ -14,6 +14,7 @@ from jali.models import _network
 from jali.models._torch import TorchModel
 from tests.explain.networks import SCHEMA, rows, twins
 from tests.explain.networks import captum as reference
+from tests.pictures import bars, members, streams
 
 
 def test_a_torch_module_has_the_slopes_of_the_same_network():
@@ -99,3 +100,25 @@ def test_what_a_column_of_categories_says_goes_to_the_one_the_record_has():
     out = placed(value, X, SCHEMA)
     np.testing.assert_allclose(out.sum(axis=1), value.sum(axis=1))
     np.testing.assert_array_equal(out[:, 6:] != 0, Encoding(SCHEMA).encode(X)[:, 6:] == 1)
+
+
+# --- networks on pictures ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("trainer", ["convnet(epochs=2)", "vit(width=32, depth=2, epochs=2)"])
+def test_attributions_of_pictures_are_those_of_captum_and_complete(trainer):
+    pytest.importorskip("transformers", reason="the extra jali[vision] is not installed")
+    data = bars(60, channels=3)
+    model = parts.build("model", trainer).fit(data, members(60, 1), streams(1))[0]
+    X = data.X[:5]
+    methods = {
+        "input_x_gradient": (captum.attr.InputXGradient, {}),
+        "saliency": (captum.attr.Saliency, {}),
+        "integrated_gradients(steps=20)": (captum.attr.IntegratedGradients, {"n_steps": 20}),
+    }
+    for name, (method, how) in methods.items():
+        found = parts.build("explain", name).explain(model, X, data.schema, None, np.random.default_rng(0)).value
+        np.testing.assert_allclose(found, reference(method, model, X, **how), atol=1e-5)
+    centre, top = np.full((1, X.shape[1]), 127.5), model.logits(X).argmax(axis=1)
+    rise = model.logits(X)[np.arange(5), top] - model.logits(centre)[0, top]
+    np.testing.assert_allclose(found.sum(axis=1), rise, atol=0.05 * np.abs(rise).max())

@@ -5,8 +5,10 @@ import pytest
 
 from jali import parts
 from jali.core import Column, Dataset, JaliError, Schema
+from jali.data._images import pixels
 from jali.encoding import Encoding
 from jali.explain._capability import differentiable, linear, trees
+from jali.models._linear import LinearModel
 from jali.models._network import Network
 
 SCHEMA = Schema((Column("a"), Column("b")))
@@ -23,6 +25,10 @@ class Labels:
 
 def wants(name):
     return getattr(parts.find("explain", name), "wants", "")
+
+
+def gives(name):
+    return getattr(parts.find("explain", name), "gives", "")
 
 
 def test_the_refusal_names_what_fits_a_model_without_gradients():
@@ -47,6 +53,15 @@ def test_attributions_by_gradients_say_what_fits_instead(name):
     explainer = parts.build("explain", name)
     with pytest.raises(JaliError, match=f"{name} needs gradients, and OnlyLabels has none: .*kernel_shap, lime"):
         explainer.explain(Labels(), np.ones((2, 2)), SCHEMA, None, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("name", [n for n in parts.names("explain") if gives(n) == "attribution"])
+def test_pictures_of_another_shape_are_refused_in_one_sentence(name):
+    schema = Schema(pixels(1, 8), image=(1, 8, 8))
+    model = LinearModel(Encoding(schema), np.ones((64, 2)), np.zeros(2))
+    for shape in ((3, 49), (3, 65), (3, 8, 8)):
+        with pytest.raises(JaliError, match=rf"{name} explains rows of 64 columns, pictures of \(1, 8, 8\), not \(3, "):
+            parts.build("explain", name).explain(model, np.ones(shape), schema, None, np.random.default_rng(0))
 
 
 def test_a_forest_is_offered_what_reads_trees():

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from tests.pictures import Bars, bars, members, streams
 
 from jali import parts
 from jali.core import JaliError
+from jali.defend.dp_sgd import DPSGD
 from jali.encoding import Encoding
 from jali.models import fine_tuned
+from jali.models._descent import Rows, joined, reduced
 from jali.models._restore import restore
 from jali.models.convnet import ConvNet
 from jali.models.fine_tuned import FineTuned
@@ -107,14 +111,53 @@ def saved(net, path):
     return str(path)
 
 
-def test_a_file_gives_the_body_and_keeps_a_head_of_another_size(tmp_path):
+@pytest.mark.parametrize("classes", [3, 7])
+def test_a_file_gives_the_body_and_the_head_is_new_whatever_its_size(tmp_path, classes):
     schema = bars().schema
     old = NET.start(schema, 5)
-    old[1] = torch.nn.Linear(old[1].in_features, 7)
+    old[1] = torch.nn.Linear(old[1].in_features, classes)
     net = FineTuned(NET, weights=saved(old, tmp_path / "w.safetensors")).start(schema, 0)
     for a, b in zip(weights(net[0]), weights(old[0]), strict=True):
         np.testing.assert_array_equal(a, b)
-    assert net[1].out_features == 3
+    np.testing.assert_array_equal(weights(net[1])[0], weights(NET.start(schema, 0)[1])[0])
+
+
+def test_what_a_file_holds_is_part_of_the_key_and_another_content_is_refused(tmp_path):
+    schema, path = bars().schema, tmp_path / "w.safetensors"
+    first = FineTuned(NET, weights=saved(NET.start(schema, 1), path))
+    same = FineTuned(NET, weights=str(path))
+    saved(NET.start(schema, 2), path)
+    second = FineTuned(NET, weights=str(path))
+    assert parts.key(first) == parts.key(same) != parts.key(second)
+    assert parts.key(DPSGD(first, 1.0)) != parts.key(DPSGD(second, 1.0))
+    second.start(schema, 0)
+    with pytest.raises(JaliError, match=r"w.safetensors is not the weight file that was named: its sha256 starts"):
+        first.start(schema, 0)
+
+
+def test_stored_models_come_back_without_their_weight_file(tmp_path):
+    data, path = bars(), tmp_path / "w.safetensors"
+    part = FineTuned(NET, weights=saved(NET.start(data.schema, 1), path), epochs=1)
+    nets = part.fit(data, members(90, 1), streams(1))
+    path.unlink()
+    state = torch.get_rng_state()
+    back = restore(nets.arrays(), Encoding(data.schema))
+    np.testing.assert_array_equal(back.logits(data.X), nets.logits(data.X))
+    assert torch.equal(torch.get_rng_state(), state)
+
+
+def test_what_the_columns_mean_is_part_of_the_key_of_public_training():
+    data = bars()
+    other = replace(data, schema=replace(data.schema, image=(1, 4, 16)))
+    assert fine_tuned._key(NET, data) != fine_tuned._key(NET, other)
+
+
+def test_a_fixed_body_is_used_as_it_will_be_asked():
+    """Layers that behave differently while they are trained would give features that the model never sees again."""
+    body = torch.nn.Sequential(torch.nn.Dropout(0.5), torch.nn.BatchNorm1d(4)).requires_grad_(False)
+    rows = Rows(torch.ones(8, 4), torch.zeros(8, dtype=torch.long))
+    _, seen = reduced(joined([body], torch.nn.Linear(4, 2)), rows)
+    torch.testing.assert_close(seen.Z, torch.ones(8, 4), atol=1e-4, rtol=0)
 
 
 def test_the_first_layer_that_does_not_fit_is_named(tmp_path):
@@ -138,6 +181,7 @@ def test_the_first_layer_that_does_not_fit_is_named(tmp_path):
         (lambda: FineTuned(NET, public=Bars(), weights="x"), "one of them"),
         (lambda: FineTuned(MLP(), public=Bars()), "and mlp is none"),
         (lambda: tuned(epochs=0), "at least 1"),
+        (lambda: tuned(sha256="ab"), "sha256 is that of a weight file, and there is none"),
         (
             lambda: tuned(public=Bars(size=16)).start(bars().schema, 0),
             r"\(1, 16, 16\) and the private ones \(1, 8, 8\)",

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Callable
 from itertools import product
+from typing import Any
 
-from jali.results import Check, Curve, Exposed, Results, Row
+import numpy as np
+
+from jali.results import Check, Curve, Exposed, Heat, Picture, Results, Row
 
 Maker = Callable[[], Results]
 RATES = ("tpr@0.01", "tpr@0.001", "tnr@0.01", "tnr@0.001")
@@ -53,6 +57,38 @@ def hostile() -> Results:
         "timings": {HOSTILE: 1.0},
     }
     return base.model_copy(update=update)
+
+
+def pictured() -> Results:
+    """Records that are pictures of 4 by 4 pixels in colour, with maps by an explainer with a sign and one without."""
+    base = full()
+    records = [e.model_copy(update=_looks("naïve <b>", e.record)) for e in base.exposed]
+    return base.model_copy(update={"exposed": records, "image": (3, 4, 4)})
+
+
+def withheld() -> Results:
+    """Records that are pictures, which nobody asked to see."""
+    return full().model_copy(update={"image": (1, 8, 8)})
+
+
+def hostile_pictures() -> Results:
+    """Names of classes and explainers that try to be markup, beside pictures."""
+    record = Exposed(record=1, caught=1, member_of=2, rate=0.5, **_looks(HOSTILE, 3, (HOSTILE, HOSTILE + "2")))
+    return hostile().model_copy(update={"exposed": [record], "image": (3, 4, 4)})
+
+
+def _looks(label: str, seed: int, explainers: tuple[str, str] = ("input_x_gradient", "saliency")) -> dict[str, Any]:
+    rng = np.random.default_rng(seed)
+    maps = [
+        Heat(explainer=name, model=2 + k, member=k == 0, prediction=label, chance=0.97, reach=0.0312,
+             drawn=_grid(rng.integers(low, 256, (1, 4, 4))))
+        for name, low in zip(explainers, (1, 128), strict=True) for k in (0, 1)
+    ]  # fmt: skip
+    return {"label": label, "picture": _grid(rng.integers(0, 256, (3, 4, 4))), "maps": maps}
+
+
+def _grid(pixels: Any) -> Picture:
+    return Picture(size=pixels.shape, pixels=base64.b64encode(pixels.astype(np.uint8).tobytes()).decode())
 
 
 def invalid() -> Results:
@@ -221,4 +257,5 @@ def _facts() -> dict[str, object]:
     }
 
 
-MAKERS = [full, hostile, invalid, prediction_only, single_target, crowded, released]
+PICTURES = [pictured, hostile_pictures]
+MAKERS = [full, hostile, invalid, prediction_only, single_target, crowded, released, withheld, *PICTURES]

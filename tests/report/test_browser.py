@@ -13,7 +13,7 @@ from . import reproductions, sample
 
 pytestmark = pytest.mark.browser
 SCREENS = [(width, scheme) for width in (1280, 390) for scheme in ("light", "dark")]
-MAKERS = [sample.full, sample.hostile, sample.invalid]
+MAKERS = [sample.full, sample.hostile, sample.invalid, *sample.PICTURES]
 CONTRAST = """() => {
   const linear = v => v <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4;
   const rgb = colour => colour.match(/[\\d.]+/g).slice(0, 3).map(v => linear(v / 255));
@@ -32,6 +32,9 @@ LEGIBLE = """() => {
   const texts = [...document.querySelectorAll('text')].map(e => light(getComputedStyle(e).fill));
   return Math.min(...texts.map(t => (Math.max(t, sheet) + .05) / (Math.min(t, sheet) + .05)));
 }"""
+TILES = """[...document.querySelectorAll('.tile img')].map(e => {
+  const box = e.getBoundingClientRect();
+  return [box.width, box.height, e.naturalWidth == 4 ? getComputedStyle(e).imageRendering : 'not loaded'] })"""
 VISIBLE = "[...document.querySelectorAll('details td')].filter(e => e.checkVisibility()).length"
 
 
@@ -77,6 +80,15 @@ def look(browser: Any, folder: Path, text: str) -> list[list[dict[str, float]]]:
     assert asked == [file.as_uri()]
     page.close()
     return found
+
+
+def test_pictures_are_square_and_not_blurred(browser: Any) -> None:
+    page = browser.new_page()
+    page.set_content(page_of(sample.pictured))
+    for width, height, drawn in page.evaluate(TILES):
+        assert width == height > 60
+        assert drawn == "pixelated"
+    page.close()
 
 
 def test_what_is_folded_is_printed(browser: Any) -> None:

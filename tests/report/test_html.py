@@ -50,9 +50,11 @@ def page_of(make: sample.Maker) -> str:
 def test_page_is_self_contained_and_runs_nothing(make: sample.Maker) -> None:
     page = page_of(make)
     reader = read(page)
-    assert not {"script", "iframe", "object", "embed", "link", "base", "img"} & set(reader.tags)
+    assert not {"script", "iframe", "object", "embed", "link", "base"} & set(reader.tags)
     assert reader.handlers == []
-    assert all(link.startswith("#") for link in reader.links)
+    drawn = [link for link in reader.links if link.startswith("data:image/png;base64,")]
+    assert all(link.startswith("#") for link in reader.links if link not in drawn)
+    assert len(drawn) == reader.tags.count("img") > 0 if make in sample.PICTURES else "img" not in reader.tags
     assert not re.search(r"@import|url\((?!#)", page)
     assert "default-src 'none'" in page
     assert len(page.encode()) < 400_000
@@ -104,8 +106,9 @@ def test_invalid_audit_says_so_before_anything_else() -> None:
     assert 'class="alarm"' not in page_of(sample.full)
 
 
-def test_hostile_names_appear_as_text() -> None:
-    page = page_of(sample.hostile)
+@pytest.mark.parametrize("make", [sample.hostile, sample.hostile_pictures])
+def test_hostile_names_appear_as_text(make: sample.Maker) -> None:
+    page = page_of(make)
     shown = "".join(read(page).text)
     assert words.clean(sample.HOSTILE) in shown
     assert "{{ 7*7 }}" in shown
@@ -134,6 +137,27 @@ def test_nothing_recorded_is_said_in_each_section() -> None:
 def test_values_of_records_come_with_a_warning() -> None:
     assert "keep the file accordingly" in page_of(sample.hostile)
     assert "keep the file accordingly" not in page_of(sample.full)
+
+
+def test_pictures_of_records_are_values_and_come_with_a_warning() -> None:
+    shown, kept = page_of(sample.pictured), page_of(sample.withheld)
+    assert "keep the file accordingly" in shown
+    assert "keep the file accordingly" not in kept
+    assert "drawn here only on request: <code>--show-values</code>" in kept
+    assert "only on request" not in shown + page_of(sample.full)
+
+
+def test_maps_say_in_words_what_they_show() -> None:
+    page = page_of(sample.pictured)
+    images = re.findall(r'<img [^>]*alt="([^"]*)"', page)
+    assert len(images) == 3 * (1 + 2 * 2)
+    assert images[0] == "Row 4711, labelled naïve &lt;b&gt;"
+    assert images[1] == (
+        "input_x_gradient of row 4711, labelled naïve &lt;b&gt;, under model 2, trained on it, which says "
+        "naïve &lt;b&gt; (97 %); strongest colour 0.0312"
+    )
+    assert page.count('class="scale"') == page.count('class="scale half"') == 1
+    assert "summed over colours" in page
 
 
 def test_rendering_twice_gives_the_same_bytes() -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from jali.core import Bools, Dataset, Rng
+from jali.core import Bools, Dataset, JaliError, Rng
 from jali.defend._dp_optimiser import MECHANISM, Mechanism
 from jali.encoding import Encoding
 from jali.mechanisms import released
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 def fitted(part: MLP, data: Dataset, member: Bools, rngs: list[Rng], mechanism: Mechanism) -> NetworkEnsemble:
     """One network per column of member (N, M); column j draws its start, its rows and its noise from rngs[j]."""
+    part._check()
     member = checked(data, member, rngs)
     with one_thread("dp_sgd"):
         import torch
@@ -55,6 +56,8 @@ def _released(part: MLP, sizes: tuple[int, ...], Z: Any, Y: Any, stream: Any, me
         return _train(part, sizes, Z, Y, stream, mechanism).double().numpy()
 
     flat = released(MECHANISM, weights, multiplier=mechanism.multiplier)
+    if not np.isfinite(flat).all():
+        raise JaliError(f"dp_sgd: training diverged with lr = {part.lr}; choose a smaller lr.")
     return torch.from_numpy(flat.astype(np.float32))
 
 
@@ -93,7 +96,10 @@ def clipped(layers: Layers, sums: Layers, z: torch.Tensor, y: torch.Tensor, mech
         back.append(torch.ops.aten.threshold_backward(torch.mm(back[-1], layers[at][0].T), outputs[at], 0.0))
     back.reverse()
     square = sum((_length(a) ** 2 + 1) * _length(d) ** 2 for a, d in zip(outputs, back, strict=True))
-    factors = mechanism.factors(torch.as_tensor(square).sqrt())[:, None]
+    lengths = torch.as_tensor(square).sqrt()
+    if not bool((known := lengths.isfinite()).all()):  # what overflows adds nothing: it would undo all noise
+        return clipped(layers, sums, z[known], y[known], mechanism)
+    factors = mechanism.factors(lengths)[:, None]
     for a, d, (dW, db) in zip(outputs, back, sums, strict=True):
         d *= factors
         torch.mm(a.T, d, out=dW)

@@ -113,7 +113,7 @@ def suitable(module: nn.Module) -> None:
                 f"dp_sgd: layer {name!r} is {type(layer).__name__}, which mixes the rows of a batch, so that no "
                 f"gradient belongs to one record: replace it by GroupNorm(…, {layer.num_features})."
             )
-        if isinstance(layer, nn.InstanceNorm1d | nn.InstanceNorm2d) and layer.track_running_stats:
+        if isinstance(layer, nn.modules.instancenorm._InstanceNorm) and layer.track_running_stats:
             raise JaliError(f"dp_sgd: layer {name!r} keeps running statistics without noise: turn them off.")
 
 
@@ -159,7 +159,10 @@ def _optimiser() -> Any:
             """Add the clipped gradients of the rows just seen to `summed_grad`."""
             rows = [gradient.reshape(len(gradient), -1) for gradient in self.grad_samples]
             norms = torch.stack([torch.linalg.vector_norm(row, dim=1) for row in rows])
-            factors = self.mechanism.factors(torch.linalg.vector_norm(norms, dim=0))
+            lengths = torch.linalg.vector_norm(norms, dim=0)
+            if not bool((known := lengths.isfinite()).all()):  # what overflows adds nothing: it would undo all noise
+                rows, lengths = [row[known] for row in rows], lengths[known]
+            factors = self.mechanism.factors(lengths)
             for p, row in zip(self.params, rows, strict=True):
                 p.summed_grad += (factors @ row).view_as(p)
 

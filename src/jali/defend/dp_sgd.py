@@ -46,7 +46,7 @@ class DPSGD:
 
     >>> private = DPSGD(MLP(epochs=30), epsilon=8.0)
     >>> private.steps, round(private.multiplier, 2), round(private.accounted().rdp, 1)
-    (300, 1.29, 8.9)
+    (300, 1.29, 8.8)
     >>> print(private.guarantee())
     epsilon = 8, delta = 1e-05 in total (noise of 1.29 on 300 sums over a sampled share of 0.1, add-remove), for \
 decisions and explanations

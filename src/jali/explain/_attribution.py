@@ -8,7 +8,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from scipy.special import ndtri
 
-from jali.core import Column, Differentiable, Floats, Ints, Model, Schema
+from jali.core import Column, Differentiable, Floats, Ints, JaliError, Model, Schema
 from jali.encoding import Encoding
 from jali.explain._capability import differentiable
 
@@ -48,8 +48,16 @@ class Asked:
 
 def asked(name: str, model: Model, X: Floats, schema: Schema) -> Asked:
     """Raw rows (n, D) as a question to a model with gradients, be it linear, a network or a torch module."""
+    check(name, X, schema)
     able = differentiable(name, model, schema)
     return Asked(able, Encoding(schema).encode(X), model.logits(X).argmax(axis=1))
+
+
+def check(name: str, X: Floats, schema: Schema) -> None:
+    """Refuse rows that are not those of the schema, such as pictures of another size."""
+    if X.ndim != 2 or X.shape[1] != len(schema.columns):
+        shape = f", pictures of {schema.image}" if schema.image else ""
+        raise JaliError(f"{name} explains rows of {len(schema.columns)} columns{shape}, not {X.shape}.")
 
 
 def public_rows(schema: Schema, count: int) -> Floats:

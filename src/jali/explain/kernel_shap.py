@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from jali.core import Bools, Dataset, Floats, Ints, JaliError, Model, Rng, Schema
-from jali.explain._attribution import blocks, placed, public_rows, scores
+from jali.explain._attribution import blocks, check, placed, public_rows, scores
 from jali.explanation import Attribution, Gives, Wants
 
 MOST = 4096  # columns; the coalitions of one record then take a quarter of a gigabyte
@@ -56,6 +56,7 @@ class KernelShap:
 
     def explain(self, model: Model, X: Floats, schema: Schema, owner: Dataset | None, rng: Rng) -> Attribution:  # noqa: ARG002
         """Attributions (n, P) in model space."""
+        check("kernel_shap", X, schema)
         width = X.shape[1]
         if width > MOST:
             raise JaliError(f"kernel_shap is meant for at most {MOST:,} columns, not {width:,}: use gradients instead.")

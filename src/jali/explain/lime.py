@@ -9,7 +9,7 @@ import numpy as np
 
 from jali.core import Dataset, Floats, JaliError, Model, Rng, Schema
 from jali.encoding import Encoding
-from jali.explain._attribution import blocks, scores
+from jali.explain._attribution import blocks, check, scores
 from jali.explanation import Attribution, Gives, Wants
 
 
@@ -53,6 +53,7 @@ class Lime:
 
     def explain(self, model: Model, X: Floats, schema: Schema, owner: Dataset | None, rng: Rng) -> Attribution:  # noqa: ARG002
         """Attributions (n, P) in model space."""
+        check("lime", X, schema)
         encoding, of = Encoding(schema), model.logits(X).argmax(axis=1)
         around = _Around(encoding, *_draws(schema, self.samples, rng))
         out = np.empty((len(X), len(encoding.source)))

@@ -10,7 +10,7 @@ import numpy as np
 
 from jali.core import Dataset, Floats, Ints, JaliError, Model, Rng, Schema
 from jali.encoding import Encoding
-from jali.explain._attribution import placed, public_rows
+from jali.explain._attribution import check, placed, public_rows
 from jali.explain._capability import trees
 from jali.explanation import Attribution, Gives, Wants
 from jali.models._estimator import FittedModel
@@ -50,6 +50,7 @@ class TreeShap:
 
     def explain(self, model: Model, X: Floats, schema: Schema, owner: Dataset | None, rng: Rng) -> Attribution:  # noqa: ARG002
         """Attributions (n, P) in model space."""
+        check("tree_shap", X, schema)
         forest = trees("tree_shap", model)
         public = _read(forest, public_rows(schema, self.background)) if self.background else None
         values = _values(forest, _read(forest, X), public, model.logits(X).argmax(axis=1))

@@ -129,6 +129,7 @@ def reduced(module: nn.Sequential, rows: Rows) -> tuple[nn.Module, Rows]:
     body, head = module
     if any(p.requires_grad for p in body.parameters()):
         return module, rows
+    body.eval()
     with torch.no_grad():
         return head, Rows(torch.cat([body(z) for z in torch.split(rows.Z, BLOCK)]), rows.y)
 

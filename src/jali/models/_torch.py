@@ -129,9 +129,13 @@ def restored(arrays: Mapping[str, npt.NDArray[Any]], encoding: Encoding) -> Torc
     """
     text, names = str(arrays["architecture"][0]), sorted(name for name in arrays if name.startswith("state"))
     part, modules = parts.build("model", text), []
-    for j in range(len(arrays["architecture"])):
-        modules.append(part.network(encoding.schema))
-        load(modules[-1], [arrays[name][j] for name in names])
+    with one_thread("A network"):
+        import torch
+
+        with torch.random.fork_rng(devices=[]):  # a network starts from torch's own stream, which is not ours
+            for j in range(len(arrays["architecture"])):
+                modules.append(part.network(encoding.schema))
+                load(modules[-1], [arrays[name][j] for name in names])
     return TorchEnsemble(encoding, tuple(modules), text)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,29 +13,47 @@ if TYPE_CHECKING:
     from torch import nn
 
 
-def fill(net: nn.Sequential, path: Path) -> None:
-    """Write the tensors of a file into a network; the head stays as it is where its shape differs.
+def digest(path: Path) -> str:
+    """SHA-256 of a weight file."""
+    return hashlib.sha256(_read(path)).hexdigest()
+
+
+def fill(net: nn.Sequential, path: Path, sha256: str) -> None:
+    """Write the tensors of a file, of this content, into the body of a network; the head stays as it is.
 
     Names are those of the network's `state_dict()`, `body.…` and `head.…`. The first layer that does not fit is named.
     """
     from safetensors import SafetensorError
-    from safetensors.torch import load_file
+    from safetensors.torch import load
 
-    if not path.is_file():
-        raise JaliError(f"There is no weight file {path}.")
+    raw = _read(path)
+    if (now := hashlib.sha256(raw).hexdigest()) != sha256.lower():
+        raise JaliError(
+            f"{path} is not the weight file that was named: its sha256 starts with {now[:12]}, not {sha256[:12]}."
+        )
     try:
-        found = load_file(path)
-    except (SafetensorError, OSError) as error:
+        found = load(raw)
+    except SafetensorError as error:
         raise JaliError(f"{path} is not a readable safetensors file: {error}.") from None
     wanted = net.state_dict()
-    _compare(path, found, {name: tensor for name, tensor in wanted.items() if name.startswith("body.")})
+    body = {name: tensor for name, tensor in wanted.items() if name.startswith("body.")}
+    _compare(path, found, body)
     extra = next((name for name in found if name not in wanted), None)
     if extra:
         raise JaliError(
             f"{path} holds layer {extra!r}, which this network does not have: choose another depth or model."
         )
-    fits = {name: t.to(wanted[name].dtype) for name, t in found.items() if t.shape == wanted[name].shape}
-    net.load_state_dict(wanted | fits)
+    net.load_state_dict(wanted | {name: found[name].to(tensor.dtype) for name, tensor in body.items()})
+
+
+def _read(path: Path) -> bytes:
+    path = path.expanduser()
+    if not path.is_file():
+        raise JaliError(f"There is no weight file {path}.")
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise JaliError(f"Cannot read {path}: {error.strerror or error}.") from None
 
 
 def _compare(path: Path, found: dict[str, torch.Tensor], wanted: dict[str, torch.Tensor]) -> None:

@@ -18,7 +18,7 @@ from jali.core import Bools, Dataset, JaliError, Rng, Schema, Source, Trainer
 from jali.models import _descent, _torch
 from jali.models._descent import Architecture, descend, fitted, positive, seeded, tensors
 from jali.models._torch import TorchEnsemble
-from jali.models._weights import fill
+from jali.models._weights import digest, fill
 from jali.store import Arrays, Store
 
 if TYPE_CHECKING:
@@ -36,9 +36,9 @@ class FineTuned:
     The body comes from `model` trained on the data set `public` with its own epochs and step size, on pictures that
     are mirrored and shifted at random; or from a safetensors file `weights`. Then all layers, or the head alone on
     fixed features, see the private rows for `epochs` at a step size of up to `lr`. Public training is done once and
-    kept in the user's cache by the content of what made it.
+    kept in the user's cache by the content of what made it. `sha256` is that of the weight file, read from it where
+    it is not given: models are stored by it, and a file that holds something else later on is refused.
 
-    Which model is stored under which name depends on the name of the weight file: give other weights another name.
     The training of Huang, Pawelczyk and Lakkaraju, 2024, with a smaller network and public data at hand.
 
     >>> from jali.data.digits import Digits
@@ -53,6 +53,7 @@ class FineTuned:
     layers: Literal["all", "head"] = "all"
     epochs: int = 10
     lr: float = 5e-4
+    sha256: str = ""
 
     def __post_init__(self) -> None:
         if not isinstance(self.model, Architecture):
@@ -60,7 +61,11 @@ class FineTuned:
             raise JaliError(f"fine_tuned: model must be a network on torch such as vit or convnet, and {name} is none.")
         if (self.public is None) == (not self.weights):
             raise JaliError("fine_tuned starts from public data or from a file: give public or weights, one of them.")
+        if self.sha256 and not self.weights:
+            raise JaliError("fine_tuned: sha256 is that of a weight file, and there is none: leave it out.")
         positive(self)
+        if self.weights and not self.sha256:
+            object.__setattr__(self, "sha256", digest(Path(self.weights)))
 
     @property
     def batch(self) -> int:
@@ -84,7 +89,7 @@ class FineTuned:
         """A public body and a head drawn from a seed."""
         net = seeded(seed, lambda: self.network(schema))
         if self.weights:
-            fill(net, Path(self.weights))
+            fill(net, Path(self.weights), self.sha256)
         else:
             assert self.public is not None
             _torch.load(net[0], _body(self._inner, self.public, schema.image))  # type: ignore[arg-type]
@@ -142,9 +147,9 @@ def _key(model: Architecture, data: Dataset) -> str:
     code = [inspect.getsource(module) for module in (inspect.getmodule(type(model)), _descent) if module]
     code += [inspect.getsource(function) for function in (_trained, _varied)]
     versions = [metadata.version(name) for name in ("torch", "transformers") if _there(name)]
-    digest = hashlib.sha256(repr((parts.spec(model, every=True), code, versions)).encode())
-    digest.update(np.ascontiguousarray(data.X, dtype=np.float32).tobytes() + data.y.tobytes())
-    return digest.hexdigest()
+    made = hashlib.sha256(repr((parts.spec(model, every=True), code, versions, data.schema)).encode())
+    made.update(np.ascontiguousarray(data.X, dtype=np.float32).tobytes() + data.y.tobytes())
+    return made.hexdigest()
 
 
 def _there(package: str) -> bool:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from jali.report import compared, headline, studies, views, words
+from jali.report import compared, headline, studies, tiles, views, words
 
 
 def environment() -> Environment:
@@ -14,7 +14,7 @@ def environment() -> Environment:
     loader = FileSystemLoader(Path(__file__).parent)
     made = Environment(loader=loader, autoescape=_escaped, undefined=StrictUndefined, trim_blocks=True)
     made.lstrip_blocks = True
-    made.globals.update(words=words, views=views, seen=headline.seen, compared=compared, studies=studies)
+    made.globals.update(words=words, views=views, seen=headline.seen, compared=compared, studies=studies, tiles=tiles)
     return made
 
 
