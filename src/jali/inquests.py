@@ -97,7 +97,7 @@ def held(inquest: Inquest, scene: Scene, rng: Rng) -> Arrays:
 
 
 def classes(oracle: Oracle, scene: Scene) -> dict[str, float]:
-    """Precision, recall and F1 of each class, by number, in what the oracle says of records outside the training rows."""
+    """Precision, recall and F1 of each class, by number, in what the oracle says of records it was not trained on."""
     outside = scene.records.rows(~scene.inside)
     if oracle.ask is _unasked or not len(outside):
         return {}
