@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SIZE = (350.0, 310.0)
+LETTER, LINE = 7.2, 13.0  # room that a letter and a line of a note take, in pixels
 READING = {
     "roc": "Members identified at each share of false accusations, both axes logarithmic, with intervals as bands. The "
     "dashed diagonal is chance; in the grey region there are too few outsiders to tell.",
@@ -140,6 +141,7 @@ def _trade(name: str, drawing: Drawing) -> Panel:
         for series in drawing.series:
             _points(axes, series, strokes[series.label])
         axes.margins(0.16)
+        _notes(axes, {svg.SERIES[strokes[s.label].colour - 1]: s for s in drawing.series})
         axes.set_xlabel(drawing.axes[0])
         axes.set_ylabel(drawing.axes[1])
         labels = ", ".join(s.label for s in drawing.series)
@@ -156,11 +158,25 @@ def _ranks(name: str, title: str, told: Ranked) -> Panel:
 def _points(axes: Axes, series: Series, stroke: Stroke) -> None:
     colour = svg.SERIES[stroke.colour - 1]
     axes.plot(series.x, series.y, color=colour, linewidth=1.2, linestyle=DASHES[stroke.dash], zorder=3)
-    points = zip(series.x, series.y, series.spread, series.notes, strict=True)
-    for k, (x, y, (left, right, down, up), note) in enumerate(points):
+    for x, y, (left, right, down, up) in zip(series.x, series.y, series.spread, strict=True):
         axes.errorbar([x], [y], xerr=[[left], [right]], yerr=[[down], [up]], fmt="o", color=colour, elinewidth=1.2)
-        where = (5, -13 if k % 2 else 5)  # settings of a defence often end close to each other
-        axes.annotate(note, (x, y), where, textcoords="offset points", fontsize=10.5, color=colour, zorder=5)
+
+
+def _notes(axes: Axes, series: Mapping[str, Series]) -> None:
+    """What each point is, by colour, beside it where no earlier note stands; settings often end close to each other."""
+    taken: list[tuple[float, float, float, float]] = []
+    for colour, some in series.items():
+        for x, y, note in zip(some.x, some.y, some.notes, strict=True):
+            at, wide = axes.transData.transform((x, y)), LETTER * len(note)
+            places = [(side, up * LINE + 5) for up in (0, -1.4, 1, -2.4, 2, -3.4) for side in (5.0, -5.0 - wide)]
+            boxes = [(at[0] + dx, at[1] + dy, at[0] + dx + wide, at[1] + dy + LINE) for dx, dy in places]
+            best = next((k for k, box in enumerate(boxes) if not any(_overlap(box, t) for t in taken)), 0)
+            taken.append(boxes[best])
+            axes.annotate(note, (x, y), places[best], textcoords="offset pixels", fontsize=10.5, color=colour, zorder=5)
+
+
+def _overlap(a: tuple[float, float, float, float], b: tuple[float, float, float, float]) -> bool:
+    return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
 
 
 def _open(axes: Axes) -> Axes:
