@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from jali.claims import Paper
 from jali.core import Guesses
 from jali.drawings import drawings
-from jali.findings import Ran, findings
+from jali.findings import Ran, asked, fact, findings
 from jali.results import Row, Study
 
 LOSS = {"signal": "loss", "attack": "threshold"}
@@ -267,3 +267,25 @@ def test_a_contest_needs_the_same_settings_for_all():
     methods = {"first": ["a / strong"], "second": []}
     with pytest.raises(ValidationError, match="one place per setting"):
         paper(contests=[{"figure": "Figure 2", "metric": "auc", "methods": methods}])
+
+
+def test_attacks_that_ask_are_shown_with_all_there_is_to_say_of_them(ran):
+    told = dataclasses.replace(ran["a"], facts={"strong": {"rules": np.array([3.0, 5.0]), "f1_of_class_0": np.ones(2)}})
+    rows = {row.metric: row for row in asked(told, "strong", "label_only")}
+    assert list(rows)[:4] == ["base_rate", "precision", "recall", "f1"]
+    assert rows["base_rate"].value == 0.5
+    assert (rows["rules"].value, rows["rules"].group, rows["rules"].attack) == (4.0, "strong", "label_only")
+    assert "f1_of_class_0" not in rows
+
+
+def test_a_share_told_of_targets_stays_one():
+    assert fact("fidelity", np.array([0.97, 0.99, 1.0])).high == 1.0
+    assert fact("rules", np.array([1.0, 9.0])).high > 9
+
+
+def test_claims_of_nobody_have_no_precision(ran):
+    none = guesses(0.0, 3)
+    silent = dataclasses.replace(none, score=np.where(none.unit == 2, -1.0, none.score))
+    tables = [{"source": "T", "published": {"a": {"strong": {"precision": 0.5}}}, "tolerance": {"precision": 0.1}}]
+    found = only(paper(tables=tables), {"a": dataclasses.replace(ran["a"], guesses={"strong": silent})})
+    assert found.reason == "Nobody is claimed in 1 of 6 targets, and nothing has no precision."

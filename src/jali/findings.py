@@ -15,8 +15,8 @@ from jali.columns import JUDGE, stream
 from jali.core import Estimate, Floats, Guesses, JaliError, Rng
 from jali.inquests import Inquest
 from jali.judge import Trial, paired
-from jali.results import Finding, Study, Verdict
-from jali.stats import released, roc
+from jali.results import Finding, Row, Study, Verdict
+from jali.stats import decided, released, roc
 from jali.stats.intervals import apart, contrast, each_target, estimate, over_units
 from jali.stats.student import two_sample
 from jali.verdicts import of_bound, of_count, of_order, of_sameness, of_value
@@ -28,6 +28,8 @@ NAMES = {
 }
 EXPLAINED = frozenset({"attribution", "counterfactual"})
 DELTA = "Δ "
+ASKED = ("base_rate", "precision", "recall", "f1", decided.BALANCED, "auc", "tpr@0.01")
+COUNTS = frozenset({"rules", "rules_below_10", "surrogates", "voters"})
 MANY = 10**6  # models whose mean is known exactly
 
 
@@ -158,13 +160,39 @@ def number(ran: Ran, attempt: str, metric: str, paper: Paper, among: str = "") -
     if among:
         return Estimate(None, reason=ran.why(attempt) or f"The study has no {word(metric)} of {among!r}.")
     if metric in ran.facts.get(attempt, {}):
-        return over_units(ran.facts[attempt][metric], bounds=(0.0, np.inf))
+        return fact(metric, ran.facts[attempt][metric])
     if attempt not in ran.guesses:
         return Estimate(None, reason=ran.why(attempt) or f"The study has no {word(metric)}.")
     try:
         return _guessed(ran, attempt, metric, paper)
     except JaliError as error:
         return Estimate(None, reason=str(error))
+
+
+def fact(name: str, values: Floats) -> Estimate:
+    """What an attack tells of every target (T,), on average; all but counts are shares."""
+    return over_units(values, bounds=(0.0, np.inf if name in COUNTS else 1.0))
+
+
+def asked(ran: Ran, attempt: str, inquiry: str) -> list[Row]:
+    """Everything there is to say of an attack that asked, claims at its own threshold first."""
+    facts = ran.facts.get(attempt, {})
+    found = {name: fact(name, values) for name, values in facts.items() if "_of_class_" not in name}
+    claims = {metric: estimate(metric, ran.guesses[attempt], ran.rng)[0] for metric in ASKED}
+    return [
+        Row(
+            kind="measure",
+            metric=name,
+            group=attempt,
+            attack=inquiry,
+            value=e.value,
+            low=e.low,
+            high=e.high,
+            units=e.units,
+            reason=e.reason,
+        )
+        for name, e in {**claims, **found}.items()
+    ]
 
 
 def _guessed(ran: Ran, attempt: str, metric: str, paper: Paper) -> Estimate:
@@ -203,7 +231,7 @@ def _tested(sentence: Sentence, ran: dict[str, Ran], _: Paper) -> Estimate:
 def _measured(ran: Ran, metric: str) -> bool:
     """Whether a metric is a measure of models or recourse, not of guesses."""
     told = any(metric in facts for facts in ran.facts.values())
-    return told or any(row.metric == metric for row in ran.study.measures)
+    return told or any(row.metric == metric and not row.attack for row in ran.study.measures)
 
 
 def _side(text: str, metric: str, ran: dict[str, Ran], paper: Paper, beside: Guesses | None) -> Estimate:

@@ -18,7 +18,7 @@ from jali.data import _files
 from jali.describe import measures, sensitive, sizes, twins
 from jali.drawings import drawings
 from jali.experiment import Collected, Experiment, Machine, cautions, collect
-from jali.findings import Ran, findings, inquest_of, trial_of
+from jali.findings import Ran, asked, findings, inquest_of, trial_of
 from jali.judge import Trial, guess, rows_of
 from jali.parallel import alone
 from jali.promises import capped, promises
@@ -129,7 +129,9 @@ def _study(name: str, setup: Setup, experiment: Experiment, tried: dict[str, Att
         seconds=time.perf_counter() - began,
     )
     facts = {name: found.facts[inquest_of(tried[name]).name] for name in guesses if tried[name].inquiry}
-    return Ran(study, guesses, failed, setup.seed, facts)
+    ran = Ran(study, guesses, failed, setup.seed, facts)
+    shown = [row for name in facts if facts[name] for row in asked(ran, name, tried[name].inquiry)]
+    return replace(ran, study=study.model_copy(update={"measures": [*study.measures, *shown]}))
 
 
 def _experiment(setup: Setup, tried: dict[str, Attempt]) -> Experiment:

@@ -14,6 +14,7 @@ from jali.attacks.label_only import LabelOnly
 from jali.attacks.shokri_mia import ShokriMIA
 from jali.attacks.vote import Vote
 from jali.core import Column, Dataset, JaliError, Schema
+from jali.explain.tree_surrogate import TreeSurrogate
 from jali.explanation import Surrogate
 from jali.inquiry import Oracle
 from jali.models.sklearn import Sklearn
@@ -26,6 +27,7 @@ INQUIRIES = [
     ShokriMIA(FOREST, SMALL, shadows=2),
     LabelOnly(perturbations=40, shadow=TREE),
     LabelOnly("true", perturbations=40, shadow=TREE),
+    LabelOnly("as_released", perturbations=40, scale=1.0, flip=0.6, shadow=TREE),
     ALOA(perturbations=40, shadow=TREE),
     BoundaryDistance(probes=16, steps=2, shadow=TREE),
     Vote(LabelOnly(perturbations=20, shadow=TREE), "threshold", each=1),
@@ -74,13 +76,14 @@ def test_a_model_that_saw_nobody_is_not(inquiry, trainer, d):
     assert found.low < 0.55
 
 
-def test_a_surrogate_that_was_fitted_on_a_leaking_forest_is_found_out():
-    case = planted(FOREST, n=400, d=10, noise=NOISE)
+@pytest.mark.parametrize(("trainer", "d"), [(FOREST, 10), (TREE, 10), (NEAREST, 10)], ids=["forest", "tree", "nearest"])
+def test_a_surrogate_that_was_fitted_on_a_leaking_model_is_found_out(trainer, d):
+    """A full tree on the members, as the model labels them, knows the wrong labels that the model learnt."""
+    case = planted(trainer, n=400, d=d, noise=NOISE)
     own = case.records.rows(case.inside)
-    told = Dataset(own.X, case.model.logits(own.X).argmax(axis=1), own.schema)
-    surrogate = TREE.fit(told, np.ones((len(told), 1), bool), [np.random.default_rng(0)])[0]
+    told = TreeSurrogate(depth=0).explain(case.model, own.X, own.schema, own, np.random.default_rng(0))
     inquiry = LabelOnly("true", perturbations=40, shadow=TREE)
-    assert delong(claimed(inquiry, dataclasses.replace(case, model=surrogate)), case.inside).low > 0.6
+    assert delong(claimed(inquiry, dataclasses.replace(case, model=told.models[0])), case.inside).low > 0.6
 
 
 @inquiries
@@ -124,6 +127,14 @@ def test_too_few_known_rows_are_a_clear_error(inquiry):
     )
     with pytest.raises(JaliError, match="knows 2 rows"):
         inquiry.run(oracle_of(case), few, case.records, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("inquiry", INQUIRIES[:-1])
+def test_known_rows_with_a_class_each_are_a_clear_error(inquiry):
+    schema = Schema((Column("x"),), tuple("abcd"))
+    rows = Dataset(np.arange(4.0)[:, None], np.arange(4), schema)
+    with pytest.raises(JaliError, match="4 rows that the adversary knows a class of its own"):
+        inquiry.run(Oracle(schema, lambda X: -np.abs(X - np.arange(4))), rows, rows, np.random.default_rng(0))
 
 
 @inquiries

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -39,6 +41,14 @@ def test_at_most_so_many_are_scored_and_the_same_for_all_targets():
     assert (game.scored.sum(axis=0) == 80).all()
     assert (game.scored == game.scored[:, :1]).all()
     assert game.member[:, :2].sum() == 210
+
+
+def test_a_group_is_scored_whole_or_not_at_all():
+    data = replace(LinearGaussian(n=300, d=3).load(), groups=np.arange(300) // 4)
+    game = Folds(shadows=0, most=90).draw(data, np.random.default_rng(0))
+    asked = game.scored[:, 0].reshape(-1, 4)
+    assert (asked == asked[:, :1]).all()
+    assert asked.sum() == 88
 
 
 @pytest.mark.parametrize(("fields", "says"), [({"k": 1}, "k"), ({"repeats": 0}, "repeats"), ({"most": -1}, "most")])

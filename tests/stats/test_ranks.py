@@ -1,4 +1,4 @@
-"""Ranks, the Friedman test and critical distances against hand-computed values and scipy."""
+"""Ranks, the Friedman test and critical distances against hand-computed values, scipy and scikit-posthocs."""
 
 from __future__ import annotations
 
@@ -36,6 +36,31 @@ def test_two_methods_by_hand():
     assert found.statistic == pytest.approx(4)
     assert found.distance == pytest.approx(norm.ppf(0.975) / math.sqrt(4))
     assert nemenyi(found)[0, 1] == pytest.approx(2 * norm.sf(2))
+
+
+def test_the_p_values_and_the_distance_agree_with_scikit_posthocs():
+    """posthoc_nemenyi_friedman of scikit-posthocs 0.17.1 on this table; it has ties in two rows."""
+    values = np.array(
+        [
+            [0.70, 0.77, 0.81, 0.79, 0.81],
+            [0.63, 0.70, 0.73, 0.79, 0.64],
+            [0.76, 0.78, 0.98, 0.97, 0.72],
+            [0.78, 0.79, 0.86, 0.81, 0.85],
+            [0.71, 0.75, 0.78, 0.79, 0.77],
+            [0.30, 0.69, 0.78, 0.79, 0.79],
+            [0.49, 0.78, 0.46, 0.78, 0.82],
+        ]
+    )
+    theirs = [
+        [0.6037840072321281, 0.02574448604357027, 0.011544094425228746, 0.08291860072894208],
+        [0.5485287274215841, 0.38833401389676414, 0.8073036951747581],
+        [0.9990913093024854, 0.9933494894262604],
+        [0.961612230883621],
+    ]
+    found = ranking(NAMES[:5], values)
+    np.testing.assert_allclose(nemenyi(found)[np.triu_indices(5, 1)], np.concatenate(theirs), atol=1e-10)
+    apart = np.abs(found.rank[:, None] - found.rank)[np.triu_indices(5, 1)]
+    np.testing.assert_array_equal(apart >= found.distance, np.concatenate(theirs) <= 0.05)
 
 
 @pytest.mark.parametrize(

@@ -145,7 +145,7 @@ def test_gate(alpha: str, needed: int):
 
 def test_unknown_metric():
     with pytest.raises(JaliError, match="there are auc"):
-        roc.resolvable("accuracy", np.array([True, False]))
+        roc.resolvable("accuracies", np.array([True, False]))
 
 
 def test_fast_enough_on_read_only_arrays():

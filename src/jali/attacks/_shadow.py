@@ -46,6 +46,11 @@ def mimics(name: str, trainer: Trainer, oracle: Oracle, known: Dataset, count: i
             f"{name}: the oracle gives all {len(rows)} rows that the adversary knows the class {only!r}, and a shadow "
             "model needs two: choose knowledge closer to the data, such as noise."
         )
+    if np.bincount(rows.y).max() < 2:
+        raise JaliError(
+            f"{name}: the oracle gives each of the {len(rows)} rows that the adversary knows a class of its own, and "
+            "none could stay outside a shadow model: let the adversary know more rows."
+        )
     member = np.stack([_half(rows.y, rng) for _ in range(count)], axis=1)
     streams = [np.random.default_rng(int(rng.integers(2**63))) for _ in range(count)]
     return Mimics(trainer.fit(rows, member, streams), rows, member)
@@ -66,7 +71,8 @@ def calibrated(measure: Measure, shadow: Mimics, oracle: Oracle, records: Datase
     As released, the rows that set the threshold are held by the oracle, not by the shadow model that saw them, and the
     label held is the one that the shadow model predicts; of records it is the oracle's.
     """
-    model, some = shadow.models[0], np.arange(len(shadow.rows))[:MOST]
+    model, n = shadow.models[0], len(shadow.rows)
+    some = np.arange(n) if n <= MOST else np.linspace(0, n - 1, MOST).astype(np.int64)
     rows, inside = shadow.rows.rows(some), shadow.member[some, 0]
 
     def mimicked(X: Floats) -> Ints:

@@ -16,7 +16,8 @@ class Folds:
 
     The folds are not each other's shadows: a record is missing from exactly one of them, so counting would give it
     away. Shadows train on random halves of the adversary's rows, which are never scored; attacks that ask need none.
-    Folds are cut `repeats` times, and at most `most` (0: all) of the owner's rows are scored, the same for all targets.
+    Folds are cut `repeats` times, and at most `most` (0: all) of the owner's rows are scored, the same for all targets
+    and whole groups of them.
 
     The evaluation of Naretto, Monreale and Giannotti, Trans. Data Privacy 2025 (three folds, 30 % for the adversary).
 
@@ -48,8 +49,7 @@ class Folds:
         member = np.concatenate([attacked, subsets(group, 0.5, self.shadows, rng, ~owned)], axis=1)
         shadows = np.zeros((targets, member.shape[1]), dtype=bool)
         shadows[:, targets:] = True
-        asked = np.zeros(len(data), dtype=bool)
-        asked[rng.permutation(np.flatnonzero(owned))[: self.most or None]] = True
+        asked = self._asked(group, rng.permutation(np.flatnonzero(owned)))
         scored = np.repeat(asked[:, None], targets, axis=1)
         enough("folds", data, member, scored)
         return Game(member, np.arange(targets), shadows, scored)
@@ -60,3 +60,13 @@ class Folds:
         ids = rng.permutation(np.unique(group[owned]))
         fold[ids] = np.arange(len(ids)) % self.k
         return np.asarray(owned[:, None] & (fold[group][:, None] != np.arange(self.k)))
+
+    def _asked(self, group: Ints, order: Ints) -> Bools:
+        """Who is scored (N,): the first groups of the rows in this order, as long as there are no more than most."""
+        # An unscored row of a scored group would be known to the adversary exactly where the group is outside.
+        ids, first, size = np.unique(group[order], return_index=True, return_counts=True)
+        come = np.argsort(first)
+        kept = ids[come][np.cumsum(size[come]) <= (self.most or len(order))]
+        asked = np.zeros(len(group), dtype=bool)
+        asked[order] = np.isin(group[order], kept)
+        return asked

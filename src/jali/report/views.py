@@ -92,9 +92,11 @@ def contrasts(results: Results) -> list[Block]:
 
 
 def measures(results: Results) -> list[Block]:
-    """Quality of the model, then of the explanations."""
-    rows = results.find(kind="measure")
-    return _blocks({"Model": [r for r in rows if not r.explainer], "Explanations": [r for r in rows if r.explainer]})
+    """Quality of the model, then of the explanations, then what attacks that ask achieved and told."""
+    rows = results.find(kind="measure", attack="")
+    asked = [r for r in results.find(kind="measure") if r.attack]
+    model, explained = ([r for r in rows if bool(r.explainer) == wanted] for wanted in (False, True))
+    return _blocks({"Model": model, "Explanations": explained, "Attacks that ask": asked})
 
 
 def subgroups(results: Results) -> list[tuple[str, list[Row]]]:

@@ -31,6 +31,7 @@ SUMS: Mapping[str, Mapping[str, float]] = {
     BALANCED: {"recall": 0.5, "cleared": 0.5},
 }
 NAMES = (*RATIOS, *SUMS)
+OF_CLAIMS = ("precision", LIFT)  # these need a claim to speak of
 
 
 def decided(name: str, score: Floats, truth: Bools) -> float:

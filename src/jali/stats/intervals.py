@@ -230,7 +230,9 @@ def _units(metric: str, guesses: Guesses) -> tuple[list[Ints], str]:
     order = np.argsort(guesses.unit, kind="stable")
     rows = np.split(order, np.flatnonzero(np.diff(guesses.unit[order])) + 1)
     reasons = (resolvable(metric, guesses.truth[r]) for r in rows)
-    return rows, next((reason for reason in reasons if reason), "")
+    silent = sum(not (guesses.score[r] > 0).any() for r in rows) if metric in decided.OF_CLAIMS else 0
+    nothing = f"Nobody is claimed in {silent} of {len(rows)} targets, and nothing has no precision." if silent else ""
+    return rows, next((reason for reason in reasons if reason), nothing)
 
 
 def _values(metric: str, guesses: Guesses, rows: list[Ints]) -> Floats:
