@@ -23,6 +23,7 @@ from jali.verdicts import of_bound, of_count, of_order, of_sameness, of_value
 
 NAMES = {
     "auc": "AUC",
+    "f1": "F1",
     "ncp": "NCP",
     "answered": "share of records answered",
 }
