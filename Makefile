@@ -60,10 +60,17 @@ format: setup
 	@.venv-private/bin/pip install -qq --disable-pip-version-check --requirement $<
 	@touch $@
 
+.venv-surrogates/.done: benchmarks/peers/surrogates.txt
+	@rm -rf .venv-surrogates
+	@$(PYTHON) -m venv .venv-surrogates
+	@.venv-surrogates/bin/pip install -qq --disable-pip-version-check --requirement $<
+	@touch $@
+
 bench: setup
 	@$(MAKE) --no-print-directory .venv-peers/.done || echo "The peers could not be installed; the rest goes on."
 	@$(MAKE) --no-print-directory .venv-private/.done || echo "diffprivlib could not be installed; the rest goes on."
+	@$(MAKE) --no-print-directory .venv-surrogates/.done || echo "lore_sa could not be installed; the rest goes on."
 	@for file in benchmarks/bench_*.py; do $(BIN)/python $$file || exit 1; done
 
 clean:
-	rm -rf .venv .venv-peers .venv-private $(OUT) .mypy_cache .ruff_cache .pytest_cache
+	rm -rf .venv .venv-peers .venv-private .venv-surrogates $(OUT) .mypy_cache .ruff_cache .pytest_cache

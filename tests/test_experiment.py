@@ -18,6 +18,7 @@ from jali import parts
 from jali.core import JaliError
 from jali.experiment import Experiment, Machine, collect, grid, run
 from jali.explanation import Attribution
+from jali.models.sklearn import Sklearn
 from jali.store import Store
 
 ATTACKS = ("threshold", "lira")
@@ -75,6 +76,26 @@ def test_a_new_explainer_reuses_the_stored_models(tmp_path, monkeypatch):
     partly = replace(small(), explain=small().explain[:1])
     again = run(partly, Machine(store=store))
     assert again.evidence.names == whole.evidence.names[: len(again.evidence.names)]
+
+
+def test_only_columns_with_something_left_to_do_are_trained_again(tmp_path, monkeypatch):
+    """A forest is not kept in the store: where one channel of one column is missing, one forest is trained."""
+    forest = 'sklearn("sklearn.ensemble:RandomForestClassifier", "n_estimators=2")'
+    machine, trained, fit = Machine(store=Store(tmp_path)), [], Sklearn.fit
+    experiment = replace(small(model=forest), explain=())
+    first = run(experiment, machine)
+    next(tmp_path.rglob("*.npz")).unlink()
+
+    def counted(part, data, member, rngs):
+        trained.append(member)
+        return fit(part, data, member, rngs)
+
+    monkeypatch.setattr(Sklearn, "fit", counted)
+    again = run(experiment, machine)
+    assert [member.shape[1] for member in trained] == [1]
+    assert numbers(first) == numbers(again)
+    run(experiment, machine)
+    assert len(trained) == 1
 
 
 def test_another_seed_model_or_membership_is_another_key(tmp_path):

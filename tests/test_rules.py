@@ -7,7 +7,20 @@ import pytest
 
 from jali.core import Column, JaliError, Schema
 from jali.explanation import Surrogate
-from jali.rules import AtLeast, Rule, Term, accuracy, exposing, fidelity, hits, narrowed, support
+from jali.rules import (
+    AtLeast,
+    Rule,
+    Term,
+    accuracy,
+    crowd,
+    exposing,
+    fidelity,
+    hits,
+    listing,
+    narrowed,
+    published,
+    support,
+)
 
 TOWNS = tuple("abcdefghij")
 SCHEMA = Schema(
@@ -91,6 +104,92 @@ def test_support_and_the_rules_that_speak_of_few():
     assert support([], X).shape == (0,)
     with pytest.raises(JaliError, match="k must be at least 1"):
         exposing(rules, X, 0)
+
+
+class Book:
+    """A model that can be read."""
+
+    def __init__(self, *rules: Rule) -> None:
+        self.told = rules
+
+    def logits(self, X):
+        return np.zeros((len(X), 2))
+
+    def rules(self):
+        return self.told
+
+
+def random_rule(rng) -> Rule:
+    low, town = float(rng.integers(18, 60)), tuple(int(c) for c in rng.choice(10, 6, replace=False))
+    some = AtLeast(2, (Term(0, low=40.0), Term(1, high=0.5), Term(2, codes=(1, 2, 3))))
+    terms = (Term(0, low, low + 30.0), Term(1, high=float(rng.normal())), Term(2, codes=town), some)
+    return Rule(tuple(terms[i] for i in rng.choice(4, 2, replace=False)), int(rng.integers(2)))
+
+
+def obeys(rule: Rule, row) -> bool:
+    """The meaning of a rule, spelt out for one row."""
+
+    def true(c) -> bool:
+        if isinstance(c, AtLeast):
+            return sum(true(t) for t in c.terms) >= c.m
+        return row[c.column] in c.codes if c.codes is not None else c.low < row[c.column] <= c.high
+
+    return all(true(c) for c in rule.premise)
+
+
+def test_coverage_and_exposure_are_what_counting_by_hand_gives():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.integers(18, 91, 60), rng.normal(size=60), rng.integers(0, 10, 60)])
+    rules = [random_rule(rng) for _ in range(40)]
+    counted = [sum(obeys(rule, row) for row in X.tolist()) for rule in rules]
+    assert min(counted) < 5 < max(counted)
+    np.testing.assert_array_equal(support(rules, X), counted)
+    for k in (1, 2, 5, 10, 61):
+        np.testing.assert_array_equal(exposing(rules, X, k), [0 < c < k for c in counted])
+    models = [Book(*rules[:20]), Book(*rules[20:])]
+    which = rng.integers(0, 2, 30)
+    own = [
+        [c for r, c in zip(rules, counted, strict=True) if r in models[w].told and obeys(r, row)]
+        for w, row in zip(which, X[:30].tolist(), strict=True)
+    ]
+    made = Surrogate(tuple(models), which, np.ones(30, bool))
+    np.testing.assert_array_equal(crowd(made, X[:30], X), [found[0] if found else 0 for found in own])
+
+
+def test_a_rule_that_two_people_are_told_is_published_once():
+    one, other = Rule((Term(0, high=30.0),), 0), Rule((Term(0, low=30.0),), 1)
+    local = Surrogate((Book(one, other), Above(0, 30.0), Book(other)), [0, 1, 2], [True, False, True])
+    assert published(local) == (one, other)
+    np.testing.assert_array_equal(crowd(local, np.full((3, 3), 40.0), np.full((5, 3), 50.0)), [5, 0, 5])
+
+
+def test_listing_says_how_many_a_rule_is_about():
+    X = np.array([[20.0, 1.0, 0]] * 1200)
+    told = listing([Rule((Term(2, codes=(0, 1)),), 1), Rule((Term(0, low=20.0),), 0)], X, SCHEMA)
+    assert told == [
+        "If town is a or b, then granted. (1,200 of 1,200 training rows)",
+        "If age is at least 21, then denied. (0 of 1,200 training rows)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("premise", "said"),
+    [
+        ((Term(0, low=30.5),), "If age were at least 31 (now 25), the outcome would be granted."),
+        (
+            (Term(1, high=1000.0), Term(0, high=40.0), Term(2, codes=tuple(range(1, 10)))),
+            "If income were at most 1,000 (now 1,234.5) and town were not a (now a), the outcome would be granted.",
+        ),
+        (
+            (AtLeast(2, (Term(0, low=30.0), Term(1, high=5.0), Term(2, codes=(0,)))),),
+            "If at least 2 of (age were at least 31; income were at most 5; town were a) (now 25; 1,234.5; a), "
+            "the outcome would be granted.",
+        ),
+        ((Term(0, low=20.0),), "Nothing would have to change for the outcome to be granted."),
+    ],
+)
+def test_changes_name_what_is_not_yet_so(premise, said):
+    assert Rule(premise, 1).change(np.array([25.0, 1234.5, 0.0]), SCHEMA) == said
 
 
 def test_fidelity_and_accuracy_are_two_things():

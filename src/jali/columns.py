@@ -205,18 +205,24 @@ def look(model: Model, data: Dataset, owner: Dataset, explainer: Explainer | Non
 
 
 def _models(block: Block) -> Callable[[int], Model]:
-    """Models of a block by position, trained on first use, all missing ones in one call."""
+    """Models of a block by position, trained on first use, in one call with others that are needed and missing."""
     made: dict[int, Model] = {}
 
     def model(at: int) -> Model:
         if at not in made:
             made.update(_stored(block))
-            missing = [i for i in range(len(block.columns)) if i not in made]
+            missing = [i for i in range(len(block.columns)) if i not in made and (i == at or _unfinished(block, i))]
             if missing:
                 made.update(_trained(block, missing))
         return made[at]
 
     return model
+
+
+def _unfinished(block: Block, at: int) -> bool:
+    """Whether the store lacks anything about a column; some models cannot be kept, and take minutes to train again."""
+    works = block.keys[at] if block.roles.measured[:, at].any() else block.keys[at][: len(block.channels)]
+    return block.store is None or not all(block.store.path(key).exists() for key in works)
 
 
 def _stored(block: Block) -> dict[int, Model]:

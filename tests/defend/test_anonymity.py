@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import gc
+
 import numpy as np
 import pytest
 from scipy.stats import beta
 
 from jali.core import Column, Dataset, JaliError, Schema
+from jali.defend import _crowd
 from jali.defend._anonymity import class_interval, matching, ncp, pureness
 from jali.defend._crowd import Crowd
 from jali.explanation import Regions
@@ -95,6 +98,33 @@ def test_two_counts_agree():
     cut = crowd.hull(crowd.covers(boxes))
     np.testing.assert_array_equal(crowd.people(cut), crowd.people(boxes))
     assert (crowd.ncp(cut) <= crowd.ncp(boxes) + 1e-12).all()
+
+
+@pytest.mark.parametrize("n", [1, 64, 700])
+def test_cells_as_bits_are_the_cells_compared_one_by_one(n):
+    """Up to 700 people in up to 300 cells, of which the last 64 bits are filled in part; some hold many people."""
+    owner, _ = mixed(n, 6, ages=10)
+    crowd = Crowd.of(Dataset(np.repeat(owner.X, 3, axis=0), np.repeat(owner.y, 3), owner.schema))
+    rng = np.random.default_rng(n)
+    boxes = crowd.around(crowd.cells[rng.integers(0, len(crowd.cells), 40)])
+    boxes.add(np.arange(40), crowd.cells[rng.integers(0, len(crowd.cells), 40)])
+    for i in range(40):
+        inside = []
+        for cell in crowd.cells:
+            ranged = [boxes.low[i, q] <= cell[q] <= boxes.high[i, q] for q in np.flatnonzero(crowd.ranged)]
+            inside.append(all(ranged) and all(boxes.allowed[i, q, cell[q]] for q in np.flatnonzero(~crowd.ranged)))
+        np.testing.assert_array_equal(crowd.covers(boxes)[i], inside)
+        assert crowd.people(boxes)[i] == crowd.count[inside].sum()
+
+
+def test_people_are_counted_once_for_as_long_as_their_table_lives():
+    owner, before = mixed(50, 0)[0], len(_crowd._kept)
+    assert Crowd.of(owner) is Crowd.of(owner)
+    assert Crowd.of(owner) is not Crowd.of(owner, (1.0, 2.0, 1.0, 1.0))
+    assert Crowd.of(owner) is not Crowd.of(Dataset(owner.X, owner.y, owner.schema))
+    del owner
+    gc.collect()
+    assert len(_crowd._kept) <= before
 
 
 def test_class_interval_shows_what_all_who_match_have():

@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from jali.defend import _climb
 from jali.defend._climb import Climb
 from jali.defend._crowd import Crowd
 from jali.defend._grasp import Cores, Effort, _neighbour, able, as_released, grasp, grown
@@ -59,7 +60,7 @@ def test_local_search_keeps_its_improvements():
     who, effort = np.arange(len(rows)), Effort(10, 20, 1)
     draws = np.random.default_rng(0).random((len(rows), 10))
     boxes, there = grown(crowd, cores, able(crowd, said(owner, model)), who, effort, draws)
-    climb = Climb.of(crowd, poll, boxes, cores.own, who)
+    climb = Climb.of(crowd, poll.pureness, boxes, cores.own, who)
     pure, loss = climb.pure.copy(), climb.loss.copy()
     climb.run(10)
     assert there.all()
@@ -70,6 +71,36 @@ def test_local_search_keeps_its_improvements():
     np.testing.assert_allclose(poll.pureness(climb.boxes, who)[0], climb.pure)
     np.testing.assert_allclose(crowd.ncp(climb.boxes), climb.loss)
     assert crowd.people(climb.boxes).min() >= 10
+
+
+def test_changes_of_one_value_add_the_loss_they_say():
+    """Against the NCP of the changed boxes; those that swap lose less than the box they come from."""
+    owner, model = mixed(300, 4, ages=30)
+    rows = np.flatnonzero(said(owner, model) == 1)[:20]
+    crowd, _, cores = around(owner, model, rows)
+    draws = np.random.default_rng(0).random((20, 15))
+    boxes, _ = grown(crowd, cores, able(crowd, said(owner, model)), np.arange(20), Effort(15, 20, 1), draws)
+    for changes in (_climb._less(crowd, boxes, cores.own), _climb._more(crowd, boxes)):
+        made = _climb._made(boxes, changes).boxes
+        np.testing.assert_allclose(crowd.ncp(made) - crowd.ncp(boxes)[changes.of], changes.loss, atol=1e-12)
+        assert crowd.covers(made)[np.arange(len(changes.of)), crowd.place[rows][changes.of]].all()
+    swapped = _climb._swaps(crowd, boxes, cores.own)
+    assert len(swapped.of) > 100
+    assert (crowd.ncp(swapped.boxes) < crowd.ncp(boxes)[swapped.of]).all()
+
+
+def test_a_pure_box_of_little_loss_is_found_without_asking_on():
+    """Where the outcome hangs on no quasi-identifier, the model is asked once, about what the starts have become."""
+    owner, _ = mixed(300, 1, ages=30)
+    asked = []
+    model = Rule(lambda X: asked.append(len(X)) or X[:, 1] > 0.5)
+    rows = np.flatnonzero(owner.X[:, 1] > 0.5)[:20]
+    crowd, poll, cores = around(owner, model, rows)
+    labels = said(owner, model)
+    asked.clear()
+    found = grasp(crowd, poll, cores, labels, Effort(10, 20, 3))
+    assert (found.pure == 1).all()
+    assert len(asked) == 1
 
 
 def test_every_box_holds_its_counterfactual_and_is_cut_to_its_people():

@@ -10,10 +10,13 @@ import pytest
 from jali import parts
 from jali.core import Dataset, JaliError
 from jali.data import _files
+from jali.data._frames import dataset, frame
 from jali.defend._anonymity import matching, ncp, pureness
 from jali.defend._disclosure import diversity, together
 from jali.defend.k_anonymous import KAnonymous
 from jali.defend.mondrian import Mondrian
+from jali.describe import measures
+from jali.experiment import Experiment, collect
 from jali.explain.nice import NICE
 from jali.explain.scfe import SCFE
 from jali.explanation import Counterfactual
@@ -230,6 +233,53 @@ def test_bad_input_is_one_sentence():
         answers(KAnonymous(), model, strange, owner)
     with pytest.raises(JaliError, match="one positive number for each of age, children, job, sex"):
         answers(KAnonymous(weights=(1.0,)), model, X, owner)
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "says"),
+    [
+        (1, np.nan, "'income' holds a missing or infinite value"),
+        (3, np.nan, "'job' holds a missing or infinite value"),
+        (3, 4, "'job' holds a category the schema does not name: add it there, or drop such rows"),
+        (3, -1, "'job' holds a category"),
+        (3, 0.5, "'job' holds a category"),
+    ],
+)
+@pytest.mark.parametrize("part", [KAnonymous(), Mondrian(), NICE()])
+def test_gaps_and_unseen_categories_are_refused_wherever_they_stand(part, column, value, says):
+    owner, model, X = setting()
+    strange = X.copy()
+    strange[7, column] = value
+    with pytest.raises(JaliError, match=says):
+        answers(part, model, strange, owner)
+    table = owner.X.copy()
+    table[7, column] = value
+    with pytest.raises(JaliError, match=says):
+        answers(part, model, X, Dataset(table, owner.y, owner.schema))
+    with pytest.raises(JaliError, match="Rows of 5 columns were expected"):
+        answers(part, model, X[:, :4], owner)
+
+
+def test_a_quasi_identifier_that_is_no_column():
+    table = frame(*(getattr(toy(), name) for name in ("X", "schema"))).assign(outcome=toy().y)
+    with pytest.raises(JaliError, match="quasi: there is no column 'town'; there are age, gender, city"):
+        dataset(table, "outcome", quasi=["age", "town"])
+
+
+def test_withheld_answers_are_counted():
+    """A run says what share of the records was answered: less, if every answer must be pure."""
+    game, model = parts.build("game", "visitors(targets=2, most=60)"), parts.build("model", "logistic")
+    data = parts.build("data", "lending(n=400)")
+    explainers = tuple(
+        parts.build("explain", f'k_anonymous(nice(immutable="free"), k=5{more})') for more in ("", ", floor=1.0")
+    )
+    found = collect(Experiment(data, model, game, explainers))
+    rows = measures(found.evidence, found.game, found.quality, {})
+    share = {row.explainer: row.value for row in rows if row.metric == "answered"}
+    free, strict = (share[parts.spec(explainer)] for explainer in explainers)
+    assert 0 < strict < free
+    people = [row.value for row in rows if row.metric == "people"]
+    assert min(people) >= 5
 
 
 def test_explainers_that_show_no_training_rows_are_refused():

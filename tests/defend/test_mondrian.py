@@ -5,10 +5,11 @@ import pytest
 
 from jali import parts
 from jali.core import Column, Dataset, JaliError, Schema
+from jali.defend import mondrian
 from jali.defend._anonymity import matching
 from jali.defend._crowd import Crowd
 from jali.defend.mondrian import Mondrian, partition
-from tests.defend.crowds import mixed
+from tests.defend.crowds import Rule, mixed
 
 
 def test_one_number_is_halved_at_its_median():
@@ -72,8 +73,20 @@ def test_answers_are_the_classes_of_the_rows_shown():
     assert parts.build("explain", parts.spec(part, every=True)) == part
 
 
+def test_a_table_is_cut_once_for_all_who_ask(monkeypatch):
+    owner, model = mixed(400, 0, ages=30)
+    X, cuts = mixed(200, 9, ages=30)[0].X, []
+    monkeypatch.setattr(mondrian, "partition", lambda *told: cuts.append(told[1:]) or partition(*told))
+    for part in (Mondrian(k=12), Mondrian(k=12), Mondrian(k=5), Mondrian(k=12, widths="raw")):
+        for tile in np.split(X, 4):
+            part.explain(model, tile, owner.schema, owner, np.random.default_rng(0))
+    assert cuts == [(12, False), (5, False), (12, True)]
+
+
 def test_bad_input_is_one_sentence():
     owner, model = mixed(20, 0)
+    with pytest.raises(JaliError, match="mondrian shows training rows that the model calls '1', and there are none"):
+        Mondrian().explain(Rule(lambda Z: Z[:, 0] < 0), owner.X, owner.schema, owner, np.random.default_rng(0))
     with pytest.raises(JaliError, match="k must be at least 2"):
         Mondrian(k=1)
     with pytest.raises(JaliError, match="more than the 20 people"):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from jali.core import Bools, Dataset, Floats, Ints, Model, Rng, Role
-from jali.defend._crowd import Boxes, quasi_columns, shares
+from jali.defend._crowd import Boxes, levels, quasi_columns, shares
 from jali.defend._poll import CHUNK, points
 from jali.explanation import Regions, categories
 from jali.stats.intervals import rate_bounds
@@ -70,9 +70,9 @@ def ncp(regions: Regions, owner: Dataset, weights: tuple[float, ...] = (), role:
     for j, weight in zip(columns, shares(owner.schema, columns, weights), strict=True):
         if j in named:
             many = regions.allowed[:, j].sum(axis=1)
-            out += weight * np.where(many > 1, many, 0) / len(np.unique(owner.X[:, j]))
+            out += weight * np.where(many > 1, many, 0) / len(levels(owner)[j])
         else:
-            out += weight * (regions.high[:, j] - regions.low[:, j]) / (np.ptp(owner.X[:, j]) or 1.0)
+            out += weight * (regions.high[:, j] - regions.low[:, j]) / (np.ptp(levels(owner)[j]) or 1.0)
     return out
 
 
@@ -93,7 +93,7 @@ def pureness(model: Model, regions: Regions, owner: Dataset, wanted: Ints, rng: 
     >>> pureness(model, some, owner, np.array([1]), np.random.default_rng(0)).value
     array([0.5])
     """
-    values = [np.unique(column) for column in owner.X.T]
+    values = levels(owner)
     ranged = np.array([column.kind != "category" for column in owner.schema.columns])
     boxes = _coded(regions, values, ranged)
     some = points(boxes, ranged, rng.random((most, len(ranged))))
@@ -125,7 +125,7 @@ def class_interval(regions: Regions, owner: Dataset) -> Regions:
     return Regions(low, high, allowed, regions.schema)
 
 
-def _coded(regions: Regions, values: list[Floats], ranged: Bools) -> Boxes:
+def _coded(regions: Regions, values: tuple[Floats, ...], ranged: Bools) -> Boxes:
     """Regions with numbers by their place among the values that occur; a range without any counts as its low end."""
     low, high = np.zeros(regions.low.shape, np.int64), np.zeros(regions.low.shape, np.int64)
     for j in np.flatnonzero(ranged):
@@ -136,7 +136,7 @@ def _coded(regions: Regions, values: list[Floats], ranged: Bools) -> Boxes:
     return Boxes(low, np.maximum(low, high), allowed)
 
 
-def _raw(codes: Ints, regions: Regions, box: Ints, values: list[Floats], ranged: Bools) -> Floats:
+def _raw(codes: Ints, regions: Regions, box: Ints, values: tuple[Floats, ...], ranged: Bools) -> Floats:
     """Raw rows (M, D) of combinations of regions box (M,); numbers outside their range are set to its low end."""
     rows = codes.astype(np.float64)
     for j in np.flatnonzero(ranged):

@@ -6,17 +6,23 @@ quasi-identifiers, C cells (different combinations of quasi-identifiers that occ
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import weakref
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from jali.core import Bools, Dataset, Floats, Ints, JaliError, Schema
 from jali.explanation import Regions
 
 HELD = 1 << 22  # pairs of a box and a cell at work at once
+Words = npt.NDArray[np.uint64]  # bits, one for each cell
+T = TypeVar("T")
+
+_kept: dict[int, dict[Hashable, Any]] = {}  # what was made of objects that still live, by their id
 
 
 class Boxes(NamedTuple):
@@ -26,14 +32,19 @@ class Boxes(NamedTuple):
     high: Ints
     allowed: Bools
 
-    def pick(self, which: Bools | Ints) -> Boxes:
-        """The chosen boxes, as copies."""
+    def pick(self, which: Bools | Ints | slice) -> Boxes:
+        """The chosen boxes, as copies where they are not a slice."""
         return Boxes(self.low[which], self.high[which], self.allowed[which])
 
     def put(self, which: Bools | Ints, others: Boxes) -> None:
         """Write other boxes in the place of the chosen ones."""
         for mine, theirs in zip(self, others, strict=True):
             mine[which] = theirs
+
+    def combinations(self, ranged: Bools) -> Floats:
+        """How many combinations each box holds (S,); ranged (Q,): whose values are a range."""
+        size = np.where(ranged, self.high - self.low + 1, self.allowed.sum(axis=2))
+        return np.asarray(size.astype(np.float64).prod(axis=1))
 
     def add(self, which: Ints, codes: Ints) -> None:
         """Widen the chosen boxes (n,) until each holds its combination (n, Q)."""
@@ -69,16 +80,20 @@ class Crowd:
     @classmethod
     def of(cls, owner: Dataset, weights: tuple[float, ...] = ()) -> Crowd:
         """The people of a table; rows of one group are one person, who is counted where the first of them lies."""
+        return once(owner, ("crowd", weights), lambda: cls._counted(owner, weights))
+
+    @classmethod
+    def _counted(cls, owner: Dataset, weights: tuple[float, ...]) -> Crowd:
         quasi = quasi_columns(owner.schema)
-        weight = shares(owner.schema, quasi, weights)
-        coded = [np.unique(owner.X[:, j], return_inverse=True) for j in quasi]
-        cells, place = _distinct(np.stack([codes for _, codes in coded], axis=1).astype(np.int64))
+        weight, known = shares(owner.schema, quasi, weights), tuple(levels(owner)[j] for j in quasi)
+        codes = [np.searchsorted(values, owner.X[:, j]) for j, values in zip(quasi, known, strict=True)]
+        cells, place = _distinct(np.stack(codes, axis=1).astype(np.int64))
         first = np.arange(len(owner))
         if owner.groups is not None:
             first = np.unique(owner.groups, return_index=True)[1]
         count = np.bincount(place[first], minlength=len(cells))
         ranged = np.array([owner.schema.columns[j].kind != "category" for j in quasi])
-        return cls(owner.schema, quasi, tuple(known for known, _ in coded), cells, count, place, weight, ranged)
+        return cls(owner.schema, quasi, known, cells, count, place, weight, ranged)
 
     @cached_property
     def step(self) -> Floats:
@@ -115,19 +130,51 @@ class Crowd:
         size = max(1, HELD // len(self.cells))
         return (slice(start, min(start + size, boxes)) for start in range(0, max(1, boxes), size))
 
+    @cached_property
+    def _having(self) -> tuple[Words, ...]:
+        """Of each quasi-identifier the cells (., W) with a value below (numbers) or equal to (categories) each."""
+        out = []
+        for code, known, ranged in zip(self.cells.T, self.values, self.ranged, strict=True):
+            value = np.arange(len(known) + 1)[:, None]
+            out.append(_packed(code < value if ranged else code == value))
+        return tuple(out)
+
+    @cached_property
+    def _counts(self) -> Words:
+        """The binary digits of the number of people in the cells, the lowest first, (., W)."""
+        digits = np.arange(int(self.count.max(initial=1)).bit_length())[:, None]
+        return _packed((self.count >> digits) & 1 > 0)
+
+    def held(self, boxes: Boxes) -> Words:
+        """The cells in each box, as bits (S, W): 64 at a time are quicker to compare and to count."""
+        out = np.full((len(boxes.low), self._counts.shape[1]), ~np.uint64(0))
+        for q, having in enumerate(self._having):
+            if self.ranged[q]:
+                out &= having[boxes.high[:, q] + 1] & ~having[boxes.low[:, q]]
+            elif len(out):
+                box, value = boxes.allowed[:, q].nonzero()
+                starts = np.searchsorted(box, np.arange(len(out)))
+                out &= np.bitwise_or.reduceat(having[value], starts, axis=0)
+        return out
+
     def covers(self, boxes: Boxes) -> Bools:
         """Which cells lie in which box, (S, C)."""
-        out = np.ones((len(boxes.low), len(self.cells)), dtype=bool)
-        for q, code in enumerate(self.cells.T):
-            if self.ranged[q]:
-                out &= (boxes.low[:, q, None] <= code) & (code <= boxes.high[:, q, None])
-            else:
-                out &= boxes.allowed[:, q, code]
+        return self.cells_of(self.held(boxes))
+
+    def cells_of(self, held: Words) -> Bools:
+        """Bits (S, W) as cells (S, C)."""
+        return np.unpackbits(held.view(np.uint8), axis=1, count=len(self.cells)).view(bool)
+
+    def count_of(self, held: Words) -> Ints:
+        """How many people are in cells given as bits (S, W), (S,)."""
+        out = np.zeros(len(held), dtype=np.int64)
+        for digit, mask in enumerate(self._counts):
+            out += np.bitwise_count(held & mask).sum(axis=1, dtype=np.int64) << digit
         return out
 
     def people(self, boxes: Boxes) -> Ints:
         """How many people each box holds, (S,)."""
-        parts = [self.covers(boxes.pick(np.arange(b.start, b.stop))) @ self.count for b in self.blocks(len(boxes.low))]
+        parts = [self.count_of(self.held(boxes.pick(block))) for block in self.blocks(len(boxes.low))]
         return np.concatenate([np.zeros(0, dtype=np.int64), *parts])
 
     def hull(self, inside: Bools) -> Boxes:
@@ -146,14 +193,13 @@ class Crowd:
 
     def gap(self, boxes: Boxes) -> Floats:
         """HEOM distance (S, C) of cells from boxes: of numbers the gap by the range, of categories 0 or 1."""
-        out = np.zeros((len(boxes.low), len(self.cells)))
-        for q, (code, known) in enumerate(zip(self.cells.T, self.values, strict=True)):
-            if self.ranged[q]:
-                low, high = known[boxes.low[:, q], None], known[boxes.high[:, q], None]
-                far = np.maximum(np.maximum(low - known, known - high), 0.0) / (np.ptp(known) or 1.0)
-                out += far[:, code]
-            else:
-                out += ~boxes.allowed[:, q, code]
+        named = np.flatnonzero(~self.ranged)
+        shows = (self.cells[:, named, None] == np.arange(self.wide)).reshape(len(self.cells), -1)
+        out: Floats = (~boxes.allowed[:, named]).reshape(len(boxes.low), -1).astype(np.float64) @ shows.T
+        for q in np.flatnonzero(self.ranged):
+            known, low, high = self.values[q], boxes.low[:, q, None], boxes.high[:, q, None]
+            far = np.maximum(np.maximum(known[low] - known, known - known[high]), 0.0) / (np.ptp(known) or 1.0)
+            out += far[:, self.cells[:, q]]
         return out
 
     def ncp(self, boxes: Boxes) -> Floats:
@@ -178,6 +224,26 @@ class Crowd:
         return Regions(low, high, allowed, self.schema)
 
 
+def once(of: object, name: Hashable, make: Callable[[], T]) -> T:
+    """What was made of an object the first time, for as long as the object lives; it must not hold the object itself.
+
+    The tiles of a model ask about the same training rows again and again.
+    """
+    if id(of) not in _kept:
+        _kept[id(of)] = {}
+        weakref.finalize(of, _kept.pop, id(of))
+    mine = _kept[id(of)]
+    if name not in mine:
+        mine[name] = make()
+    out: T = mine[name]
+    return out
+
+
+def levels(owner: Dataset) -> tuple[Floats, ...]:
+    """Of each column the values that occur, sorted."""
+    return once(owner, "levels", lambda: tuple(np.unique(column) for column in owner.X.T))
+
+
 def quasi_columns(schema: Schema) -> Ints:
     """Positions (Q,) of the quasi-identifiers, at least one."""
     quasi = np.flatnonzero([column.role == "quasi" for column in schema.columns])
@@ -198,6 +264,12 @@ def shares(schema: Schema, columns: Ints, weights: tuple[float, ...]) -> Floats:
         names = ", ".join(schema.columns[j].name for j in columns)
         raise JaliError(f"weights must be one positive number for each of {names}, in this order, not {weights}.")
     return np.asarray(given / given.sum())
+
+
+def _packed(which: Bools) -> Words:
+    """Bits (R, W) of rows of flags (R, C)."""
+    wide = -which.shape[1] % 64
+    return np.packbits(np.pad(which, ((0, 0), (0, wide))), axis=1).view(np.uint64)
 
 
 def _distinct(codes: Ints) -> tuple[Ints, Ints]:

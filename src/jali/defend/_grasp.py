@@ -10,16 +10,18 @@ from __future__ import annotations
 
 import zlib
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from jali.core import Bools, Floats, Ints, Rng
-from jali.defend._climb import Climb, best
+from jali.defend._climb import SAME, Climb, best
 from jali.defend._crowd import Boxes, Crowd, joined
 from jali.defend._poll import STREAM, Found, Poll
 
 RELEASED = 100  # combinations that the released code draws to estimate pureness
+FEW = 2000  # combinations that a model is asked about in advance, which takes less time than to ask once more
 
 
 class Cores(NamedTuple):
@@ -43,12 +45,38 @@ class Effort(NamedTuple):
 
 
 def grasp(crowd: Crowd, poll: Poll, cores: Cores, labels: Ints, effort: Effort) -> Found:
-    """The best boxes of some starts, each improved; labels (N,): what the model says of the training rows."""
+    """The best boxes of some starts, each improved; labels (N,): what the model says of the training rows.
+
+    Pureness counts first, and nothing is purer than pure. So the starts are improved in NCP alone, for which the model
+    need not be asked, and the least of the boxes that turn out to be pure is kept. Only where there is none are the
+    starts improved in both, as published.
+    """
     who, rngs = np.repeat(np.arange(len(cores.own)), effort.starts), cores.streams()
     boxes, there = grown(crowd, cores, able(crowd, labels), who, effort, _draws(rngs, effort))
-    climb = Climb.of(crowd, poll, boxes, cores.own[who], who)
-    climb.run(effort.k)
-    return _kept(Found(boxes, climb.pure, climb.loss, there, np.zeros(len(who))), who, climb.pure)
+    light = Climb.of(crowd, _trusted, boxes, cores.own[who], who).run(effort.k)
+    few = boxes.combinations(crowd.ranged).sum() < FEW
+    every = joined([light.boxes, boxes]) if few else light.boxes
+    pure = _asked(poll, every, np.resize(who, len(every.low)))[0][: len(who)]
+    left = np.flatnonzero(~np.isin(who, who[there & (pure > 1 - SAME)]))
+    climb = Climb.of(crowd, partial(_asked, poll), boxes.pick(left), cores.own[who[left]], who[left]).run(effort.k)
+    light.boxes.put(left, climb.boxes)
+    light.loss[left], pure[left] = climb.loss, climb.pure
+    return _kept(Found(light.boxes, pure, light.loss, there, np.zeros(len(who))), who, pure)
+
+
+def _trusted(boxes: Boxes, who: Ints) -> tuple[Floats, Bools]:
+    """Pureness of boxes (S,) of counterfactuals who (S,) if all of them keep their promise."""
+    return np.ones(len(boxes.low)), np.ones(len(who), dtype=bool)
+
+
+def _asked(poll: Poll, boxes: Boxes, who: Ints) -> tuple[Floats, Bools]:
+    """Pureness of boxes (S,) of counterfactuals who (S,), and where it is exact; equal boxes are asked about once."""
+    size = boxes.allowed.shape[1] * boxes.allowed.shape[2]
+    told = np.column_stack([who, boxes.low, boxes.high, boxes.allowed.reshape(len(who), size)])
+    whole = np.dtype((np.void, told.itemsize * told.shape[1]))  # a row as one value
+    first, which = np.unique(told.view(whole), return_index=True, return_inverse=True)[1:]
+    pure, exact = poll.pureness(boxes.pick(first), who[first])
+    return pure[which.ravel()], exact[which.ravel()]
 
 
 def as_released(crowd: Crowd, poll: Poll, cores: Cores, labels: Ints, effort: Effort) -> Found:
@@ -121,8 +149,7 @@ def _draws(rngs: list[Rng], effort: Effort) -> Floats:
 
 def _shown(mixed: Crowd, crowd: Crowd, boxes: Boxes) -> Boxes:
     """The boxes that hold those whom boxes match under mixed-up kinds."""
-    blocks = [np.arange(block.start, block.stop) for block in crowd.blocks(len(boxes.low))]
-    return joined([crowd.hull(mixed.covers(boxes.pick(some))) for some in blocks])
+    return joined([crowd.hull(mixed.covers(boxes.pick(block))) for block in crowd.blocks(len(boxes.low))])
 
 
 def _kept(found: Found, who: Ints, pure: Floats) -> Found:

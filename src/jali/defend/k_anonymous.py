@@ -14,7 +14,7 @@ from jali.defend._grasp import Cores, Effort, as_released, grasp
 from jali.defend._optimal import optimal
 from jali.defend._poll import Found, Poll
 from jali.defend._release import Protected, generalised, native, shown
-from jali.explain._native import remembered
+from jali.explain._native import hopeful, legal, remembered
 from jali.explain.nice import NICE
 from jali.explanation import Counterfactual, Explainer, Gives, Wants
 
@@ -77,6 +77,7 @@ class KAnonymous:
 
     def explain(self, model: Model, X: Floats, schema: Schema, owner: Dataset | None, rng: Rng) -> Counterfactual:
         """The regions, and the row (n, D) of each that is nearest to its record."""
+        legal(X, schema)
         there, owner = native("k_anonymous", self.inner, model, X, schema, owner, rng)
         kept = self.protect(model, there, owner)
         gap = kept.loss - kept.bound if self.solver == "optimal" else None
@@ -87,9 +88,9 @@ class KAnonymous:
         crowd, who = Crowd.of(owner, self.weights), shown("k_anonymous", there, owner)
         if crowd.count.sum() < self.k:
             raise JaliError(f"k_anonymous: k = {self.k} is more than the {crowd.count.sum()} people trained on.")
-        said = remembered(model, owner.X)[1]
-        self._hopeful(there, said, owner.schema)
-        rows = owner.X[who.rows]
+        if len(there.found):
+            hopeful("k_anonymous", model, owner)
+        said, rows = remembered(model, owner.X)[1], owner.X[who.rows]
         found = self._solved(crowd, model, Cores(rows, crowd.coded(rows), said[who.rows]), said, owner.y)
         regions = crowd.regions(found.boxes, rows)
         people = matching(regions, owner)
@@ -107,11 +108,3 @@ class KAnonymous:
             return found
         floor = found.pure if self.floor is None else np.full(len(found.pure), self.floor)
         return optimal(crowd, poll, cores, found, self.k, floor)
-
-    def _hopeful(self, there: Counterfactual, said: Ints, schema: Schema) -> None:
-        """Refuse a model that gives no training row the outcome hoped for."""
-        hoped = schema.favourable
-        if hoped is not None and len(there.found) and not (said == hoped).any():
-            raise JaliError(
-                f"k_anonymous shows training rows that the model calls {schema.classes[hoped]!r}, and there are none."
-            )

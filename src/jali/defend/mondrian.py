@@ -9,8 +9,9 @@ import numpy as np
 
 from jali.core import Bools, Dataset, Floats, Ints, JaliError, Model, Rng, Schema
 from jali.defend._anonymity import matching
-from jali.defend._crowd import Boxes, Crowd
+from jali.defend._crowd import Boxes, Crowd, once
 from jali.defend._release import generalised, native, shown
+from jali.explain._native import hopeful, legal
 from jali.explain.nice import NICE
 from jali.explanation import Counterfactual, Explainer, Gives, Wants
 
@@ -52,11 +53,14 @@ class Mondrian:
 
     def explain(self, model: Model, X: Floats, schema: Schema, owner: Dataset | None, rng: Rng) -> Counterfactual:
         """The classes, and the row (n, D) of each that is nearest to its record."""
+        legal(X, schema)
         there, owner = native("mondrian", self.inner, model, X, schema, owner, rng)
+        if len(there.found):
+            hopeful("mondrian", model, owner)
         who, crowd = shown("mondrian", there, owner), Crowd.of(owner)
         if crowd.count.sum() < self.k:
             raise JaliError(f"mondrian: k = {self.k} is more than the {crowd.count.sum()} people trained on.")
-        part, boxes = partition(crowd, self.k, self.widths == "raw")
+        part, boxes = once(crowd, (self.k, self.widths), lambda: partition(crowd, self.k, self.widths == "raw"))
         regions = crowd.regions(boxes.pick(part[crowd.place[who.rows]]), owner.X[who.rows])
         return generalised(X, there, who, regions, matching(regions, owner) >= self.k)
 

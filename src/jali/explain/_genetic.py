@@ -15,6 +15,7 @@ from jali.explain._marginals import Marginals
 from jali.explain._records import Records
 
 TOURNAMENT, CROSSED, MUTATED, COLUMNS = 3, 0.7, 0.5, 0.2  # rivals; chances of a pair, of a row, of each of its columns
+POOL = 10  # times the rows wanted are drawn to find people of another class
 TWIN = 3.0  # more than any fitness: rows that are there already go first
 Alike = Literal["label", "probabilities"]
 
@@ -59,19 +60,22 @@ def bred(records: Records, samples: int, generations: int, alike: Alike, rng: Rn
 
 
 def _start(records: Records, size: int, rng: Rng) -> Floats:
-    """Copies of each record; every second row of the other group is somebody of another class, if one can be drawn.
+    """Copies of each record; every second row of the other group is somebody of another class, the nearest first.
 
-    The published search starts from copies alone, and may then meet no other class at all.
+    They are sought among POOL times as many people as there are rows. The published search starts from copies alone,
+    and may then meet no other class at all; with few people to start from, every draw ends somewhere else.
     """
-    X, labels = records.X, records.own[1]
+    X, labels, places = records.X, records.own[1], np.arange(0, size, 2)
     rows = np.broadcast_to(X[:, None, None, :], (len(X), 2, size, X.shape[1])).copy()
-    pool = records.marginals.draw((2 * size,), rng)
-    known, places = records.ask(pool)[1], np.arange(0, size, 2)
+    pool = records.marginals.draw((2 * POOL * size,), rng)
+    known = records.ask(pool)[1]
     for label in np.unique(labels):
-        other = pool[known != label]
+        other, who = pool[known != label], np.flatnonzero(labels == label)
         if len(other):
-            who = np.flatnonzero(labels == label)
-            rows[who[:, None], 1, places] = other[np.arange(len(places)) % len(other)]
+            some = Records(records.model, X[who], records.marginals)
+            far = some.distance(np.broadcast_to(other, (len(who), *other.shape)))
+            near = np.argsort(far, axis=1, kind="stable")[:, np.arange(len(places)) % len(other)]
+            rows[who[:, None], 1, places] = other[near]
     return rows
 
 

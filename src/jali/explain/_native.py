@@ -38,6 +38,7 @@ class Pool:
             raise JaliError(
                 f"{name} answers with rows the model was trained on, and none were given: pass them as owner."
             )
+        legal(owner.X, schema)
         kept = [j for j, c in enumerate(schema.columns) if not c.mutable and immutable == "agree"]
         spans = _heom.ranges(schema, owner.X, source)
         return cls(owner.X, schema, spans, np.array(kept, dtype=np.int64)), owner
@@ -65,6 +66,34 @@ class Pool:
         for start in range(0, len(X), size):
             some = slice(start, min(start + size, len(X)))
             yield some, kind[some, None] == kind[len(X) :]
+
+
+def legal(X: Floats, schema: Schema) -> None:
+    """Refuse raw rows (n, D) of another width, with gaps, or with codes that stand for no category.
+
+    >>> from jali.core import Column
+    >>> legal(np.array([[2.0]]), Schema((Column("sex", "category", categories=("f", "m")),)))
+    Traceback (most recent call last):
+    jali.errors.JaliError: Column 'sex' holds a category the schema does not name: add it there, or drop such rows.
+    """
+    if X.ndim != 2 or X.shape[1] != len(schema.columns):
+        raise JaliError(f"Rows of {len(schema.columns)} columns were expected, not an array of shape {X.shape}.")
+    for column, values in zip(schema.columns, X.T, strict=True):
+        if not np.isfinite(values).all():
+            raise JaliError(f"Column {column.name!r} holds a missing or infinite value: fill or drop such rows first.")
+        known = (values >= 0) & (values < len(column.categories)) & (values % 1 == 0)
+        if column.kind == "category" and not known.all():
+            raise JaliError(
+                f"Column {column.name!r} holds a category the schema does not name: add it there, or drop such rows."
+            )
+
+
+def hopeful(name: str, model: Model, owner: Dataset) -> None:
+    """Refuse a model that gives no training row the outcome hoped for."""
+    hoped = owner.schema.favourable
+    if hoped is not None and not (remembered(model, owner.X)[1] == hoped).any():
+        outcome = owner.schema.classes[hoped]
+        raise JaliError(f"{name} shows training rows that the model calls {outcome!r}, and there are none.")
 
 
 def judged(model: Model, rows: Floats) -> tuple[Floats, Ints]:

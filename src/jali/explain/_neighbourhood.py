@@ -19,11 +19,8 @@ from jali.explain._records import Records
 Generator = Literal["genetic", "mixed", "probabilities", "counterfactual", "random"]
 GENERATORS = ("genetic", "mixed", "probabilities", "counterfactual", "random")
 OTHERS = 0.1  # the share of rows of another class that every neighbourhood has, if rows of it can be drawn at all
-POOL = 10  # times S rows are drawn to find such rows
-WIDE, HALVINGS = (
-    4.0,
-    8,
-)  # the search for a counterfactual: its first radius in public spreads, and how often it is halved
+# the search for counterfactuals: its first radius in public spreads, how often it is halved, how many are kept
+WIDE, HALVINGS, KEPT = 4.0, 8, 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +71,7 @@ def _with_others(records: Records, rows: Floats, labels: Ints, rng: Rng) -> tupl
     lack = int(np.ceil(OTHERS * samples)) - (labels != own[:, None]).sum(axis=1)
     if not (lack > 0).any():
         return rows, labels
-    pool = records.marginals.draw((POOL * samples,), rng)
+    pool = records.marginals.draw((_genetic.POOL * samples,), rng)
     known = records.ask(pool)[1]
     for label in np.unique(own[lack > 0]):
         other = np.flatnonzero(known != label)
@@ -89,48 +86,55 @@ def _with_others(records: Records, rows: Floats, labels: Ints, rng: Rng) -> tupl
 
 
 def _sought(records: Records, samples: int, rng: Rng) -> tuple[Floats, Ints]:
-    """Rows around the nearest row of another class, as wide as it took to find one, of either outcome in turn."""
-    there, radius = _nearest(records, max(2, samples // 4), rng)
-    rows = _near(records, _sparse(records, there), radius, 2 * samples, rng)
-    labels = records.ask(rows)[1]
+    """Rows around the record and the nearest rows of another class, as wide as it took to find one, by turns of either.
+
+    One counterfactual alone, as published, makes another neighbourhood with every draw.
+    """
+    there, radius = _nearest(records, max(KEPT, samples // 4), rng)
+    size = -(-2 * samples // KEPT)
+    rows = [_near(records, centre, radius, size, rng) for centre in _sparse(records, there).swapaxes(0, 1)]
+    rows.append(_near(records, records.X, radius, samples, rng))
+    mixed = np.concatenate(rows, axis=1)[:, rng.permutation(size * KEPT + samples)]
+    labels = records.ask(mixed)[1]
     other = labels != records.own[1][:, None]
     turn = np.where(other, np.cumsum(other, axis=1), np.cumsum(~other, axis=1))
     chosen = np.argsort(turn, axis=1, kind="stable")[:, :samples]
-    return np.take_along_axis(rows, chosen[:, :, None], axis=1), np.take_along_axis(labels, chosen, axis=1)
+    return np.take_along_axis(mixed, chosen[:, :, None], axis=1), np.take_along_axis(labels, chosen, axis=1)
 
 
 def _nearest(records: Records, samples: int, rng: Rng) -> tuple[Floats, Floats]:
-    """The nearest rows (n, D) of another class that were met, and the smallest radius (n,) that had one.
+    """The nearest rows (n, KEPT, D) of another class that were met, and the smallest radius (n,) that had one.
 
     The radius is halved where a row of another class is met, else the middle of what is left is tried. Whoever meets
-    none stays where they are, with the widest radius.
+    too few gets the nearest again, or stays where they are, with the widest radius.
     """
-    own, there, gap = records.own[1], records.X.copy(), np.full(len(records.X), np.inf)
-    low, high = np.zeros(len(own)), np.full(len(own), WIDE)
+    X, own = records.X, records.own[1]
+    there, gap = np.repeat(X[:, None], KEPT, axis=1), np.full((len(X), KEPT), np.inf)
+    low, high = np.zeros(len(X)), np.full(len(X), WIDE)
     for step in range(HALVINGS + 1):
         radius = high if step == 0 else (low + high) / 2
-        rows = _near(records, records.X, radius, samples, rng)
+        rows = _near(records, X, radius, samples, rng)
         far = np.where(records.ask(rows)[1] != own[:, None], records.distance(rows), np.inf)
-        best, nearer = far.argmin(axis=1), np.flatnonzero(far.min(axis=1) < gap)
-        there[nearer], gap[nearer] = rows[nearer, best[nearer]], far[nearer, best[nearer]]
+        gap, there = np.concatenate([gap, far], axis=1), np.concatenate([there, rows], axis=1)
+        best = np.argsort(gap, axis=1, kind="stable")[:, :KEPT]
+        gap, there = np.take_along_axis(gap, best, axis=1), np.take_along_axis(there, best[:, :, None], axis=1)
         met = np.isfinite(far).any(axis=1)
         low, high = np.where(met | (radius == high), low, radius), np.where(met, radius, high)
-    return there, high
+    return np.where(np.isfinite(gap)[:, :, None], there, there[:, :1]), high
 
 
 def _sparse(records: Records, there: Floats) -> Floats:
-    """Rows (n, D) of another class with the record's own values in every column that can do without the change.
+    """Rows (n, K, D) of another class with the record's own values in every column that can do without the change.
 
     Columns are tried one after the other, the smallest changes first.
     """
-    X, label = records.X, records.ask(there)[1]
+    X, label = np.broadcast_to(records.X[:, None], there.shape), records.ask(there)[1]
     spread = np.array([1.0 if c.kind == "category" else c.spread for c in records.schema.columns])
-    order, now, who = np.argsort(np.abs(there - X) / spread, axis=1, kind="stable"), there.copy(), np.arange(len(X))
-    for column in order.T:
-        tried = now.copy()
-        tried[who, column] = X[who, column]
-        same = records.ask(tried)[1] == label
-        now[same] = tried[same]
+    order, now = np.argsort(np.abs(there - X) / spread, axis=2, kind="stable"), there
+    for rank in range(there.shape[2]):
+        back = np.arange(there.shape[2]) == order[:, :, rank, None]
+        tried = np.where(back, X, now)
+        now = np.where((records.ask(tried)[1] == label)[:, :, None], tried, now)
     return now
 
 

@@ -1,4 +1,7 @@
-"""What a tree around a record says about it: why this outcome, and what would give another."""
+"""What a tree around a record says about it: why this outcome, and what would give another.
+
+n records, D raw columns, R rules of a tree with another outcome.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from jali.core import Floats, Ints, Schema
+from jali.explain._marginals import Marginals
+from jali.explain._records import Records
 from jali.explain._trees import Tree, fitted
-from jali.rules import Rule
+from jali.rules import Rule, Term
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,16 +32,75 @@ class Local:
         return self.told
 
 
-def told(tree: Tree, x: Floats) -> tuple[Rule, ...]:
-    """The rule of the leaf of a record x (D,), then those rules with another outcome that need the fewest changes.
+@dataclass(frozen=True, eq=False)
+class Options:
+    """A record x (D,), the rule true of it, the R rules of another outcome, and how many changes (R,) each needs."""
 
-    Changes are the conditions of a premise that are not true of the record; all rules with the fewest are told.
+    x: Floats
+    factual: Rule
+    others: tuple[Rule, ...]
+    changes: Ints
+
+    @classmethod
+    def of(cls, tree: Tree, x: Floats) -> Options:
+        """Those of a tree of single terms; changes are the terms of a premise that are not true of the record."""
+        rules = tree.rules()
+        false = [len(_broken(rule, x)) for rule in rules]
+        factual = rules[false.index(0)]
+        others = [k for k, rule in enumerate(rules) if rule.outcome != factual.outcome]
+        changes = np.array([false[k] for k in others], dtype=np.int64)
+        return cls(x, factual, tuple(rules[k] for k in others), changes)
+
+    def rows(self, marginals: Marginals) -> Floats:
+        """The record with the smallest changes (R, D) that make it obey each rule."""
+        return np.reshape([nearest(rule, self.x, marginals) for rule in self.others], (-1, len(self.x)))
+
+    def told(self, labels: Ints) -> tuple[Rule, ...]:
+        """The factual rule, and of those that the black box confirms by its labels (R,) all with the fewest changes."""
+        right = np.array([rule.outcome for rule in self.others], dtype=np.int64) == labels
+        least = self.changes[right].min(initial=np.iinfo(np.int64).max)
+        return (self.factual, *(self.others[k] for k in np.flatnonzero(right & (self.changes == least))))
+
+
+def _broken(rule: Rule, x: Floats) -> list[Term]:
+    """The terms of a premise that are not true of a record x (D,)."""
+    terms = [term for term in rule.premise if isinstance(term, Term)]
+    assert len(terms) == len(rule.premise)
+    return [
+        term
+        for term in terms
+        if not (term.low < x[term.column] <= term.high if term.codes is None else int(x[term.column]) in term.codes)
+    ]
+
+
+def nearest(rule: Rule, x: Floats, marginals: Marginals) -> Floats:
+    """The record x (D,) with the smallest changes that make it obey a rule of single terms.
+
+    Numbers move to the bound, or just above where that is excluded; of several categories the commonest is taken.
     """
-    rules = tree.rules()
-    factual = next(rule for rule in rules if rule.covers(x[None])[0])
-    others = [rule for rule in rules if rule.outcome != factual.outcome]
-    changes = [sum(not condition.holds(x[None])[0] for condition in rule.premise) for rule in others]
-    return (factual, *(rule for rule, count in zip(others, changes, strict=True) if count == min(changes)))
+    out = x.copy()
+    for term in _broken(rule, x):
+        out[term.column] = _value(term, float(x[term.column]), marginals)
+    return out
+
+
+def _value(term: Term, x: float, marginals: Marginals) -> float:
+    if term.codes is not None:
+        count = np.bincount(marginals.values[:, term.column].astype(np.int64), minlength=max(term.codes) + 1)
+        return float(max(term.codes, key=lambda code: count[code]))
+    whole = marginals.schema.columns[term.column].kind == "integer"
+    if x > term.high:
+        return float(np.floor(term.high)) if whole else term.high
+    return float(np.floor(term.low) + 1) if whole else float(np.nextafter(term.low, np.inf))
+
+
+def explained(trees: list[Tree], records: Records) -> list[Local]:
+    """What each record is told by its tree, once the black box has been heard about the changes, all in one go."""
+    options = [Options.of(tree, x) for tree, x in zip(trees, records.X, strict=True)]
+    rows = [option.rows(records.marginals) for option in options]
+    ends, whole = np.cumsum([len(some) for some in rows]), np.concatenate(rows)
+    labels = np.split(records.ask(whole)[1] if len(whole) else np.zeros(0, dtype=np.int64), ends[:-1])
+    return [Local(tree, option.told(label)) for tree, option, label in zip(trees, options, labels, strict=True)]
 
 
 def merged(rows: list[Floats], labels: list[Ints], schema: Schema, seed: int) -> Tree:

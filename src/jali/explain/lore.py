@@ -12,7 +12,8 @@ from jali.explain._attribution import blocks
 from jali.explain._marginals import Marginals, owned
 from jali.explain._neighbourhood import GENERATORS, Generator, Neighbourhood, around
 from jali.explain._records import Records
-from jali.explain._rules import Local, merged, told
+from jali.explain._rules import Local, explained, merged
+from jali.explain._trees import Tree
 from jali.explanation import Gives, Surrogate, Wants
 
 
@@ -27,7 +28,8 @@ class Lore:
       another, fitness = [class as wanted] + 1 - d(x, z) - [z = x];
     - "probabilities": the same with the cosine of class probabilities for [class as wanted];
     - "mixed": half genetic, half random;
-    - "counterfactual": the nearest row of another class is sought in a shrinking ball, then rows around that;
+    - "counterfactual": the nearest rows of another class are sought in a shrinking ball, then rows around these and
+      around the record;
     - "random": each column from its own distribution, anywhere in the population.
 
     Columns are drawn from their distributions in the owner's rows, as published: that is all that is read of them, and
@@ -35,6 +37,9 @@ class Lore:
     no such row can be drawn the tree is one leaf and the record counts as not found. With `trees` > 1, so many
     neighbourhoods are drawn and their trees merged into one by vote, which is steadier. All records of a call share
     random draws, and the black box is asked about all of them at once in each generation.
+
+    The first rule of a model is true of its record. The others are those of another outcome that need the fewest
+    changes, among those whose smallest change the black box confirms; there may be none.
 
     Guidotti et al., Stable and actionable explanations of black-box models through factual and counterfactual rules,
     2022; attacked by Naretto, Monreale and Giannotti, Evaluating the privacy exposure of interpretable global and local
@@ -78,7 +83,7 @@ class Lore:
         for some in blocks(len(X), self.samples * X.shape[1]):
             records = Records(model, X[some], marginals)
             near = [self.neighbourhood(records, np.random.default_rng(int(seed))) for seed in seeds]
-            models += [_local(near, i, schema, int(seeds[0])) for i in range(len(records.X))]
+            models += explained([_tree(near, i, schema, int(seeds[0])) for i in range(len(records.X))], records)
             found += np.any([one.both for one in near], axis=0).tolist()
         return Surrogate(tuple(models), np.arange(len(X)), np.array(found, dtype=bool))
 
@@ -87,7 +92,6 @@ class Lore:
         return around(records, self.generator, self.samples, self.generations, rng)
 
 
-def _local(near: list[Neighbourhood], i: int, schema: Schema, seed: int) -> Local:
-    """The tree and the rules of record i."""
-    tree = merged([one.rows[i] for one in near], [one.labels[i] for one in near], schema, seed)
-    return Local(tree, told(tree, near[0].rows[i, 0]))
+def _tree(near: list[Neighbourhood], i: int, schema: Schema, seed: int) -> Tree:
+    """The tree of record i."""
+    return merged([one.rows[i] for one in near], [one.labels[i] for one in near], schema, seed)

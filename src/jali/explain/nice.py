@@ -12,7 +12,7 @@ from jali.core import Bools, Dataset, Floats, Ints, JaliError, Model, Rng, Schem
 from jali.encoding import Encoding
 from jali.explain import _vae
 from jali.explain._heom import paired
-from jali.explain._native import Pool, hopes, judged, parties, remembered
+from jali.explain._native import Pool, hopes, judged, legal, parties, remembered
 from jali.explanation import Counterfactual, Gives, Wants
 
 LATENT, HIDDEN = 8, 20  # the autoencoder that plausibility is measured with
@@ -81,6 +81,7 @@ class NICE:
 
     def explain(self, model: Model, X: Floats, schema: Schema, owner: Dataset | None, rng: Rng) -> Counterfactual:  # noqa: ARG002
         """Counterfactual rows (n, D) where a neighbour was found, and the training rows that are released whole."""
+        legal(X, schema)
         pool, owner = Pool.of("nice", owner, schema, self.ranges, self.immutable)
         wanted = hopes(judged(model, X)[1], schema)
         origin = self._neighbours(model, X, wanted, pool, owner.y)
