@@ -81,15 +81,17 @@ def calibrated(measure: Measure, shadow: Mimics, oracle: Oracle, records: Datase
     if reference == "as_released":
         own = _held(measure, oracle.labels, rows.X, mimicked(rows.X))
     else:
-        own = _held(measure, mimicked, rows.X, rows.y if reference == "true" else mimicked(rows.X))
-    wanted = records.y if reference == "true" else oracle.labels(records.X)
+        own = _held(measure, mimicked, rows.X, rows.y if reference == "true" else None)
+    firm = _held(measure, oracle.labels, records.X, records.y if reference == "true" else None)
     facts = {SHADOW: shadow.accuracy(), ATTACK: balanced_accuracy(own, inside)}
-    return Claims(_held(measure, oracle.labels, records.X, wanted) - threshold(own, inside), facts)
+    return Claims(firm - threshold(own, inside), facts)
 
 
-def _held(measure: Measure, ask: Ask, X: Floats, wanted: Ints) -> Floats:
-    """The measure (n,) of each row with the label wanted (n,); 0 where the prediction is another one already."""
-    right, out = ask(X) == wanted, np.zeros(len(X))
+def _held(measure: Measure, ask: Ask, X: Floats, reference: Ints | None) -> Floats:
+    """The measure (n,) of each row with its reference label (n,), None for the one predicted; 0 where they differ."""
+    told = ask(X)
+    wanted = told if reference is None else reference
+    right, out = told == wanted, np.zeros(len(X))
     out[right] = measure(ask, X[right], wanted[right])
     return out
 
