@@ -25,18 +25,24 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from jali import parts
-from jali.core import Column, Dataset, Floats, Ints, Model, Rng, Schema
+from jali.core import Bools, Column, Dataset, Floats, Ints, Model, Rng, Schema
 from jali.data import _files
 from jali.defend._anonymity import matching, ncp, pureness
+from jali.defend._crowd import Crowd
+from jali.defend._grasp import Cores, Effort, grasp
+from jali.defend._optimal import optimal
+from jali.defend._poll import Poll
 from jali.defend._release import Protected
-from jali.defend.k_anonymous import KAnonymous
+from jali.defend.k_anonymous import POINTS, KAnonymous
 from jali.defend.mondrian import Mondrian
+from jali.explain._native import remembered
 from jali.explain.nice import NICE
-from jali.explanation import Counterfactual, Gives, Wants
+from jali.explanation import Counterfactual, Gives, Regions, Wants
 from jali.models.sklearn import Sklearn
 
 TREES = {"heart": (50, 10), "cmc": (100, 100), "german": (50, 1000), "adult": (500, 500)}
 MOST, ALONE, AGAIN = 1000, 30, 10  # answers, calls with one of them, and with all if that is quick
+REPLAYED = 60
 FEW, MANY, LONG = 8, 60, 10.0  # answers of the plain search: at least, at most, and for how many seconds
 Box = list[set[float]]
 
@@ -212,6 +218,45 @@ def cut(model: Model, X: Floats, there: Counterfactual, owner: Dataset, widths: 
     )
 
 
+def regions(model: Model, owner: Dataset, rows: Floats, wanted: Ints, solver: Literal["grasp", "optimal"]) -> Regions:
+    """What would be shown of people with these rows and this outcome, whether they were trained on or not."""
+    crowd, said = Crowd.of(owner), remembered(model, owner.X)[1]
+    poll, cores = Poll(model, crowd, rows, wanted, POINTS), Cores(rows, crowd.coded(rows), wanted)
+    found = grasp(crowd, poll, cores, said, Effort(10, 20, 3))
+    if solver == "optimal":
+        found = optimal(crowd, poll, cores, found, 10, found.pure)
+    return crowd.regions(found.boxes, rows)
+
+
+def replayed(model: Model, there: Counterfactual, owner: Dataset, solver: Literal["grasp", "optimal"]) -> None:
+    """Print how many of those who fit an answer remain for somebody who can ask the model, or make the answer again.
+
+    The first only needs the private values shown: whoever would not have the outcome with them is not the one shown.
+    The second takes the model's labels of the training rows and everybody's quasi-identifiers as well.
+    """
+    crowd, said, left = Crowd.of(owner), remembered(model, owner.X)[1], list[tuple[int, int]]()
+    shown = np.unique(there.origin if there.origin is not None else [])
+    for i in shown[ranks(len(shown), REPLAYED)].tolist():
+        answer = regions(model, owner, owner.X[[i]], said[[i]], solver)
+        who = np.flatnonzero(answer.covers(owner.X, crowd.quasi)[0])
+        rows = np.repeat(owner.X[[i]], len(who), axis=0)
+        rows[:, crowd.quasi] = owner.X[who][:, crowd.quasi]
+        theirs = regions(model, owner, rows, np.full(len(who), said[i]), solver)
+        able = model.logits(rows).argmax(axis=1) == said[i]
+        left.append((int(able.sum()), int((able & alike(theirs, answer)).sum())))
+    few, same = np.array(left).T
+    print(
+        f"  {solver} seen through, {len(left)} answers: fewer than 10 people have the outcome in {np.mean(few < 10):.2f}, "
+        f"{np.median(same):.0f} would get the same answer (median), one alone in {np.mean(same == 1):.2f}"
+    )
+
+
+def alike(some: Regions, one: Regions) -> Bools:
+    """Which regions are the same as one."""
+    arrays = ((some.low, one.low), (some.high, one.high), (some.allowed, one.allowed))
+    return np.asarray(np.all([(a == b).reshape(len(some), -1).all(axis=1) for a, b in arrays], axis=0))
+
+
 def compare(name: str) -> None:
     """One real table."""
     data = parts.build("data", name).load()
@@ -228,6 +273,8 @@ def compare(name: str) -> None:
     each = solvers(model, there, owner)
     cut(model, X, there, owner, "normalised")
     cut(model, X, there, owner, "raw")
+    replayed(model, there, owner, "grasp")
+    replayed(model, there, owner, "optimal")
     slow(model, there, owner, each)
 
 

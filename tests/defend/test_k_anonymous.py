@@ -89,6 +89,28 @@ def test_what_is_private_stays_that_of_the_row_shown():
     assert out.regions.covers(out.rows)[shown, np.flatnonzero(shown)].all()
 
 
+@pytest.mark.parametrize(
+    "part", [KAnonymous(), KAnonymous(solver="optimal"), KAnonymous(repair="interval"), Mondrian()]
+)
+def test_no_array_of_an_answer_tells_which_category_the_person_shown_has(part):
+    """What is not read of a region must not hold the person's own code either."""
+    owner, model, X = setting()
+    seen = answers(part, model, X, owner).public()
+    assert seen.origin is None
+    regions = seen.regions.pick(seen.found)
+    assert (regions.allowed[:, 3].sum(axis=1) > 1).any()
+    for j in (3, 4):
+        codes = [np.flatnonzero(some) for some in regions.allowed[:, j]]
+        assert regions.low[:, j].tolist() == [some[0] for some in codes]
+        assert regions.high[:, j].tolist() == [some[-1] for some in codes]
+
+
+def test_repair_leaves_no_private_category_of_one_person():
+    told = answers(KAnonymous(k=3, alpha=1, repair="interval"), bank(), LISA, toy()).regions
+    assert np.flatnonzero(told.allowed[0, 4]).tolist() == [1, 3]
+    assert (told.low[0, 4], told.high[0, 4]) == (1, 3)
+
+
 def test_the_solvers_in_order():
     owner, model, X = setting()
     loss, pure = {}, {}

@@ -118,10 +118,9 @@ def class_interval(regions: Regions, owner: Dataset) -> Regions:
     for i in range(len(regions)):
         rows = owner.X[regions.pick(np.array([i])).covers(owner.X, quasi)[0]]
         for j in np.setdiff1d(np.arange(owner.X.shape[1]), quasi if len(rows) else np.arange(owner.X.shape[1])):
+            low[i, j], high[i, j] = rows[:, j].min(), rows[:, j].max()
             if j in named:
                 allowed[i, j, rows[:, j].astype(np.int64)] = True
-            else:
-                low[i, j], high[i, j] = rows[:, j].min(), rows[:, j].max()
     return Regions(low, high, allowed, regions.schema)
 
 

@@ -221,7 +221,13 @@ class Crowd:
             else:
                 allowed[:, j] = False
                 allowed[:, j, known.astype(np.int64)] = boxes.allowed[:, q, : len(known)]
+                low[:, j], high[:, j] = ends(allowed[:, j])
         return Regions(low, high, allowed, self.schema)
+
+
+def ends(allowed: Bools) -> tuple[Ints, Ints]:
+    """The first and last code (n,) of those allowed (n, V), so that low and high do not tell whose category it was."""
+    return allowed.argmax(axis=1), allowed.shape[1] - 1 - allowed[:, ::-1].argmax(axis=1)
 
 
 def once(of: object, name: Hashable, make: Callable[[], T]) -> T:
