@@ -38,6 +38,7 @@ from jali.defend.mondrian import Mondrian
 from jali.explain._native import remembered
 from jali.explain.nice import NICE
 from jali.explanation import Counterfactual, Gives, Regions, Wants
+from jali.models._estimator import FittedModel
 from jali.models.sklearn import Sklearn
 
 TREES = {"heart": (50, 10), "cmc": (100, 100), "german": (50, 1000), "adult": (500, 500)}
@@ -52,9 +53,9 @@ Box = list[set[float]]
 
 @dataclass
 class Plain:
-    """CF-K for one counterfactual, in loops."""
+    """CF-K for one counterfactual, in loops; the forest is asked as scikit-learn is."""
 
-    model: Model
+    model: FittedModel
     owner: Dataset
     said: Ints
     k: int = 10
@@ -143,7 +144,8 @@ class Plain:
             for q, j in enumerate(self.quasi):
                 one[j] = self.draw.choice([v for v in self.values[q] if self.inside(v, q, box)])
             rows.append(one)
-        pure = float((self.model.logits(np.array(rows)).argmax(axis=1) == wanted).mean())
+        label = self.model.estimator.predict(self.model.feed(np.array(rows)))
+        pure = float((self.model.position[np.searchsorted(self.model.estimator.classes_, label)] == wanted).mean())
         return pure, -loss / len(box)
 
 
@@ -266,6 +268,7 @@ def compare(name: str) -> None:
     trees, leaves = TREES[name]
     forest = Sklearn("sklearn.ensemble:RandomForestClassifier", f"n_estimators={trees}, max_leaf_nodes={leaves}")
     model = forest.fit(owner, np.ones((size, 1), dtype=bool), [np.random.default_rng(0)])[0]
+    assert isinstance(model, FittedModel)
     X = X[model.logits(X).argmax(axis=1) != data.schema.favourable][:MOST]
     nice = NICE(immutable="free", ranges="owner")
     there = nice.explain(model, X, data.schema, owner, np.random.default_rng(0))
@@ -278,7 +281,7 @@ def compare(name: str) -> None:
     slow(model, there, owner, each)
 
 
-def slow(model: Model, there: Counterfactual, owner: Dataset, each: float) -> None:
+def slow(model: FittedModel, there: Counterfactual, owner: Dataset, each: float) -> None:
     """The plain algorithm on some answers, at even ranks, in an order that does not follow them."""
     plain, took = Plain(model, owner, model.logits(owner.X).argmax(axis=1)), 0.0
     got: list[tuple[float, float]] = []

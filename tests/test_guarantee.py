@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
-from jali.core import JaliError
-from jali.guarantee import Guarantee, Private, accounting, doubled
+from jali.core import Column, Dataset, JaliError, Schema
+from jali.defend.dp_logistic import DPLogistic
+from jali.guarantee import SECRET, Guarantee, Private, accounting, doubled
 
 
 def made(**fields):
@@ -52,3 +54,24 @@ def test_a_part_that_promises_is_recognised():
             return made()
 
     assert isinstance(Part(), Private)
+
+
+def test_every_claim_rests_on_a_secret_seed_besides_what_its_mechanism_assumes():
+    assert made(assumes=("rows are rows",)).conditions == ("rows are rows", SECRET)
+    assert made().conditions == (SECRET,)
+
+
+def test_whoever_knows_the_seed_subtracts_the_noise():
+    """Two training sets, one seed: the released weights differ by exactly what the models without noise differ by."""
+    private = DPLogistic(epsilon=0.1, bound=1.0, method="output")
+    rng, schema = np.random.default_rng(0), Schema((Column("x", low=-1, high=1),))
+    X = rng.uniform(-1, 1, (50, 1))
+    pair = [Dataset(X, y, schema) for y in (X[:, 0] > 0, X[:, 0] > 0.5)]
+    everybody = np.ones((50, 1), dtype=bool)
+    noisy, plain = (
+        np.subtract(*(trainer.fit(data, everybody, [np.random.default_rng(7)])[0].coef for data in pair))
+        for trainer in (private, private.plain())
+    )
+    np.testing.assert_allclose(noisy, plain, atol=1e-6)
+    released, exact = (t.fit(pair[0], everybody, [np.random.default_rng(7)])[0].coef for t in (private, private.plain()))
+    assert np.abs(released - exact).max() > 1

@@ -86,7 +86,8 @@ def test_a_claim_for_explanations_alone_does_not_cover_signals_that_read_the_dec
 def test_what_is_promised_is_told_with_what_it_rests_on_and_why_it_is_false():
     (promise,) = told(promises(parts.build("model", "logistic"), [GIVEN]))
     assert promise.what == parts.spec(GIVEN)
-    assert promise.assumes
+    assert promise.assumes == list(GIVEN.guarantee().conditions)
+    assert "seed stay secret" in promise.assumes[-1]
     assert "not what is released" in promise.refuted
 
 

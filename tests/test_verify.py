@@ -58,6 +58,7 @@ def test_half_the_noise_is_refuted_and_found_out_from_what_it_declares():
     assert 1.0 < found.lower <= 2.0
     assert found.recomputed == pytest.approx(2.0, abs=1e-2)
     assert "THE DECLARED NOISE IS TOO SMALL FOR THE CLAIM: it costs epsilon = 2, not 1." in verification.text(found)
+    assert "Assumed, not tested: the random draws and their seed stay secret" in verification.text(found)
 
 
 @pytest.mark.parametrize("seed", range(3))

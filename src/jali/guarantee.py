@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 Adjacency = Literal["replace-one", "add-remove"]
 Covered = Literal["decisions", "explanations", "one noised score"]
 Noise = Literal["pure", "laplace"]
+SECRET = "the random draws and their seed stay secret: whoever can repeat the noise can subtract it"
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,8 @@ class Guarantee:
 
     adjacency: data sets that differ by one record replaced, or by one added or removed. covers: what may be released
     under it. per: the price of one release, or of all there will ever be. assumes: what must be true besides the
-    arithmetic. refuted: why the claim is false, where it is known to be.
+    arithmetic, for this mechanism (`conditions` adds what every claim rests on). refuted: why the claim is false, where
+    it is known to be.
 
     >>> print(Guarantee("objective perturbation", 1.0, "replace-one", ("decisions", "explanations")))
     epsilon = 1 in total (objective perturbation, replace-one), for decisions and explanations
@@ -54,6 +56,11 @@ class Guarantee:
         when = "a release" if self.per == "release" else "in total"
         text = f"epsilon = {self.epsilon:g}{delta} {when} ({self.mechanism}, {self.adjacency})"
         return f"{text}, for {' and '.join(self.covers)}"
+
+    @property
+    def conditions(self) -> tuple[str, ...]:
+        """All that must be true besides the arithmetic: what this claim assumes, and what every claim does."""
+        return (*self.assumes, SECRET)
 
     def event(self) -> DpEvent:
         """One use of the mechanism for `dp-accounting`.

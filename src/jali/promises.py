@@ -42,7 +42,7 @@ def told(given: Promises) -> list[Promise]:
         for_what = explainer or "predictions"
         out.setdefault(
             for_what,
-            Promise(what=for_what, claim=str(found), assumes=list(found.assumes), refuted=found.refuted),
+            Promise(what=for_what, claim=str(found), assumes=list(found.conditions), refuted=found.refuted),
         )
     return list(out.values())
 

@@ -78,7 +78,7 @@ def verify(subject: Subject, worlds: Worlds | None = None, draws: int = DRAWS, s
         verdict=_verdict(bounds[best.view], epsilon, ceiling),
         carriers=list(dict.fromkeys(c for p in found for c in _carriers(subject, p, seed))),
         recomputed=None if again is None else again.pld,
-        assumes=[*given.assumes, *failed],
+        assumes=[*given.conditions, *failed],
         refuted=" ".join(filter(None, [_shout(again), given.refuted])),
         seconds=time.perf_counter() - began,
     )

@@ -2,15 +2,20 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.ensemble import BaggingClassifier, GradientBoostingClassifier, RandomForestClassifier
+from sklearn.ensemble import (
+    BaggingClassifier,
+    ExtraTreesClassifier,
+    GradientBoostingClassifier,
+    RandomForestClassifier,
+)
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from jali.core import Column, Schema
-from jali.models._estimator import Several, fitted, seeded
+from jali.core import Column, JaliError, Schema
+from jali.models._estimator import Several, _forest, fitted, seeded
 
 X = np.random.default_rng(0).normal(size=(60, 2))
 Y = (X[:, 0] > 0).astype(int)
@@ -63,3 +68,19 @@ def test_several_models_are_stacked():
     assert len(both) == 2
     np.testing.assert_array_equal(both.logits(X)[:, 1], two.logits(X))
     assert both[0].name == "LogisticRegression"
+
+
+@pytest.mark.parametrize("forest", [RandomForestClassifier(9, random_state=0), ExtraTreesClassifier(9, random_state=0)])
+def test_trees_asked_one_by_one_say_what_their_forest_says(forest):
+    forest.fit(X, Y + (X[:, 1] > 1))
+    assert np.array_equal(_forest(forest, X), forest.predict_proba(X))
+
+
+def test_a_forest_is_asked_itself_where_it_would_refuse_or_use_more_cores():
+    forest = RandomForestClassifier(3, random_state=0).fit(X, Y)
+    assert _forest(forest, X[:, :1]) is None
+    assert _forest(forest, X * np.inf) is None
+    assert _forest(forest.set_params(n_jobs=2), X) is None
+    assert _forest(DecisionTreeClassifier().fit(X, Y), X) is None
+    with pytest.raises(JaliError, match="cannot read rows"):
+        made(RandomForestClassifier(3)).logits(X[:, :1])

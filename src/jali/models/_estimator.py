@@ -138,7 +138,30 @@ def _is_logit(estimator: Any, rows: Any) -> bool:
 
 def _ask(estimator: Any, method: str, rows: Any) -> Floats:
     try:
-        return np.asarray(getattr(estimator, method)(rows), dtype=np.float64)
+        quick = _forest(estimator, rows) if method == "predict_proba" else None
+        return np.asarray(getattr(estimator, method)(rows) if quick is None else quick, dtype=np.float64)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         name = type(estimator).__name__
         raise JaliError(f"{name}.{method} cannot read rows of this table: {error}") from error
+
+
+def _forest(estimator: Any, rows: Any) -> Floats | None:
+    """The probabilities (n, K) of a forest, the same as its own without a tenth of a millisecond spent on each tree.
+
+    None if it is no forest, may use several cores, or would refuse the rows.
+    """
+    from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
+
+    if type(estimator) not in (RandomForestClassifier, ExtraTreesClassifier) or estimator.n_jobs not in (None, 1):
+        return None
+    wide = getattr(estimator, "n_features_in_", None)
+    if not isinstance(rows, np.ndarray) or rows.ndim != 2 or rows.shape[1] != wide or estimator.n_outputs_ != 1:
+        return None
+    with np.errstate(over="ignore"):
+        Z = np.ascontiguousarray(rows, dtype=np.float32)
+    if not len(Z) or not np.isfinite(Z).all():
+        return None
+    out = np.zeros((len(Z), estimator.n_classes_))
+    for tree in estimator.estimators_:
+        out += tree.tree_.predict(Z)
+    return np.asarray(out / len(estimator.estimators_))
