@@ -167,12 +167,23 @@ def test_hostile_names_and_categories_are_only_text(tmp_path, capsys):
         (["audit", "--data", "lending(n=12)"], "only 6"),
         (["audit", "--data", "none.csv", "--target", "y"], "There is no file none.csv"),
         (["audit", "--data", "none.csv"], "needs a target"),
-        (["audit", "none.toml"], "Cannot read none.toml"),
+        (["audit", "none.toml"], "Cannot read none.toml: No such file"),
+        (["audit", "loans.csv"], "loans.csv is a table, not a configuration: write --data loans.csv"),
+        (["audit", "--data", "loans.xlsx", "--target", "y"], "(.csv, .tsv or .parquet), and 'loans.xlsx' is none"),
+        (["audit", "--data", "lending(seed=-1)"], "seed must not be below 0"),
+        (["audit", "--data", "breast_cancer", "--explain", "scfe", "--explain", "none"], "none stands alone"),
+        (["audit", "--data", "breast_cancer", "--attack", "joint(prior=0.5)"], "joint: prior must be above 1"),
+        (["audit", "--data", "breast_cancer", "--attack", "ratio(lift=2)"], "lift must lie between 0 and 1"),
+        (["audit", "--data", "breast_cancer", "--attack", "offline_joint(ridge=-1)"], "ridge must not be below 0"),
         (["audit", "--data", "breast_cancer", "--seed", "-1"], "seed"),
         (["audit", "--data", "breast_cancer", "--workers", "-1"], "--workers must be"),
         (["attack", "none.npz"], "There is no file none.npz"),
         (["list", "colours"], "no kind of part 'colours'"),
-        (["report", "nowhere"], "Cannot read nowhere"),
+        (["report", "nowhere"], "Cannot read nowhere: No such file"),
+        (["reproduce", "nobody"], "There is no paper 'nobody'. There are goethals2022"),
+        (["reproduce", "pawelczyk"], "did you mean pawelczyk2022? There are"),
+        (["verify", "dp_logistic", "--draws", "100", "--seed", "-1"], "seed must not be below 0"),
+        (["verify", "dp_logistic", "--out", "."], "it is a folder; name a .json file"),
         (["data", "fetch", "adlut"], "did you mean adult"),
     ],
 )
@@ -256,6 +267,14 @@ def test_a_target_without_shadows_of_a_kind(tmp_path, capsys):
     assert code == 0
 
 
+def test_help_names_every_kind_of_part(capsys):
+    from jali.parts import FOLDERS
+
+    code, out, _ = jali("list", "--help", capsys=capsys)
+    assert code == 0
+    assert [kind for kind in FOLDERS if kind not in out] == []
+
+
 def test_lists_name_every_part(capsys):
     code, out, _ = jali("list", "attack", capsys=capsys)
     assert code == 0
@@ -278,6 +297,9 @@ def test_report_renders_again_and_refuses_other_files(tmp_path, capsys):
     code, _, errors = jali("report", tmp_path, capsys=capsys)
     assert code == 2
     assert "version" in errors
+    for content, says in (("{}", "holds no results"), ("a,b\n", "Invalid JSON")):
+        code, _, errors = jali("report", make(tmp_path / "results.json", content), capsys=capsys)
+        assert (code, says in errors) == (2, True)
 
 
 def test_version(capsys):
@@ -403,3 +425,18 @@ def test_an_invalid_audit_exits_with_three_and_a_failed_one_leaves_no_folder(tmp
     assert "INVALID" in out
     assert jali("audit", "--data", "lending(n=12)", "--out", tmp_path / "p", capsys=capsys)[0] == 2
     assert not (tmp_path / "p").exists()
+
+
+def test_linkage_in_a_table_of_ones_own(tmp_path, capsys):
+    own = ["--data", table(tmp_path / "my.csv"), "--target", "y", "--explain", "nice", "--workers", "1"]
+    words = [*own, "--quasi", "age", "--attack", "linkage", "--out", tmp_path / "out"]
+    code, out, _ = jali("audit", *words, capsys=capsys)
+    assert code == 0
+    assert "Attacks that ask: who can be found" in out
+    assert "fit one person alone on a list of people" in out
+    assert "quasi" in out
+    assert tomllib.loads((tmp_path / "out" / "audit.toml").read_text())["quasi"] == ["age"]
+    assert '<section id="asked"' in (tmp_path / "out" / "report.html").read_text()
+    code, _, err = jali("audit", "--data", "lending", "--quasi", "age", capsys=capsys)
+    assert (code, err.count("\n")) == (2, 1)
+    assert "file of your own" in err

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from jali.core import Evidence, Game
-from jali.describe import measures, sizes
+from jali.core import Column, Dataset, Evidence, Game, Schema
+from jali.describe import difference, measures, sizes
+from jali.games.visitors import Visitors
 from jali.measures import Quality
 
 
@@ -67,3 +68,38 @@ def test_what_generalising_costs_is_told_of_each_group():
     assert everybody.value == pytest.approx(0.2)
     assert (group.group, group.n) == ("sex = f", 2)
     assert group.value == pytest.approx(0.2)
+
+
+def test_a_difference_is_taken_within_each_target():
+    """Targets differ by far more than the explainers do: the models are the same, so that this does not count."""
+    rng, n = np.random.default_rng(0), 40
+    data = Dataset(np.zeros((n, 1)), np.zeros(n, dtype=int), Schema((Column("x"),)))
+    game = Visitors(targets=4, share=0.5).draw(data, rng)
+    unit = np.nonzero(game.scored.T)[0]
+    base = 10.0 * unit + rng.normal(size=len(unit))
+    more = base + 0.3 + 0.01 * rng.normal(size=len(unit))
+    there = np.ones((2, len(unit)), dtype=bool)
+    there[0, ::7] = False
+    quality = Quality(("a/ncp", "b/ncp"), np.stack([more, base]).astype(np.float32), there)
+    found = difference(game, quality, {}, "ncp", ("a", ""), ("b", ""))
+    each = [(more - base)[there[0] & (unit == t)].mean() for t in range(4)]
+    assert found.value == pytest.approx(np.mean(each), abs=1e-5)
+    assert 0.28 < found.low < found.value < found.high < 0.32
+    assert difference(game, quality, {}, "ncp", ("a", ""), ("c", "")) is None
+    assert difference(game, quality, {}, "ncp", ("a", "old"), ("b", "")) is None
+
+
+def test_groups_are_compared_within_each_target():
+    rng, n = np.random.default_rng(1), 60
+    data = Dataset(np.zeros((n, 1)), np.zeros(n, dtype=int), Schema((Column("x"),)))
+    game = Visitors(targets=5, share=0.5).draw(data, rng)
+    unit, record = np.nonzero(game.scored.T)
+    old = np.arange(n) % 3 == 0
+    value = 10.0 * unit + old[record] + 0.1 * rng.normal(size=len(unit))
+    quality = Quality(("a/ncp",), value[None].astype(np.float32), np.ones((1, len(unit)), dtype=bool))
+    of = {"old": old, "young": ~old}
+    found = difference(game, quality, of, "ncp", ("a", "old"), ("a", "young"))
+    each = [value[(unit == t) & old[record]].mean() - value[(unit == t) & ~old[record]].mean() for t in range(5)]
+    assert found.value == pytest.approx(np.mean(each), abs=1e-5)
+    assert found.low < 1 < found.high
+    assert found.high - found.low < 0.2

@@ -11,7 +11,7 @@ from jali.core import Column, Dataset, JaliError, Schema
 from jali.encoding import Encoding
 from jali.explain._trees import fitted
 from jali.explanation import Counterfactual, Surrogate
-from jali.inquests import LINKED, Inquest, Scene, attempted, held
+from jali.inquests import LINKED, Inquest, Scene, _guessed, attempted, coverage, held
 from jali.inquiry import Claims
 from jali.knowledge.census import Census
 from jali.knowledge.register import Register
@@ -195,3 +195,40 @@ def test_an_attack_that_cannot_be_made_says_why_and_claims_nothing():
     assert "Stands explains each record by a model of its own" in str(out["failed"])
     assert np.isnan(out["score"]).all()
     assert out["quality"].shape == (0, 2)
+
+
+def test_rows_of_one_person_are_one_person():
+    """Two rows of 30 years are one person here: that person is singled out by either, and named by either."""
+    data = Dataset(
+        np.concatenate([OWNER, OTHERS, np.zeros((2, 3))]),
+        np.zeros(9, dtype=int),
+        SCHEMA,
+        groups=np.array([0, 1, 1, 2, 3, 4, 5, 6, 7]),
+    )
+    at = np.arange(9)
+    stage = Scene.of(MODEL, data, at < 4, at >= 7, draws)
+    out = held(Inquest(Linkage(), Register(), Shows([1, 2])), stage, np.random.default_rng(0))
+    value = dict(zip(LINKED, out["quality"], strict=True))
+    assert value["crowd"].tolist() == [1, 1]
+    assert value["reidentified"].tolist() == [1, 1]
+    assert value["newly_singled_out"].tolist() == [1, 0]
+    assert float(out["fact/coverage_after_2"]) == pytest.approx(1 / 3)
+
+
+def test_people_singled_out_so_far():
+    out, value, _ = measured([0, 3, 0, 1])
+    assert value["at_most_10"].tolist() == [1, 1, 1, 1]
+    assert float(out["fact/coverage_after_4"]) == pytest.approx(2 / 4)  # the second and third person have one age
+    new = np.r_[np.ones(20), np.zeros(30)]
+    told = coverage(new, Dataset(np.zeros((40, 3)), np.zeros(40, dtype=int), SCHEMA))
+    assert told == {"coverage_after_10": 0.25, "coverage_after_30": 0.5, "coverage_after_50": 0.5}
+
+
+def test_an_answer_counts_as_much_as_it_is_sure():
+    """Fifteen neighbours of whom nine say 1: the answer's 2 wins if it is worth more than 9 / 15 of the rest."""
+    near = np.r_[np.ones(9), np.full(6, 3.0)].reshape(1, 15, 1)
+    for sure, guess in ((1.0, 2.0), (0.5, 2.0), (0.37, 1.0), (0.38, 2.0), (0.0, 1.0)):
+        assert _guessed(np.array([[2.0]]), near, np.array([sure])).tolist() == [[guess]]
+    assert _guessed(np.array([[2.0]]), near[:, :0], np.array([0.1])).tolist() == [[2.0]]
+    both = np.r_[np.ones(8), np.full(7, 3.0)].reshape(1, 15, 1)
+    assert _guessed(np.array([[3.0]]), both, np.array([0.1])).tolist() == [[3.0]]  # .1 + .9 * 7 / 15 > .9 * 8 / 15

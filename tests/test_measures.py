@@ -100,7 +100,7 @@ def test_plausibility_is_silent_where_the_owner_has_no_row_of_the_class():
     owner = Dataset(np.zeros((3, 1)), [0, 0, 0], schema)
     there = Counterfactual(np.array([[1.0]]), np.array([True]))
     _, speaks = measures.appraise(model, np.array([[-1.0]]), there, measures.Neighbourhood(owner), RNG)
-    assert speaks[:, 0].tolist() == [True] * 5 + [False] * 6
+    assert speaks[:, 0].tolist() == [True] * 5 + [False] * 9
 
 
 def test_plausibility_says_what_is_missing():

@@ -15,7 +15,7 @@ from jali.core import JaliError
 
 Scale = Literal["smoke", "standard", "paper"]
 SCALES: tuple[Scale, ...] = get_args(Scale)
-CHANCE, MODEL = "chance", "model"
+CHANCE, NOTHING, MODEL = "chance", "nothing", "model"
 
 
 class _Told(BaseModel):
@@ -109,7 +109,7 @@ class Table(_Told):
 
 
 class Sentence(_Told):
-    """A sentence about numbers. A place is `study / attempt`, `study / attempt @ group`, or `chance`.
+    """A sentence about numbers. A place is `study / attempt`, `study / attempt @ group`, `chance`, or `nothing`: 0.
 
     order: `metric` is higher at `more` than at `less` (either may be chance).
     test: so it is by a two-sample t test over target models, which papers make and which forgets that they are paired.
@@ -135,12 +135,12 @@ class Sentence(_Told):
             raise JaliError(f"{self.says!r} counts: it needs `among`, a list of places, and `published`, a number.")
         if self.kind != "count" and not (self.more and self.less):
             raise JaliError(f"{self.says!r} compares: it needs `more` and `less`, each a place or chance.")
-        if self.kind == "test" and CHANCE in (self.more, self.less):
+        if self.kind == "test" and {CHANCE, NOTHING} & {self.more, self.less}:
             raise JaliError(f"{self.says!r} tests two samples: `more` and `less` are both places.")
 
     def places(self) -> list[str]:
-        """The places it speaks of, without chance."""
-        return [p for p in (*self.among, self.more, self.less) if p not in ("", CHANCE)]
+        """The places it speaks of, without chance and nothing."""
+        return [p for p in (*self.among, self.more, self.less) if p not in ("", CHANCE, NOTHING)]
 
 
 class Figure(_Told):
@@ -264,8 +264,8 @@ def read(name: str) -> Paper:
         return _parsed(name, Path(name))
     if name not in papers():
         near = difflib.get_close_matches(name, papers(), n=1)
-        hint = f"; did you mean {near[0]}" if near else ""
-        raise JaliError(f"There is no paper {name!r}{hint}? There are {', '.join(papers())}, or give a .toml file.")
+        hint = f"; did you mean {near[0]}?" if near else "."
+        raise JaliError(f"There is no paper {name!r}{hint} There are {', '.join(papers())}, or give a .toml file.")
     return _parsed(name, resources.files("jali.papers") / f"{name}.toml")
 
 
@@ -295,9 +295,9 @@ def _parsed(name: str, file: Any) -> Paper:
     try:
         told = tomllib.loads(file.read_text(encoding="utf-8"))
         return Paper(**told | {"studies": _inherited(told.get("studies", {}))})
-    except (OSError, UnicodeDecodeError) as error:
-        raise JaliError(f"Cannot read {name}: {error}.") from None
-    except tomllib.TOMLDecodeError as error:
+    except OSError as error:
+        raise JaliError(f"Cannot read {name}: {error.strerror}.") from None
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise JaliError(f"{name} is not valid TOML: {error}.") from None
     except ValidationError as error:
         first = error.errors()[0]

@@ -48,9 +48,13 @@ def audit(
     data: Annotated[str, typer.Option(help="A named data set, or your own .csv or .parquet file.")] = "",
     target: Annotated[str, typer.Option(help="The column to predict, for a file of your own.")] = "",
     favourable: Annotated[str, typer.Option(help="The class people hope for, for a file of your own.")] = "",
+    quasi: Annotated[Many, typer.Option(help="A column of your own file by which people can be found; repeat.")] = None,
+    groups: Annotated[str, typer.Option(help="The column of your own file that says whose row it is.")] = "",
+    sensitive: Annotated[str, typer.Option(help="The column of your own file whose groups are compared.")] = "",
     model: Annotated[str, typer.Option(help='A trainer, such as logistic or "mlp(epochs=20)".')] = "",
     explain: Annotated[Many, typer.Option(help="An explainer, or none; repeat for several.")] = None,
     attack: Annotated[Many, typer.Option(help="An attack; repeat for several. Default: all that fit.")] = None,
+    knowledge: Annotated[str, typer.Option(help="What attacks that ask hold, such as register or census.")] = "",
     signal: Annotated[Many, typer.Option(help="A signal of your own beside the built-in ones; repeat.")] = None,
     game: Annotated[str, typer.Option(help='A membership design, such as "rotate(models=32)".')] = "",
     targets: Annotated[int, typer.Option(help="Models attacked, drawn as halves; instead of --game.")] = 0,
@@ -64,6 +68,7 @@ def audit(
     from jali.front import from_config
 
     given: dict[str, Any] = {"data": data, "target": target, "favourable": favourable, "model": model, "seed": seed}
+    given |= {"quasi": quasi, "groups": groups, "sensitive": sensitive, "knowledge": knowledge}
     given |= {"explain": explain, "attack": attack, "signal": signal, "game": _game(game, targets, shadows)}
     config = _config(file, {k: v for k, v in given.items() if v not in (None, "", [])})
     with _writable(out), _watching() as watch:
@@ -97,7 +102,9 @@ def attack(
 
 
 @app.command(name="list")
-def list_parts(kind: Annotated[str, typer.Argument(help="data, game, model, explain, signal or attack.")]) -> None:
+def list_parts(
+    kind: Annotated[str, typer.Argument(help="data, game, model, explain, signal, attack, inquiry or knowledge.")],
+) -> None:
     """List the parts of a kind."""
     from rich.markup import escape
     from rich.table import Table
@@ -123,11 +130,13 @@ def report(run: Annotated[Path, typer.Argument(help="The folder of a run, or its
 
     file = run / "results.json" if run.is_dir() else run
     try:
-        results = Results.model_validate_json(file.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise JaliError(f"Cannot read {file}: {error}.") from None
+        results = Results.model_validate_json(file.read_bytes())
+    except OSError as error:
+        raise JaliError(f"Cannot read {file}: {error.strerror}.") from None
     except ValidationError as error:
         raise JaliError(f"{file} does not hold results of this version of jali: {error.errors()[0]['msg']}.") from None
+    if not results.rows:
+        raise JaliError(f"{file} holds no results: give the folder of a run or its results.json.")
     try:
         page = html.render(results)
     except (ValueError, KeyError, IndexError, TypeError) as error:
@@ -178,6 +187,8 @@ def verify(
     from jali.report import verification
     from jali.store import write_text
 
+    if out is not None and out.is_dir():
+        raise JaliError(f"Cannot write to {out}: it is a folder; name a .json file with --out.")
     with _watching() as watch:
         watch(f"drawing from {name}")
         found = engine.verify(engine.subject(name, epsilon, adjacency, delta), None, draws, seed)  # type: ignore[arg-type]
@@ -232,7 +243,9 @@ def _config(file: Path | None, given: dict[str, Any]) -> Config:
     """File, then options; without a file or data, the embedded example, whatever else is changed."""
     from jali import config
 
-    if given.get("explain") == ["none"]:
+    if "none" in (chosen := given.get("explain", [])):
+        if len(chosen) > 1:
+            raise JaliError("--explain none stands alone: leave it out, or leave the other explainers out.")
         given["explain"] = []
     if file is not None:
         settings = config.read(file)
@@ -308,7 +321,8 @@ def _finish(found: Audit, out: Path) -> None:
 
     path = found.save(out)
     console = _console()
-    console.print(text.table(found.results))
+    for table in text.tables(found.results):
+        console.print(table)
     console.print(text.summary(found.results), markup=False, highlight=False)
     for warning in found.results.warnings:
         console.print(f"Warning: {words.clean(warning)}", markup=False, highlight=False)

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from jali import toml
 from jali.core import JaliError
 
+OWN = ("target", "favourable", "quasi", "groups", "sensitive")  # what only a file of one's own needs to be told
 FILES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet")
 
 
@@ -24,10 +25,14 @@ class Config(BaseModel):
     data: str = "lending"
     target: str = ""
     favourable: str = ""
+    quasi: list[str] = Field(default_factory=list)
+    groups: str = ""
+    sensitive: str = ""
     model: str = "logistic"
     game: str = "rotate"
     explain: list[str] = Field(default_factory=list)
     attack: list[str] = Field(default_factory=list)
+    knowledge: str = ""
     signal: list[str] = Field(default_factory=list)
     seed: int = Field(default=0, ge=0, lt=2**32)
     evidence: str = ""
@@ -47,12 +52,16 @@ class Config(BaseModel):
     def source(self) -> str:
         """The specification of the data source; a relative path counts from `base`."""
         if not self.is_file():
-            if self.target or self.favourable:
-                raise JaliError(f"--target and --favourable go with a file of your own; {self.data!r} has its own.")
+            if told := [f"--{name}" for name in OWN if getattr(self, name)]:
+                goes = "goes" if len(told) == 1 else "go"
+                raise JaliError(
+                    f"{' and '.join(told)} {goes} with a file of your own (.csv, .tsv or .parquet), and {self.data!r} "
+                    "is none; a named data set has its own."
+                )
             return self.data
         if not self.target:
             raise JaliError(f"{self.data} needs a target: name the column to predict with --target.")
-        fields = {"path": str(Path(self.base) / self.data), "target": self.target, "favourable": self.favourable}
+        fields = {"path": str(Path(self.base) / self.data)} | {name: getattr(self, name) for name in OWN}
         return f"table({', '.join(f'{k}={_quoted(v)}' for k, v in fields.items() if v)})"
 
     def toml(self, folder: Path = Path()) -> str:
@@ -74,11 +83,13 @@ DEFAULT = Config(
 
 def read(path: Path) -> Config:
     """A configuration from a TOML file."""
+    if path.name.lower().endswith(FILES):
+        raise JaliError(f"{path} is a table, not a configuration: write --data {path} and name the --target.")
     try:
         return checked(tomllib.loads(path.read_text(encoding="utf-8")) | {"base": str(path.parent)})
-    except (OSError, UnicodeDecodeError) as error:
-        raise JaliError(f"Cannot read {path}: {error}.") from None
-    except tomllib.TOMLDecodeError as error:
+    except OSError as error:
+        raise JaliError(f"Cannot read {path}: {error.strerror}.") from None
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise JaliError(f"{path} is not valid TOML: {error}.") from None
 
 
@@ -99,6 +110,9 @@ def checked(values: dict[str, Any]) -> Config:
         raise JaliError(f"{'.'.join(str(p) for p in first['loc'])}: {first['msg']}, not {first['input']!r}.") from None
 
 
-def _quoted(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+def _quoted(value: str | list[str]) -> str:
+    """A text or a list of texts as specifications write them."""
+    if isinstance(value, list):
+        return f"[{', '.join(map(_quoted, value))}]"
+    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'

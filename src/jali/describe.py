@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from jali.core import Bools, Dataset, Evidence, Floats, Game, Guesses
+from jali.core import Bools, Dataset, Estimate, Evidence, Floats, Game, Guesses
 from jali.judge import caught
-from jali.measures import RELIANCE, Quality
+from jali.measures import RELIANCE, SHOWN, Quality
 from jali.results import Exposed, Row
-from jali.stats.intervals import average
+from jali.stats.influence import shared_covariance
+from jali.stats.intervals import average, over_units
 
 SMALLEST_GROUP = 20
 SHARES = frozenset(
@@ -23,17 +24,22 @@ SHARES = frozenset(
         "validity",
         "sparsity",
         "clamped",
+        "withheld",
         "pureness",
         "ncp",
+        "shared_values",
         "singled_out",
+        "at_most_10",
         "newly_singled_out",
         "reidentified",
         "disclosed",
         "imputed",
+        "gained",
     ]
 )
-SOMETIMES = (RELIANCE, "clamped", "gap", "people", "ncp", "pureness")  # measures that only some explainers have
+SOMETIMES = (RELIANCE, "clamped", "gap", "withheld", *SHOWN)  # measures that only some explainers have
 BY_GROUP = ("people", "ncp", "pureness")
+SIGNED = (RELIANCE, "gained")
 NOBODY = "There is no record to measure it on."
 
 
@@ -113,6 +119,35 @@ def measures(evidence: Evidence, game: Game, quality: Quality, of: Mapping[str, 
     return out
 
 
+def difference(
+    game: Game, quality: Quality, of: Mapping[str, Bools], metric: str, more: tuple[str, str], less: tuple[str, str]
+) -> Estimate | None:
+    """Mean of a measure for one explainer and group (all if empty) minus that for another, on the same target models.
+
+    Means are subtracted within each target, of the records that both speak of where no groups are compared. None if
+    there is no such measure, or no target has both.
+    """
+    unit, record = np.nonzero(game.scored.T)
+    value, there = np.zeros((2, len(unit))), np.zeros((2, len(unit)), dtype=bool)
+    for side, (explainer, label) in enumerate((more, less)):
+        if f"{explainer}/{metric}" not in quality.names or label not in {"", *of}:
+            return None
+        at = quality.names.index(f"{explainer}/{metric}")
+        value[side], there[side] = quality.value[at], quality.there[at] & (of[label][record] if label else True)
+    if not (more[1] or less[1]):
+        there[:] = there.all(axis=0)
+    count = np.stack([np.bincount(unit, side, len(game.targets)) for side in there])
+    both: Bools = np.asarray((count > 0).all(axis=0))
+    if not both.any():
+        return None
+    means = np.stack([np.bincount(unit, v * t, len(both)) for v, t in zip(value, there, strict=True)]) / count.clip(1)
+    effect = np.where(there, (value - means[:, unit]) / count.clip(1)[:, unit], 0.0)
+    mine, cells = effect[0] - effect[1], both[unit]
+    within = float(mine[cells] @ mine[cells]) / both.sum() ** 2
+    shared = shared_covariance(mine[cells], unit[cells], record[cells]) if both.sum() > 1 else 0.0
+    return over_units((means[0] - means[1])[both], 0.95, (-np.inf, np.inf), shared, within)
+
+
 def sensitive(data: Dataset) -> dict[str, Bools]:
     """Records by the value of the sensitive attribute."""
     name = data.schema.sensitive
@@ -123,7 +158,7 @@ def _measure(metric: str, explainer: str, x: Any, unit: Any, record: Any) -> Row
     if not len(x):
         return Row(kind="measure", metric=metric, explainer=explainer, value=None, reason=NOBODY)
     e, most = average(x.astype(np.float64), unit, record), 1.0 if metric.rpartition(": ")[2] in SHARES else np.inf
-    least = -1.0 if metric == RELIANCE else 0.0
+    least = -1.0 if metric.rpartition(": ")[2] in SIGNED else 0.0
     low, high = (None if side is None else min(max(side, least), most) for side in (e.low, e.high))
     return Row(kind="measure", metric=metric, explainer=explainer, value=e.value, low=low, high=high, units=e.units)
 

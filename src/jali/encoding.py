@@ -65,7 +65,9 @@ class Encoding:
     def encode(self, X: Floats) -> Floats:
         """Rows of model space (n, P)."""
         if X.shape[1:] != (len(self.schema.columns),):
-            raise JaliError(f"Rows must have the {len(self.schema.columns)} columns of the schema, not shape {X.shape}.")
+            raise JaliError(
+                f"Rows must have the {len(self.schema.columns)} columns of the schema, not shape {X.shape}."
+            )
         Z = np.zeros((len(X), len(self.source)))
         at, centre, spread = self.scaling
         Z[:, self.numeric] = (X[:, at] - centre) / spread

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from jali import parts, sanity
+from jali import asked, parts, sanity
 from jali.columns import GAME, JUDGE, Block, Channel, Roles, digest, run_block, stream
 from jali.core import Attack, Dataset, Design, Evidence, Floats, Game, Guesses, JaliError, Signal, Source, Trainer
 from jali.describe import exposed, groups, measures, sensitive, sizes, twins
@@ -118,28 +118,47 @@ def grid(experiment: Experiment, **axes: Sequence[Any]) -> Iterator[Experiment]:
 
 def run(experiment: Experiment, machine: Machine = Machine()) -> Outcome:  # noqa: B008 (frozen)
     """Draw the game, make the evidence, judge it."""
-    found = collect(experiment, machine)
-    data, game, began = found.data, found.game, time.perf_counter()
+    found, began = collect(experiment, machine), time.perf_counter()
+    data, game = found.data, found.game
     outcome = conclude(found.evidence, game, experiment.attack, experiment.seed, machine, data)
-    checks = [
-        alone(lambda rng: sanity.blind(data, game, rng), stream(experiment.seed, JUDGE, 1)),
-        *outcome.results.sanity,
-        sanity.parity(found.parity),
-    ]
-    given = promises(experiment.model, experiment.explain)
-    rows = covered(outcome.results.rows, given) + measures(found.evidence, game, found.quality, sensitive(data))
-    results = outcome.results.model_copy(
+    return Outcome(_documented(experiment, found, outcome.results, began), found.evidence, game, data)
+
+
+def ask(experiment: Experiment, machine: Machine = Machine()) -> Outcome:  # noqa: B008 (frozen)
+    """Draw the game and hold the inquests; signals are not attacked, so the game needs no shadow models."""
+    found, began = collect(experiment, machine), time.perf_counter()
+    return Outcome(_documented(experiment, found, Results(), began), found.evidence, found.game, found.data)
+
+
+def _documented(experiment: Experiment, found: Collected, results: Results, began: float) -> Results:
+    """The results with all that is known beside the attacks on signals."""
+    data, game, given = found.data, found.game, promises(experiment.model, experiment.explain)
+    blind = alone(lambda rng: sanity.blind(data, game, rng), stream(experiment.seed, JUDGE, 1))
+    rows = covered(results.rows, given) + _measured(experiment, found)
+    return results.model_copy(
         update={
-            "sanity": checks,
+            "sanity": [blind, *results.sanity, sanity.parity(found.parity)],
             "timings": found.timings | {"attacks and statistics": time.perf_counter() - began},
-            "warnings": [*_warnings(experiment, given, data, game), *outcome.results.warnings],
+            "warnings": [*_warnings(experiment, given, data, game), *results.warnings],
             "rows": stamped(rows, _key(experiment, data)),
-            "broken": broken(outcome.results.rows, given),
+            "broken": broken(results.rows, given),
             "promises": told(given),
             "facts": sizes(game, data),
         }
     )
-    return Outcome(results, found.evidence, game, data)
+
+
+def _measured(experiment: Experiment, found: Collected) -> list[Row]:
+    """What is measured of models and explanations, and what each inquest achieved."""
+    every = measures(found.evidence, found.game, found.quality, sensitive(found.data))
+    out = [row for row in every if asked.foreign(row, experiment.inquest)]
+    for inquest in experiment.inquest:
+        if inquest.name in found.failed:
+            out += asked.failed(inquest, found.failed[inquest.name])
+        else:
+            claims, facts = found.claims[inquest.name], found.facts[inquest.name]
+            out += asked.rows(inquest, claims, facts, every, lambda: stream(experiment.seed, JUDGE, 2))
+    return out
 
 
 def collect(experiment: Experiment, machine: Machine = Machine()) -> Collected:  # noqa: B008 (frozen)
@@ -193,8 +212,8 @@ def channels(experiment: Experiment) -> tuple[Channel, ...]:
 def gather(experiment: Experiment, data: Dataset, game: Game, machine: Machine) -> Gathered:
     """Evidence of all columns and the quality of the targets' recourse; what the store has is not redone."""
     chosen = channels(experiment)
-    blocks = list(_blocks(experiment, data, game, machine, chosen))
-    made = itertools.chain(*fan_out(run_block, blocks, machine.workers, machine.watch("training and explaining")))
+    todo = list(blocks(experiment, data, game, machine, chosen))
+    made = itertools.chain(*fan_out(run_block, todo, machine.workers, machine.watch("training and explaining")))
     columns = list(made)
     value, observed = (np.stack([_joined(c, name) for c in columns], axis=2) for name in ("value", "observed"))
     names = tuple(name for channel in chosen for name in channel.names())
@@ -235,11 +254,12 @@ def _facts(targets: list[Arrays]) -> dict[str, Floats]:
     return {name.removeprefix(FACT): np.array([float(t[name]) for t in targets]) for name in names}
 
 
-def _blocks(
+def blocks(
     experiment: Experiment, data: Dataset, game: Game, machine: Machine, chosen: tuple[Channel, ...]
 ) -> Iterator[Block]:
+    """The columns of an experiment, some at a time, with what is to be seen of each and the keys of what is stored."""
     trainer, seed, roles = experiment.model, experiment.seed, _roles(game)
-    fingerprint = digest(data.X, data.y) + repr(data.schema)
+    fingerprint = digest(data.X, data.y, *(() if data.groups is None else (data.groups,))) + repr(data.schema)
     total = game.member.shape[1]
     size = max(1, min(machine.block, -(-total // max(1, machine.workers))))
     for start in range(0, total, size):

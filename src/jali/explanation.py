@@ -30,7 +30,8 @@ class Regions:
     """n sets of raw rows: numbers from low to high (n, D), codes of a category among allowed (n, D, V).
 
     A single row is the region with low = high and one code allowed. In the cells of number columns `allowed` is not
-    read, nor are low and high in those of category columns.
+    read; in those of category columns low and high are set to the first and last code allowed, so that nothing beside
+    the codes tells whose category it was.
 
     >>> from jali.core import Column
     >>> schema = Schema((Column("age"), Column("city", "category", categories=("Antwerp", "Ghent"))))
@@ -49,9 +50,14 @@ class Regions:
     def __post_init__(self) -> None:
         columns = len(self.schema.columns)
         low = frozen(self.low, np.float64, (None, columns), "low")
-        object.__setattr__(self, "low", low)
-        object.__setattr__(self, "high", frozen(self.high, np.float64, low.shape, "high"))
-        object.__setattr__(self, "allowed", frozen(self.allowed, bool, (*low.shape, values(self.schema)), "allowed"))
+        high = frozen(self.high, np.float64, low.shape, "high")
+        allowed = frozen(self.allowed, bool, (*low.shape, values(self.schema)), "allowed")
+        if named := categories(self.schema):
+            low, high, codes = low.copy(), high.copy(), allowed[:, named]
+            low[:, named], high[:, named] = codes.argmax(axis=2), codes.shape[2] - 1 - codes[:, :, ::-1].argmax(axis=2)
+        object.__setattr__(self, "low", frozen(low, np.float64, low.shape, "low"))
+        object.__setattr__(self, "high", frozen(high, np.float64, low.shape, "high"))
+        object.__setattr__(self, "allowed", allowed)
 
     def __len__(self) -> int:
         return len(self.low)
@@ -78,6 +84,20 @@ class Regions:
                 out &= (self.low[:, j, None] <= X[:, j]) & (X[:, j] <= self.high[:, j, None])
         return out
 
+    def kinds(self, columns: Bools | None = None) -> Ints:
+        """A number (n,) for each region, the same for the same values of some columns (D,), or of all."""
+        some = np.arange(self.low.shape[1]) if columns is None else np.flatnonzero(columns)
+        codes = self.allowed[:, np.intersect1d(some, categories(self.schema)).astype(np.int64)]
+        codes = codes.reshape(len(self), codes.shape[1] * codes.shape[2])
+        told = np.concatenate([np.zeros((len(self), 1)), self.low[:, some], self.high[:, some], codes], axis=1)
+        return np.unique(told, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
+
+    def same(self, others: Regions) -> Bools:
+        """Which regions (n,) are those of others (n,)."""
+        named = categories(self.schema)
+        ends = (self.low == others.low) & (self.high == others.high)
+        return np.asarray(ends.all(axis=1) & (self.allowed[:, named] == others.allowed[:, named]).all(axis=(1, 2)))
+
     def nearest(self, X: Floats) -> Floats:
         """Of each region the row nearest to X (n, D): numbers moved to the nearer end, codes kept where allowed."""
         out = np.clip(X, self.low, self.high)
@@ -98,6 +118,9 @@ def values(schema: Schema) -> int:
     return max((len(column.categories) for column in schema.columns), default=0)
 
 
+ASIDE: dict[str, type] = {"origin": np.int64, "clamped": bool, "gap": np.float64, "withheld": bool}  # to judge by
+
+
 @dataclass(frozen=True)
 class Counterfactual:
     """rows (n, D): a legal raw row with another outcome, where found (n,); the record itself elsewhere.
@@ -105,7 +128,7 @@ class Counterfactual:
     Where the answer is generalised, `regions` is what people see, and a row is the point of its region nearest to the
     record. The rest is there to judge by and is never shown. origin (n,): the training row an answer shows, -1 for
     none; clamped (n,): noise drove the answer to the end of what is allowed; gap (n,): how much more than proved
-    necessary it generalises.
+    necessary it generalises; withheld (n,): there was an answer that must not be given.
     """
 
     rows: Floats
@@ -114,6 +137,7 @@ class Counterfactual:
     origin: Ints | None = field(default=None, repr=False)
     clamped: Bools | None = field(default=None, repr=False)
     gap: Floats | None = field(default=None, repr=False)
+    withheld: Bools | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         rows = frozen(self.rows, np.float64, (None, None), "counterfactual rows")
@@ -121,20 +145,15 @@ class Counterfactual:
         object.__setattr__(self, "found", frozen(self.found, bool, (len(rows),), "found"))
         if self.regions is not None and len(self.regions) != len(rows):
             raise JaliError(f"{len(rows)} counterfactuals need as many regions, not {len(self.regions)}.")
-        if self.origin is not None:
-            object.__setattr__(self, "origin", frozen(self.origin, np.int64, (len(rows),), "origin"))
-        if self.clamped is not None:
-            object.__setattr__(self, "clamped", frozen(self.clamped, bool, (len(rows),), "clamped"))
-        if self.gap is not None:
-            object.__setattr__(self, "gap", frozen(self.gap, np.float64, (len(rows),), "gap"))
+        for name, kind in ASIDE.items():
+            if (told := getattr(self, name)) is not None:
+                object.__setattr__(self, name, frozen(told, kind, (len(rows),), name))
 
     def pick(self, which: Bools) -> Counterfactual:
         """The answers to some of the records."""
         regions = None if self.regions is None else self.regions.pick(which)
-        origin = None if self.origin is None else self.origin[which]
-        clamped = None if self.clamped is None else self.clamped[which]
-        gap = None if self.gap is None else self.gap[which]
-        return Counterfactual(self.rows[which], self.found[which], regions, origin, clamped, gap)
+        aside = {name: None if (told := getattr(self, name)) is None else told[which] for name in ASIDE}
+        return Counterfactual(self.rows[which], self.found[which], regions, **aside)
 
     def public(self) -> Counterfactual:
         """The answers without what is there to judge them by."""

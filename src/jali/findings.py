@@ -10,14 +10,18 @@ from typing import Any, Literal
 import numpy as np
 
 from jali import parts
-from jali.claims import CHANCE, MODEL, SCALES, Attempt, Paper, Scale, Sentence, Table, group, place
+from jali.asked import claimed, fact, told
+from jali.asked import row as row_of
+from jali.claims import CHANCE, MODEL, NOTHING, SCALES, Attempt, Paper, Scale, Sentence, Table, group, place
 from jali.columns import JUDGE, stream
 from jali.core import Estimate, Floats, Guesses, JaliError, Rng
+from jali.describe import difference, sensitive
+from jali.experiment import Collected
 from jali.inquests import Inquest
 from jali.judge import Trial, paired
 from jali.results import Finding, Row, Study, Verdict
-from jali.stats import decided, released, roc
-from jali.stats.intervals import apart, contrast, each_target, estimate, over_units
+from jali.stats import released, roc
+from jali.stats.intervals import apart, contrast, each_target, estimate
 from jali.stats.student import two_sample
 from jali.verdicts import of_bound, of_count, of_order, of_sameness, of_value
 
@@ -29,8 +33,6 @@ NAMES = {
 }
 EXPLAINED = frozenset({"attribution", "counterfactual"})
 DELTA = "Δ "
-ASKED = ("base_rate", "precision", "recall", "f1", decided.BALANCED, "auc", "tpr@0.01")
-COUNTS = frozenset({"rules", "rules_below_10", "surrogates", "voters"})
 MANY = 10**6  # models whose mean is known exactly
 
 
@@ -38,7 +40,8 @@ MANY = 10**6  # models whose mean is known exactly
 class Ran:
     """What a study left: its record, guesses by attempt, and why an attempt could not be made.
 
-    facts: what attempts that ask tell besides, by attempt and name, one number per target (T,).
+    facts: what attempts that ask tell besides, by attempt and name, one number per target (T,). found: the evidence,
+    where models were trained.
     """
 
     study: Study
@@ -46,6 +49,7 @@ class Ran:
     failed: dict[str, str] = field(default_factory=dict)
     seed: int = 0
     facts: dict[str, dict[str, Floats]] = field(default_factory=dict)
+    found: Collected | None = None
 
     def why(self, trial: str) -> str:
         """Why there are no guesses."""
@@ -170,30 +174,11 @@ def number(ran: Ran, attempt: str, metric: str, paper: Paper, among: str = "") -
         return Estimate(None, reason=str(error))
 
 
-def fact(name: str, values: Floats) -> Estimate:
-    """What an attack tells of every target (T,), on average; all but counts are shares."""
-    return over_units(values, bounds=(0.0, np.inf if name in COUNTS else 1.0))
-
-
 def asked(ran: Ran, attempt: str, inquiry: str) -> list[Row]:
-    """Everything there is to say of an attack that asked, claims at its own threshold first."""
-    facts = ran.facts.get(attempt, {})
-    found = {name: fact(name, values) for name, values in facts.items() if "_of_class_" not in name}
-    claims = {metric: estimate(metric, ran.guesses[attempt], ran.rng)[0] for metric in ASKED}
-    return [
-        Row(
-            kind="measure",
-            metric=name,
-            group=attempt,
-            attack=inquiry,
-            value=e.value,
-            low=e.low,
-            high=e.high,
-            units=e.units,
-            reason=e.reason,
-        )
-        for name, e in {**claims, **found}.items()
-    ]
+    """Everything there is to say of an attack that asked, claims of membership at its own threshold first."""
+    claims = {} if parts.build("inquiry", inquiry).links else claimed(ran.guesses[attempt], lambda: ran.rng)
+    numbers = {**claims, **told(ran.facts.get(attempt, {}))}
+    return [row_of(name, number, inquiry, attempt) for name, number in numbers.items()]
 
 
 def _guessed(ran: Ran, attempt: str, metric: str, paper: Paper) -> Estimate:
@@ -215,8 +200,19 @@ def _difference(sentence: Sentence, ran: dict[str, Ran], paper: Paper) -> Estima
     grouped = group(sentence.more) or group(sentence.less)
     if study == other and not grouped and mine is not None and theirs is not None and not _measured(ran[study], metric):
         return contrast(metric, *paired(mine, theirs), ran[study].rng)[0]
+    found = _matched(sentence, ran[study], paper) if study == other and study in ran else None
+    if found is not None:
+        return found
     guesses = next((g for g in (mine, theirs) if g is not None), None)
     return apart(*(_side(p, metric, ran, paper, guesses) for p in (sentence.more, sentence.less)))
+
+
+def _matched(sentence: Sentence, ran: Ran, paper: Paper) -> Estimate | None:
+    """More minus less of a measure of two explainers, or groups, on the same target models; None if it is none."""
+    if ran.found is None:
+        return None
+    sides = [(explainer_of(paper.trials[place(p)[1]]), group(p)) for p in (sentence.more, sentence.less)]
+    return difference(ran.found.game, ran.found.quality, sensitive(ran.found.data), sentence.metric, *sides)
 
 
 def _tested(sentence: Sentence, ran: dict[str, Ran], _: Paper) -> Estimate:
@@ -236,9 +232,9 @@ def _measured(ran: Ran, metric: str) -> bool:
 
 
 def _side(text: str, metric: str, ran: dict[str, Ran], paper: Paper, beside: Guesses | None) -> Estimate:
-    """The number at a place, or what chance gives on the guesses that it is compared with."""
-    if text == CHANCE:
-        exact = roc.chance(metric, fewest(beside))
+    """The number at a place, zero, or what chance gives on the guesses that it is compared with."""
+    if text in (CHANCE, NOTHING):
+        exact = 0.0 if text == NOTHING else roc.chance(metric, fewest(beside))
         return Estimate(exact, exact, exact, MANY)
     study, attempt = place(text)
     return number(ran[study], attempt, metric, paper, group(text))

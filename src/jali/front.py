@@ -8,18 +8,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from jali import __version__, evidence, parts, released
+from jali import __version__, asking, evidence, parts, released
 from jali.columns import digest
 from jali.config import Config, checked
 from jali.core import Dataset, Evidence, Game, JaliError
 from jali.describe import sizes
-from jali.experiment import Experiment, Machine, Outcome, conclude, run, stamped
+from jali.experiment import Experiment, Machine, Outcome, ask, conclude, run, stamped
+from jali.inquests import Inquest
 from jali.pictures import pictures
 from jali.plan import usual
 from jali.results import Exposed, Results
 from jali.store import Store, write_text
+
+if TYPE_CHECKING:
+    from jali.data._own import OwnTables
 
 NO_MODEL = {"evidence": "evidence.npz", "data": "", "model": "", "game": ""}
 NOT_TESTED = [
@@ -73,6 +77,10 @@ def audit(
     game: Any = None,
     seed: int = 0,
     favourable: Any = None,
+    quasi: Sequence[str] = (),
+    groups: str = "",
+    sensitive: str = "",
+    knowledge: Any = "",
     machine: Machine | None = None,
     show_values: bool = False,
 ) -> Audit:
@@ -80,7 +88,10 @@ def audit(
 
     With `train` and `population`, `model` is your own fitted scikit-learn estimator or pipeline: the training rows
     are the members, part of the population are the non-members, and shadows are clones of the model trained on the
-    rest. Without them, `data`, `model`, `explain` and `game` name parts: a specification or the part itself.
+    rest. `quasi` names the columns by which people can be found, `groups` one that says which rows are one person's
+    (the model does not read it), `sensitive` one whose groups are compared. Without `train` and `population`, `data`,
+    `model`, `explain` and `game` name parts: a specification or the part itself. `knowledge` is what attacks that ask
+    hold beforehand.
     """
     machine = machine or Machine()
     if (train is None) != (population is None):
@@ -88,19 +99,23 @@ def audit(
     lists = {"explain": explain, "attack": attack, "signal": signal}
     settings = {name: [_text(part) for part in _several(name, given)] for name, given in lists.items()}
     if train is not None and population is not None:
-        experiment, own = _own(model, train, population, game, favourable, seed)
+        source = _tables(train, population, favourable, _several("quasi", quasi), groups, sensitive)
+        experiment, own = _own(model, source, game, seed)
         machine = replace(machine, store=None)  # an object without a specification has no content key
-        config = checked(own | settings | {"seed": seed})
+        plain, _ = asking.parted(settings["attack"])  # the evidence is all that can be attacked again
+        config = checked(own | settings | {"attack": [_text(a) for a in plain], "seed": seed})
     else:
         if hasattr(model, "predict"):
             raise JaliError("A fitted model of your own needs train=(X, y) and population=(X, y).")
-        if favourable is not None:
-            raise JaliError("favourable goes with tables of your own; a named data set has its own.")
+        marked = {"favourable": favourable, "quasi": quasi, "groups": groups, "sensitive": sensitive}
+        if told := [name for name, value in marked.items() if value not in (None, "", (), [])]:
+            raise JaliError(f"{told[0]} goes with tables of your own; a named data set has its own.")
         chosen = {"data": _text(data), "model": _text(model), "game": _text(game) if game else "rotate"}
-        config = checked(chosen | settings | {"seed": seed})
+        config = checked(chosen | settings | {"seed": seed, "knowledge": _text(knowledge) if knowledge else ""})
         experiment = Experiment(_part("data", data), _part("model", model), _part("game", game or "rotate"))
-    extra: dict[str, Any] = {name: tuple(_part(name, part) for part in given) for name, given in lists.items()}
-    return _run(replace(experiment, seed=seed, **extra), machine, config, show_values)
+    extra: dict[str, Any] = {name: tuple(_part(name, part) for part in lists[name]) for name in ("explain", "signal")}
+    armed = _armed(replace(experiment, seed=seed, **extra), attack, knowledge)
+    return _run(armed, machine, config, show_values, named=bool(attack))
 
 
 def from_config(config: Config, machine: Machine, show_values: bool = False) -> Audit:
@@ -111,7 +126,7 @@ def from_config(config: Config, machine: Machine, show_values: bool = False) -> 
             return as_released(path, config.as_released)
         return attack_file(path, config.attack, config.seed, machine)
     lists: dict[str, Any] = {
-        kind: tuple(_part(kind, text) for text in getattr(config, kind)) for kind in ("explain", "attack", "signal")
+        kind: tuple(_part(kind, text) for text in getattr(config, kind)) for kind in ("explain", "signal")
     }
     experiment = Experiment(
         parts.build("data", config.source()),
@@ -120,7 +135,8 @@ def from_config(config: Config, machine: Machine, show_values: bool = False) -> 
         seed=config.seed,
         **lists,
     )
-    return _run(experiment, machine, config, show_values)
+    armed = _armed(experiment, config.attack, config.knowledge)
+    return _run(armed, machine, config, show_values, named=bool(config.attack))
 
 
 def attack_file(
@@ -153,20 +169,76 @@ def as_released(path: Path, paper: str) -> Audit:
     return finished(outcome, checked(NO_MODEL | {"as_released": paper}))
 
 
-def _run(experiment: Experiment, machine: Machine, config: Config, show_values: bool) -> Audit:
-    outcome = run(experiment, machine)
+def _armed(experiment: Experiment, attack: Sequence[Any], knowledge: Any) -> Experiment:
+    """The experiment with its attacks on signals and those that ask; without a list, whatever fits."""
+    attacks, inquiries = asking.parted(attack)
+    if attack:
+        inquests = asking.inquests(inquiries, experiment.explain, knowledge)
+    else:
+        inquests = asking.usual(experiment.explain, knowledge)
+    if any(inquest.inquiry.links for inquest in inquests):
+        data = experiment.data.load()
+        if not attack and not knowledge and not asking.identifiable(data):
+            inquests = ()
+        asking.check(inquests, data)
+    return replace(experiment, attack=attacks, inquest=inquests)
+
+
+def _run(experiment: Experiment, machine: Machine, config: Config, show_values: bool, named: bool) -> Audit:
+    """Attack signals and ask; where only attacks that ask were named, or the game has no shadows, ask alone."""
+    if experiment.inquest and not experiment.attack:
+        data = experiment.data.load()
+        if named or asking.unshadowed(experiment.game, data, experiment.seed):
+            return _asked(experiment, machine, config, data)
+    outcome = run(replace(experiment, inquest=()), machine)
     if show_values:
         outcome.results.exposed = pictures(experiment, machine, outcome) or values(outcome)
-    return finished(outcome, config)
+    if outcome.data is not None:
+        outcome.results.warnings += asking.untried(experiment.explain, outcome.data)
+    if experiment.inquest and outcome.data is not None:
+        _add(outcome.results, _held(replace(experiment, explain=(), signal=()), machine, outcome.data))
+    return finished(outcome, config, experiment.inquest)
 
 
-def finished(outcome: Outcome, config: Config) -> Audit:
+def _asked(experiment: Experiment, machine: Machine, config: Config, data: Dataset) -> Audit:
+    """An audit by attacks that ask alone, in the game that it says it had."""
+    outcome = _held(experiment, machine, data)
+    rows = [row for row in outcome.results.rows if row.attack]
+    if all(row.value is None for row in rows):
+        raise JaliError(rows[0].reason)
+    if config.evidence:
+        outcome.results.warnings.append("Attacks that ask cannot be repeated from evidence.npz: call jali.audit again.")
+        return finished(outcome, config, experiment.inquest)
+    game = asking.design(experiment.game, experiment.inquest, data, experiment.seed)
+    played = config.game if isinstance(game, asking.Targets) else parts.spec(game)
+    return finished(outcome, config.model_copy(update={"game": played}), experiment.inquest)
+
+
+def _held(experiment: Experiment, machine: Machine, data: Dataset) -> Outcome:
+    """The inquests of an experiment, in a game that fits them."""
+    game = asking.design(experiment.game, experiment.inquest, data, experiment.seed)
+    shown = tuple(e for e in experiment.explain if e.gives != "surrogate")  # these are asked by inquests alone
+    outcome = ask(replace(experiment, game=game, explain=shown), machine)
+    outcome.results.facts["game"] = parts.spec(game.game if isinstance(game, asking.Targets) else game)
+    return outcome
+
+
+def _add(results: Results, more: Outcome) -> None:
+    """Put what attacks that ask achieved beside the rest; their game has its own sizes and checks."""
+    results.rows += [row for row in more.results.rows if row.attack]
+    results.sanity += [c.model_copy(update={"name": f"{c.name}, attacks that ask"}) for c in more.results.sanity]
+    results.timings["attacks that ask"] = sum(more.results.timings.values())
+    kept = ("game", "members per target", "targets", "records scored per target")
+    results.facts["attacks that ask"] = {name: more.results.facts[name] for name in kept if name in more.results.facts}
+
+
+def finished(outcome: Outcome, config: Config, inquests: Sequence[Inquest] = ()) -> Audit:
     """Add what a report says about the run itself."""
     results, data = outcome.results, outcome.data
     results.jali = __version__
     results.title = config.title()
     results.config = config.model_dump(exclude_defaults=False)
-    results.threats = threats(results, outcome.game)
+    results.threats = threats(results, outcome.game) + asking.threats(inquests)
     results.not_tested = list(NOT_TESTED)
     if not config.explain and data is not None:
         results.warnings.append("No explainer was named: this audit covers the predictions only.")
@@ -208,15 +280,20 @@ def threats(results: Results, game: Game) -> list[dict[str, str]]:
     return [{"channel": c, "sees": s, **common} for c, s in sees.items() if c in present]
 
 
-def _own(
-    model: Any, train: tuple[Any, Any], population: tuple[Any, Any], game: Any, favourable: Any, seed: int
-) -> tuple[Experiment, dict[str, Any]]:
-    """The experiment on a user's fitted model; it has no specification, so the evidence stands for it."""
+def _tables(
+    train: Any, population: Any, favourable: Any, quasi: Sequence[str], groups: str, sensitive: str
+) -> OwnTables:
     from jali.data._own import OwnTables, pair
+
+    both = pair(train, "train"), pair(population, "population")
+    return OwnTables(*both, favourable, tuple(quasi), groups, sensitive)
+
+
+def _own(model: Any, source: OwnTables, game: Any, seed: int) -> tuple[Experiment, dict[str, Any]]:
+    """The experiment on a user's fitted model; it has no specification, so the evidence stands for it."""
     from jali.games.fixed import Fixed
     from jali.models.given import Given
 
-    source = OwnTables(pair(train, "train"), pair(population, "population"), favourable)
     members = len(source.train[1])
     chosen = _part("game", game) if game else Fixed(members)
     if not isinstance(chosen, Fixed) or chosen.members != members:

@@ -11,14 +11,15 @@ import numpy as np
 from jali import parts
 from jali.core import Bools, Dataset, Floats, Ints, JaliError, Model, Rng
 from jali.explain._heom import nearest, ranges
-from jali.explanation import Counterfactual, Explainer, Explanation, Surrogate, public
+from jali.explanation import Counterfactual, Explainer, Explanation, Regions, Surrogate, public
 from jali.inquiry import Claims, Inquiry, Knowledge, Links, Oracle
 from jali.rules import accuracy, exposing, hits
 from jali.store import Arrays
 
-LINKED = ("crowd", "singled_out", "newly_singled_out", "reidentified", "disclosed", "imputed")
-FACT, FAILED = "fact/", "failed"
+LINKED = ("crowd", "singled_out", "at_most_10", "newly_singled_out", "reidentified", "disclosed", "imputed", "gained")
+FACT, FAILED, NEW = "fact/", "failed", "newly_singled_out"
 CROWD = 10  # people below whom a rule speaks of few
+ASKED = (10, 30, 100, 300, 1000)  # answers after which coverage is told
 NEIGHBOURS = 15  # people like the one named, from whom the baseline guesses
 
 
@@ -40,7 +41,7 @@ class Inquest:
         """Names of what is measured besides right and wrong: explainer/measure."""
         if self.explainer is None or not self.inquiry.links:
             return ()
-        return tuple(f"{parts.spec(self.explainer)}/{parts.name_of(self.inquiry)}: {m}" for m in LINKED)
+        return tuple(f"{parts.spec(self.explainer)}/{parts.spec(self.inquiry)}: {m}" for m in LINKED)
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +94,8 @@ def held(inquest: Inquest, scene: Scene, rng: Rng) -> Arrays:
     answer = kept[-1][1]
     origin = answer.origin if isinstance(answer, Counterfactual) else None
     value, there = linked(claims, origin, answer.found, scene)
-    return out | {"truth": value[LINKED.index("reidentified")] > 0, "quality": value, "there": there}
+    told = {FACT + name: np.array(share) for name, share in coverage(value[LINKED.index(NEW)], scene.owner).items()}
+    return out | told | {"truth": value[LINKED.index("reidentified")] > 0, "quality": value, "there": there}
 
 
 def classes(oracle: Oracle, scene: Scene) -> dict[str, float]:
@@ -128,28 +130,43 @@ def surrogacy(X: Floats, answer: Explanation, scene: Scene) -> dict[str, float]:
     return {name: float(value) for name, value in out.items()}
 
 
+def coverage(new: Floats, owner: Dataset) -> dict[str, float]:
+    """Share of the people behind a model who are singled out after some of the answers, in the order they were given.
+
+    new (n,): whether an answer singles out somebody whom no earlier one did.
+    """
+    many = len(owner) if owner.groups is None else len(np.unique(owner.groups))
+    after = [q for q in ASKED if q < len(new)] + [len(new)]
+    return {f"coverage_after_{q}": float(new[:q].sum() / many) for q in after}
+
+
 def linked(claims: Links, origin: Ints | None, found: Bools, scene: Scene) -> tuple[Floats, Bools]:
     """What LINKED says (K, n) of claims about people, and where it speaks (K, n).
 
-    crowd: people who fit. singled_out: one alone does. newly_singled_out: somebody whom no earlier answer singled out.
-    reidentified: the person named is the one the answer shows (training row origin). disclosed: share of the private
-    columns of the person named that the claim has right; imputed: the same for guesses from the 15 people of the
-    population who are nearest in quasi-identifiers, without any answer.
+    crowd: people who fit. singled_out: one alone does; at_most_10: so few do. newly_singled_out: somebody whom no
+    earlier answer singled out. reidentified: the person named is the one the answer shows (training row origin).
+    imputed: share of the private columns of the person named that are guessed right without any answer, as the
+    commonest value among the 15 people of the population who are nearest in quasi-identifiers. disclosed: the same with
+    the answer, whose value counts 1 / crowd and those of the 15 the rest. gained: disclosed minus imputed.
     """
-    person, crowd, rows = claims.person, claims.crowd, claims.rows
-    alone = found & (crowd == 1)
+    person, crowd = claims.person, claims.crowd
+    alone, few = found & (crowd == 1), found & (crowd > 0) & (crowd <= CROWD)
     real = found & (person >= 0) & (person < len(scene.owner))
-    first = np.zeros(len(person), dtype=bool)
-    first[np.unique(np.where(alone, person, -1), return_index=True)[1]] = True
-    right = np.zeros(len(person), dtype=bool) if origin is None else real & (person == origin)
-    value = np.zeros((len(LINKED), len(person)))
-    value[:4] = crowd, alone, alone & first, right
-    there = np.tile(found, (len(LINKED), 1))
-    there[4], there[5] = real, real & (len(scene.others) > 0)
-    truth = scene.owner.X[person[real]]
-    value[4, real] = _agreement(rows[real], truth, scene)
-    if there[5].any():
-        value[5, real] = _agreement(_imputed(truth, scene), truth, scene)
+    who = np.arange(len(scene.owner)) if scene.owner.groups is None else scene.owner.groups
+    first, right = np.zeros(len(person), dtype=bool), np.zeros(len(person), dtype=bool)
+    named = np.where(alone & real, who[np.where(real, person, 0)], -1)
+    first[np.unique(named, return_index=True)[1]] = True
+    if origin is not None:
+        right[real] = who[person[real]] == who[origin[real]]
+    value, there = np.zeros((len(LINKED), len(person))), np.tile(found, (len(LINKED), 1))
+    value[:5] = crowd, alone, few, alone & first, right
+    there[5], there[6:] = real, real & (len(scene.others) > 0)
+    truth, sure = scene.owner.X[person[real]], np.divide(1.0, crowd[real], dtype=np.float64)
+    near = _neighbours(truth, scene)
+    value[5, real] = _agreement(_guessed(claims.rows[real], near, sure), truth, scene)
+    if len(scene.others):
+        value[6, real] = _agreement(_guessed(claims.rows[real], near, 0 * sure), truth, scene)
+        value[7] = value[5] - value[6]
     return value, there
 
 
@@ -159,19 +176,29 @@ def _agreement(guess: Floats, truth: Floats, scene: Scene) -> Floats:
     return np.asarray((guess == truth)[:, private].mean(axis=1)) if private.any() else np.zeros(len(guess))
 
 
-def _imputed(people: Floats, scene: Scene) -> Floats:
-    """The commonest values (n, D) among those of the population who are nearest in quasi-identifiers."""
+def _neighbours(people: Floats, scene: Scene) -> Floats:
+    """Those of the population (n, k, D) who are nearest to people (n, D) in quasi-identifiers."""
     schema, rest = scene.owner.schema, scene.others.X
+    if not len(people) or not len(rest):
+        return np.zeros((len(people), 0, people.shape[1]))
     quasi = np.array([c.role == "quasi" for c in schema.columns])
     here, there = (np.where(quasi, X, 0.0) for X in (people, rest))
-    near = nearest(here, there, schema, ranges(schema, rest), min(NEIGHBOURS, len(rest)))[0]
-    return np.stack([_commonest(rest[:, j][near]) for j in range(rest.shape[1])], axis=1)
+    return np.asarray(rest[nearest(here, there, schema, ranges(schema, rest), min(NEIGHBOURS, len(rest)))[0]])
 
 
-def _commonest(values: Floats) -> Floats:
-    """The value (n,) that stands most often in each row of values (n, k); of equally common ones the first."""
-    votes = (values[:, :, None] == values[:, None, :]).sum(axis=2)
-    return np.asarray(np.take_along_axis(values, votes.argmax(axis=1)[:, None], axis=1)[:, 0])
+def _guessed(shown: Floats, near: Floats, sure: Floats) -> Floats:
+    """The value of each column (n, D) with most weight: sure (n,) for the one shown, the rest shared by neighbours.
+
+    Of values that weigh as much the first, the nearest neighbours before the one shown.
+    """
+    each = (1 - sure[:, None]) / max(1, near.shape[1])
+    weight = np.concatenate([np.broadcast_to(each, near.shape[:2]), sure[:, None]], axis=1)
+    values, out = np.concatenate([near, shown[:, None]], axis=1), np.empty_like(shown)
+    for j in range(shown.shape[1]):
+        mine = values[:, :, j]
+        votes = ((mine[:, :, None] == mine[:, None, :]) * weight[:, None, :]).sum(axis=2)
+        out[:, j] = np.take_along_axis(mine, votes.argmax(axis=1)[:, None], axis=1)[:, 0]
+    return out
 
 
 def _rows_of(knowledge: Knowledge, scene: Scene) -> Dataset:
@@ -181,7 +208,8 @@ def _rows_of(knowledge: Knowledge, scene: Scene) -> Dataset:
     rest = [scene.records, scene.others] if knowledge.whose == "everybody" else []
     tables = [scene.owner, *rest]
     X, y = (np.concatenate([getattr(t, name) for t in tables]) for name in ("X", "y"))
-    return Dataset(X, y, scene.owner.schema)
+    groups = [t.groups for t in tables if t.groups is not None]
+    return Dataset(X, y, scene.owner.schema, np.concatenate(groups) if len(groups) == len(tables) else None)
 
 
 def _explained(explainer: Explainer | None, scene: Scene, X: Floats) -> Explanation:
@@ -206,7 +234,9 @@ def _oracle(inquest: Inquest, scene: Scene) -> tuple[Oracle, list[tuple[Floats, 
     if explainer is None:
         return Oracle(schema, scene.model.logits), kept
     if explainer.gives != "surrogate":
-        return Oracle(schema, scene.model.logits, tell), kept
+        oracle = Oracle(schema, scene.model.logits, tell)
+        oracle.again = _again(explainer, scene) or oracle.again
+        return oracle, kept
     if inquest.inquiry.shows == "explanation":
         return Oracle(schema, _unasked, tell), kept
     if getattr(explainer, "local", False):
@@ -217,6 +247,27 @@ def _oracle(inquest: Inquest, scene: Scene) -> tuple[Oracle, list[tuple[Floats, 
     made = tell(scene.records.X)
     assert isinstance(made, Surrogate)
     return Oracle(schema, made.models[0].logits, tell), kept
+
+
+def _again(explainer: Explainer, scene: Scene) -> Callable[[Floats], Regions] | None:
+    """What an explainer would show of people with rows X (n, D), if it can be run like that.
+
+    Only combinations of quasi-identifiers that somebody behind the model has can be shown; others stay as they are.
+    """
+    made = getattr(explainer, "again", None)
+    if made is None:
+        return None
+    quasi = [c.role == "quasi" for c in scene.owner.schema.columns]
+    there = {row.tobytes() for row in scene.owner.X[:, quasi]}
+
+    def again(X: Floats) -> Regions:
+        known = np.array([row.tobytes() in there for row in X[:, quasi]], dtype=bool)
+        out, some = Regions.of(X, scene.owner.schema), made(scene.model, X[known], scene.owner)
+        low, high, allowed = out.low.copy(), out.high.copy(), out.allowed.copy()
+        low[known], high[known], allowed[known] = some.low, some.high, some.allowed
+        return Regions(low, high, allowed, scene.owner.schema)
+
+    return again
 
 
 def _unasked(X: Floats) -> Floats:

@@ -15,13 +15,20 @@ import numpy.typing as npt
 
 from jali.core import Bools, Dataset, Floats, Ints, JaliError, Model, Rng, Schema
 from jali.defend._anonymity import matching, ncp, pureness
+from jali.defend._disclosure import homogeneity
 from jali.encoding import Encoding
 from jali.explanation import Counterfactual
 
 PLAIN = ("validity", "cost_l0", "cost_l1", "cost_l2", "sparsity", "plausibility")
-SHOWN = ("people", "ncp", "pureness")  # of answers that show training rows, as they are or generalised
+SHOWN = (
+    "people",
+    "ncp",
+    "pureness",
+    "shared_values",
+    "t_closeness",
+)  # of answers that show training rows, as they are or generalised
 RELIANCE = "reliance_on_quasi_identifiers"
-MEASURES = (*PLAIN, "clamped", "gap", *SHOWN)
+MEASURES = (*PLAIN, "clamped", "gap", "withheld", *SHOWN)
 BLOCK = 256  # rows compared with all training rows at once
 SAME = 1e-9  # moves below this are rounding
 
@@ -69,7 +76,7 @@ def appraise(model: Model, X: Floats, there: Counterfactual, near: Neighbourhood
 
     Validity speaks of all who are denied what they hope for, the rest of those who got a row; plausibility only where
     the owner has training rows of the class reached, `clamped` where noise can be clamped, `gap` where an optimum was
-    sought, SHOWN where the answer comes from a training row.
+    sought, `withheld` where an answer was given or withheld, SHOWN where the answer comes from a training row.
     """
     schema, found, at = near.owner.schema, there.found, MEASURES.index
     before, after = (model.logits(rows).argmax(axis=1) for rows in (X, there.rows))
@@ -81,9 +88,12 @@ def appraise(model: Model, X: Floats, there: Counterfactual, near: Neighbourhood
     value[1:4, found] = [cost(X[found], given, schema, norm) for norm in ("l0", "l1", "l2")]
     value[at("sparsity"), found] = sparsity(X[found], given, schema)
     value[at("plausibility"), near_by] = near.distance(there.rows[near_by], after[near_by])
-    for name, told in (("clamped", there.clamped), ("gap", there.gap)):
+    for name in ("clamped", "gap", "withheld"):
+        told = getattr(there, name)
         speaks[at(name)] &= told is not None
         value[at(name)] = 0.0 if told is None else told
+    if there.withheld is not None:
+        speaks[at("withheld")] |= there.withheld
     last = slice(at(SHOWN[0]), None)
     speaks[last] &= _traceable(there, schema)
     if speaks[last].any():
@@ -98,7 +108,7 @@ def _traceable(there: Counterfactual, schema: Schema) -> bool:
 
 
 def _shown(model: Model, given: Counterfactual, owner: Dataset, rng: Rng) -> Floats:
-    """People who agree with an answer, what generalising cost, and its pureness (3, n)."""
+    """People who agree with an answer, what generalising cost, its pureness, and what they have in common (5, n)."""
     regions, hoped = given.shown(owner.schema), owner.schema.favourable
     shows = model.logits(owner.X[given.origin]).argmax(axis=1)
     wanted = shows if hoped is None else np.full(len(regions), hoped)
@@ -107,6 +117,7 @@ def _shown(model: Model, given: Counterfactual, owner: Dataset, rng: Rng) -> Flo
             matching(regions, owner).astype(np.float64),
             ncp(regions, owner),
             pureness(model, regions, owner, wanted, rng).value,
+            *homogeneity(regions, owner),
         ]
     )
 

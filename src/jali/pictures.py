@@ -16,7 +16,7 @@ from scipy.special import softmax
 
 from jali.columns import EXPLAIN, TILE, Channel, _models, look, stream
 from jali.core import Dataset, Floats, Game, Ints, Model
-from jali.experiment import Experiment, Machine, Outcome, _blocks
+from jali.experiment import Experiment, Machine, Outcome, blocks
 from jali.explanation import Explainer
 from jali.parallel import alone
 from jali.results import Exposed, Heat, Picture
@@ -96,8 +96,8 @@ class _Asked:
 
     def model(self, column: int) -> Model:
         """The model of one column, from the store where it is there."""
-        blocks = _blocks(self.experiment, self.data, self.game, self.machine, ())
-        return _models(next(islice(blocks, column, None)))(0)
+        columns = blocks(self.experiment, self.data, self.game, self.machine, ())
+        return _models(next(islice(columns, column, None)))(0)
 
     def seen(self, model: Model, explainer: Explainer, record: int, column: int) -> _Seen:
         """What the explainer says about the record, from the stream that the audit explained it with."""

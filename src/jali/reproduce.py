@@ -129,7 +129,7 @@ def _study(name: str, setup: Setup, experiment: Experiment, tried: dict[str, Att
         seconds=time.perf_counter() - began,
     )
     facts = {name: found.facts[inquest_of(tried[name]).name] for name in guesses if tried[name].inquiry}
-    ran = Ran(study, guesses, failed, setup.seed, facts)
+    ran = Ran(study, guesses, failed, setup.seed, facts, found)
     shown = [row for name in facts if facts[name] for row in asked(ran, name, tried[name].inquiry)]
     return replace(ran, study=study.model_copy(update={"measures": [*study.measures, *shown]}))
 

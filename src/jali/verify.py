@@ -57,6 +57,8 @@ def verify(subject: Subject, worlds: Worlds | None = None, draws: int = DRAWS, s
     began, (epsilon, delta) = time.perf_counter(), between(subject.guarantee)
     if draws < 100:
         raise JaliError(f"A claim is tested with at least 100 draws of each world, not {draws}.")
+    if seed < 0:
+        raise JaliError(f"The seed must not be below 0, not {seed}.")
     rng = np.random.default_rng([seed, 1])
     found, failed = _asked(subject, (worlds,) if worlds else pairs(subject.trainer, seed), draws, delta, rng)
     pair, given = found[0], subject.guarantee

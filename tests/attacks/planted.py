@@ -42,3 +42,11 @@ def planted(trainer, n: int = 300, d: int = 4, noise: float = 0.2, null: bool = 
     member = (at >= 3 * n) if null else at < n
     model = trainer.fit(data, member[:, None], [np.random.default_rng(1)])[0]
     return Planted(model, data.rows(at < 2 * n), at[: 2 * n] < n, data.rows((at >= 2 * n) & (at < 3 * n)))
+
+
+def numbered(n: int) -> Dataset:
+    """People with a number of their own, on two sides; two in five have the label of the other side."""
+    at = np.arange(n)
+    X = np.stack([at % 2, np.random.default_rng(0).permutation(n)], axis=1)
+    columns = (Column("side", "integer", 0, 1), Column("number", "category", categories=tuple(map(str, at))))
+    return Dataset(X, at % 2 ^ (at // 2 % 5 < 2), Schema(columns))

@@ -17,10 +17,11 @@ from jali.core import Column, Dataset, JaliError, Schema
 from jali.explain.tree_surrogate import TreeSurrogate
 from jali.explanation import Surrogate
 from jali.inquiry import Oracle
+from jali.models.logistic import Logistic
 from jali.models.sklearn import Sklearn
 from jali.stats.delong import delong
 
-from .planted import FOREST, NEAREST, TREE, planted
+from .planted import FOREST, NEAREST, TREE, Planted, numbered, planted
 
 SMALL = Sklearn("sklearn.ensemble:RandomForestClassifier", "n_estimators=20, min_samples_leaf=10")
 INQUIRIES = [
@@ -84,6 +85,25 @@ def test_a_surrogate_that_was_fitted_on_a_leaking_model_is_found_out(trainer, d)
     told = TreeSurrogate(depth=0).explain(case.model, own.X, own.schema, own, np.random.default_rng(0))
     inquiry = LabelOnly("true", perturbations=40, shadow=TREE)
     assert delong(claimed(inquiry, dataclasses.replace(case, model=told.models[0])), case.inside).low > 0.6
+
+
+@pytest.mark.parametrize("labels", ["true", "predicted"])
+@pytest.mark.parametrize(("owners", "auc"), [(slice(0, 200), 0.65), (slice(600, 800), 0.5)], ids=["members", "others"])
+def test_probabilities_of_a_surrogate_show_whom_it_singled_out(owners, auc, labels):
+    """A forest that knows 200 people by heart, and a tree that asks for the side and then for 30 numbers on each.
+
+    Leaves of the 60 people so named are pure, those of all others are not: of 70 people on a side 60 have its label. Of
+    the shadow's rows its own are certain and others .55, so surer means member: AUC .3 + .7 / 2. A tree grown on people
+    that nobody asks about names none of those asked about.
+    """
+    data, at = numbered(800), np.arange(800)
+    model, own = FOREST.fit(data, (at < 200)[:, None], [np.random.default_rng(1)])[0], data.rows(at[owners])
+    told = TreeSurrogate(31, labels=labels).explain(model, own.X, own.schema, own, np.random.default_rng(0))
+    case = Planted(told.models[0], data.rows(at < 400), at[:400] < 200, data.rows(at[400:600]))
+    shadow = Sklearn("sklearn.neighbors:KNeighborsClassifier", 'n_neighbors=100, weights="distance"')
+    found = delong(claimed(ShokriMIA(shadow, Logistic(), shadows=2), case), case.inside)
+    assert found.value == pytest.approx(auc)
+    assert (found.low > 0.6) == (auc > 0.5)
 
 
 @inquiries

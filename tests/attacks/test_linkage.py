@@ -75,6 +75,24 @@ def test_what_two_answers_have_in_common_may_be_one_person():
     assert together.person[:2].tolist() == [2, 2]
 
 
+def test_answers_that_nobody_fits_together_are_judged_alone():
+    """Two women with one income: no one is 24 to 24 and 27 to 27."""
+    there = regions([(24, 24), (27, 27), (24, 27)], [60, 60, 80])
+    assert claims(Intersection(), there).crowd.tolist() == [1, 1, 3]
+    assert claims(Intersection(), there).person[:2].tolist() == [0, 1]
+
+
+def test_a_person_with_several_rows_is_counted_once():
+    people = Register().know(Dataset(PEOPLE, np.zeros(5, dtype=int), SCHEMA, groups=np.array([7, 3, 7, 1, 3])), None)
+    there = regions([(24, 27), (24, 26), (25, 27)], [60, 60, 60])
+    oracle = Oracle(SCHEMA, np.asarray, lambda X: there)
+    found = [Linkage().run(oracle, people, ASKED, np.random.default_rng(seed)) for seed in range(60)]
+    assert found[0].crowd.tolist() == [2, 1, 2]
+    assert {tuple(f.person[1:2]) for f in found} == {(0,)}
+    assert {int(f.person[0]) for f in found} == {0, 1}
+    assert {int(f.person[2]) for f in found} == {1, 2}  # the row of a person that fits
+
+
 def test_a_register_knows_quasi_identifiers_only():
     table = known()
     assert table.X[:, :2].tolist() == PEOPLE[:, :2].tolist()

@@ -26,7 +26,9 @@ def test_far_corners_are_told_apart_up_to_the_random_labels():
     assert (nearest == data.y).mean() == pytest.approx(0.995, abs=0.004)
 
 
-@pytest.mark.parametrize("fields", [{"n": 1}, {"d": 0}, {"classes": 1}, {"d": 1, "classes": 3}, {"seed": -1}])
+@pytest.mark.parametrize(
+    "fields", [{"n": 1}, {"d": 0}, {"classes": 1}, {"d": 1, "classes": 3}, {"seed": -1}, {"class_sep": 0.0}]
+)
 def test_refuses_what_cannot_be_drawn(fields):
     with pytest.raises(JaliError, match="hypercube"):
         Hypercube(**fields)

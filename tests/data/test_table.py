@@ -131,3 +131,18 @@ def test_from_a_specification(write):
     source = parts.build("data", f'table(path="{path}", target="paid")')
     assert source == Table(path, "paid")
     assert np.bincount(source.load().y).tolist() == [1, 2]
+
+
+def test_columns_that_find_people_and_rows_of_one_person(write):
+    text = "who,age,job,paid\na,30,cook,yes\nb,41,clerk,no\na,29,cook,yes\n"
+    part = parts.build("data", f'table("{write(text)}", "paid", quasi=["age", "job"], groups="who", sensitive="job")')
+    data = part.load()
+    assert [(c.name, c.role) for c in data.schema.columns] == [("age", "quasi"), ("job", "quasi")]
+    assert data.groups.tolist() == [0, 1, 0]
+    assert data.schema.sensitive == "job"
+    assert parts.build("data", parts.spec(part)) == part
+
+
+def test_quasi_is_a_list(write):
+    with pytest.raises(JaliError, match=r"quasi must be a list of columns, such as \['age'\]"):
+        Table(write(TEXT), "paid", quasi="age")

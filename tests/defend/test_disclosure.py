@@ -6,7 +6,7 @@ from scipy.stats import entropy, wasserstein_distance
 
 from jali.core import Column, Dataset, JaliError, Schema
 from jali.defend._crowd import Crowd
-from jali.defend._disclosure import closeness, diversity, overlaps, together
+from jali.defend._disclosure import closeness, diversity, homogeneity, overlaps, together
 from jali.explanation import Regions
 from tests.defend.crowds import mixed, toy
 
@@ -81,3 +81,13 @@ def test_the_published_example_shows_what_k_does_not_hide():
     told = Regions(low, high, plain.allowed, owner.schema)
     assert diversity(told, owner, "salary").distinct.tolist() == [2]
     assert diversity(told, owner, "salary").effective[0] == pytest.approx(np.exp(entropy([2, 1])))
+
+
+def test_all_private_columns_at_once():
+    """What each column says by itself: the share in which all agree, and the farthest."""
+    some = ages((20, 21), (20, 30), (20, 21))
+    private = [c.name for c in TABLE.schema.columns if c.role != "quasi"]
+    one, far = homogeneity(some, TABLE)
+    alone = [diversity(some, TABLE, name).distinct == 1 for name in private]
+    np.testing.assert_allclose(one, np.mean(alone, axis=0))
+    np.testing.assert_allclose(far, np.max([closeness(some, TABLE, name) for name in private], axis=0))

@@ -50,5 +50,7 @@ def test_a_slip_is_one_sentence():
         ConvNet(width=6)
     with pytest.raises(JaliError, match="at least 1, not epochs = 0"):
         ConvNet(epochs=0)
+    with pytest.raises(JaliError, match=r"convnet: lr must not be below 0, not -1.0"):
+        ConvNet(lr=-1.0)
     with pytest.raises(JaliError, match="diverged"):
         ConvNet(width=4, epochs=3, lr=1e30).fit(bars(), members(90, 1), streams(1))

@@ -127,9 +127,12 @@ def test_it_learns_and_leaves_torch_as_it_was():
     assert (fitted.logits(data.X).argmax(axis=2) == data.y[:, None]).mean() > 0.9
 
 
-@pytest.mark.parametrize("part", [MLP(hidden=(0,)), MLP(hidden=8), MLP(epochs=0), MLP(batch=0)])
+@pytest.mark.parametrize(
+    "part",
+    [MLP(hidden=(0,)), MLP(hidden=8), MLP(epochs=0), MLP(batch=0), MLP(epochs=1, lr=-1.0), MLP(weight_decay=-0.1)],
+)
 def test_sizes_are_checked(part):
-    with pytest.raises(JaliError, match="positive"):
+    with pytest.raises(JaliError, match=r"be positive|not be below 0"):
         part.fit(table(), members(120, 1), streams(1))
 
 

@@ -56,8 +56,16 @@ def test_a_model_is_the_same_beside_others_and_tunes_on_few_rows():
         (Tuned("sklearn.tree:DecisionTreeClassifier", "max_depth=3"), "grid must list the values"),
         (Tuned("sklearn.tree:DecisionTreeClassifier", ""), "grid must list the values"),
         (Tuned("sklearn.tree:DecisionTreeClassifier", "max_depth=[1]", folds=300), "use fewer folds"),
+        (Tuned("sklearn.tree:DecisionTreeClassifier", "deep=[1, 3]"), "does not take grid='deep=.*Invalid parameter"),
+        (Tuned("sklearn.tree:DecisionTreeClassifier", "max_depth=[-1, 3]"), "does not take grid=.*'max_depth' param"),
     ],
 )
 def test_says_what_is_wrong(part, says):
     with pytest.raises(JaliError, match=says):
         fit(part, striped())
+
+
+@pytest.mark.parametrize("sizes", [{"folds": 1}, {"most": -1}])
+def test_sizes_are_checked(sizes):
+    with pytest.raises(JaliError, match="folds must be at least 2 and most at least 0"):
+        Tuned("sklearn.tree:DecisionTreeClassifier", "max_depth=[1]", **sizes)

@@ -203,6 +203,29 @@ def _measures() -> list[Row]:
     return rows
 
 
+def asking() -> Results:
+    """An audit in which attacks that ask looked people up, and one of them could not be made."""
+    base = full()
+    return base.model_copy(update={"rows": [*base.rows, *_asked()]})
+
+
+def asked_alone() -> Results:
+    """The same without any attack on signals."""
+    return full().model_copy(update={"rows": [*_measures(), *_asked()], "curves": [], "exposed": []})
+
+
+def _asked() -> list[Row]:
+    head = {"kind": "measure", "explainer": EXPLAINERS[2], "group": "register", "units": 5}
+    told = {"crowd": 1.287, "singled_out": 0.76, "reidentified": 0.873, "disclosed": 0.612, "imputed": 0.334}
+    told |= {"coverage_after_10": 0.082, "coverage_after_60": 0.311}
+    spans = {
+        m: {"value": v, "low": round(0.9 * v, 4), "high": round(min(1.1 * v, v + 0.1), 4)} for m, v in told.items()
+    }
+    rows = [Row(**head, attack="linkage", metric=m, **numbers) for m, numbers in spans.items()]
+    reason = "This attack makes answers again, and what it asks cannot be run like that."
+    return rows + [Row(**head, attack="replay", metric=m, value=None, reason=reason) for m in ("crowd", "singled_out")]
+
+
 def _sanity() -> list[Check]:
     blind = {"detail": "a classifier without the model", "value": 0.502, "low": 0.49, "high": 0.515}
     null = {"detail": "another target's membership", "value": 0.499, "low": 0.488, "high": 0.511}
@@ -258,4 +281,4 @@ def _facts() -> dict[str, object]:
 
 
 PICTURES = [pictured, hostile_pictures]
-MAKERS = [full, hostile, invalid, prediction_only, single_target, crowded, released, withheld, *PICTURES]
+MAKERS = [full, hostile, invalid, prediction_only, single_target, crowded, released, withheld, asking, *PICTURES]

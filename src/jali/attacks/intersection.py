@@ -8,8 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from jali.attacks._linking import answers, identifying, named
-from jali.core import Bools, Dataset, Ints, Rng
-from jali.explanation import Regions
+from jali.core import Dataset, Rng
 from jali.inquiry import Links, Oracle, Shows
 
 
@@ -18,13 +17,14 @@ class Intersection:
     """Linkage across answers: those that show the same private values are taken to be about one person, who fits all.
 
     Each of several k-anonymous answers leaves k people, and what they have in common may leave one. Only answers with
-    exactly the same private part are put together; a claim is made for each of them.
+    exactly the same private part are put together; a claim is made for each of them. Where nobody fits them all, they
+    are about several people, and each is judged alone.
 
     Ganta, Kasiviswanathan and Smith, Composition Attacks and Auxiliary Information in Data Privacy, KDD 2008, turned on
     the explanations of Goethals, Sörensen and Martens, 2022.
 
     >>> from jali.core import Column, Schema
-    >>> from jali.explanation import Counterfactual
+    >>> from jali.explanation import Counterfactual, Regions
     >>> schema = Schema((Column("age", role="quasi"), Column("income")))
     >>> low, high = np.array([[30.0, 9.0], [40.0, 9.0]]), np.array([[40.0, 9.0], [50.0, 9.0]])
     >>> both = Regions(low, high, np.zeros((2, 2, 0), bool), schema)
@@ -41,11 +41,9 @@ class Intersection:
     def run(self, oracle: Oracle, known: Dataset, records: Dataset, rng: Rng) -> Links:
         """Name one person per answer."""
         there = answers("intersection", oracle, records)
-        return named(there, _alike(there.shown(known.schema), ~identifying(known)), known, rng)
-
-
-def _alike(shown: Regions, private: Bools) -> Ints:
-    """A number (n,) for each answer, the same for the same private values."""
-    j = np.flatnonzero(private)
-    told = [shown.low[:, j], shown.high[:, j], shown.allowed[:, j].reshape(len(shown), -1)]
-    return np.unique(np.concatenate(told, axis=1), axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
+        alone = named(there, np.arange(len(there.rows)), known, rng)
+        both = named(there, there.shown(known.schema).kinds(~identifying(known)), known, rng)
+        some = both.crowd > 0
+        score, person = np.where(some, both.score, alone.score), np.where(some, both.person, alone.person)
+        crowd, rows = np.where(some, both.crowd, alone.crowd), np.where(some[:, None], both.rows, alone.rows)
+        return Links(score, person, crowd, rows)

@@ -9,7 +9,7 @@ import numpy as np
 
 from jali.attacks._likelihood import common_ratio, shrunken_ratio
 from jali.attacks._weights import distinct, overlap
-from jali.core import Bools, Floats, Ints, Shadows, Target
+from jali.core import Bools, Floats, Ints, JaliError, Shadows, Target
 from jali.stats.roc import auc
 
 FEWEST = 6  # shadow models below which none can be spared to try signals on
@@ -39,6 +39,10 @@ class Joint:
     gain: float = 0.002
     requires: ClassVar[frozenset[str]] = frozenset({"in", "out"})
     many: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if self.prior <= 1:
+            raise JaliError(f"joint: prior must be above 1, not {self.prior}: smaller values give it no variance.")
 
     def score(self, target: Target, shadows: Shadows) -> Floats:
         """Combined log-likelihood ratio (N,)."""

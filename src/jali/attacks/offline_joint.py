@@ -9,7 +9,7 @@ import numpy as np
 
 from jali.attacks._likelihood import TINY
 from jali.attacks._weights import correlation, residuals
-from jali.core import Bools, Floats, Shadows, Target
+from jali.core import Bools, Floats, JaliError, Shadows, Target
 from jali.stats.moments import moments, pooled_variance, total
 
 
@@ -32,6 +32,10 @@ class OfflineJoint:
     ridge: float = 0.05
     requires: ClassVar[frozenset[str]] = frozenset({"out"})
     many: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if self.ridge < 0:
+            raise JaliError(f"offline_joint: ridge must not be below 0, not {self.ridge}.")
 
     def score(self, target: Target, shadows: Shadows) -> Floats:
         """Discriminant (N,)."""

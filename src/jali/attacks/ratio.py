@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import logsumexp
 
-from jali.core import Bools, Floats, Shadows, Target
+from jali.core import Bools, Floats, JaliError, Shadows, Target
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,10 @@ class Ratio:
     lift: float = 1.0
     requires: ClassVar[frozenset[str]] = frozenset({"out"})
     many: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.lift <= 1:
+            raise JaliError(f"ratio: lift must lie between 0 and 1, not {self.lift}.")
 
     def score(self, target: Target, shadows: Shadows) -> Floats:
         """Log ratio (N,)."""

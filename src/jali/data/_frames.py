@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -64,9 +65,9 @@ def dataset(
     ([[30.0, 1.0], [50.0, 0.0]], ('f', 'm'))
     """
     inputs = _inputs(table, target, groups)
-    for said, some in {"quasi": quasi, "immutable": immutable, "categories": categories, "integers": integers}.items():
-        if unknown := [name for name in some if name not in table.columns]:
-            raise JaliError(f"{said}: there is no column {unknown[0]!r}; there are {', '.join(map(str, inputs))}.")
+    marked = {"quasi": quasi, "immutable": immutable, "categories": categories, "integers": integers}
+    for said, some in {**marked, "sensitive": [sensitive] if sensitive else []}.items():
+        _check_marked(said, some, inputs, target)
     y, classes = _outcome(table[target])
     X, columns = [], []
     for name in inputs:
@@ -132,10 +133,36 @@ def check_names(names: Sequence[object]) -> None:
         seen.add(name)
 
 
+def near(name: str, names: Sequence[str]) -> str:
+    """What to say of a name that no column has.
+
+    >>> near("aeg", ["age", "sex"])
+    "did you mean 'age'?"
+    """
+    if len(names) == 1:
+        return f"its only column is {names[0]!r}: are the values separated by something else?"
+    alike = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
+    if alike:
+        return f"did you mean {' or '.join(map(repr, alike))}?"
+    return f"it has {', '.join(map(repr, names[:10]))}{' and more' if len(names) > 10 else ''}."
+
+
+def _check_marked(said: str, some: Collection[str], inputs: list[str], target: str) -> None:
+    """Refuse to mark a column that is no input, or not there at all."""
+    for name in some:
+        if name == target:
+            raise JaliError(f"{said}: {name!r} is the target, which the model predicts: name columns it reads.")
+        if name not in inputs:
+            raise JaliError(f"{said}: the table has no column {name!r} among its inputs; {near(name, inputs)}")
+
+
 def _inputs(table: pd.DataFrame, target: str, groups: str | None) -> list[str]:
     """The names of the input columns, after the table as a whole was found sound."""
     names = list(table.columns)
     check_names(names)
+    if groups is not None and (groups not in names or groups == target):
+        others = [name for name in names if name != target]
+        raise JaliError(f"groups: the table has no column {groups!r} beside the target; {near(groups, others)}")
     inputs = [name for name in names if name not in (target, groups)]
     if not len(table) or not inputs:
         raise JaliError(f"The table needs rows and at least one column beside {target!r}; it is {table.shape}.")

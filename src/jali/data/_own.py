@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 class OwnTables:
     """Training rows first, then the population, as one table; arrays get column names x0, x1, …
 
+    quasi, groups and sensitive name columns of it; the one of groups is taken out, and the model does not read it.
+
     >>> own = OwnTables((np.eye(2), [0, 1]), (np.eye(2), [1, 0]), None)
     >>> own.load().X.shape, own.inputs()
     ((4, 2), 'array')
@@ -26,6 +28,9 @@ class OwnTables:
     train: tuple[Any, Any]
     population: tuple[Any, Any]
     favourable: Any
+    quasi: tuple[str, ...] = ()
+    groups: str = ""
+    sensitive: str = ""
 
     def inputs(self) -> Literal["frame", "array"]:
         """What the model was fitted on."""
@@ -35,7 +40,9 @@ class OwnTables:
         """All rows as they were given, for a model that must be fed the same values and dtypes again."""
         import pandas as pd
 
-        return pd.concat([_table(self.train[0], "train"), _table(self.population[0], "population")], ignore_index=True)
+        both = [_table(self.train[0], "train"), _table(self.population[0], "population")]
+        whole = pd.concat(both, ignore_index=True)
+        return whole[[column for column in whole.columns if str(column) != self.groups]]
 
     def load(self) -> Dataset:
         """Stack both parts and infer one schema for them."""
@@ -47,7 +54,14 @@ class OwnTables:
         if list(both[0].columns) != list(both[1].columns):
             raise JaliError("train and population must have the same columns in the same order.")
         wanted = "" if self.favourable is None else _frames.label(self.favourable)
-        return _frames.dataset(pd.concat(both, ignore_index=True), target, favourable=wanted)
+        return _frames.dataset(
+            pd.concat(both, ignore_index=True),
+            target,
+            favourable=wanted,
+            quasi=self.quasi,
+            groups=self.groups or None,
+            sensitive=self.sensitive or None,
+        )
 
 
 def pair(given: Any, name: str) -> tuple[Any, Any]:

@@ -36,6 +36,8 @@ class Hypercube:
 
     def __post_init__(self) -> None:
         _standard.check("hypercube", self.n, self.d, self.seed)
+        if self.class_sep <= 0:
+            raise JaliError(f"hypercube: class_sep must be positive, not {self.class_sep}.")
         if not 0 <= self.flip_y <= 1:
             raise JaliError(f"hypercube: flip_y must be a share between 0 and 1, not {self.flip_y}.")
         if not 2 <= self.classes <= min(self.n, 2**self.d):

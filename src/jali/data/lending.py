@@ -103,6 +103,8 @@ class Lending:
     def __post_init__(self) -> None:
         if self.n < 1 or not 0 <= self.noise <= 1:
             raise JaliError(f"lending: n must be positive and noise between 0 and 1, not {self.n} and {self.noise}.")
+        if self.seed < 0:
+            raise JaliError(f"lending: seed must not be below 0, not {self.seed}.")
 
     def load(self) -> Dataset:
         """Draw the population."""

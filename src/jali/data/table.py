@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,33 +31,45 @@ class Table:
         The column to predict, 2 to 50 classes.
     favourable
         The class people hope for, as it is written in the file; empty where none is better.
+    quasi
+        The columns by which people can be found in a list of names, such as age and postcode.
+    groups
+        The column that says which rows are one person's: they are kept together, and the model does not read it.
+    sensitive
+        The column whose groups are compared.
 
-    >>> Table("applicants.csv", "repaid", favourable="1").path
+    >>> Table("applicants.csv", "repaid", favourable="1", quasi=("age", "postcode")).path
     'applicants.csv'
     """
 
     path: str
     target: str
     favourable: str = ""
+    quasi: tuple[str, ...] = ()
+    groups: str = ""
+    sensitive: str = ""
     origin: ClassVar[str] = "a file of your own"
     licence: ClassVar[str] = "yours"
     files: ClassVar[tuple[()]] = ()
+
+    def __post_init__(self) -> None:
+        if isinstance(self.quasi, str):
+            raise JaliError(f"table: quasi must be a list of columns, such as [{self.quasi!r}], not {self.quasi!r}.")
 
     def load(self) -> Dataset:
         """Read the file and infer the schema."""
         frame = _read(Path(self.path).expanduser())
         if self.target not in frame.columns:
-            raise JaliError(f"{self.path} has no column {self.target!r}; {_hint(self.target, list(frame.columns))}")
-        return _frames.dataset(frame, self.target, favourable=self.favourable)
-
-
-def _hint(target: str, names: list[str]) -> str:
-    if len(names) == 1:
-        return f"its only column is {names[0]!r}: are the values separated by something else?"
-    near = difflib.get_close_matches(target, names, n=3, cutoff=0.5)
-    if near:
-        return f"did you mean {' or '.join(map(repr, near))}?"
-    return f"it has {', '.join(map(repr, names[:10]))}{' and more' if len(names) > 10 else ''}."
+            hint = _frames.near(self.target, list(frame.columns))
+            raise JaliError(f"{self.path} has no column {self.target!r}; {hint}")
+        return _frames.dataset(
+            frame,
+            self.target,
+            favourable=self.favourable,
+            quasi=self.quasi,
+            groups=self.groups or None,
+            sensitive=self.sensitive or None,
+        )
 
 
 def _read(path: Path) -> pd.DataFrame:

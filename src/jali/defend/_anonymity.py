@@ -49,6 +49,11 @@ def people(rows: Bools, owner: Dataset) -> Ints:
     return np.asarray(np.logical_or.reduceat(rows[:, order], starts, axis=1).sum(axis=1), dtype=np.int64)
 
 
+def repeated(owner: Dataset) -> bool:
+    """Whether somebody has several training rows."""
+    return owner.groups is not None and len(np.unique(owner.groups)) < len(owner)
+
+
 def ncp(regions: Regions, owner: Dataset, weights: tuple[float, ...] = (), role: Role = "quasi") -> Floats:
     """Normalised certainty penalty (n,): what generalising the columns of a role cost, 0 for nothing, 1 for all.
 
@@ -118,9 +123,10 @@ def class_interval(regions: Regions, owner: Dataset) -> Regions:
     for i in range(len(regions)):
         rows = owner.X[regions.pick(np.array([i])).covers(owner.X, quasi)[0]]
         for j in np.setdiff1d(np.arange(owner.X.shape[1]), quasi if len(rows) else np.arange(owner.X.shape[1])):
-            low[i, j], high[i, j] = rows[:, j].min(), rows[:, j].max()
             if j in named:
                 allowed[i, j, rows[:, j].astype(np.int64)] = True
+            else:
+                low[i, j], high[i, j] = rows[:, j].min(), rows[:, j].max()
     return Regions(low, high, allowed, regions.schema)
 
 

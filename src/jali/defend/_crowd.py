@@ -119,6 +119,11 @@ class Crowd:
                 )
         return out
 
+    def find(self, codes: Ints) -> Ints:
+        """The cell (n,) of each combination (n, Q), all of which occur."""
+        blocks = [self.covers(self.around(codes[block])).argmax(axis=1) for block in self.blocks(len(codes))]
+        return np.concatenate(blocks)
+
     def around(self, codes: Ints) -> Boxes:
         """The boxes that hold one combination (S, Q) each."""
         boxes = Boxes(codes.copy(), codes.copy(), np.zeros((*codes.shape, self.wide), dtype=bool))
@@ -221,13 +226,7 @@ class Crowd:
             else:
                 allowed[:, j] = False
                 allowed[:, j, known.astype(np.int64)] = boxes.allowed[:, q, : len(known)]
-                low[:, j], high[:, j] = ends(allowed[:, j])
         return Regions(low, high, allowed, self.schema)
-
-
-def ends(allowed: Bools) -> tuple[Ints, Ints]:
-    """The first and last code (n,) of those allowed (n, V), so that low and high do not tell whose category it was."""
-    return allowed.argmax(axis=1), allowed.shape[1] - 1 - allowed[:, ::-1].argmax(axis=1)
 
 
 def once(of: object, name: Hashable, make: Callable[[], T]) -> T:

@@ -36,7 +36,7 @@ def diversity(regions: Regions, owner: Dataset, column: str) -> Diversity:
     >>> diversity(some, owner, "ill").effective
     array([1., 2.])
     """
-    share, _ = _shares(regions, owner, column)
+    share, _ = _shares(_fits(regions, owner), owner, column)
     entropy = -np.where(share > 0, share * np.log(np.where(share > 0, share, 1.0)), 0.0).sum(axis=1)
     return Diversity((share > 0).sum(axis=1), np.exp(entropy))
 
@@ -55,10 +55,25 @@ def closeness(regions: Regions, owner: Dataset, column: str) -> Floats:
     >>> closeness(Regions(np.array([[24.0, 1]]), np.array([[25.0, 1]]), np.zeros((1, 2, 0)), schema), owner, "ill")
     array([0.5])
     """
-    share, whole = _shares(regions, owner, column)
-    if owner.schema.columns[_place(owner.schema, column)].kind == "category":
-        return np.asarray(np.abs(share - whole).sum(axis=1) / 2)
-    return np.asarray(np.abs(np.cumsum(share - whole, axis=1)).sum(axis=1) / max(1, len(whole) - 1))
+    return _distance(*_shares(_fits(regions, owner), owner, column), owner, column)
+
+
+def homogeneity(regions: Regions, owner: Dataset) -> tuple[Floats, Floats]:
+    """What all private columns say of each answer (n,), which is looked at once if it occurs several times.
+
+    First the share of them in which all who match have one value, so that whoever of them it is, that is known: these
+    columns are not even 2-diverse. Then the largest t-closeness of one.
+    """
+    private = [c.name for c in owner.schema.columns if c.role != "quasi"]
+    _, first, which = np.unique(regions.kinds(), return_index=True, return_inverse=True)
+    some = regions.pick(first)
+    one, far = np.zeros((2, len(private), len(first)))
+    fits = _fits(some, owner)
+    for j, name in enumerate(private):
+        share, whole = _shares(fits, owner, name)
+        one[j], far[j] = (share > 0).sum(axis=1) == 1, _distance(share, whole, owner, name)
+    mean, most = (one.mean(axis=0), far.max(axis=0)) if private else (np.zeros(len(first)), np.zeros(len(first)))
+    return mean[which], most[which]
 
 
 def overlaps(regions: Regions, owner: Dataset) -> Ints:
@@ -83,21 +98,25 @@ def together(regions: Regions, owner: Dataset) -> Ints:
 
     Answers with the same exact private values are most likely about the same person, since they are copied from one.
     """
-    private = np.setdiff1d(np.arange(len(owner.schema.columns)), quasi_columns(owner.schema))
-    names = [j for j in private if owner.schema.columns[j].kind == "category"]
-    told = [regions.low[:, private], regions.high[:, private], *np.moveaxis(regions.allowed[:, names], 1, 0)]
-    about = np.unique(np.concatenate(told, axis=1), axis=0, return_inverse=True)[1].reshape(-1)
+    about = regions.kinds(np.array([column.role != "quasi" for column in owner.schema.columns]))
     fits, out = _fits(regions, owner), np.zeros(len(regions), dtype=np.int64)
     for person in np.unique(about):
         out[about == person] = fits[about == person].all(axis=0).sum()
     return out
 
 
-def _shares(regions: Regions, owner: Dataset, column: str) -> tuple[Floats, Floats]:
-    """Shares (n, m) of the m values of a column among those who match each answer, and among all (m,)."""
+def _distance(share: Floats, whole: Floats, owner: Dataset, column: str) -> Floats:
+    """Earth mover's distance (n,) of shares (n, m) of the values of a column from those of all (m,)."""
+    if owner.schema.columns[_place(owner.schema, column)].kind == "category":
+        return np.asarray(np.abs(share - whole).sum(axis=1) / 2)
+    return np.asarray(np.abs(np.cumsum(share - whole, axis=1)).sum(axis=1) / max(1, len(whole) - 1))
+
+
+def _shares(fits: Bools, owner: Dataset, column: str) -> tuple[Floats, Floats]:
+    """Shares (n, m) of the m values of a column among those who match each answer (n, N), and among all (m,)."""
     values, place = np.unique(owner.X[:, _place(owner.schema, column)], return_inverse=True)
-    count = np.zeros((len(regions), len(values)))
-    answer, row = _fits(regions, owner).nonzero()
+    count = np.zeros((len(fits), len(values)))
+    answer, row = fits.nonzero()
     np.add.at(count, (answer, place[row]), 1.0)
     total = count.sum(axis=1, keepdims=True)
     return count / np.maximum(total, 1.0), np.bincount(place, minlength=len(values)) / len(owner)

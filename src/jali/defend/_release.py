@@ -80,5 +80,6 @@ def generalised(
     low[found], high[found], allowed[found] = mine.low, mine.high, mine.allowed
     whole = Regions(low, high, allowed, regions.schema)
     origin = there.origin if there.origin is not None else np.full(len(X), -1)
-    rows, spare = np.where(found[:, None], whole.nearest(X), X), None if gap is None else np.r_[gap, 0.0][who.of]
-    return Counterfactual(rows, found, whole, np.where(found, origin, -1), gap=spare)
+    rows, withheld = np.where(found[:, None], whole.nearest(X), X), (who.of >= 0) & ~found
+    spare = None if gap is None else np.where(found, np.r_[gap, 0.0][who.of], 0.0)
+    return Counterfactual(rows, found, whole, np.where(found, origin, -1), gap=spare, withheld=withheld)

@@ -7,18 +7,20 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from jali.core import Dataset, Floats, Ints, JaliError, Model, Rng, Schema
-from jali.defend._anonymity import class_interval, matching
+from jali.core import Bools, Dataset, Floats, Ints, JaliError, Model, Rng, Schema
+from jali.defend._anonymity import class_interval, matching, repeated
 from jali.defend._crowd import Crowd
 from jali.defend._grasp import Cores, Effort, as_released, grasp
+from jali.defend._mutual import mutual
 from jali.defend._optimal import optimal
 from jali.defend._poll import Found, Poll
 from jali.defend._release import Protected, generalised, native, shown
 from jali.explain._native import hopeful, legal, remembered
 from jali.explain.nice import NICE
-from jali.explanation import Counterfactual, Explainer, Gives, Wants
+from jali.explanation import Counterfactual, Explainer, Gives, Regions, Wants
 
 POINTS = 1000  # combinations of a box that are asked about in full; of larger ones as many are drawn
+SURE = 1 << 17  # the same for answers that must have a pureness: larger ones are withheld
 SAME = 1e-9
 
 
@@ -32,6 +34,9 @@ class KAnonymous:
     nearest people with the outcome to the next and then improved value by value. "optimal" looks at every region that
     loses less than that one and is as pure (or has pureness `floor`), and so finds the best there is, or a bound on
     it. "as_released" does what the authors' code does (`_grasp.as_released`).
+
+    "mutual" gives an answer that k people share (`_mutual`): whoever can run all this and holds everybody's
+    quasi-identifiers cannot rule them out, as is possible with the others (`replay`). It loses more.
 
     An answer that fewer than k people match, by a count of its own, or of less pureness than `floor`, is withheld. One
     row is widened in one way, whoever asks and however often, so that its answers have nothing to intersect.
@@ -55,7 +60,7 @@ class KAnonymous:
 
     inner: Explainer = field(default_factory=NICE)
     k: int = 10
-    solver: Literal["grasp", "optimal", "as_released"] = "grasp"
+    solver: Literal["grasp", "optimal", "mutual", "as_released"] = "grasp"
     alpha: int = 20
     iterations: int = 3
     floor: float | None = None
@@ -91,18 +96,44 @@ class KAnonymous:
         if len(there.found):
             hopeful("k_anonymous", model, owner)
         said, rows = remembered(model, owner.X)[1], owner.X[who.rows]
-        found = self._solved(crowd, model, Cores(rows, crowd.coded(rows), said[who.rows]), said, owner.y)
+        cores = Cores(rows, crowd.coded(rows), said[who.rows])
+        found = self._solved(crowd, model, cores, said, owner.y)
         regions = crowd.regions(found.boxes, rows)
         people = matching(regions, owner)
-        able = found.there & (people >= self.k) & (found.pure >= (self.floor or 0.0) - SAME)
+        able = found.there & (people >= self.k) & self._pure(crowd, model, cores, found)
+        bound = np.zeros(len(people)) if repeated(owner) else found.bound  # a person counts at one row only
         if self.repair == "interval":
             regions = class_interval(regions, owner)
-        return Protected(who, regions, able, people, found.loss, found.pure, found.bound)
+        return Protected(who, regions, able, people, found.loss, found.pure, bound)
+
+    def again(self, model: Model, rows: Floats, owner: Dataset) -> Regions:
+        """What would be shown of people with rows (n, D), whose quasi-identifiers are among those trained on.
+
+        Whoever holds the model, its labels of the training rows and everybody's quasi-identifiers can make this.
+        """
+        crowd, said = Crowd.of(owner, self.weights), remembered(model, owner.X)[1]
+        hoped = model.logits(rows).argmax(axis=1)
+        found = self._solved(crowd, model, Cores(rows, crowd.coded(rows), hoped), said, owner.y)
+        regions = crowd.regions(found.boxes, rows)
+        return class_interval(regions, owner) if self.repair == "interval" else regions
+
+    def _pure(self, crowd: Crowd, model: Model, cores: Cores, found: Found) -> Bools:
+        """Which boxes (m,) have at least the pureness asked for; an estimate is not enough."""
+        if not self.floor:
+            return np.ones(len(found.pure), dtype=bool)
+        able, large = found.pure > self.floor - SAME, found.boxes.combinations(crowd.ranged) > POINTS
+        if large.any():
+            poll, at = Poll(model, crowd, cores.rows, cores.wanted, SURE), np.flatnonzero(large)
+            found.pure[at], exact = poll.pureness(found.boxes.pick(at), at)
+            able[at] = exact & (found.pure[at] > self.floor - SAME)
+        return able
 
     def _solved(self, crowd: Crowd, model: Model, cores: Cores, said: Ints, y: Ints) -> Found:
         poll, effort = Poll(model, crowd, cores.rows, cores.wanted, POINTS), Effort(self.k, self.alpha, self.iterations)
         if self.solver == "as_released":
             return as_released(crowd, poll, cores, y, effort)
+        if self.solver == "mutual":
+            return mutual(crowd, poll, cores, self.k)
         found = grasp(crowd, poll, cores, said, effort)
         if self.solver == "grasp":
             return found

@@ -13,7 +13,7 @@ from jali.defend._crowd import Boxes, Crowd, once
 from jali.defend._release import generalised, native, shown
 from jali.explain._native import hopeful, legal
 from jali.explain.nice import NICE
-from jali.explanation import Counterfactual, Explainer, Gives, Wants
+from jali.explanation import Counterfactual, Explainer, Gives, Regions, Wants
 
 
 @dataclass(frozen=True)
@@ -60,9 +60,14 @@ class Mondrian:
         who, crowd = shown("mondrian", there, owner), Crowd.of(owner)
         if crowd.count.sum() < self.k:
             raise JaliError(f"mondrian: k = {self.k} is more than the {crowd.count.sum()} people trained on.")
-        part, boxes = once(crowd, (self.k, self.widths), lambda: partition(crowd, self.k, self.widths == "raw"))
-        regions = crowd.regions(boxes.pick(part[crowd.place[who.rows]]), owner.X[who.rows])
+        regions = self.again(model, owner.X[who.rows], owner)
         return generalised(X, there, who, regions, matching(regions, owner) >= self.k)
+
+    def again(self, model: Model, rows: Floats, owner: Dataset) -> Regions:  # noqa: ARG002 (as k_anonymous)
+        """What would be shown of people with rows (n, D), whose quasi-identifiers are among those trained on."""
+        crowd = Crowd.of(owner)
+        part, boxes = once(crowd, (self.k, self.widths), lambda: partition(crowd, self.k, self.widths == "raw"))
+        return crowd.regions(boxes.pick(part[crowd.find(crowd.coded(rows))]), rows)
 
 
 def partition(crowd: Crowd, k: int, raw: bool) -> tuple[Ints, Boxes]:

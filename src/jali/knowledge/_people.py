@@ -14,4 +14,4 @@ def listed(name: str, rows: Dataset) -> Dataset:
         raise JaliError(f"{name}: no column is a quasi-identifier; mark those that link a row to a person.")
     kept = np.array([c.role == "quasi" for c in columns])
     blank = np.array([0.0 if c.kind == "category" else c.centre for c in columns])
-    return Dataset(np.where(kept, rows.X, blank), np.zeros(len(rows), dtype=np.int64), rows.schema)
+    return Dataset(np.where(kept, rows.X, blank), np.zeros(len(rows), dtype=np.int64), rows.schema, rows.groups)

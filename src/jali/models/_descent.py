@@ -178,10 +178,12 @@ def picture(name: str, schema: Schema) -> tuple[int, int, int]:
 
 
 def positive(part: Architecture, **sizes: int) -> None:
-    """Refuse sizes below one."""
+    """Refuse sizes below one and a step size below zero."""
     wrong = [f"{name} = {n}" for name, n in ({"epochs": part.epochs, "batch": part.batch} | sizes).items() if n < 1]
     if wrong:
         raise JaliError(f"{parts.name_of(part)}: sizes must be at least 1, not {', '.join(wrong)}.")
+    if part.lr < 0:
+        raise JaliError(f"{parts.name_of(part)}: lr must not be below 0, not {part.lr}.")
 
 
 def finite(name: str, lr: float, module: nn.Module) -> None:

@@ -56,6 +56,8 @@ class MLP:
         widths = self.hidden if isinstance(self.hidden, tuple) else (0,)
         if not all(isinstance(n, int) and n > 0 for n in (*widths, self.epochs, self.batch)):
             raise JaliError(f"mlp: hidden must list positive widths, epochs and batch be positive; got {self}.")
+        if min(self.lr, self.weight_decay) < 0:
+            raise JaliError(f"mlp: lr and weight_decay must not be below 0, not {self.lr} and {self.weight_decay}.")
 
     def _network(self, encoding: Encoding, Z: torch.Tensor, Y: torch.Tensor, rng: Rng) -> Network:
         import torch

@@ -32,6 +32,10 @@ class Tuned:
     folds: int = 5
     most: int = 0
 
+    def __post_init__(self) -> None:
+        if self.folds < 2 or self.most < 0:
+            raise JaliError(f"tuned: folds must be at least 2 and most at least 0, not {self.folds} and {self.most}.")
+
     def fit(self, data: Dataset, member: Bools, rngs: list[Rng]) -> Ensemble:
         """Tune and train one estimator per column of member (N, M); column j draws from rngs[j] alone."""
         member = checked(data, member, rngs)
@@ -58,8 +62,11 @@ class Tuned:
         seed = int(rng.integers(2**31))
         folds = StratifiedKFold(self.folds, shuffle=True, random_state=seed)
         fresh = Sklearn(self.estimator).fresh(np.random.default_rng(seed))
-        search = GridSearchCV(fresh, grid, scoring="accuracy", cv=folds, refit=False)
-        return dict(search.fit(Encoding(some.schema).encode(some.X), some.y).best_params_)
+        search = GridSearchCV(fresh, grid, scoring="accuracy", cv=folds, refit=False, error_score="raise")
+        try:
+            return dict(search.fit(Encoding(some.schema).encode(some.X), some.y).best_params_)
+        except (ValueError, TypeError) as error:
+            raise JaliError(f"tuned: {self.estimator} does not take grid={self.grid!r}: {error}") from None
 
 
 def _written(params: dict[str, Any]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from jali.report import words
+from jali.report import linking, words
 from jali.report.additions import additions
 from jali.results import Results, Row
 
@@ -39,13 +39,18 @@ class Headline:
 def headline(results: Results) -> Headline:
     """Put the strongest attack and the paired differences into sentences."""
     row, rivals = strongest(results)
+    asked = linking.sentences(results)
     if row is not None:
         count = _count(row)
         notes = (*_notes(row, rivals), *_surpassed(results, row), *unchecked(results))
-        return Headline(_lead(row, count), count, additions(results), MEANING, notes)
+        return Headline(_lead(row, count), count, (*additions(results), *asked), MEANING, notes)
     others = [r for r in _pooled(results) if r.channel not in PREFERRED]
     if others:
         return Headline(_listed(others), "", (OTHER,), MEANING[1:], ())
+    if asked:
+        lead, end, rest = asked[0].partition(". ")
+        more = (rest,) if rest else ()
+        return Headline(lead + end.strip(), linking.count(results), (*more, *asked[1:]), linking.meaning(results), ())
     return Headline(_nothing(results), "", additions(results), MEANING, unchecked(results))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from markupsafe import Markup
 
 from jali import toml
-from jali.report import curves, figures, headline, views, words
+from jali.report import curves, figures, headline, linking, views, words
 from jali.report.templates import environment
 from jali.results import Results, Row
 
@@ -15,6 +15,7 @@ SECTIONS = (
     ("adds", "What the explanation adds"),
     ("curves", "Trade-off curves"),
     ("attacks", "Attacks and channels"),
+    ("asked", "Attacks that ask"),
     ("exposed", "Most exposed records"),
     ("groups", "Exposure by subgroup"),
     ("sanity", "Sanity suite"),
@@ -38,7 +39,7 @@ def render(results: Results) -> str:
         .get_template("page.html.j2")
         .render(
             results=results,
-            sections=SECTIONS,
+            sections=sections(results),
             headline=headline.headline(results),
             invalid=headline.invalid(results),
             config=toml.dumps(raw.config),
@@ -49,12 +50,20 @@ def render(results: Results) -> str:
     )
 
 
+def sections(results: Results) -> list[tuple[str, str]]:
+    """Names and titles of the sections; attacks that ask have one where there were any."""
+    return [(name, title) for name, title in SECTIONS if name != "asked" or views.asked(results)]
+
+
 def _evidence(results: Results) -> dict[str, Any]:
     """Tables and figures by the names the templates know them under."""
     return {
         "attacks": views.attacks(results),
         "contrasts": views.contrasts(results),
-        "measures": views.measures(results),
+        "measures": [block for block in views.measures(results) if block.title != views.ASKED],
+        "asked": views.asked(results),
+        "told": linking.sentences(results),
+        "captions": linking.CAPTIONS,
         "subgroups": _subgroups(results),
         "paired": _paired(results),
         "targets": views.targets(results),

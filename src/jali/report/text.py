@@ -16,6 +16,20 @@ from jali.results import Results, Row
 
 METRICS = {"auc": "AUC", "tpr@0.01": "TPR at 1 %", "tpr@0.001": "TPR at 0.1 %"}
 
+INQUIRED = {
+    "crowd": "people who fit",
+    "singled_out": "one fits alone",
+    "reidentified": "right person",
+    "disclosed": "rest known",
+    "imputed": "guessed without",
+    "base_rate": "base rate",
+    "precision": "precision",
+    "recall": "recall",
+    "auc": "AUC",
+}
+
+HEADS = (views.FOUND, views.MEMBERS)
+
 
 def summary(results: Results) -> str:
     """Two to five plain sentences.
@@ -49,12 +63,35 @@ def table(results: Results) -> Table:
     return out
 
 
+def tables(results: Results) -> list[Table]:
+    """Attacks on signals, where there are any or nothing else, and attacks that ask."""
+    asked = [_asked(block) for block in views.asked(words.cleaned(results)) if block.title in HEADS]
+    signals = [] if asked and not results.find(kind="attack") else [table(results)]
+    return signals + asked
+
+
+def _asked(block: views.Block) -> Table:
+    out = Table(title=Text(f"{views.ASKED}: {block.title.lower()}", style="bold"), box=box.SIMPLE_HEAD)
+    out.add_column("asked: attack, knowledge", overflow="fold")
+    metrics = [metric for metric in INQUIRED if metric in block.metrics]
+    for metric in metrics:
+        out.add_column(INQUIRED[metric], justify="right")
+    for line in block.lines:
+        label = f"{line.head.explainer or 'the model'}: {line.head.attack}, {line.head.group}"
+        out.add_row(Text(label), *(_cell(line.cells.get(m)) for m in metrics))
+    rows = [row for line in block.lines for row in line.cells.values()]
+    reasons = dict.fromkeys(r.reason.rstrip(".") for r in rows if r.metric in metrics and r.value is None and r.reason)
+    out.caption = Text(f"n/r: not resolvable ({'; '.join(reasons)})", style="dim") if reasons else None
+    return out
+
+
 def plain(results: Results) -> str:
-    """The table as plain text, without colours, for files and logs."""
+    """The tables as plain text, without colours, for files and logs."""
     buffer = io.StringIO()
     options = {"width": 120, "color_system": None, "force_terminal": False, "force_jupyter": False}
     console = Console(file=buffer, _environ={}, **options)  # type: ignore[arg-type]
-    console.print(table(results))
+    for one in tables(results):
+        console.print(one)
     return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines())
 
 

@@ -6,11 +6,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from jali.asked import CLAIMED
 from jali.report import words
 from jali.results import Results, Row
 
 TARGET = "target "
 FEW = 3
+ASKED = "Attacks that ask"
+FOUND, AFTER, MEMBERS = "Who can be found", "Found after so many answers", "Who was a member"
+MEANS = "What these attacks had to work with"
 CHANNELS = ("score", "decision", "explanation", "score+explanation", "decision+explanation")
 
 
@@ -36,6 +40,12 @@ class Line:
             self.head.guarantee,
         ]
         return " · ".join(p for p in parts if p)
+
+    @property
+    def nothing(self) -> str:
+        """Why no cell has a number, empty where one has, or where the reasons differ."""
+        reasons = {row.reason if row.value is None else "" for row in self.cells.values()}
+        return reasons.pop() if len(reasons) == 1 else ""
 
     @property
     def strength(self) -> tuple[float, float]:
@@ -96,7 +106,23 @@ def measures(results: Results) -> list[Block]:
     rows = results.find(kind="measure", attack="")
     asked = [r for r in results.find(kind="measure") if r.attack]
     model, explained = ([r for r in rows if bool(r.explainer) == wanted] for wanted in (False, True))
-    return _blocks({"Model": model, "Explanations": explained, "Attacks that ask": asked})
+    return _blocks({"Model": model, "Explanations": explained, ASKED: asked})
+
+
+def asked(results: Results) -> list[Block]:
+    """What attacks that ask achieved: whom they find, how many people in all, and whose membership they tell."""
+    rows = [r for r in results.find(kind="measure") if r.attack]
+    linking = {_asker(r) for r in rows if r.metric == "crowd"}
+    found = [r for r in rows if _asker(r) in linking]
+    after = [r for r in found if r.metric.startswith(words.COVERAGE)]
+    told = [r for r in rows if _asker(r) not in linking]
+    claims = [r for r in told if r.metric in CLAIMED]
+    rest = [r for r in told if r.metric not in CLAIMED]
+    return _blocks({FOUND: [r for r in found if r not in after], AFTER: after, MEMBERS: claims, MEANS: rest})
+
+
+def _asker(row: Row) -> tuple[str, str, str]:
+    return row.explainer, row.attack, row.group
 
 
 def subgroups(results: Results) -> list[tuple[str, list[Row]]]:

@@ -27,7 +27,10 @@ NAMES = {
     "reidentified": "Right person named",
     "disclosed": "Private values disclosed",
     "imputed": "Private values guessed without",
+    "gained": "Gained by the answer",
+    "at_most_10": "At most 10 fit",
 }
+COVERAGE = "coverage_after_"  # so many answers
 ORDER = ("auc", "balanced_accuracy", "tpr@0.01", "tpr@0.001", "tnr@0.01", "tnr@0.001")
 MINUS = "\N{MINUS SIGN}"
 DASH = "\N{EN DASH}"
@@ -76,6 +79,8 @@ def metric_name(metric: str) -> str:
     match = RATE.fullmatch(metric)
     if match:
         return f"{match[1].upper()} at {100 * float(match[2]):g} % {'FPR' if match[1] == 'tpr' else 'FNR'}"
+    if metric.startswith(COVERAGE):
+        return f"After {int(metric.removeprefix(COVERAGE)):,} answers"
     by, _, what = metric.rpartition(": ")
     words = what.replace("_", " ")
     name = NAMES.get(what, words[:1].upper() + words[1:])

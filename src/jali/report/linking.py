@@ -1,0 +1,105 @@
+"""What attacks that ask achieved, in sentences that say whom an answer gives away and what follows from it."""
+
+from __future__ import annotations
+
+from jali.report import views, words
+from jali.results import Results, Row
+
+TOLD = 3  # told on the first page
+MEANING = (
+    "An explanation that shows somebody's row carries that person's values. The attacker here holds a list of people "
+    "with the columns that others know too, looks up who fits the answer, and reads off the rest of the row.",
+    "With more columns that others know, people are found more easily: mark all of them.",
+    "The numbers hold for the attacks listed below, and say nothing about attacks that were not tried.",
+)
+
+CAPTIONS = {
+    views.FOUND: "The attacker looks up an answer in a list of people. People who fit: how many on the list have the "
+    "values that the answer shows. Singled out: the share of answers that only one person fits. Right person named: "
+    "the share where the person picked from those who fit is the one whose row it is. Private values are the columns "
+    "that the list does not hold: the share the attacker gets right with the answer, and the share that could be "
+    "guessed from similar people without it. Only the difference is what the explanation gives away.",
+    views.AFTER: "The share of all people behind the model who have been singled out once so many answers were given.",
+    views.MEMBERS: "The attacker asks many questions and says who was in the training data. Precision is the share of "
+    "these claims that are true; the base rate is what claiming everybody would reach.",
+    views.MEANS: "How well the attacker's own models imitate what is asked, and what a surrogate is worth: how often "
+    "it agrees with the model, and how many of its rules cover fewer than ten people.",
+}
+
+
+def sentences(results: Results) -> tuple[str, ...]:
+    """A sentence or two per explainer, or the model, about the attack that achieved most by asking it.
+
+    >>> sentences(Results())
+    ()
+    """
+    return tuple(_sentence(line, rivals) for line, rivals in _strongest(results)[:TOLD])
+
+
+def count(results: Results) -> str:
+    """The number that the first sentence is about."""
+    cells = _strongest(results)[0][0].cells
+    return _range(cells["singled_out"]) if "singled_out" in cells else _range(cells["auc"], 1)
+
+
+def meaning(results: Results) -> tuple[str, ...]:
+    """What it means that people are found, or that members are told from others."""
+    return MEANING if any(block.title == views.FOUND for block in views.asked(results)) else MEANING[2:]
+
+
+def _strongest(results: Results) -> list[tuple[views.Line, int]]:
+    """Of each that was asked the attack that achieved most, and among how many; the most telling first."""
+    asked: dict[tuple[str, str], list[views.Line]] = {}
+    for block in (b for b in views.asked(results) if b.title in (views.FOUND, views.MEMBERS)):
+        for line in (x for x in block.lines if _weight(x) >= 0):
+            asked.setdefault((block.title, line.head.explainer), []).append(line)
+    best = [(max(lines, key=_weight), len(lines)) for lines in asked.values()]
+    return sorted(best, key=lambda pair: -_weight(pair[0]))
+
+
+def _sentence(line: views.Line, rivals: int) -> str:
+    """What one attack achieved."""
+    by = line.head.attack + (f", the strongest of {rivals}" if rivals > 1 else "")
+    if "singled_out" in line.cells:
+        return f"{_found(line, by)} {_learnt(line)}".strip()
+    whom = f"the surrogate {line.head.explainer}" if line.head.explainer else "the model"
+    return (
+        f"By asking {whom}, an attacker would pick the member in {_range(line.cells['auc'], 1)} of 100 pairs of one "
+        f"member and one outsider ({by}); chance: 50."
+    )
+
+
+def _found(line: views.Line, by: str) -> str:
+    """Who can be found."""
+    alone, right = (_range(line.cells[metric]) for metric in ("singled_out", "reidentified"))
+    return (
+        f"Of 100 answers by {line.head.explainer}, {alone} fit one person alone on a list of people ({by}), and "
+        f"{right} lead to the right person."
+    )
+
+
+def _learnt(line: views.Line) -> str:
+    """What is then known of them, and what would be known anyway."""
+    after, before = _value(line, "disclosed"), _value(line, "imputed")
+    if after is None:
+        return ""
+    known = f"Of the named person's other columns, {words.percent(after, 0)} % are then known"
+    if before is None:
+        return f"{known}; what could be guessed anyway was not measured, since nobody is left outside."
+    return f"{known}; {words.percent(before, 0)} % could be guessed without the answer."
+
+
+def _weight(line: views.Line) -> float:
+    return next((v for m in ("singled_out", "auc") if (v := _value(line, m)) is not None), -1.0)
+
+
+def _value(line: views.Line, metric: str) -> float | None:
+    return line.cells[metric].value if metric in line.cells else None
+
+
+def _range(row: Row, digits: int = 0) -> str:
+    """A share as so many of 100."""
+    low, high = (None if end is None else f"{100 * min(max(end, 0.0), 1.0):.{digits}f}" for end in (row.low, row.high))
+    if low is None or high is None or low == high:
+        return f"about {100 * (row.value or 0.0):.{digits}f}" if row.value else "none"
+    return f"between {low} and {high}"
