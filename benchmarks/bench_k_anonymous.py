@@ -260,7 +260,7 @@ def slow(model: FittedModel, there: Counterfactual, owner: Dataset, whole: float
     print(
         f"  plain Python on {len(got)} of them: NCP {loss:.4f}  pureness {pure:.4f}  "
         f"{1e3 * took / len(got):.0f} ms an answer, {took / len(got) / whole * len(there.rows):.0f} times as long as "
-        f"grasp together, for each different row {took / len(got) / whole * len(np.unique(there.origin)):.0f} times"
+        f"grasp together, for each different row {took / len(got) / whole * len(np.unique(there.rows, axis=0)):.0f} times"
     )
 
 
