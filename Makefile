@@ -66,11 +66,18 @@ format: setup
 	@.venv-surrogates/bin/pip install -qq --disable-pip-version-check --requirement $<
 	@touch $@
 
+.venv-canon/.done: benchmarks/peers/canon.txt
+	@rm -rf .venv-canon
+	@$(PYTHON) -m venv .venv-canon
+	@.venv-canon/bin/pip install -qq --disable-pip-version-check --requirement $<
+	@touch $@
+
 bench: setup
 	@$(MAKE) --no-print-directory .venv-peers/.done || echo "The peers could not be installed; the rest goes on."
 	@$(MAKE) --no-print-directory .venv-private/.done || echo "diffprivlib could not be installed; the rest goes on."
 	@$(MAKE) --no-print-directory .venv-surrogates/.done || echo "lore_sa could not be installed; the rest goes on."
+	@$(MAKE) --no-print-directory .venv-canon/.done || echo "pycanon could not be installed; the rest goes on."
 	@for file in benchmarks/bench_*.py; do $(BIN)/python $$file || exit 1; done
 
 clean:
-	rm -rf .venv .venv-peers .venv-private .venv-surrogates $(OUT) .mypy_cache .ruff_cache .pytest_cache
+	rm -rf .venv .venv-peers .venv-private .venv-surrogates .venv-canon $(OUT) .mypy_cache .ruff_cache .pytest_cache

@@ -256,11 +256,11 @@ def slow(model: FittedModel, there: Counterfactual, owner: Dataset, whole: float
         began = time.process_time()
         got.append(plain.solve(there.rows[i], int(owner.schema.favourable or 0)))
         took += time.process_time() - began
-    pure, loss = np.mean(got, axis=0)
+    (pure, loss), each, rows = np.mean(got, axis=0), took / len(got), len(np.unique(there.rows, axis=0))
     print(
         f"  plain Python on {len(got)} of them: NCP {loss:.4f}  pureness {pure:.4f}  "
-        f"{1e3 * took / len(got):.0f} ms an answer, {took / len(got) / whole * len(there.rows):.0f} times as long as "
-        f"grasp together, for each different row {took / len(got) / whole * len(np.unique(there.rows, axis=0)):.0f} times"
+        f"{1e3 * each:.0f} ms an answer, {each / whole * len(there.rows):.0f} times as long as grasp together, "
+        f"for each different row {each / whole * rows:.0f} times"
     )
 
 
