@@ -108,6 +108,26 @@ class Regions:
         return out
 
 
+def legal(X: Floats, schema: Schema) -> None:
+    """Refuse raw rows (n, D) of another width, with gaps, or with codes that stand for no category.
+
+    >>> from jali.core import Column
+    >>> legal(np.array([[2.0]]), Schema((Column("sex", "category", categories=("f", "m")),)))
+    Traceback (most recent call last):
+    jali.errors.JaliError: Column 'sex' holds a category the schema does not name: add it there, or drop such rows.
+    """
+    if X.ndim != 2 or X.shape[1] != len(schema.columns):
+        raise JaliError(f"Rows of {len(schema.columns)} columns were expected, not an array of shape {X.shape}.")
+    for column, values in zip(schema.columns, X.T, strict=True):
+        if not np.isfinite(values).all():
+            raise JaliError(f"Column {column.name!r} holds a missing or infinite value: fill or drop such rows first.")
+        known = (values >= 0) & (values < len(column.categories)) & (values % 1 == 0)
+        if column.kind == "category" and not known.all():
+            raise JaliError(
+                f"Column {column.name!r} holds a category the schema does not name: add it there, or drop such rows."
+            )
+
+
 def categories(schema: Schema) -> list[int]:
     """Positions of the category columns."""
     return [j for j, column in enumerate(schema.columns) if column.kind == "category"]

@@ -15,7 +15,7 @@ from datetime import date
 import numpy as np
 
 from jali.core import Bools, Column, Floats, Ints, JaliError, Schema, frozen
-from jali.explanation import Counterfactual, Regions, categories
+from jali.explanation import Counterfactual, Regions, categories, legal
 
 WITHHELD = "There is no explanation that may be shown."
 LISTED = 5  # categories and columns that a sentence names; more are counted
@@ -52,8 +52,8 @@ def sentences(
     if ((share < 0) | (share > 1)).any():
         raise JaliError("pure must hold shares from 0 to 1, or NaN where one is unknown.")
     out, found = [WITHHELD] * len(X), np.flatnonzero(there.found)
-    _legal(X, schema)
-    _legal(there.rows[found], schema)
+    legal(X, schema)
+    legal(there.rows[found], schema)
     shown = there.pick(there.found).shown(schema)
     _filled(shown)
     for at, i in enumerate(found):
@@ -61,16 +61,6 @@ def sentences(
         exact = np.array_equal(X[i], shown.low[at])
         out[i] = _sentence(told, schema, exact, share[i], guess[i])
     return out
-
-
-def _legal(X: Floats, schema: Schema) -> None:
-    for column, values in zip(schema.columns, X.T, strict=True):
-        if not np.isfinite(values).all():
-            raise JaliError(f"Column {column.name!r} holds a missing or infinite value: fill or drop such rows first.")
-        if column.kind == "category" and not np.isin(values, np.arange(len(column.categories))).all():
-            raise JaliError(
-                f"Column {column.name!r} holds a category the schema does not name: add it there, or drop such rows."
-            )
 
 
 def _filled(shown: Regions) -> None:

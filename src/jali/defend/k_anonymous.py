@@ -15,9 +15,9 @@ from jali.defend._mutual import mutual
 from jali.defend._optimal import optimal
 from jali.defend._poll import Found, Poll
 from jali.defend._release import Protected, generalised, native, shown
-from jali.explain._native import hopeful, legal, remembered
+from jali.explain._native import hopeful, remembered
 from jali.explain.nice import NICE
-from jali.explanation import Counterfactual, Explainer, Gives, Regions, Wants
+from jali.explanation import Counterfactual, Explainer, Gives, Regions, Wants, legal
 
 POINTS = 1000  # combinations of a box that are asked about in full; of larger ones as many are drawn
 SURE = 1 << 17  # the same for answers that must have a pureness: larger ones are withheld

@@ -11,9 +11,9 @@ from jali.core import Bools, Dataset, Floats, Ints, JaliError, Model, Rng, Schem
 from jali.defend._anonymity import matching
 from jali.defend._crowd import Boxes, Crowd, once
 from jali.defend._release import generalised, native, shown
-from jali.explain._native import hopeful, legal
+from jali.explain._native import hopeful
 from jali.explain.nice import NICE
-from jali.explanation import Counterfactual, Explainer, Gives, Regions, Wants
+from jali.explanation import Counterfactual, Explainer, Gives, Regions, Wants, legal
 
 
 @dataclass(frozen=True)

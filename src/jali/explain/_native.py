@@ -11,6 +11,7 @@ import numpy as np
 
 from jali.core import Bools, Dataset, Floats, Ints, JaliError, Model, Schema
 from jali.explain import _heom
+from jali.explanation import legal
 
 Immutable = Literal["agree", "free"]
 ROWS = 1 << 15  # rows shown to the model at once
@@ -66,26 +67,6 @@ class Pool:
         for start in range(0, len(X), size):
             some = slice(start, min(start + size, len(X)))
             yield some, kind[some, None] == kind[len(X) :]
-
-
-def legal(X: Floats, schema: Schema) -> None:
-    """Refuse raw rows (n, D) of another width, with gaps, or with codes that stand for no category.
-
-    >>> from jali.core import Column
-    >>> legal(np.array([[2.0]]), Schema((Column("sex", "category", categories=("f", "m")),)))
-    Traceback (most recent call last):
-    jali.errors.JaliError: Column 'sex' holds a category the schema does not name: add it there, or drop such rows.
-    """
-    if X.ndim != 2 or X.shape[1] != len(schema.columns):
-        raise JaliError(f"Rows of {len(schema.columns)} columns were expected, not an array of shape {X.shape}.")
-    for column, values in zip(schema.columns, X.T, strict=True):
-        if not np.isfinite(values).all():
-            raise JaliError(f"Column {column.name!r} holds a missing or infinite value: fill or drop such rows first.")
-        known = (values >= 0) & (values < len(column.categories)) & (values % 1 == 0)
-        if column.kind == "category" and not known.all():
-            raise JaliError(
-                f"Column {column.name!r} holds a category the schema does not name: add it there, or drop such rows."
-            )
 
 
 def hopeful(name: str, model: Model, owner: Dataset) -> None:

@@ -12,8 +12,8 @@ from jali.core import Bools, Dataset, Floats, Ints, JaliError, Model, Rng, Schem
 from jali.encoding import Encoding
 from jali.explain import _vae
 from jali.explain._heom import paired
-from jali.explain._native import Pool, hopes, judged, legal, parties, remembered
-from jali.explanation import Counterfactual, Gives, Wants
+from jali.explain._native import Pool, hopes, judged, parties, remembered
+from jali.explanation import Counterfactual, Gives, Wants, legal
 
 LATENT, HIDDEN = 8, 20  # the autoencoder that plausibility is measured with
 EPSILON = 1e-11  # as published: between equal gains per distance it lets the longer step win
