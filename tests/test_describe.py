@@ -103,3 +103,14 @@ def test_groups_are_compared_within_each_target():
     assert found.value == pytest.approx(np.mean(each), abs=1e-5)
     assert found.low < 1 < found.high
     assert found.high - found.low < 0.2
+
+
+def test_none_of_some_records_is_not_none_of_all():
+    """Six records without one who is singled out: the rate may still be 1 - .025 ** (1 / 6)."""
+    value = np.zeros((2, 6), dtype=np.float32)
+    nothing = Evidence((), np.zeros((0, 6, 4)), np.zeros((0, 6, 4), bool), game().member)
+    names = ("e/linkage: singled_out", "e/ncp")
+    rows = measures(nothing, game(), Quality(names, value, np.ones((2, 6), dtype=bool)), {})
+    assert (rows[0].value, rows[0].low) == (0, 0)
+    assert rows[0].high == pytest.approx(1 - 0.025 ** (1 / 6))
+    assert rows[1].high == 0

@@ -13,30 +13,24 @@ from jali.judge import caught
 from jali.measures import RELIANCE, SHOWN, Quality
 from jali.results import Exposed, Row
 from jali.stats.influence import shared_covariance
-from jali.stats.intervals import average, over_units
+from jali.stats.intervals import average, clopper_pearson, over_units
 
 SMALLEST_GROUP = 20
-SHARES = frozenset(
+COUNTED = frozenset(  # what a record either has or has not
     [
         "train_accuracy",
         "test_accuracy",
         "answered",
         "validity",
-        "sparsity",
         "clamped",
         "withheld",
-        "pureness",
-        "ncp",
-        "shared_values",
         "singled_out",
         "at_most_10",
         "newly_singled_out",
         "reidentified",
-        "disclosed",
-        "imputed",
-        "gained",
     ]
 )
+SHARES = COUNTED | {"sparsity", "pureness", "ncp", "shared_values", "disclosed", "imputed", "gained"}
 SOMETIMES = (RELIANCE, "clamped", "gap", "withheld", *SHOWN)  # measures that only some explainers have
 BY_GROUP = ("people", "ncp", "pureness")
 SIGNED = (RELIANCE, "gained")
@@ -157,9 +151,11 @@ def sensitive(data: Dataset) -> dict[str, Bools]:
 def _measure(metric: str, explainer: str, x: Any, unit: Any, record: Any) -> Row:
     if not len(x):
         return Row(kind="measure", metric=metric, explainer=explainer, value=None, reason=NOBODY)
-    e, most = average(x.astype(np.float64), unit, record), 1.0 if metric.rpartition(": ")[2] in SHARES else np.inf
-    least = -1.0 if metric.rpartition(": ")[2] in SIGNED else 0.0
+    e, name = average(x.astype(np.float64), unit, record), metric.rpartition(": ")[2]
+    least, most = -1.0 if name in SIGNED else 0.0, 1.0 if name in SHARES else np.inf
     low, high = (None if side is None else min(max(side, least), most) for side in (e.low, e.high))
+    if name in COUNTED and e.value in (0.0, 1.0) and low is not None:  # none of some records is not none of all
+        low, high = clopper_pearson(int(e.value) * len(np.unique(record)), len(np.unique(record)))
     return Row(kind="measure", metric=metric, explainer=explainer, value=e.value, low=low, high=high, units=e.units)
 
 
