@@ -62,7 +62,9 @@ def audit(
     seed: Annotated[Optional[int], typer.Option(help="Seed of every random draw.")] = None,  # noqa: UP045
     out: Annotated[Path, typer.Option(help="Folder for report, results, evidence and configuration.")] = OUT,
     workers: Annotated[int, typer.Option(help="Processes; 0 means one per core. Changes no number.")] = 0,
-    show_values: Annotated[bool, typer.Option("--show-values", help="Show the raw values of exposed rows.")] = False,
+    show_values: Annotated[
+        bool, typer.Option("--show-values", help="Show people's values, and what they are told.")
+    ] = False,
 ) -> None:
     """Audit a model: train, explain, attack, report. Without options: the embedded example."""
     from jali.front import from_config
@@ -148,7 +150,7 @@ def report(run: Annotated[Path, typer.Argument(help="The folder of a run, or its
 @app.command()
 def reproduce(
     paper: Annotated[str, typer.Argument(help="A paper, such as pawelczyk2022, or a .toml file of your own.")],
-    scale: Annotated[str, typer.Option(help="smoke (seconds), standard (tens of minutes), paper (hours).")] = "smoke",
+    scale: Annotated[str, typer.Option(help="smoke (minutes), standard (an hour or so), paper (many).")] = "smoke",
     only: Annotated[Many, typer.Option(help="A study of the paper; repeat for several. Default: all.")] = None,
     out: Annotated[Path, typer.Option(help="Folder for the page, its pictures and all numbers.")] = REPRODUCTION,
     workers: Annotated[int, typer.Option(help="Processes; 0 means one per core. Changes no number.")] = 0,

@@ -21,6 +21,7 @@ from jali.pictures import pictures
 from jali.plan import usual
 from jali.results import Exposed, Results
 from jali.store import Store, write_text
+from jali.told import told
 
 if TYPE_CHECKING:
     from jali.data._own import OwnTables
@@ -189,10 +190,10 @@ def _run(experiment: Experiment, machine: Machine, config: Config, show_values: 
     if experiment.inquest and not experiment.attack:
         data = experiment.data.load()
         if named or asking.unshadowed(experiment.game, data, experiment.seed):
-            return _asked(experiment, machine, config, data)
+            return _asked(experiment, machine, config, data, show_values)
     outcome = run(replace(experiment, inquest=()), machine)
     if show_values:
-        outcome.results.exposed = pictures(experiment, machine, outcome) or values(outcome)
+        _reveal(experiment, machine, outcome)
     if outcome.data is not None:
         outcome.results.warnings += asking.untried(experiment.explain, outcome.data)
     if experiment.inquest and outcome.data is not None:
@@ -200,12 +201,14 @@ def _run(experiment: Experiment, machine: Machine, config: Config, show_values: 
     return finished(outcome, config, experiment.inquest)
 
 
-def _asked(experiment: Experiment, machine: Machine, config: Config, data: Dataset) -> Audit:
+def _asked(experiment: Experiment, machine: Machine, config: Config, data: Dataset, show_values: bool) -> Audit:
     """An audit by attacks that ask alone, in the game that it says it had."""
     outcome = _held(experiment, machine, data)
     rows = [row for row in outcome.results.rows if row.attack]
     if all(row.value is None for row in rows):
         raise JaliError(rows[0].reason)
+    if show_values:
+        _reveal(experiment, machine, outcome)
     if config.evidence:
         outcome.results.warnings.append("Attacks that ask cannot be repeated from evidence.npz: call jali.audit again.")
         return finished(outcome, config, experiment.inquest)
@@ -246,6 +249,13 @@ def finished(outcome: Outcome, config: Config, inquests: Sequence[Inquest] = ())
     results.facts["versions"] = {"python": platform.python_version(), **{n: version(n) for n in names}}
     results.image = None if data is None else data.schema.image
     return Audit(results, outcome.evidence, outcome.game, config)
+
+
+def _reveal(experiment: Experiment, machine: Machine, outcome: Outcome) -> None:
+    """Put people's values into the results, for a reader who asked for them."""
+    outcome.results.exposed = pictures(experiment, machine, outcome) or values(outcome)
+    if said := told(experiment, machine, outcome):
+        outcome.results.facts["told"] = said
 
 
 def values(outcome: Outcome) -> list[Exposed]:

@@ -91,6 +91,27 @@ def _grid(pixels: Any) -> Picture:
     return Picture(size=pixels.shape, pixels=base64.b64encode(pixels.astype(np.uint8).tobytes()).decode())
 
 
+def answered() -> Results:
+    """People's records and what each of two explainers tells them."""
+    return _answered(("age", "city"), ("21", "Lier"), ("nice", "mondrian(k=5)"), "accept")
+
+
+def hostile_answers() -> Results:
+    """Names of columns, categories, classes and explainers that try to be markup, in what people are told."""
+    return _answered((HOSTILE, HOSTILE + "2"), (HOSTILE, HOSTILE), (HOSTILE, HOSTILE), HOSTILE)
+
+
+def _answered(columns: tuple[str, str], cells: tuple[str, str], explainers: tuple[str, str], hoped: str) -> Results:
+    plain = f"If {columns[1]} were {cells[1] * 9} (not {cells[1]}), the outcome would be {hoped}."
+    said = ([plain, plain[:-1] + " (in about 94 % of the cases this covers)."], [plain, "withheld"], ["no answer"] * 2)
+    shown = dict(zip(columns, cells, strict=True))
+    records = [{"record": 4711 + k, "member": k == 0, "now": "reject", "cells": shown, "more": k, "said": lines}
+               for k, lines in enumerate(said)]  # fmt: skip
+    told = {"model": 2, "hoped": hoped, "explainers": list(explainers), "records": records}
+    base = full()
+    return base.model_copy(update={"facts": base.facts | {"told": told}})
+
+
 def invalid() -> Results:
     """An audit whose members differ from its non-members even without a model."""
     failed = Check(name="blind baseline", passed=False, detail="AUC without the model 0.71, must cover 0.5", value=0.71)
@@ -281,4 +302,6 @@ def _facts() -> dict[str, object]:
 
 
 PICTURES = [pictured, hostile_pictures]
-MAKERS = [full, hostile, invalid, prediction_only, single_target, crowded, released, withheld, asking, *PICTURES]
+ANSWERS = [answered, hostile_answers]
+MAKERS = [full, hostile, invalid, prediction_only, single_target, crowded, released, withheld, asking]
+MAKERS += [*PICTURES, *ANSWERS]

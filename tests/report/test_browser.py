@@ -13,7 +13,7 @@ from . import reproductions, sample
 
 pytestmark = pytest.mark.browser
 SCREENS = [(width, scheme) for width in (1280, 390) for scheme in ("light", "dark")]
-MAKERS = [sample.full, sample.hostile, sample.invalid, *sample.PICTURES]
+MAKERS = [sample.full, sample.hostile, sample.invalid, *sample.PICTURES, *sample.ANSWERS]
 CONTRAST = """() => {
   const linear = v => v <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4;
   const rgb = colour => colour.match(/[\\d.]+/g).slice(0, 3).map(v => linear(v / 255));

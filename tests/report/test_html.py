@@ -65,6 +65,7 @@ def test_sections_stand_in_order(make: sample.Maker) -> None:
     found = re.findall(r'<section id="(\w+)"', page_of(make))
     assert found == [name for name, _ in sections(make())]
     assert ("asked" in found) == (make in (sample.asking, sample.hostile, sample.hostile_pictures))
+    assert ("answers" in found) == (make in sample.ANSWERS)
 
 
 @pytest.mark.parametrize("make", [m for m in MAKERS if m is not sample.hostile])
@@ -107,7 +108,7 @@ def test_invalid_audit_says_so_before_anything_else() -> None:
     assert 'class="alarm"' not in page_of(sample.full)
 
 
-@pytest.mark.parametrize("make", [sample.hostile, sample.hostile_pictures])
+@pytest.mark.parametrize("make", [sample.hostile, sample.hostile_pictures, sample.hostile_answers])
 def test_hostile_names_appear_as_text(make: sample.Maker) -> None:
     page = page_of(make)
     shown = "".join(read(page).text)

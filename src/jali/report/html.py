@@ -7,7 +7,7 @@ from typing import Any
 from markupsafe import Markup
 
 from jali import toml
-from jali.report import curves, figures, headline, linking, views, words
+from jali.report import answers, curves, figures, headline, linking, views, words
 from jali.report.templates import environment
 from jali.results import Results, Row
 
@@ -17,6 +17,7 @@ SECTIONS = (
     ("attacks", "Attacks and channels"),
     ("asked", "Attacks that ask"),
     ("exposed", "Most exposed records"),
+    ("answers", answers.TITLE),
     ("groups", "Exposure by subgroup"),
     ("sanity", "Sanity suite"),
     ("threats", "Threat models"),
@@ -40,6 +41,7 @@ def render(results: Results) -> str:
         .render(
             results=results,
             sections=sections(results),
+            titles=dict(SECTIONS),
             headline=headline.headline(results),
             invalid=headline.invalid(results),
             config=toml.dumps(raw.config),
@@ -51,8 +53,9 @@ def render(results: Results) -> str:
 
 
 def sections(results: Results) -> list[tuple[str, str]]:
-    """Names and titles of the sections; attacks that ask have one where there were any."""
-    return [(name, title) for name, title in SECTIONS if name != "asked" or views.asked(results)]
+    """Names and titles of the sections; attacks that ask and answers have one where there were any."""
+    there = {"asked": bool(views.asked(results)), "answers": bool(answers.told(results))}
+    return [(name, title) for name, title in SECTIONS if there.get(name, True)]
 
 
 def _evidence(results: Results) -> dict[str, Any]:
@@ -97,7 +100,7 @@ def _subgroups(results: Results) -> list[tuple[str, list[Row], Markup]]:
 
 def _card(results: Results) -> list[tuple[str, str]]:
     """The first facts that are short enough to stand beside the headline."""
-    short = [pair for pair in views.pairs(results.facts) if len(pair[1]) <= 24 and len(pair[0]) <= 24]
+    short = [pair for pair in views.pairs(answers.facts(results)) if len(pair[1]) <= 24 and len(pair[0]) <= 24]
     return short[:6]
 
 

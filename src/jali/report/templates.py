@@ -6,7 +6,7 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from jali.report import compared, headline, studies, tiles, views, words
+from jali.report import answers, compared, headline, studies, tiles, views, words
 
 
 def environment() -> Environment:
@@ -15,6 +15,7 @@ def environment() -> Environment:
     made = Environment(loader=loader, autoescape=_escaped, undefined=StrictUndefined, trim_blocks=True)
     made.lstrip_blocks = True
     made.globals.update(words=words, views=views, seen=headline.seen, compared=compared, studies=studies, tiles=tiles)
+    made.globals.update(answers=answers)
     return made
 
 

@@ -11,7 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from jali.report import headline, views, words
+from jali.report import answers, headline, views, words
 from jali.results import Results, Row
 
 METRICS = {"auc": "AUC", "tpr@0.01": "TPR at 1 %", "tpr@0.001": "TPR at 0.1 %"}
@@ -64,10 +64,11 @@ def table(results: Results) -> Table:
 
 
 def tables(results: Results) -> list[Table]:
-    """Attacks on signals, where there are any or nothing else, and attacks that ask."""
-    asked = [_asked(block) for block in views.asked(words.cleaned(results)) if block.title in HEADS]
+    """Attacks on signals, where there are any or nothing else, attacks that ask, and what people are told."""
+    shown = words.cleaned(results)
+    asked = [_asked(block) for block in views.asked(shown) if block.title in HEADS]
     signals = [] if asked and not results.find(kind="attack") else [table(results)]
-    return signals + asked
+    return signals + asked + [answers.table(said) for said in [answers.told(shown)] if said]
 
 
 def _asked(block: views.Block) -> Table:

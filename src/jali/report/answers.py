@@ -1,0 +1,68 @@
+"""What people are told, explainer beside explainer, for a page and for a terminal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from jali.results import Results
+
+TOLD = "told"  # where the facts hold it, if somebody asked for values
+TITLE = "What people are told"
+NONE = ("withheld", "no answer")  # what stands where nobody is told anything
+
+
+def told(results: Results) -> dict[str, Any]:
+    """The target asked, the outcome hoped for, explainers and records; empty unless somebody asked for values."""
+    return dict(results.facts.get(TOLD, {}))
+
+
+def facts(results: Results) -> dict[str, Any]:
+    """The facts without people's values.
+
+    >>> facts(Results(facts={"rows": 9, "told": {"records": []}}))
+    {'rows': 9}
+    """
+    return {name: fact for name, fact in results.facts.items() if name != TOLD}
+
+
+def about(said: dict[str, Any]) -> str:
+    """Who is told, by which model, in one sentence.
+
+    >>> about({"records": [{}, {}], "hoped": "accept", "model": 3})
+    'Target model 3 denies these 2 records the outcome accept.'
+    """
+    many, hoped = len(said["records"]), said["hoped"]
+    them = f"these {many} records" if many > 1 else "this record"
+    does = f"denies {them} the outcome {hoped}" if hoped else f"was asked about {them}; no outcome is favourable"
+    return f"Target model {said['model']} {does}."
+
+
+def row(record: dict[str, Any]) -> str:
+    """A record by the names of its columns, in short.
+
+    >>> row({"cells": {"age": "21", "city": "Lier"}, "more": 10})
+    'age 21, city Lier and 10 more columns'
+    """
+    cells = ", ".join(f"{name} {value}" for name, value in record["cells"].items())
+    return f"{cells} and {record['more']} more column{'s' * (record['more'] > 1)}" if record["more"] else cells
+
+
+def state(record: dict[str, Any]) -> str:
+    """What the target knows of a record, and what it says."""
+    return f"now {record['now']}, {'trained on it' if record['member'] else 'not trained on it'}"
+
+
+def table(said: dict[str, Any]) -> Table:
+    """One row per record, one column per explainer; user text is never read as markup."""
+    out = Table(title=Text(TITLE, style="bold"), box=box.SIMPLE_HEAD, show_lines=True)
+    out.caption = Text(f"{about(said)} These are values of people's records.", style="dim")
+    for name in ("record", *said["explainers"]):
+        out.add_column(Text(name), overflow="fold", ratio=1)
+    for record in said["records"]:
+        head = Text.assemble(f"row {record['record']}, {state(record)}\n", (row(record), "dim"))
+        out.add_row(head, *map(Text, record["said"]))
+    return out
