@@ -25,13 +25,14 @@ def page(found: Reproduction) -> str:
     >>> page(Reproduction(paper="p", title="T", citation="C", scale="smoke", command="c")).startswith("<!doctype html>")
     True
     """
-    found = words.cleaned(found)
+    note, found = paragraphs(found.note), words.cleaned(found)
     parts = sections(found.findings)
     return (
         environment()
         .get_template("reproduction.html.j2")
         .render(
             found=found,
+            note=note,
             sections=[(s, forest(f"ours-{k}", s)) for k, s in enumerate(parts, 1)],
             plates=plates(found.drawings),
             made=_made(found),
@@ -45,16 +46,25 @@ def markdown(found: Reproduction) -> dict[str, str]:
     >>> list(markdown(Reproduction(paper="p", title="T", citation="C", scale="smoke", command="c")))
     ['p.md']
     """
-    found = words.cleaned(found)
+    note, found = [escape(text) for text in paragraphs(found.note)], words.cleaned(found)
     folder, files = slug(found.paper), dict[str, str]()
     shown = [_pictured(section, k, folder, files) for k, section in enumerate(sections(found.findings), 1)]
     drawn = [(escape(plate.title), plate.reading, _drawn(plate, folder, files)) for plate in plates(found.drawings)]
     text = (
         environment()
         .get_template("reproduction.md.j2")
-        .render(found=words.cleaned(found, escape), command=found.command, sections=shown, plates=drawn)
+        .render(found=words.cleaned(found, escape), note=note, command=found.command, sections=shown, plates=drawn)
     )
     return {f"{folder}.md": text, **files}
+
+
+def paragraphs(note: str) -> list[str]:
+    r"""What blank lines part, each cleaned.
+
+    >>> paragraphs("One.\n\nTwo,\nstill two.")
+    ['One.', 'Two, still two.']
+    """
+    return [text for part in note.split("\n\n") if (text := words.clean(part).strip())]
 
 
 def table(found: Reproduction) -> Table:
