@@ -18,9 +18,9 @@ from jali.experiment import Experiment, Machine, run
 from jali.explanation import Counterfactual, Regions
 from jali.front import audit
 from jali.report import answers
-from jali.sentences import sentences
+from jali.sentences import sentences, value
 from jali.store import Store
-from jali.told import NOTHING, PEOPLE, SHORT, WITHHELD, told, value
+from jali.told import NOTHING, PEOPLE, SHORT, WITHHELD, told
 from tests.pictures import Bars
 
 EXPLAIN_WITH = ["nice", "k_anonymous(nice(), k=12)", "linear_recourse"]
@@ -117,7 +117,7 @@ def target(shown):
 
 
 def test_records_are_denied_and_written_by_column(shown, target):
-    data, said = Loans().load(), shown.results.facts["told"]
+    data, said = Loans().load(), shown.results.told
     assert (said["model"], said["hoped"], said["explainers"]) == (0, "granted", SPECS)
     assert len(said["records"]) == PEOPLE
     for record in said["records"]:
@@ -137,11 +137,11 @@ def test_exposed_people_come_first_among_those_with_as_many_answers(shown, targe
     answered = {i: evidence.observed[told_of, i, 0].sum() for i in denied}
     order = sorted(denied, key=lambda i: (-answered[i], i not in exposed, i))
     assert exposed & denied
-    assert [r["record"] for r in shown.results.facts["told"]["records"]] == order[:PEOPLE]
+    assert [r["record"] for r in shown.results.told["records"]] == order[:PEOPLE]
 
 
 def test_sentences_are_those_of_the_answers_that_were_audited(shown, target):
-    data, said = Loans().load(), shown.results.facts["told"]
+    data, said = Loans().load(), shown.results.told
     owner = data.rows(shown.game.member[:, 0])
     for at, name in enumerate(said["explainers"]):
         explainer = parts.build("explain", EXPLAIN_WITH[at])
@@ -173,7 +173,7 @@ def inside(x, region, j):
 
 
 def test_generalised_answers_stand_beside_those_of_one_person(shown):
-    plain, wide, _ = zip(*(r["said"] for r in shown.results.facts["told"]["records"]), strict=True)
+    plain, wide, _ = zip(*(r["said"] for r in shown.results.told["records"]), strict=True)
     assert all(line.endswith("the outcome would be granted.") for line in plain)
     assert not any(re.search(r"\d to \d|left open", line) for line in plain)
     assert any(re.search(r"age were .*\(\d+ to \d+, not \d+\)", line) for line in wide)
@@ -239,7 +239,7 @@ def test_the_target_comes_from_the_store_and_no_store_changes_nothing(tmp_path, 
 def test_nothing_is_made_or_written_unless_asked_for(tmp_path, monkeypatch):
     monkeypatch.setattr("jali.front.told", lambda *_: pytest.fail("answers were made"))
     quiet = found(explain=EXPLAIN_WITH[:1])
-    assert "told" not in quiet.results.facts
+    assert not quiet.results.told
     page = quiet.save(tmp_path).read_text()
     written = page + (tmp_path / "results.json").read_text() + (tmp_path / "audit.toml").read_text() + repr(quiet)
     assert "would be granted" not in written
@@ -251,7 +251,7 @@ def test_nothing_is_made_or_written_unless_asked_for(tmp_path, monkeypatch):
 
 def test_page_and_terminal_show_all_of_it(shown, tmp_path):
     page, plain = shown.save(tmp_path).read_text(), repr(shown)
-    for record in shown.results.facts["told"]["records"]:
+    for record in shown.results.told["records"]:
         assert all(f"<span>{line}</span>" in page for line in record["said"])
         assert f"Row {record['record']} <span" in page
         assert f"row {record['record']}" in plain
@@ -262,13 +262,13 @@ def test_page_and_terminal_show_all_of_it(shown, tmp_path):
 def test_attacks_that_ask_alone_show_it_too():
     asked = found(attack=["linkage"], knowledge="register", show_values=True)
     assert not asked.results.find(kind="attack")
-    assert [len(r["said"]) for r in asked.results.facts["told"]["records"]] == [3] * PEOPLE
+    assert [len(r["said"]) for r in asked.results.told["records"]] == [3] * PEOPLE
 
 
 def test_pictures_and_attributions_have_no_sentences():
     more = {"explain": ["input_x_gradient"], "show_values": True}
-    assert "told" not in found(**more).results.facts
-    assert "told" not in found(**more | {"data": Bars(240), "explain": ["linear_recourse"]}).results.facts
+    assert not found(**more).results.told
+    assert not found(**more | {"data": Bars(240), "explain": ["linear_recourse"]}).results.told
 
 
 def test_nobody_denied_is_nobody_told():
@@ -282,7 +282,7 @@ def test_long_records_are_cut():
     assert SHORT == 12
     wide = audit("logistic", data="lending(n=300)", explain=["linear_recourse"], attack=["calibrated"],
                  game="rotate(models=2)", show_values=True)  # fmt: skip
-    for record in wide.results.facts["told"]["records"]:
+    for record in wide.results.told["records"]:
         assert (len(record["cells"]), record["more"]) == (12, 10)
         assert answers.row(record).endswith(" and 10 more columns")
 

@@ -101,7 +101,7 @@ def digest(*arrays: Any) -> str:
 
 def run_block(block: Block) -> list[list[Arrays]]:
     """What each channel and each inquest of each column of a block left; whatever is new is kept in the store."""
-    models, scenes = _models(block), dict[int, Scene]()
+    models, scenes = models_of(block), dict[int, Scene]()
     works: list[Channel | Inquest] = [*block.channels, *block.inquests]
     out = []
     for at in range(len(block.columns)):
@@ -144,7 +144,7 @@ def observe(model: Model, data: Dataset, roles: Roles, channel: Channel, seed: i
     value, found = np.zeros((len(channel.signals), len(data))), np.zeros(len(data), dtype=bool)
     quality, there = np.zeros((kinds, len(data)), dtype=np.float32), np.zeros((kinds, len(data)), dtype=bool)
     near = Neighbourhood(owner)
-    for tile, rows in _tiles(roles.asked):
+    for tile, rows in tiles(roles.asked):
         seen = look(model, data, owner, channel.explainer, rows, stream(seed, EXPLAIN, label, column, tile))
         began = time.perf_counter()
         found[rows] = True if channel.explainer is None else getattr(seen, channel.explainer.gives).found
@@ -167,7 +167,7 @@ def observe(model: Model, data: Dataset, roles: Roles, channel: Channel, seed: i
     return arrays if channel.explainer else arrays | {"parity": np.array(company(model, data, roles.member))}
 
 
-def _tiles(asked: Bools) -> Iterator[tuple[int, Ints]]:
+def tiles(asked: Bools) -> Iterator[tuple[int, Ints]]:
     """Number and rows of every tile in which somebody is asked about."""
     for tile, start in enumerate(range(0, len(asked), TILE)):
         rows = start + np.flatnonzero(asked[start : start + TILE])
@@ -204,7 +204,7 @@ def look(model: Model, data: Dataset, owner: Dataset, explainer: Explainer | Non
     return seen
 
 
-def _models(block: Block) -> Callable[[int], Model]:
+def models_of(block: Block) -> Callable[[int], Model]:
     """Models of a block by position, trained on first use, in one call with others that are needed and missing."""
     made: dict[int, Model] = {}
 

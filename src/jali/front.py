@@ -20,6 +20,7 @@ from jali.inquests import Inquest
 from jali.pictures import pictures
 from jali.plan import usual
 from jali.results import Exposed, Results
+from jali.sentences import value
 from jali.store import Store, write_text
 from jali.told import told
 
@@ -255,7 +256,7 @@ def _reveal(experiment: Experiment, machine: Machine, outcome: Outcome) -> None:
     """Put people's values into the results, for a reader who asked for them."""
     outcome.results.exposed = pictures(experiment, machine, outcome) or values(outcome)
     if said := told(experiment, machine, outcome):
-        outcome.results.facts["told"] = said
+        outcome.results.told = said
 
 
 def values(outcome: Outcome) -> list[Exposed]:
@@ -268,10 +269,7 @@ def values(outcome: Outcome) -> list[Exposed]:
 
 def row_values(data: Dataset, record: int) -> dict[str, str]:
     """One raw row as text, for a reader who asked for it."""
-    out = {}
-    for x, column in zip(data.X[record], data.schema.columns, strict=True):
-        out[column.name] = column.categories[int(x)] if column.kind == "category" else f"{x:g}"
-    return out
+    return {c.name: value(c, float(x)) for c, x in zip(data.schema.columns, data.X[record], strict=True)}
 
 
 def threats(results: Results, game: Game) -> list[dict[str, str]]:

@@ -14,7 +14,7 @@ from itertools import islice
 import numpy as np
 from scipy.special import softmax
 
-from jali.columns import EXPLAIN, TILE, Channel, _models, look, stream
+from jali.columns import EXPLAIN, TILE, Channel, look, models_of, stream
 from jali.core import Dataset, Floats, Game, Ints, Model
 from jali.experiment import Experiment, Machine, Outcome, blocks
 from jali.explanation import Explainer
@@ -97,7 +97,7 @@ class _Asked:
     def model(self, column: int) -> Model:
         """The model of one column, from the store where it is there."""
         columns = blocks(self.experiment, self.data, self.game, self.machine, ())
-        return _models(next(islice(columns, column, None)))(0)
+        return models_of(next(islice(columns, column, None)))(0)
 
     def seen(self, model: Model, explainer: Explainer, record: int, column: int) -> _Seen:
         """What the explainer says about the record, from the stream that the audit explained it with."""

@@ -137,6 +137,7 @@ class Results(BaseModel):
     warnings: list[str] = Field(default_factory=list)
     broken: list[str] = Field(default_factory=list)
     promises: list[Promise] = Field(default_factory=list)
+    told: dict[str, Any] = Field(default_factory=dict)  # what people are told, if somebody asked for values
     timings: dict[str, float] = Field(default_factory=dict)
 
     @property

@@ -133,6 +133,19 @@ def _number(column: Column, x: float, low: float, high: float) -> str:
     return f"{change} ({_range(low, high, places)}, not {_written(x, places)})"
 
 
+def value(column: Column, x: float) -> str:
+    """One value as the sentences write it.
+
+    >>> value(Column("income"), 21000.5), value(Column("city", "category", categories=("Lier",)), 0.0)
+    ('21,000.5', 'Lier')
+    """
+    if column.kind == "category":
+        return column.categories[int(x)]
+    if x == 0 or (column.kind == "integer" and _dated(x)):
+        return f"{x:z.0f}"
+    return _written(x, _places(column, (x,)))
+
+
 def _dated(value: float) -> bool:
     try:
         return 1900 <= date.fromisoformat(f"{value:.0f}").year < 2100

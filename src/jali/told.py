@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from jali.columns import EXPLAIN, JUDGE, Channel, _models, _tiles, look, stream
-from jali.core import Bools, Column, Dataset, Floats, Game, Ints, Model
+from jali.columns import EXPLAIN, JUDGE, Channel, look, models_of, stream, tiles
+from jali.core import Bools, Dataset, Floats, Game, Ints, Model
 from jali.defend._anonymity import pureness
 from jali.experiment import Experiment, Machine, Outcome, blocks
 from jali.explanation import Counterfactual, Explainer
 from jali.parallel import alone
-from jali.sentences import _dated, _places, _written, sentences
+from jali.sentences import sentences, value
 
 PEOPLE = 3
 SHORT = 12  # columns of a record that are written out; more are counted
@@ -53,7 +53,7 @@ def told(experiment: Experiment, machine: Machine, outcome: Outcome) -> dict[str
 def _model(experiment: Experiment, data: Dataset, game: Game, machine: Machine) -> Model:
     """The first target, from the store where it is there."""
     columns = blocks(experiment, data, game, replace(machine, block=1), ())
-    return _models(next(islice(columns, int(game.targets[0]), None)))(0)
+    return models_of(next(islice(columns, int(game.targets[0]), None)))(0)
 
 
 def _answers(outcome: Outcome, explainers: list[Explainer]) -> Ints:
@@ -101,7 +101,7 @@ class _Asked:
         """What the explainer tells each of the records, from the streams that the audit explained and judged with."""
         owner, out = self.data.rows(self.game.member[:, self.column]), dict[int, str]()
         where = zlib.crc32(Channel(explainer, ()).name.encode()), self.column
-        for tile, rows in _tiles(self.game.cells()[:, self.column]):
+        for tile, rows in tiles(self.game.cells()[:, self.column]):
             if (mine := np.isin(rows, records)).any():
                 seen = look(self.model, self.data, owner, explainer, rows, stream(self.seed, EXPLAIN, *where, tile))
                 there, X = seen.answer.pick(mine), self.data.X[rows[mine]]
@@ -134,16 +134,3 @@ def _marked(lines: list[str], there: Counterfactual) -> list[str]:
 def _decided(model: Model, X: Floats) -> Ints:
     """Labels (n,) of raw rows."""
     return np.asarray(model.logits(X).argmax(axis=1)) if len(X) else np.zeros(0, dtype=np.int64)
-
-
-def value(column: Column, x: float) -> str:
-    """One value as the sentences write it.
-
-    >>> value(Column("income"), 21000.5), value(Column("city", "category", categories=("Lier",)), 0.0)
-    ('21,000.5', 'Lier')
-    """
-    if column.kind == "category":
-        return column.categories[int(x)]
-    if x == 0 or (column.kind == "integer" and _dated(x)):
-        return f"{x:z.0f}"
-    return _written(x, _places(column, (x,)))

@@ -109,7 +109,7 @@ def _answered(columns: tuple[str, str], cells: tuple[str, str], explainers: tupl
                for k, lines in enumerate(said)]  # fmt: skip
     told = {"model": 2, "hoped": hoped, "explainers": list(explainers), "records": records}
     base = full()
-    return base.model_copy(update={"facts": base.facts | {"told": told}})
+    return base.model_copy(update={"told": told})
 
 
 def invalid() -> Results:

@@ -26,7 +26,7 @@ def test_one_row_per_record_and_one_column_per_explainer() -> None:
         "Row 4713 now reject, not trained on it age 21, city Lier and 2 more columns",
     ]
     lines = [re.findall(r'<span( class="none")?>([^<]*)</span>', cells) for _, cells in rows]
-    expected = [record["said"] for record in answers.told(sample.answered())["records"]]
+    expected = [record["said"] for record in sample.answered().told["records"]]
     assert [[line for _, line in some] for some in lines] == expected
     assert [[bool(mark) for mark, _ in some] for some in lines] == [[False, False], [False, True], [True, True]]
     assert "Target model 2 denies these 3 records the outcome accept." in section
@@ -36,12 +36,11 @@ def test_one_row_per_record_and_one_column_per_explainer() -> None:
 def test_it_stands_on_the_page_once_and_not_among_the_facts() -> None:
     page = render(sample.answered())
     assert page.count("the outcome would be accept") == 3
-    assert "told" not in answers.facts(sample.answered())
-    assert answers.facts(sample.answered()) == sample.full().facts
+    assert sample.answered().facts == sample.full().facts
 
 
 def test_nothing_is_said_where_nobody_asked_for_it() -> None:
-    assert answers.told(sample.full()) == {}
+    assert sample.full().told == {}
     assert answers.TITLE not in render(sample.full()) + text.plain(sample.full())
 
 
@@ -51,7 +50,7 @@ def test_it_survives_being_written_and_read() -> None:
 
 
 def test_a_terminal_shows_it_all_however_narrow() -> None:
-    said = answers.told(sample.answered())
+    said = sample.answered().told
     for width in (60, 80, 120):
         console = Console(file=io.StringIO(), width=width, record=True)
         console.print(answers.table(said))
@@ -62,5 +61,5 @@ def test_a_terminal_shows_it_all_however_narrow() -> None:
 
 
 def test_one_record_is_one_record() -> None:
-    said = answers.told(sample.answered())
+    said = sample.answered().told
     assert answers.about(said | {"records": said["records"][:1]}).startswith("Target model 2 denies this record the")

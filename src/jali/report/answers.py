@@ -8,25 +8,8 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from jali.results import Results
-
-TOLD = "told"  # where the facts hold it, if somebody asked for values
 TITLE = "What people are told"
 NONE = ("withheld", "no answer")  # what stands where nobody is told anything
-
-
-def told(results: Results) -> dict[str, Any]:
-    """The target asked, the outcome hoped for, explainers and records; empty unless somebody asked for values."""
-    return dict(results.facts.get(TOLD, {}))
-
-
-def facts(results: Results) -> dict[str, Any]:
-    """The facts without people's values.
-
-    >>> facts(Results(facts={"rows": 9, "told": {"records": []}}))
-    {'rows': 9}
-    """
-    return {name: fact for name, fact in results.facts.items() if name != TOLD}
 
 
 def about(said: dict[str, Any]) -> str:

@@ -54,7 +54,7 @@ def render(results: Results) -> str:
 
 def sections(results: Results) -> list[tuple[str, str]]:
     """Names and titles of the sections; attacks that ask and answers have one where there were any."""
-    there = {"asked": bool(views.asked(results)), "answers": bool(answers.told(results))}
+    there = {"asked": bool(views.asked(results)), "answers": bool(results.told)}
     return [(name, title) for name, title in SECTIONS if there.get(name, True)]
 
 
@@ -100,7 +100,7 @@ def _subgroups(results: Results) -> list[tuple[str, list[Row], Markup]]:
 
 def _card(results: Results) -> list[tuple[str, str]]:
     """The first facts that are short enough to stand beside the headline."""
-    short = [pair for pair in views.pairs(answers.facts(results)) if len(pair[1]) <= 24 and len(pair[0]) <= 24]
+    short = [pair for pair in views.pairs(results.facts) if len(pair[1]) <= 24 and len(pair[0]) <= 24]
     return short[:6]
 
 

@@ -68,7 +68,7 @@ def tables(results: Results) -> list[Table]:
     shown = words.cleaned(results)
     asked = [_asked(block) for block in views.asked(shown) if block.title in HEADS]
     signals = [] if asked and not results.find(kind="attack") else [table(results)]
-    return signals + asked + [answers.table(said) for said in [answers.told(shown)] if said]
+    return signals + asked + ([answers.table(shown.told)] if shown.told else [])
 
 
 def _asked(block: views.Block) -> Table:
