@@ -159,7 +159,7 @@ def linked(claims: Links, origin: Ints | None, found: Bools, scene: Scene) -> tu
     if origin is not None:
         right[real] = who[person[real]] == who[origin[real]]
     value, there = np.zeros((len(LINKED), len(person))), np.tile(found, (len(LINKED), 1))
-    value[:5] = crowd, alone, few, alone & first, right
+    value[:5] = crowd, alone, few, alone & real & first, right
     there[5], there[6:] = real, real & (len(scene.others) > 0)
     truth, sure = scene.owner.X[person[real]], np.divide(1.0, crowd[real], dtype=np.float64)
     near = _neighbours(truth, scene)
@@ -249,23 +249,23 @@ def _oracle(inquest: Inquest, scene: Scene) -> tuple[Oracle, list[tuple[Floats, 
     return Oracle(schema, made.models[0].logits, tell), kept
 
 
-def _again(explainer: Explainer, scene: Scene) -> Callable[[Floats], Regions] | None:
-    """What an explainer would show of people with rows X (n, D), if it can be run like that.
+def _again(explainer: Explainer, scene: Scene) -> Callable[[Floats, Ints], Regions] | None:
+    """What an explainer would show of people who (n,) of a register if they had rows X (n, D), if it can be run so.
 
-    Only combinations of quasi-identifiers that somebody behind the model has can be shown; others stay as they are.
+    Nobody is shown who is not behind the model, or to whom it does not give the outcome that the row has: there, the
+    row itself stands for no answer.
     """
     made = getattr(explainer, "again", None)
     if made is None:
         return None
-    quasi = [c.role == "quasi" for c in scene.owner.schema.columns]
-    there = {row.tobytes() for row in scene.owner.X[:, quasi]}
+    schema, labels = scene.owner.schema, scene.model.logits(scene.owner.X).argmax(axis=1)
 
-    def again(X: Floats) -> Regions:
-        known = np.array([row.tobytes() in there for row in X[:, quasi]], dtype=bool)
-        out, some = Regions.of(X, scene.owner.schema), made(scene.model, X[known], scene.owner)
-        low, high, allowed = out.low.copy(), out.high.copy(), out.allowed.copy()
-        low[known], high[known], allowed[known] = some.low, some.high, some.allowed
-        return Regions(low, high, allowed, scene.owner.schema)
+    def again(X: Floats, who: Ints) -> Regions:
+        able, out = who < len(labels), Regions.of(X, schema)
+        able[able] = labels[who[able]] == scene.model.logits(X[able]).argmax(axis=1)
+        some, low, high, allowed = made(scene.model, X[able], scene.owner), X.copy(), X.copy(), out.allowed.copy()
+        low[able], high[able], allowed[able] = some.low, some.high, some.allowed
+        return Regions(low, high, allowed, schema)
 
     return again
 

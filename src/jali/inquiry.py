@@ -20,7 +20,7 @@ def silent(X: Floats) -> Explanation:
     raise JaliError(f"This attack reads explanations, and {len(X)} were asked of an oracle that gives none.")
 
 
-def unmade(X: Floats) -> Regions:  # noqa: ARG001 (as what makes them)
+def unmade(X: Floats, who: Ints) -> Regions:  # noqa: ARG001 (as what makes them)
     """Answers that cannot be made again."""
     raise JaliError(
         "This attack makes answers again, and what it asks cannot be run like that: it needs k_anonymous or mondrian, "
@@ -33,7 +33,7 @@ class Oracle:
     """A model, or what explains it, as an outsider meets it: it answers questions and counts them.
 
     ask gives class scores (n, C) of raw rows (n, D), tell explanations of them, again what would be shown of people who
-    have them. shows says what comes out of the scores: the label alone, or probabilities too.
+    (n,) of a register if they had them. shows says what comes out of the scores: the label alone, or probabilities too.
 
     >>> oracle = Oracle(Schema(()), lambda X: np.stack([-X[:, 0], X[:, 0]], axis=1), shows="label")
     >>> oracle.labels(np.array([[1.0], [-1.0]])), oracle.queries
@@ -44,7 +44,7 @@ class Oracle:
     ask: Callable[[Floats], Floats] = field(repr=False)
     tell: Callable[[Floats], Explanation] = field(default=silent, repr=False)
     shows: Literal["label", "probabilities"] = "probabilities"
-    again: Callable[[Floats], Regions] = field(default=unmade, repr=False)
+    again: Callable[[Floats, Ints], Regions] = field(default=unmade, repr=False)
     queries: int = 0
 
     def labels(self, X: Floats) -> Ints:

@@ -55,12 +55,12 @@ def test_parts_are_those_of_plain_loops(seed):
     said = model.logits(owner.X).argmax(axis=1)
     rows = np.flatnonzero(said == 1)[:10]
     crowd, poll, cores = around(owner, model, rows)
-    found = mutual(crowd, poll, cores, 5)
+    found = mutual(crowd, poll, cores, said, 5)
     regions = crowd.regions(found.boxes, owner.X[rows])
     for i, own in enumerate(rows):
         mine = np.repeat(owner.X[[own]], len(owner), axis=0)
         mine[:, quasi] = owner.X[:, quasi]
-        able = np.flatnonzero(model.logits(mine).argmax(axis=1) == 1)
+        able = np.flatnonzero((model.logits(mine).argmax(axis=1) == 1) & (said == 1))
         assert found.there[i] == (len(able) >= 5)
         part = part_of(owner, quasi, able, own, 5) if found.there[i] else np.array([own])
         for j in quasi:
@@ -85,29 +85,38 @@ def test_k_people_would_get_the_same_answer(monkeypatch, block):
         who = np.flatnonzero(one.covers(owner.X, np.array([0, 2, 3, 4]))[0])
         rows = np.repeat(owner.X[[out.origin[i]]], len(who), axis=0)
         rows[:, [0, 2, 3, 4]] = owner.X[who][:, [0, 2, 3, 4]]
-        able = model.logits(rows).argmax(axis=1) == 1
+        able = (model.logits(rows).argmax(axis=1) == 1) & (model.logits(owner.X[who]).argmax(axis=1) == 1)
         same = part.again(model, rows, owner).same(one.pick(np.zeros(len(who), dtype=int)))
         assert (able & same).sum() >= 5
         assert (able & same)[who == out.origin[i]].all()
 
 
-def test_withheld_where_fewer_than_k_have_the_outcome():
+def test_withheld_where_fewer_than_k_could_be_shown():
+    """Seven people have the outcome: seven can share an answer, eight cannot."""
     owner, _, X = setting(60)
-    lucky = owner.X[:4, 1]
-    model = Rule(lambda Z: np.isin(Z[:, 1], lucky) & (Z[:, 0] == owner.X[0, 0]))
-    at = np.flatnonzero(model.logits(owner.X).argmax(axis=1) == 1)
-    assert 0 < len(at) < 5
-    people = int((owner.X[:, 0] == owner.X[0, 0]).sum())
-    out = answers(KAnonymous(solver="mutual", k=people + 1), model, X, owner)
-    assert not out.found.any()
-    assert out.withheld.all()
-    assert answers(KAnonymous(solver="mutual", k=people), model, X, owner).found.all()
+    lucky = owner.X[:7, 1]
+    model = Rule(lambda Z: np.isin(Z[:, 1], lucky))
+    assert not answers(KAnonymous(solver="mutual", k=8), model, X, owner).found.any()
+    assert answers(KAnonymous(solver="mutual", k=8), model, X, owner).withheld.all()
+    assert answers(KAnonymous(solver="mutual", k=7), model, X, owner).found.all()
+
+
+def test_people_are_counted_once():
+    """Seven rows of four people, all with the outcome."""
+    owner, _, X = setting(60)
+    groups = np.r_[[0, 0, 1, 1, 2, 2, 3], np.arange(10, 63)]
+    owner = Dataset(owner.X, owner.y, owner.schema, groups=groups)
+    model = Rule(lambda Z: np.isin(Z[:, 1], owner.X[:7, 1]))
+    out = answers(KAnonymous(solver="mutual", k=4), model, X, owner)
+    assert out.found.any()
+    assert np.isin(out.origin[out.found], [0, 2, 4, 6]).all()  # others are not where their person is counted
+    assert not answers(KAnonymous(solver="mutual", k=5), model, X, owner).found.any()
 
 
 def test_blocks_hold_enough_people_and_everybody_once():
     owner, _ = mixed(400, 0, ages=30)
     crowd = Crowd.of(owner)
-    blocks = _mutual._blocks(crowd, 50)
+    blocks = _mutual._blocks(crowd, crowd.count, 50)
     people = np.bincount(blocks, crowd.count)
     assert len(people) > 2
     assert people.min() >= 50

@@ -18,10 +18,10 @@ class Replay:
     """Linkage that rules out whoever the answer cannot have been made for.
 
     Everybody within the stated quasi-identifiers is given the private values that stand in the answer. by = "model":
-    those remain who would have the outcome promised, by the model's labels. by = "defence": of these, those for whom
-    the same answer would have been made. That needs the defence, the model's labels of the training rows and
-    everybody's quasi-identifiers: an insider, and the case that k-anonymity by least change does not reckon with.
-    Answers whose private values are ranges rule out nobody.
+    those remain who would have the outcome promised, by the model's labels. by = "defence": of these, those to whom the
+    model really gives it, and for whom the same answer would have been made. That needs the defence, the model's labels
+    of the training rows and everybody's quasi-identifiers: an insider, with whom k-anonymity by least change does not
+    reckon. Each answer is judged alone. Answers whose private values are ranges rule out nobody.
 
     Wong et al., Minimality Attack in Privacy Preserving Data Publishing, VLDB 2007, turned on the explanations of
     Goethals, Sörensen and Martens, 2022.
@@ -53,11 +53,18 @@ class Replay:
             rows = np.where(quasi, known.X[person], there.rows[answer[at]])
             left = _promised(oracle, rows, records.X[answer], at)
             if self.by == "defence":
-                left[left] = oracle.again(rows[left]).same(shown.pick(answer[at[left]]))
+                left[left] = oracle.again(rows[left], person[left]).same(shown.pick(answer[at[left]]))
             fits[at[~left], person[~left]] = False
             return fits
 
-        return named(there, shown.kinds(), known, rng, sift)
+        return named(there, _asked(oracle, records.X, shown), known, rng, sift)
+
+
+def _asked(oracle: Oracle, X: Floats, shown: Regions) -> Ints:
+    """A number (n,) for each answer, the same where the same is shown, and promised."""
+    if oracle.schema.favourable is not None:
+        return shown.kinds()
+    return np.unique(np.column_stack([shown.kinds(), oracle.labels(X)]), axis=0, return_inverse=True)[1].reshape(-1)
 
 
 def _exact(shown: Regions, private: Bools) -> Bools:

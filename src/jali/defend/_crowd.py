@@ -64,7 +64,8 @@ class Crowd:
     """The people behind a model, counted by their quasi-identifiers.
 
     quasi (Q,): columns. values: of each quasi-identifier those that occur, sorted. cells (C, Q) with count (C,) people
-    each; place (N,): the cell of a training row. weight (Q,): what each quasi-identifier counts in NCP, one in all.
+    each; place (N,): the cell of a training row; first: the row at which each person is counted. weight (Q,): what each
+    quasi-identifier counts in NCP, one in all.
     ranged (Q,): those whose boxes are ranges, which are the numbers.
     """
 
@@ -74,6 +75,7 @@ class Crowd:
     cells: Ints
     count: Ints
     place: Ints
+    first: Ints
     weight: Floats
     ranged: Bools
 
@@ -93,7 +95,7 @@ class Crowd:
             first = np.unique(owner.groups, return_index=True)[1]
         count = np.bincount(place[first], minlength=len(cells))
         ranged = np.array([owner.schema.columns[j].kind != "category" for j in quasi])
-        return cls(owner.schema, quasi, known, cells, count, place, weight, ranged)
+        return cls(owner.schema, quasi, known, cells, count, place, first, weight, ranged)
 
     @cached_property
     def step(self) -> Floats:
@@ -118,6 +120,10 @@ class Crowd:
                     "pass the training rows that the wrapped explainer took it from."
                 )
         return out
+
+    def labelled(self, labels: Ints, label: int) -> Ints:
+        """How many people of each cell (C,) have a label, of those (N,) of the training rows."""
+        return np.bincount(self.place[self.first[labels[self.first] == label]], minlength=len(self.cells))
 
     def find(self, codes: Ints) -> Ints:
         """The cell (n,) of each combination (n, Q), all of which occur."""

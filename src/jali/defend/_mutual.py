@@ -3,12 +3,15 @@
 A box that is the least around one person tells who it was made for: make it again for everybody inside, and drop those
 whose box comes out different (Wong et al., Minimality Attack in Privacy Preserving Data Publishing, 2007). Here the
 people who have the promised outcome with the private values of the counterfactual are cut into parts, by rules that
-look at all of them alike, and the answer is the box of a part.
+look at all of them alike, and the answer is the box of a part. Only people to whom the model gives that outcome count,
+since nobody else is ever shown, and whoever holds its labels knows that.
 """
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
@@ -21,40 +24,51 @@ from jali.defend._poll import Found, Poll
 BLOCK = 500  # people at least in a part that is cut by quasi-identifiers alone, before a model is asked about it
 
 
-def mutual(crowd: Crowd, poll: Poll, cores: Cores, k: int) -> Found:
-    """Boxes of k people or more who all have the outcome promised, and who would all get this box.
+def mutual(crowd: Crowd, poll: Poll, cores: Cores, labels: Ints, k: int) -> Found:
+    """Boxes of k people or more who all could be the one shown, and who would all get this box.
 
-    There is none where fewer than k people of a block have the outcome.
+    labels (N,): what the model says of the training rows; nobody with another one than promised is ever shown. There
+    is no box where fewer than k people of a block have the outcome with the private values shown.
     """
-    n, blocks = len(cores.own), once(crowd, ("blocks", k), lambda: _blocks(crowd, max(BLOCK, 2 * k)))
-    boxes, there, own = crowd.around(cores.own), np.zeros(n, dtype=bool), crowd.find(cores.own)
-    groups = _alike(crowd, cores, blocks[own])
-    able = [np.flatnonzero(blocks == blocks[own[who[0]]]) for who in groups]
-    sizes = [len(cells) for cells in able]
-    first = np.repeat(np.array([who[0] for who in groups], dtype=np.int64), sizes)
-    good = poll.good(first, crowd.cells[np.concatenate([np.zeros(0, np.int64), *able])])
-    for who, cells, mine in zip(groups, able, np.split(good, np.cumsum(sizes)[:-1]), strict=False):
-        who, cells = who[mine[np.searchsorted(cells, own[who])]], cells[mine]
-        for some, part in _parts(crowd, cells, own[who], k) if crowd.count[cells].sum() >= k else ():
-            there[who[some]] = True
-            boxes.put(who[some], _hull(crowd, part))
+    n, own, seen = len(cores.own), crowd.find(cores.own), zlib.crc32(labels.tobytes())
+    boxes, there = crowd.around(cores.own), np.zeros(n, dtype=bool)
+    for label in np.unique(cores.wanted):
+        count, mine = crowd.labelled(labels, int(label)), np.flatnonzero(cores.wanted == label)
+        blocks = once(crowd, ("blocks", k, label, seen), partial(_blocks, crowd, count, max(BLOCK, 2 * k)))
+        mine = mine[blocks[own[mine]] >= 0]
+        groups = _alike(crowd, cores, mine, blocks[own])
+        able = [np.flatnonzero(blocks == blocks[own[who[0]]]) for who in groups]
+        first = np.repeat([who[0] for who in groups], [len(cells) for cells in able]).astype(np.int64)
+        good = poll.good(first, crowd.cells[np.concatenate([np.zeros(0, np.int64), *able])])
+        ends = np.cumsum([len(cells) for cells in able])
+        for who, cells, end in zip(groups, able, ends, strict=True):
+            some = cells[good[end - len(cells) : end]]
+            _fill(crowd, count, boxes, there, who[np.isin(own[who], some)], some, own, k)
     return Found(boxes, poll.pureness(boxes, np.arange(n))[0], crowd.ncp(boxes), there, np.zeros(n))
 
 
-def _alike(crowd: Crowd, cores: Cores, block: Ints) -> list[Ints]:
-    """Those of n counterfactuals that differ in nothing but their quasi-identifiers within a block (n,)."""
-    rows = np.column_stack([np.delete(cores.rows, crowd.quasi, axis=1), cores.wanted, block])
+def _fill(crowd: Crowd, count: Ints, boxes: Boxes, there: Bools, who: Ints, cells: Ints, own: Ints, k: int) -> None:
+    """Write the boxes of counterfactuals who (m,), in cells own (n,), among the cells of those who could be shown."""
+    if count[cells].sum() >= k:
+        for some, part in _parts(crowd, count, cells, own[who], k):
+            there[who[some]] = True
+            boxes.put(who[some], _hull(crowd, part))
+
+
+def _alike(crowd: Crowd, cores: Cores, mine: Ints, block: Ints) -> list[Ints]:
+    """Those of some counterfactuals (m,) that differ in nothing but their quasi-identifiers within a block (n,)."""
+    rows = np.column_stack([np.delete(cores.rows, crowd.quasi, axis=1), block])[mine]
     which = np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1)
     order = np.argsort(which, kind="stable")
-    return np.split(order, np.flatnonzero(np.diff(which[order])) + 1) if len(rows) else []
+    return np.split(mine[order], np.flatnonzero(np.diff(which[order])) + 1) if len(mine) else []
 
 
-def _blocks(crowd: Crowd, least: int) -> Ints:
-    """The block (C,) that each cell is in."""
-    out, many, todo = np.zeros(len(crowd.cells), dtype=np.int64), 0, [np.arange(len(crowd.cells))]
+def _blocks(crowd: Crowd, count: Ints, least: int) -> Ints:
+    """The block (C,) that each cell is in, -1 where none of the people counted (C,) is."""
+    out, many, todo = np.full(len(crowd.cells), -1, dtype=np.int64), 0, [np.flatnonzero(count)]
     while todo:
         cells = todo.pop()
-        left = _cut(crowd, cells, least)
+        left = _cut(crowd, count, cells, least)
         if left is None:
             out[cells], many = many, many + 1
         else:
@@ -62,12 +76,12 @@ def _blocks(crowd: Crowd, least: int) -> Ints:
     return out
 
 
-def _parts(crowd: Crowd, cells: Ints, own: Ints, k: int) -> Iterator[tuple[Ints, Ints]]:
+def _parts(crowd: Crowd, count: Ints, cells: Ints, own: Ints, k: int) -> Iterator[tuple[Ints, Ints]]:
     """Parts of some cells (c,) that cannot be cut further, each with the positions of those of own (m,) in it."""
     todo = [(cells, np.arange(len(own)))] if len(own) else []
     while todo:
         cells, who = todo.pop()
-        left = _cut(crowd, cells, k)
+        left = _cut(crowd, count, cells, k)
         if left is None:
             yield who, cells
         else:
@@ -76,13 +90,13 @@ def _parts(crowd: Crowd, cells: Ints, own: Ints, k: int) -> Iterator[tuple[Ints,
             todo += [side for side in sides if len(side[1])]
 
 
-def _cut(crowd: Crowd, cells: Ints, k: int) -> Bools | None:
+def _cut(crowd: Crowd, people: Ints, cells: Ints, k: int) -> Bools | None:
     """Which of some cells (c,) go to one side of the cut that lowers NCP most, k people on both sides; None for none.
 
-    NCP is that of the boxes of both sides, each for as many people as it has. Numbers are cut between two values,
-    categories into one value and the others.
+    people (C,): how many are counted in each cell. NCP is that of the boxes of both sides, each for as many as it has.
+    Numbers are cut between two values, categories into one value and the others.
     """
-    count = crowd.count[cells]
+    count = people[cells]
     total, best = count.sum(), None
     least = total * crowd.ncp(_hull(crowd, cells))[0] - SAME
     for q in range(len(crowd.quasi) if total >= 2 * k else 0):

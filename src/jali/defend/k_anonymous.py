@@ -133,7 +133,7 @@ class KAnonymous:
         if self.solver == "as_released":
             return as_released(crowd, poll, cores, y, effort)
         if self.solver == "mutual":
-            return mutual(crowd, poll, cores, self.k)
+            return mutual(crowd, poll, cores, said, self.k)
         found = grasp(crowd, poll, cores, said, effort)
         if self.solver == "grasp":
             return found
