@@ -45,6 +45,7 @@ SOLVERS: tuple[Literal["grasp", "optimal", "mutual", "as_released"], ...] = (
     "mutual",
     "as_released",
 )
+FREE = NICE(immutable="free", ranges="owner")
 Box = list[set[float]]
 
 
@@ -181,7 +182,7 @@ def solvers(model: Model, there: Counterfactual, owner: Dataset) -> float:
     count, seconds, loss = len(there.found), {}, {}
     some = [np.arange(count) == i for i in ranks(count, ALONE)]
     for solver in SOLVERS:
-        part = KAnonymous(solver=solver)
+        part = KAnonymous(FREE, solver=solver)
         part.protect(model, there.pick(some[0]), owner)  # labels are asked for here
         began = time.perf_counter()
         runs = [timed(part, model, there, owner)]
@@ -233,8 +234,7 @@ def compare(name: str) -> None:
     model = forest.fit(owner, np.ones((size, 1), dtype=bool), [np.random.default_rng(0)])[0]
     assert isinstance(model, FittedModel)
     X = X[model.logits(X).argmax(axis=1) != data.schema.favourable][:MOST]
-    nice = NICE(immutable="free", ranges="owner")
-    there = nice.explain(model, X, data.schema, owner, np.random.default_rng(0))
+    there = FREE.explain(model, X, data.schema, owner, np.random.default_rng(0))
     print(f"{name}: {size} training rows, {len(X)} answers from {len(np.unique(there.rows, axis=0))} people")
     whole = solvers(model, there, owner)
     cut(model, X, there, owner, "normalised")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -97,9 +97,15 @@ def mixed(n: int, seed: int, ages: int = 12, hard: float = 0.5) -> tuple[Dataset
     return Dataset(X, model.logits(X).argmax(axis=1), schema), model
 
 
+def settled(owner: Dataset, names: tuple[str, ...] = ("sex", "children")) -> Dataset:
+    """The same people, with columns that cannot change."""
+    columns = tuple(replace(c, mutable=c.name not in names) for c in owner.schema.columns)
+    return Dataset(owner.X, owner.y, replace(owner.schema, columns=columns), owner.groups)
+
+
 def around(owner: Dataset, model: Rule, rows, most: int = 1000) -> tuple[Crowd, Poll, Cores]:
     """What a solver is given for some training rows."""
-    crowd = Crowd.of(owner)
+    crowd = Crowd.of(owner, agree=True)
     said = model.logits(owner.X).argmax(axis=1)
     cores = Cores(owner.X[rows], crowd.coded(owner.X[rows]), said[rows])
     return crowd, Poll(model, crowd, cores.rows, cores.wanted, most), cores
@@ -111,7 +117,9 @@ def every_box(owner: Dataset, row: Floats):
     choices = []
     for j in quasi:
         values = np.unique(owner.X[:, j])
-        if owner.schema.columns[j].kind == "category":
+        if not owner.schema.columns[j].mutable:
+            choices.append([[row[j]]])
+        elif owner.schema.columns[j].kind == "category":
             others = [v for v in values if v != row[j]]
             sets = itertools.chain.from_iterable(itertools.combinations(others, r) for r in range(len(others) + 1))
             choices.append([sorted([row[j], *s]) for s in sets])

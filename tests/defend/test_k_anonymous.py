@@ -22,7 +22,7 @@ from jali.explain.scfe import SCFE
 from jali.explanation import Counterfactual, Regions
 from jali.models.sklearn import Sklearn
 from jali.sentences import sentences
-from tests.defend.crowds import LISA, TOY, Rule, bank, mixed, toy
+from tests.defend.crowds import LISA, TOY, Rule, bank, mixed, settled, toy
 
 QUASI = np.array([0, 2, 3, 4])
 FOLDER = Path(os.environ.get("JALI_DATA") or Path(__file__).resolve().parents[3] / "shared" / "data")
@@ -328,13 +328,14 @@ def test_real_tables(name, monkeypatch):
     forest = Sklearn("sklearn.ensemble:RandomForestClassifier", "n_estimators=50")
     model = forest.fit(owner, np.ones((cut, 1), bool), [np.random.default_rng(0)])[0]
     X = X[model.logits(X).argmax(axis=1) != data.schema.favourable][:15]
-    there = NICE(immutable="free").explain(model, X, data.schema, owner, np.random.default_rng(0))
-    ours, best = (KAnonymous(solver=s).protect(model, there, owner) for s in ("grasp", "optimal"))
+    free = NICE(immutable="free")
+    there = free.explain(model, X, data.schema, owner, np.random.default_rng(0))
+    ours, best = (KAnonymous(free, solver=s).protect(model, there, owner) for s in ("grasp", "optimal"))
     assert ours.able.all()
     assert min(ours.people.min(), best.people.min()) >= 10
     assert (best.loss <= ours.loss + 1e-12).all()
     assert (best.loss - best.bound < 1e-9).mean() > 0.9
-    cut_up = answers(Mondrian(NICE(immutable="free")), model, X, owner)
+    cut_up = answers(Mondrian(free), model, X, owner)
     assert ours.loss[ours.who.of].mean() < ncp(cut_up.regions, owner).mean()
 
 
@@ -371,3 +372,29 @@ def test_people_with_several_rows_are_no_proof():
     same = Dataset(owner.X, owner.y, owner.schema, groups=np.arange(len(owner)) // 2)
     assert answers(KAnonymous(solver="optimal"), model, X[:20], owner).gap.max() == 0
     assert (answers(KAnonymous(solver="optimal"), model, X[:20], same).gap > 0).all()
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        *(KAnonymous(solver=solver, k=5) for solver in ("grasp", "optimal", "mutual", "as_released")),
+        Mondrian(k=5),
+        Mondrian(k=5, widths="raw"),
+    ],
+)
+def test_what_the_asker_shares_with_the_person_shown_is_not_widened(part):
+    """Whoever knows who asked knows these values of the person shown: k people must have them."""
+    owner, model, X = setting(600)
+    owner = settled(owner)
+    out = answers(part, model, X, owner)
+    assert out.found.mean() > 0.5
+    regions = out.regions.pick(out.found)
+    assert (regions.low[:, 2] == X[out.found, 2]).all()
+    assert (regions.high[:, 2] == X[out.found, 2]).all()
+    assert (regions.allowed[:, 4].sum(axis=1) == 1).all()
+    fits = regions.covers(owner.X, QUASI)
+    agree = (owner.X[:, None, [2, 4]] == X[out.found][:, [2, 4]]).all(axis=2).T
+    assert ((fits & agree).sum(axis=1) >= 5).all()
+    free = dataclasses.replace(part, inner=NICE(immutable="free"))
+    wide = answers(free, model, X, owner).regions
+    assert ((wide.allowed[:, 4].sum(axis=1) == 2) | (wide.low[:, 2] < wide.high[:, 2])).any()

@@ -6,7 +6,7 @@ import pytest
 from jali.defend import _optimal
 from jali.defend._grasp import Effort, grasp
 from jali.defend._optimal import optimal
-from tests.defend.crowds import Rule, around, brute, mixed, purity
+from tests.defend.crowds import Rule, around, brute, mixed, purity, settled
 
 
 def solved(owner, model, rows, k, floor=None, alpha=5):
@@ -18,9 +18,11 @@ def solved(owner, model, rows, k, floor=None, alpha=5):
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("floor", [None, 0.0, 0.8, 1.0])
-def test_the_least_box_of_all(seed, floor):
-    """Every box there is, tried one by one, for a table of two numbers and two categories."""
-    owner, model = mixed(40, seed, ages=6)
+@pytest.mark.parametrize("kept", [(), ("sex", "children")])
+def test_the_least_box_of_all(seed, floor, kept):
+    """Every box there is, tried one by one, for a table of two numbers and two categories, some of them kept."""
+    owner, model = mixed(40 if not kept else 120, seed, ages=6)
+    owner = settled(owner, kept)
     rows = np.flatnonzero(model.logits(owner.X).argmax(axis=1) == 1)[:2]
     _, cores, start, found = solved(owner, model, rows, 5, floor)
     for i, row in enumerate(rows):

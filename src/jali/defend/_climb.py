@@ -210,7 +210,9 @@ def _more(crowd: Crowd, boxes: Boxes) -> _Changes:
     """Every way to take in a category, or the next value at an end of a range."""
     out = []
     for q, known in enumerate(crowd.values):
-        if crowd.ranged[q]:
+        if crowd.fixed[q]:
+            out.append(_turned(crowd, boxes, np.zeros((len(boxes.low), crowd.wide), dtype=bool), q))
+        elif crowd.ranged[q]:
             able = np.column_stack([boxes.low[:, q] > 0, boxes.high[:, q] < len(known) - 1])
             out.append(_moved(crowd, boxes, able, q, np.array([-1, 0]), np.array([0, 1])))
         else:

@@ -66,7 +66,8 @@ class Crowd:
     quasi (Q,): columns. values: of each quasi-identifier those that occur, sorted. cells (C, Q) with count (C,) people
     each; place (N,): the cell of a training row; first: the row at which each person is counted. weight (Q,): what each
     quasi-identifier counts in NCP, one in all.
-    ranged (Q,): those whose boxes are ranges, which are the numbers.
+    ranged (Q,): those whose boxes are ranges, which are the numbers. fixed (Q,): those that are never widened, because
+    the person shown has the value of whoever asked.
     """
 
     schema: Schema
@@ -78,14 +79,18 @@ class Crowd:
     first: Ints
     weight: Floats
     ranged: Bools
+    fixed: Bools
 
     @classmethod
-    def of(cls, owner: Dataset, weights: tuple[float, ...] = ()) -> Crowd:
-        """The people of a table; rows of one group are one person, who is counted where the first of them lies."""
-        return once(owner, ("crowd", weights), lambda: cls._counted(owner, weights))
+    def of(cls, owner: Dataset, weights: tuple[float, ...] = (), agree: bool = False) -> Crowd:
+        """The people of a table; rows of one group are one person, who is counted where the first of them lies.
+
+        With agree, answers agree with the record in what cannot change.
+        """
+        return once(owner, ("crowd", weights, agree), lambda: cls._counted(owner, weights, agree))
 
     @classmethod
-    def _counted(cls, owner: Dataset, weights: tuple[float, ...]) -> Crowd:
+    def _counted(cls, owner: Dataset, weights: tuple[float, ...], agree: bool) -> Crowd:
         quasi = quasi_columns(owner.schema)
         weight, known = shares(owner.schema, quasi, weights), tuple(levels(owner)[j] for j in quasi)
         codes = [np.searchsorted(values, owner.X[:, j]) for j, values in zip(quasi, known, strict=True)]
@@ -95,7 +100,8 @@ class Crowd:
             first = np.unique(owner.groups, return_index=True)[1]
         count = np.bincount(place[first], minlength=len(cells))
         ranged = np.array([owner.schema.columns[j].kind != "category" for j in quasi])
-        return cls(owner.schema, quasi, known, cells, count, place, first, weight, ranged)
+        fixed = np.array([agree and not owner.schema.columns[j].mutable for j in quasi])
+        return cls(owner.schema, quasi, known, cells, count, place, first, weight, ranged, fixed)
 
     @cached_property
     def step(self) -> Floats:
@@ -120,6 +126,11 @@ class Crowd:
                     "pass the training rows that the wrapped explainer took it from."
                 )
         return out
+
+    def agreeing(self, cells: Ints) -> list[Ints]:
+        """Some cells (c,), those together that are alike in what is fixed."""
+        which = np.unique(self.cells[cells][:, self.fixed], axis=0, return_inverse=True)[1].reshape(-1)
+        return [cells[which == part] for part in range(which.max(initial=-1) + 1)] if self.fixed.any() else [cells]
 
     def labelled(self, labels: Ints, label: int) -> Ints:
         """How many people of each cell (C,) have a label, of those (N,) of the training rows."""

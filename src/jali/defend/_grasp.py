@@ -121,7 +121,8 @@ def grown(
             left, inside = left[few], inside[few]
             if not len(left):
                 break
-            many = able[cores.wanted[who[left]]]
+            apart = (crowd.cells[:, crowd.fixed] != cores.own[who[left]][:, None, crowd.fixed]).any(axis=2)
+            many = np.where(apart, 0, able[cores.wanted[who[left]]])
             cell = _neighbour(crowd.gap(boxes.pick(left)), many, inside, effort.alpha, draws[left, step], counted)
             there[left[cell < 0]] = False
             left, cell = left[cell >= 0], cell[cell >= 0]

@@ -65,7 +65,7 @@ def _alike(crowd: Crowd, cores: Cores, mine: Ints, block: Ints) -> list[Ints]:
 
 def _blocks(crowd: Crowd, count: Ints, least: int) -> Ints:
     """The block (C,) that each cell is in, -1 where none of the people counted (C,) is."""
-    out, many, todo = np.full(len(crowd.cells), -1, dtype=np.int64), 0, [np.flatnonzero(count)]
+    out, many, todo = np.full(len(crowd.cells), -1, dtype=np.int64), 0, crowd.agreeing(np.flatnonzero(count))
     while todo:
         cells = todo.pop()
         left = _cut(crowd, count, cells, least)

@@ -120,6 +120,9 @@ def _possible(crowd: Crowd, poll: Poll, cores: Cores, which: Ints, limit: Floats
     beyond such a value.
     """
     near = [costs(crowd, cores.own[i]) < limit[i] - SAME for i in which]
+    for able, i in zip(near, which, strict=True):
+        able[crowd.fixed] = False
+        able[np.arange(len(able)), cores.own[i]] = True
     strict = [(i, *np.nonzero(able)) for i, able in zip(which, near, strict=True) if floor[i] > 1 - SAME]
     codes = [np.zeros((0, len(crowd.quasi)), dtype=np.int64)]
     for i, q, v in strict:

@@ -51,6 +51,14 @@ def native(
     return there, owner
 
 
+def agrees(inner: Explainer) -> bool:
+    """Whether the rows that an explainer shows agree with the record in what cannot change.
+
+    Whoever knows the record then knows these values of the person shown, so they must not be widened.
+    """
+    return getattr(inner, "immutable", "free") == "agree"
+
+
 def shown(name: str, there: Counterfactual, owner: Dataset) -> Shown:
     """The training rows behind the answers; an answer that is none is refused."""
     origin = there.origin if there.origin is not None else np.full(len(there.found), -1)

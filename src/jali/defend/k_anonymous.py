@@ -14,7 +14,7 @@ from jali.defend._grasp import Cores, Effort, as_released, grasp
 from jali.defend._mutual import mutual
 from jali.defend._optimal import optimal
 from jali.defend._poll import Found, Poll
-from jali.defend._release import Protected, generalised, native, shown
+from jali.defend._release import Protected, agrees, generalised, native, shown
 from jali.explain._native import hopeful, remembered
 from jali.explain.nice import NICE
 from jali.explanation import Counterfactual, Explainer, Gives, Regions, Wants, legal
@@ -38,6 +38,7 @@ class KAnonymous:
     "mutual" gives an answer that k people share (`_mutual`): whoever can run all this and holds everybody's
     quasi-identifiers cannot rule them out, as is possible with the others (`replay`). It loses more.
 
+    What cannot change is not widened where the wrapped explainer keeps it as it is in the record (immutable="agree").
     An answer that fewer than k people match, by a count of its own, or of less pureness than `floor`, is withheld. One
     row is widened in one way, whoever asks and however often, so that its answers have nothing to intersect.
 
@@ -90,7 +91,7 @@ class KAnonymous:
 
     def protect(self, model: Model, there: Counterfactual, owner: Dataset) -> Protected:
         """What becomes of the training rows that counterfactuals show."""
-        crowd, who = Crowd.of(owner, self.weights), shown("k_anonymous", there, owner)
+        crowd, who = Crowd.of(owner, self.weights, agrees(self.inner)), shown("k_anonymous", there, owner)
         if crowd.count.sum() < self.k:
             raise JaliError(f"k_anonymous: k = {self.k} is more than the {crowd.count.sum()} people trained on.")
         if len(there.found):
@@ -111,7 +112,7 @@ class KAnonymous:
 
         Whoever holds the model, its labels of the training rows and everybody's quasi-identifiers can make this.
         """
-        crowd, said = Crowd.of(owner, self.weights), remembered(model, owner.X)[1]
+        crowd, said = Crowd.of(owner, self.weights, agrees(self.inner)), remembered(model, owner.X)[1]
         hoped = model.logits(rows).argmax(axis=1)
         found = self._solved(crowd, model, Cores(rows, crowd.coded(rows), hoped), said, owner.y)
         regions = crowd.regions(found.boxes, rows)

@@ -10,7 +10,7 @@ import numpy as np
 from jali.core import Bools, Dataset, Floats, Ints, JaliError, Model, Rng, Schema
 from jali.defend._anonymity import matching
 from jali.defend._crowd import Boxes, Crowd, once
-from jali.defend._release import generalised, native, shown
+from jali.defend._release import agrees, generalised, native, shown
 from jali.explain._native import hopeful
 from jali.explain.nice import NICE
 from jali.explanation import Counterfactual, Explainer, Gives, Regions, Wants, legal
@@ -57,7 +57,7 @@ class Mondrian:
         there, owner = native("mondrian", self.inner, model, X, schema, owner, rng)
         if len(there.found):
             hopeful("mondrian", model, owner)
-        who, crowd = shown("mondrian", there, owner), Crowd.of(owner)
+        who, crowd = shown("mondrian", there, owner), Crowd.of(owner, agree=agrees(self.inner))
         if crowd.count.sum() < self.k:
             raise JaliError(f"mondrian: k = {self.k} is more than the {crowd.count.sum()} people trained on.")
         regions = self.again(model, owner.X[who.rows], owner)
@@ -65,14 +65,14 @@ class Mondrian:
 
     def again(self, model: Model, rows: Floats, owner: Dataset) -> Regions:  # noqa: ARG002 (as k_anonymous)
         """What would be shown of people with rows (n, D), whose quasi-identifiers are among those trained on."""
-        crowd = Crowd.of(owner)
+        crowd = Crowd.of(owner, agree=agrees(self.inner))
         part, boxes = once(crowd, (self.k, self.widths), lambda: partition(crowd, self.k, self.widths == "raw"))
         return crowd.regions(boxes.pick(part[crowd.find(crowd.coded(rows))]), rows)
 
 
 def partition(crowd: Crowd, k: int, raw: bool) -> tuple[Ints, Boxes]:
     """The part (C,) that each cell is in, and the box of each part."""
-    part, many, todo = np.zeros(len(crowd.cells), dtype=np.int64), 0, [np.arange(len(crowd.cells))]
+    part, many, todo = np.zeros(len(crowd.cells), dtype=np.int64), 0, crowd.agreeing(np.arange(len(crowd.cells)))
     while todo:
         cells = todo.pop()
         left = _cut(crowd, cells, k, raw)
