@@ -3,7 +3,7 @@ from __future__ import annotations
 import html
 import re
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
@@ -15,6 +15,8 @@ READ = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 
 
 @given(NASTY)
+@example("1.")
+@example("12)")
 def test_a_paragraph_shows_the_text_as_it_is(text: str) -> None:
     wanted = " ".join(clean(text).split())
     shown = READ.render(f"{escape(wanted)}\n")

@@ -10,7 +10,7 @@ from jali.report.words import clean
 
 # An underscore inside a word is plain text, as in growing_spheres.
 SPECIAL = re.compile(r"[\\`*\[\]<>|~$&]|(?<![^\W_])_|_(?![^\W_])")
-OPENING = re.compile(r"^(\s*)([#+=>-]|\d{1,9}(?=[.)]\s))")
+OPENING = re.compile(r"^(\s*)([#+=>-]|\d{1,9}(?=[.)](?:\s|$)))")
 
 
 def escape(text: str) -> str:
