@@ -54,22 +54,10 @@ format: setup
 	@$(PEERS) --no-deps --requirement benchmarks/peers/alone.txt
 	@touch $@
 
-.venv-private/.done: benchmarks/peers/private.txt
-	@rm -rf .venv-private
-	@$(PYTHON) -m venv .venv-private
-	@.venv-private/bin/pip install -qq --disable-pip-version-check --requirement $<
-	@touch $@
-
-.venv-surrogates/.done: benchmarks/peers/surrogates.txt
-	@rm -rf .venv-surrogates
-	@$(PYTHON) -m venv .venv-surrogates
-	@.venv-surrogates/bin/pip install -qq --disable-pip-version-check --requirement $<
-	@touch $@
-
-.venv-canon/.done: benchmarks/peers/canon.txt
-	@rm -rf .venv-canon
-	@$(PYTHON) -m venv .venv-canon
-	@.venv-canon/bin/pip install -qq --disable-pip-version-check --requirement $<
+.venv-%/.done: benchmarks/peers/%.txt
+	@rm -rf .venv-$*
+	@$(PYTHON) -m venv .venv-$*
+	@.venv-$*/bin/pip install -qq --disable-pip-version-check --requirement $<
 	@touch $@
 
 bench: setup

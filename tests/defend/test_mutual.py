@@ -116,7 +116,7 @@ def test_people_are_counted_once():
 def test_blocks_hold_enough_people_and_everybody_once():
     owner, _ = mixed(400, 0, ages=30)
     crowd = Crowd.of(owner)
-    blocks = _mutual._blocks(crowd, crowd.count, 50)
+    blocks = crowd.parted(np.arange(len(crowd.cells)), lambda cells: _mutual._cut(crowd, crowd.count, cells, 50))
     people = np.bincount(blocks, crowd.count)
     assert len(people) > 2
     assert people.min() >= 50

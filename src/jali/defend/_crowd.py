@@ -132,6 +132,30 @@ class Crowd:
         which = np.unique(self.cells[cells][:, self.fixed], axis=0, return_inverse=True)[1].reshape(-1)
         return [cells[which == part] for part in range(which.max(initial=-1) + 1)] if self.fixed.any() else [cells]
 
+    def parted(self, cells: Ints, cut: Callable[[Ints], Bools | None]) -> Ints:
+        """The part (C,) that each of some cells is in, -1 for others, if those that agree are cut until cut says None.
+
+        cut says which of some cells go to one side.
+        """
+        out, many, todo = np.full(len(self.cells), -1, dtype=np.int64), 0, self.agreeing(cells)
+        while todo:
+            some = todo.pop()
+            left = cut(some)
+            if left is None:
+                out[some], many = many, many + 1
+            else:
+                todo += [some[left], some[~left]]
+        return out
+
+    def hulls(self, cells: Ints, place: Ints) -> Boxes:
+        """The least boxes (V,) that hold the cells (c,) of each place, of which there are 0 to V - 1."""
+        order, codes, named = np.argsort(place, kind="stable"), self.cells[cells], np.flatnonzero(~self.ranged)
+        starts = np.searchsorted(place[order], np.arange(place.max() + 1))
+        low, high = np.minimum.reduceat(codes[order], starts), np.maximum.reduceat(codes[order], starts)
+        allowed = np.zeros((*low.shape, self.wide), dtype=bool)
+        allowed[place[:, None], named, codes[:, named]] = True
+        return Boxes(low, high, allowed)
+
     def labelled(self, labels: Ints, label: int) -> Ints:
         """How many people of each cell (C,) have a label, of those (N,) of the training rows."""
         return np.bincount(self.place[self.first[labels[self.first] == label]], minlength=len(self.cells))

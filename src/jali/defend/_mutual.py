@@ -34,7 +34,8 @@ def mutual(crowd: Crowd, poll: Poll, cores: Cores, labels: Ints, k: int) -> Foun
     boxes, there = crowd.around(cores.own), np.zeros(n, dtype=bool)
     for label in np.unique(cores.wanted):
         count, mine = crowd.labelled(labels, int(label)), np.flatnonzero(cores.wanted == label)
-        blocks = once(crowd, ("blocks", k, label, seen), partial(_blocks, crowd, count, max(BLOCK, 2 * k)))
+        cut = partial(_cut, crowd, count, k=max(BLOCK, 2 * k))
+        blocks = once(crowd, ("blocks", k, label, seen), partial(crowd.parted, np.flatnonzero(count), cut))
         mine = mine[blocks[own[mine]] >= 0]
         groups = _alike(crowd, cores, mine, blocks[own])
         able = [np.flatnonzero(blocks == blocks[own[who[0]]]) for who in groups]
@@ -43,16 +44,11 @@ def mutual(crowd: Crowd, poll: Poll, cores: Cores, labels: Ints, k: int) -> Foun
         ends = np.cumsum([len(cells) for cells in able])
         for who, cells, end in zip(groups, able, ends, strict=True):
             some = cells[good[end - len(cells) : end]]
-            _fill(crowd, count, boxes, there, who[np.isin(own[who], some)], some, own, k)
+            shown = who[np.isin(own[who], some)]
+            for at, part in _parts(crowd, count, some, own[shown], k):
+                there[shown[at]] = True
+                boxes.put(shown[at], _hull(crowd, part))
     return Found(boxes, poll.pureness(boxes, np.arange(n))[0], crowd.ncp(boxes), there, np.zeros(n))
-
-
-def _fill(crowd: Crowd, count: Ints, boxes: Boxes, there: Bools, who: Ints, cells: Ints, own: Ints, k: int) -> None:
-    """Write the boxes of counterfactuals who (m,), in cells own (n,), among the cells of those who could be shown."""
-    if count[cells].sum() >= k:
-        for some, part in _parts(crowd, count, cells, own[who], k):
-            there[who[some]] = True
-            boxes.put(who[some], _hull(crowd, part))
 
 
 def _alike(crowd: Crowd, cores: Cores, mine: Ints, block: Ints) -> list[Ints]:
@@ -63,22 +59,9 @@ def _alike(crowd: Crowd, cores: Cores, mine: Ints, block: Ints) -> list[Ints]:
     return np.split(mine[order], np.flatnonzero(np.diff(which[order])) + 1) if len(mine) else []
 
 
-def _blocks(crowd: Crowd, count: Ints, least: int) -> Ints:
-    """The block (C,) that each cell is in, -1 where none of the people counted (C,) is."""
-    out, many, todo = np.full(len(crowd.cells), -1, dtype=np.int64), 0, crowd.agreeing(np.flatnonzero(count))
-    while todo:
-        cells = todo.pop()
-        left = _cut(crowd, count, cells, least)
-        if left is None:
-            out[cells], many = many, many + 1
-        else:
-            todo += [cells[left], cells[~left]]
-    return out
-
-
 def _parts(crowd: Crowd, count: Ints, cells: Ints, own: Ints, k: int) -> Iterator[tuple[Ints, Ints]]:
-    """Parts of some cells (c,) that cannot be cut further, each with the positions of those of own (m,) in it."""
-    todo = [(cells, np.arange(len(own)))] if len(own) else []
+    """Parts of k people of some cells (c,) that cannot be cut, each with the positions of those of own (m,) in it."""
+    todo = [(cells, np.arange(len(own)))] if len(own) and count[cells].sum() >= k else []
     while todo:
         cells, who = todo.pop()
         left = _cut(crowd, count, cells, k)
@@ -114,7 +97,7 @@ def _cut(crowd: Crowd, people: Ints, cells: Ints, k: int) -> Bools | None:
 
 def _sides(crowd: Crowd, cells: Ints, place: Ints, ranged: bool) -> tuple[Boxes, Boxes]:
     """Boxes of both sides of every cut by one quasi-identifier; place (c,): which of its V > 1 values a cell has."""
-    each = _hulls(crowd, cells, place)
+    each = crowd.hulls(cells, place)
     upto, after = _upto(each), _turned(_upto(_turned(each)))
     if ranged:
         return upto.pick(slice(0, -1)), after.pick(slice(1, None))
@@ -126,17 +109,7 @@ def _sides(crowd: Crowd, cells: Ints, place: Ints, ranged: bool) -> tuple[Boxes,
 
 def _hull(crowd: Crowd, cells: Ints) -> Boxes:
     """The least box (1,) that holds some cells."""
-    return _hulls(crowd, cells, np.zeros(len(cells), dtype=np.int64))
-
-
-def _hulls(crowd: Crowd, cells: Ints, place: Ints) -> Boxes:
-    """The least boxes (V,) that hold the cells (c,) of each place, of which there are 0 to V - 1."""
-    order, codes, named = np.argsort(place, kind="stable"), crowd.cells[cells], np.flatnonzero(~crowd.ranged)
-    starts = np.searchsorted(place[order], np.arange(place.max() + 1))
-    low, high = np.minimum.reduceat(codes[order], starts), np.maximum.reduceat(codes[order], starts)
-    allowed = np.zeros((*low.shape, crowd.wide), dtype=bool)
-    allowed[place[:, None], named, codes[:, named]] = True
-    return Boxes(low, high, allowed)
+    return crowd.hulls(cells, np.zeros(len(cells), dtype=np.int64))
 
 
 def _upto(boxes: Boxes) -> Boxes:

@@ -72,27 +72,9 @@ class Mondrian:
 
 def partition(crowd: Crowd, k: int, raw: bool) -> tuple[Ints, Boxes]:
     """The part (C,) that each cell is in, and the box of each part."""
-    part, many, todo = np.zeros(len(crowd.cells), dtype=np.int64), 0, crowd.agreeing(np.arange(len(crowd.cells)))
-    while todo:
-        cells = todo.pop()
-        left = _cut(crowd, cells, k, raw)
-        if left is None:
-            part[cells], many = many, many + 1
-        else:
-            todo += [cells[left], cells[~left]]
-    order = np.argsort(part, kind="stable")
-    return part, _boxes(crowd, order, np.searchsorted(part[order], np.arange(many)))
-
-
-def _boxes(crowd: Crowd, order: Ints, starts: Ints) -> Boxes:
-    """The boxes of parts, each a stretch of the cells in order (C,)."""
-    box = np.repeat(np.arange(len(starts)), np.diff(np.r_[starts, len(order)]))
-    out = crowd.around(crowd.cells[order[starts]])
-    out.low[:] = np.minimum.reduceat(crowd.cells[order], starts)
-    out.high[:] = np.maximum.reduceat(crowd.cells[order], starts)
-    named = np.flatnonzero(~crowd.ranged)
-    out.allowed[box[:, None], named, crowd.cells[order][:, named]] = True
-    return out
+    cells = np.arange(len(crowd.cells))
+    part = crowd.parted(cells, lambda some: _cut(crowd, some, k, raw))
+    return part, crowd.hulls(cells, part)
 
 
 def _cut(crowd: Crowd, cells: Ints, k: int, raw: bool) -> Bools | None:
