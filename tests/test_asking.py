@@ -12,6 +12,7 @@ from jali.data.table import Table
 from jali.experiment import Machine
 from jali.front import from_config
 from jali.games.fixed import Fixed
+from jali.games.fixed_offline import FixedOffline
 from jali.games.rotate import Rotate
 from jali.games.visitors import Visitors
 
@@ -179,5 +180,5 @@ def test_the_game_for_asking(own):
     claims = asking.inquests([parts.build("inquiry", "aloa")], [])
     assert asking.design(Rotate(models=3), links, data, 0) == Visitors(most=60)
     assert parts.name_of(asking.design(Rotate(models=3), claims, data, 0)) == "folds"
-    assert asking.design(Fixed(members=50, shadows=2), links, data, 0) == asking.Targets(Fixed(members=50, shadows=2))
+    assert asking.design(Fixed(members=50, shadows=2), links, data, 0) == asking.Targets(FixedOffline(50, 2))
     assert asking.design(Visitors(targets=2), links, data, 0) == Visitors(targets=2)

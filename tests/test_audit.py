@@ -145,7 +145,9 @@ def test_copies_of_members_among_non_members_are_counted(pipeline):
     population = (pd.concat([more, X[:40]], ignore_index=True), np.r_[labels, y[:40]])
     found = jali.audit(pipeline, train=(X, y), population=population, game="fixed(members=150, shadows=2)", **QUICK)
     [warning] = [w for w in found.results.warnings if "exact cop" in w]
-    assert 5 <= int(warning.split()[0]) <= 35  # about half of the 40 are kept in reserve
+    assert (
+        5 <= int(warning.split()[0]) <= 35
+    )  # 350 of the 1,240 others are candidates, and about as large a part of the 40
 
 
 def test_configuration_survives_toml_and_names_what_is_wrong():
@@ -196,6 +198,69 @@ def test_a_pipeline_on_number_coded_categories_gets_its_own_codes_back():
 def test_a_model_that_exists_is_judged_by_its_real_training_rows(pipeline, game):
     with pytest.raises(JaliError, match=r"use game='fixed\(members=150\)'"):
         jali.audit(pipeline, train=people(150, 0), population=people(600, 1), game=game)
+
+
+@pytest.fixture(scope="module")
+def forest():
+    """A forest that remembers some of its people, all rows, and its own number of them."""
+    from sklearn.ensemble import RandomForestClassifier
+
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(700, 6))
+    y = (X[:, 0] + rng.normal(0, 1.0, 700) > 0).astype(int)
+    return RandomForestClassifier(30, min_samples_leaf=3, random_state=0).fit(X[:350], y[:350]), X, y
+
+
+def best(found) -> float:
+    return max(r.value for r in found.results.find(kind="attack", metric="auc", channel="score") if r.value)
+
+
+def played(model, X, y, game):
+    return jali.audit(model, train=(X[:350], y[:350]), population=(X[350:], y[350:]), game=game)
+
+
+def test_an_adversary_who_knows_the_candidates_is_the_default_and_the_stronger_one(forest):
+    strong, weak = (played(*forest, f"{game}(members=350, shadows=16)") for game in ("fixed", "fixed_offline"))
+    assert best(strong) > best(weak) + 0.02
+    assert strong.game.scored.all()
+    assert strong.results.valid
+    assert strong.results.threats[0]["has"] == (
+        "all 700 candidates, and 16 shadow models, each trained on about 50 % of these"
+    )
+    assert "an outsider without candidates" in weak.results.threats[0]["has"]
+    assert any("no shadow model was trained on a person who is judged" in w for w in weak.results.warnings)
+    assert not any("outsider" in w for w in strong.results.warnings)
+
+
+def test_a_model_that_saw_none_of_them_leaks_nothing(forest):
+    _, X, y = forest
+    other = np.random.default_rng(6).normal(size=(350, 6))
+    from sklearn.ensemble import RandomForestClassifier
+
+    stranger = RandomForestClassifier(30, min_samples_leaf=3, random_state=0).fit(other, (other[:, 0] > 0).astype(int))
+    found = played(stranger, X, y, "fixed(members=350, shadows=16)")
+    [joint] = found.results.find(kind="attack", metric="auc", channel="score", attack="joint")
+    assert joint.low < 0.5 < joint.high
+
+
+def test_attacks_that_ask_are_made_on_the_model_that_exists(forest):
+    """Everybody is a candidate, so the people whom these attacks know come from an offline cut of the same rows."""
+    model, X, y = forest
+    calls = []
+
+    class Counted(type(model)):
+        def predict_proba(self, X):
+            calls.append(len(X))
+            return super().predict_proba(X)
+
+    model.__class__ = Counted
+    found = jali.audit(
+        model, train=(X[:350], y[:350]), population=(X[350:], y[350:]), attack=["label_only"], game="fixed(350, 2)"
+    )
+    model.__class__ = Counted.__mro__[1]
+    assert sum(calls) > 350
+    assert found.results.facts["game"] == "fixed_offline(members=350, shadows=2)"
+    assert found.results.facts["members per target"] == "350"
 
 
 def test_slips_in_the_call_are_one_sentence(pipeline):

@@ -15,6 +15,7 @@ from jali import parts
 from jali.columns import GAME, stream
 from jali.core import Attack, Dataset, Design, Game, JaliError, Rng
 from jali.explanation import Explainer
+from jali.games.fixed import Fixed
 from jali.games.folds import Folds
 from jali.games.visitors import Visitors
 from jali.inquests import Inquest
@@ -160,9 +161,11 @@ def design(game: Design, inquests: Sequence[Inquest], data: Dataset, seed: int) 
     """The game in which inquests are held.
 
     Where a game asks about everybody, nobody is left from whom an adversary could know something, and with whom an
-    answer could be compared: then it is `visitors`, or `folds` where membership is claimed. Otherwise it is the game
-    itself, without its shadows.
+    answer could be compared: then it is `visitors`, or `folds` where membership is claimed. A model that exists stays
+    the one that is asked, by an outsider. Otherwise it is the game itself, without its shadows.
     """
+    if isinstance(game, Fixed):
+        return Targets(game.offline())
     drawn = game.draw(data, stream(seed, GAME))
     if not drawn.scored.all():
         return Targets(game) if drawn.shadows.any() else game

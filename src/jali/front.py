@@ -89,9 +89,10 @@ def audit(
     """Audit what a model's explanations give away about its training data.
 
     With `train` and `population`, `model` is your own fitted scikit-learn estimator or pipeline: the training rows
-    are the members, part of the population are the non-members, and shadows are clones of the model trained on the
-    rest. `quasi` names the columns by which people can be found, `groups` one that says which rows are one person's
-    (the model does not read it), `sensitive` one whose groups are compared. Without `train` and `population`, `data`,
+    are the members, the population are the non-members, and shadows are clones of the model, each trained on a random
+    part of all of them. `game="fixed_offline(members=…)"` is the weaker adversary who does not know these people.
+    `quasi` names the columns by which people can be found, `groups` one that says which rows are one person's (the
+    model does not read it), `sensitive` one whose groups are compared. Without `train` and `population`, `data`,
     `model`, `explain` and `game` name parts: a specification or the part itself. `knowledge` is what attacks that ask
     hold beforehand.
     """
@@ -281,11 +282,19 @@ def threats(results: Results, game: Game) -> list[dict[str, str]]:
         "score+explanation": "the probabilities and the explanation",
         "decision+explanation": "the decision and the explanation",
     }
-    inside = bool((game.member[:, game.shadows[0]] & game.scored[:, :1]).any())
-    has = f"{int(game.shadows[0].sum())} shadow models, {'some' if inside else 'none'} of them trained on the records"
     present = {row.channel for row in results.rows}
-    common = {"knows": "the record and its label", "has": has, "asks": "one query per record"}
+    common = {"knows": "the record and its label", "has": _shadows_held(game), "asks": "one query per record"}
     return [{"channel": c, "sees": s, **common} for c, s in sees.items() if c in present]
+
+
+def _shadows_held(game: Game) -> str:
+    """The adversary's shadow models, and whether these were trained on the people who are judged."""
+    many, scored = int(game.shadows[0].sum()), game.scored[:, 0]
+    inside = game.member[:, game.shadows[0]][scored]
+    if not inside.any():
+        return f"{many} shadow models, none trained on a record that is judged: an outsider without candidates"
+    share = f"{100 * float(inside.mean()):.0f} %"
+    return f"all {int(scored.sum()):,} candidates, and {many} shadow models, each trained on about {share} of these"
 
 
 def _tables(
@@ -300,14 +309,15 @@ def _tables(
 def _own(model: Any, source: OwnTables, game: Any, seed: int) -> tuple[Experiment, dict[str, Any]]:
     """The experiment on a user's fitted model; it has no specification, so the evidence stands for it."""
     from jali.games.fixed import Fixed
+    from jali.games.fixed_offline import FixedOffline
     from jali.models.given import Given
 
     members = len(source.train[1])
     chosen = _part("game", game) if game else Fixed(members)
-    if not isinstance(chosen, Fixed) or chosen.members != members:
+    if not isinstance(chosen, Fixed | FixedOffline) or chosen.members != members:
         raise JaliError(
-            f"A model that exists is audited with its real training rows: use game='fixed(members={members})', "
-            f"with shadows and reserve as you like, not {_text(chosen)}."
+            f"A model that exists is audited with its real training rows: use game='fixed(members={members})', or "
+            f"fixed_offline for an adversary who does not know the candidates, not {_text(chosen)}."
         )
     experiment = Experiment(source, Given(model, source.inputs(), source.like()), chosen, seed=seed)
     return experiment, NO_MODEL | {"model": type(model).__name__, "game": _text(chosen)}

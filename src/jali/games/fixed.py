@@ -1,4 +1,4 @@
-"""A model that already exists."""
+"""A model that already exists, attacked by somebody who knows all candidates."""
 
 from __future__ import annotations
 
@@ -6,48 +6,72 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jali.core import Dataset, Game, JaliError, Rng
-from jali.games._draws import blocks, enough, positive, proportion, split, subsets
+from jali.core import Bools, Dataset, Game, Ints, Rng
+from jali.games._draws import blocks, enough, positive, subsets
+from jali.games._existing import sides
+from jali.games.fixed_offline import FixedOffline
+
+LEAST, MOST = 0.3, 0.7  # share of members among the candidates: outside, a record has too few in- or out-shadows
 
 
 @dataclass(frozen=True)
 class Fixed:
-    """The first `members` rows trained a model that exists; the rest are a population it has not seen.
+    """The first `members` rows trained a model that exists; the adversary knows all rows, but not which of them did.
 
-    A share `reserve` of the population is kept as non-members that no shadow sees; the shadows train on random
-    subsets of the rest, as large as the real training set where there are enough rows. If shadows saw the
-    non-members, counting alone would tell them from members (AUC .9997, measured).
+    Every candidate enters every shadow with the same probability p = members / (members + others), whatever it is to
+    the model that exists. So each has shadows with it and without it, all about as large as the real training set, and
+    counting shadows says nothing about membership. The larger side is subsampled until p lies between .3 and .7;
+    members left out that way are not scored and train every shadow, others left out are not used.
 
-    Steinke, Nasr and Jagielski, NeurIPS 2023 discuss audits of one given model; the reserve is our own rule.
+    The online game of Carlini et al., Membership Inference Attacks From First Principles, S&P 2022, for one model.
 
     >>> from jali.data.linear_gaussian import LinearGaussian
-    >>> game = Fixed(members=30, shadows=2).draw(LinearGaussian(n=100, d=2).load(), np.random.default_rng(0))
-    >>> game.scored.sum(), bool((game.member[:, 1:].any(axis=1) & game.scored[:, 0]).any())
-    (np.int64(65), False)
+    >>> game = Fixed(members=40, shadows=3).draw(LinearGaussian(n=100, d=2).load(), np.random.default_rng(0))
+    >>> int(game.scored.sum()), game.member.sum(axis=0)
+    (100, array([40, 40, 40, 40]))
     """
 
     members: int
     shadows: int = 32
-    reserve: float = 0.5
 
     def __post_init__(self) -> None:
         positive("fixed", "members", self.members)
         positive("fixed", "shadows", self.shadows)
-        proportion("fixed", "reserve", self.reserve)
 
     def draw(self, data: Dataset, rng: Rng) -> Game:
-        """Keep the given membership in column 0 and draw shadows from the population."""
-        if self.members >= len(data):
-            raise JaliError(f"fixed: {self.members} training rows of {len(data)} leave no population to compare with.")
-        train = np.arange(len(data)) < self.members
+        """Keep the given membership in column 0 and draw shadows from all candidates alike."""
+        train, others = sides("fixed", data, self.members)
         group = blocks(data)
-        kept = np.isin(group, np.unique(group[train]))
-        reserve = split(group, self.reserve, rng) & ~kept
-        pool = ~kept & ~reserve
-        share = min(0.8, self.members / max(1, int(pool.sum())))
-        member = np.concatenate([train[:, None], subsets(group, share, self.shadows, rng, pool)], axis=1)
+        candidate = _balanced(group, train, others, rng)
+        share = float(train[candidate].mean())
+        drawn = subsets(group, share, self.shadows, rng, candidate) & candidate[:, None]
+        always = train & ~candidate
+        member = np.concatenate([train[:, None], drawn | always[:, None]], axis=1)
         shadows = np.ones((1, 1 + self.shadows), dtype=bool)
         shadows[0, 0] = False
-        scored = (train | reserve)[:, None]
+        scored = candidate[:, None]
         enough("fixed", data, member, scored)
-        return Game(member, np.array([0]), shadows, scored)
+        asked = None if candidate.all() else np.repeat(scored, 1 + self.shadows, axis=1)
+        return Game(member, np.array([0]), shadows, scored, asked)
+
+    def offline(self) -> FixedOffline:
+        """The same model and an adversary without candidates, for attacks that need people who are not scored."""
+        return FixedOffline(self.members, self.shadows)
+
+
+def _balanced(group: Ints, train: Bools, others: Bools, rng: Rng) -> Bools:
+    """Candidates (N,): both sides, the larger one subsampled until the share of members lies between its limits."""
+    members, rest = int(train.sum()), int(others.sum())
+    if members > (members + rest) * MOST:
+        return _sampled(group, train, int(rest * MOST / (1 - MOST)), rng) | others
+    if members < (members + rest) * LEAST:
+        return _sampled(group, others, int(members * (1 - LEAST) / LEAST), rng) | train
+    return train | others
+
+
+def _sampled(group: Ints, side: Bools, most: int, rng: Rng) -> Bools:
+    """Random groups of one side (N,), at most so many rows of them, and at least one group."""
+    ids, size = np.unique(group[side], return_counts=True)
+    order = rng.permutation(len(ids))
+    fit = int((np.cumsum(size[order]) <= most).sum())
+    return side & np.isin(group, ids[order][: max(1, fit)])

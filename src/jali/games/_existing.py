@@ -1,0 +1,25 @@
+"""The two sides of a model that exists: the rows that trained it, and people it has not seen."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from jali.core import Bools, Dataset, JaliError
+from jali.games._draws import FEWEST, blocks
+
+
+def sides(name: str, data: Dataset, members: int) -> tuple[Bools, Bools]:
+    """The training rows (N,), which come first, and the rows (N,) of people who have none among them.
+
+    Other rows of a person in the training data are on neither side: that person is a member.
+    """
+    if members >= len(data):
+        raise JaliError(f"{name}: {members} training rows of {len(data)} leave no population to compare with.")
+    train = np.arange(len(data)) < members
+    group = blocks(data)
+    others = ~np.isin(group, np.unique(group[train]))
+    if int(others.sum()) < FEWEST:
+        raise JaliError(
+            f"{name}: {int(others.sum())} rows are of people outside the training data; at least {FEWEST} are needed."
+        )
+    return train, others

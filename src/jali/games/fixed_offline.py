@@ -1,0 +1,57 @@
+"""A model that already exists, attacked by an outsider who has no candidates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from jali.core import Dataset, Game, Rng
+from jali.games._draws import blocks, enough, positive, proportion, split, subsets
+from jali.games._existing import sides
+
+
+@dataclass(frozen=True)
+class FixedOffline:
+    """The first `members` rows trained a model that exists; the adversary only has other people of the same population.
+
+    A share `reserve` of the population is kept as non-members that no shadow sees; the shadows train on random
+    subsets of the rest, as large as the real training set where there are enough rows. If shadows saw the
+    non-members and no members, counting alone would tell the two apart (AUC .9997, measured). No shadow ever saw a
+    record that is judged, so this adversary is much weaker than that of `fixed`.
+
+    The offline game of Carlini et al., Membership Inference Attacks From First Principles, S&P 2022.
+
+    >>> from jali.data.linear_gaussian import LinearGaussian
+    >>> game = FixedOffline(members=30, shadows=2).draw(LinearGaussian(n=100, d=2).load(), np.random.default_rng(0))
+    >>> game.scored.sum(), bool((game.member[:, 1:].any(axis=1) & game.scored[:, 0]).any())
+    (np.int64(65), False)
+    """
+
+    members: int
+    shadows: int = 32
+    reserve: float = 0.5
+    caution: ClassVar[str] = (
+        "The adversary of this audit is an outsider: no shadow model was trained on a person who is judged. Somebody "
+        "who knows the candidates finds more; game fixed plays that adversary."
+    )
+
+    def __post_init__(self) -> None:
+        positive("fixed_offline", "members", self.members)
+        positive("fixed_offline", "shadows", self.shadows)
+        proportion("fixed_offline", "reserve", self.reserve)
+
+    def draw(self, data: Dataset, rng: Rng) -> Game:
+        """Keep the given membership in column 0 and draw shadows from the population."""
+        train, others = sides("fixed_offline", data, self.members)
+        group = blocks(data)
+        reserve = split(group, self.reserve, rng) & others
+        pool = others & ~reserve
+        share = min(0.8, self.members / max(1, int(pool.sum())))
+        member = np.concatenate([train[:, None], subsets(group, share, self.shadows, rng, pool)], axis=1)
+        shadows = np.ones((1, 1 + self.shadows), dtype=bool)
+        shadows[0, 0] = False
+        scored = (train | reserve)[:, None]
+        enough("fixed_offline", data, member, scored)
+        return Game(member, np.array([0]), shadows, scored)
