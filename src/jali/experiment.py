@@ -17,7 +17,7 @@ from jali.core import Attack, Dataset, Design, Evidence, Floats, Game, Guesses, 
 from jali.describe import exposed, groups, measures, sensitive, sizes, twins
 from jali.explanation import Explainer
 from jali.inquests import FACT, FAILED, Inquest
-from jali.judge import Trial, contrast_rows, curve, group_rows, guess, rows_of, unresolved
+from jali.judge import Trial, contrast_rows, curve, group_rows, guess, paired, paired_rows, rows_of, unresolved
 from jali.measures import Quality
 from jali.parallel import Progress, alone, fan_out, silent
 from jali.plan import Plan, plan, with_gaps
@@ -326,7 +326,7 @@ def conclude(
     if not kept:
         raise JaliError(f"No joint attack could be run: {done[-1][0][0].reason}")
     lead = leading(todo, kept)
-    results = Results(rows=rows, curves=_curves(kept), sanity=_sanity(full, game, todo.joints[lead], kept[lead]))
+    results = Results(rows=rows, curves=_curves(todo, kept), sanity=_sanity(full, game, todo.joints[lead], kept[lead]))
     results.exposed = exposed(kept[lead], ALPHA)
     if data is not None:
         results.rows += group_rows(todo.joints[lead], kept[lead], groups(data), ALPHA, stream(seed, JUDGE, 4))
@@ -342,6 +342,8 @@ def _contrasts(todo: Plan, kept: dict[tuple[str, str], Guesses], game: Game, see
             out += unresolved(with_, NOTHING, "contrast")
         else:
             out += contrast_rows(with_, both[0], both[1], game, stream(seed, JUDGE, 3))
+            # The stream of `_judge`: where everybody is explained, these are the numbers of the attacks themselves.
+            out += paired_rows((with_, without), (both[0], both[1]), game, lambda: stream(seed, JUDGE, 2))
     return out
 
 
@@ -354,5 +356,15 @@ def _sanity(evidence: Evidence, game: Game, trial: Trial, guesses: Guesses) -> l
     return [sanity.null_target(evidence, game, trial), sanity.orientation(guesses)]
 
 
-def _curves(kept: dict[tuple[str, str], Guesses]) -> list[Curve]:
-    return [curve(channel.replace("+", " + "), explainer, guesses) for (explainer, channel), guesses in kept.items()]
+def _curves(todo: Plan, kept: dict[tuple[str, str], Guesses]) -> list[Curve]:
+    """A curve per joint attack; an explainer that leaves people out has a baseline of its own, on those it explains."""
+    drawn = dict(kept)
+    keys = {id(trial): key for key, trial in todo.joints.items()}
+    for with_, without, base in todo.contrasts():
+        explained, everybody = kept.get(keys[id(with_)]), kept.get(keys[id(without)])
+        if explained is None or everybody is None:
+            continue
+        same = paired(explained, everybody)[1]
+        if 0 < len(same.score) < len(everybody.score):
+            drawn[with_.explainer, base] = same
+    return [curve(channel.replace("+", " + "), explainer, guesses) for (explainer, channel), guesses in drawn.items()]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.stats import rankdata
 
 from jali import parts
 from jali.core import Attack, Bools, Estimate, Evidence, Floats, Game, Guesses, Ints, JaliError, Rng, Shadows, Target
@@ -12,6 +14,7 @@ from jali.results import Curve, Row
 from jali.stats.intervals import HOW_UNITS, average, clopper_pearson, contrast, estimate
 from jali.stats.roc import METRICS
 
+Fresh = Callable[[], Rng]  # the stream of a bootstrap, from its beginning
 GRID = tuple(float(f) for f in np.logspace(-4, 0, 41).round(8))
 
 
@@ -102,11 +105,41 @@ def unresolved(trial: Trial, reason: str, kind: str = "attack") -> list[Row]:
 def contrast_rows(trial: Trial, with_: Guesses, without: Guesses, game: Game, rng: Rng) -> list[Row]:
     """Paired differences on the guesses both sides have."""
     with_, without = paired(with_, without)
+    facts = _facts(with_, game)
+    same = unchanged(with_, without)
+    # The combined attack takes a signal up only if it gains this much in AUC on shadow models.
+    gain = float(getattr(trial.attack, "gain", 0.0))
     out = []
     for metric in METRICS:
         number, how = contrast(metric, with_, without, rng)
-        out.append(_filled(trial.row(metric, "contrast"), number, how, _facts(with_, game)))
+        row = _filled(trial.row(metric, "contrast"), number, how, facts)
+        out.append(row.model_copy(update={"unchanged": same, "ignored_below": gain if metric == "auc" else 0.0}))
     return out
+
+
+def paired_rows(sides: tuple[Trial, Trial], guesses: tuple[Guesses, Guesses], game: Game, fresh: Fresh) -> list[Row]:
+    """Both sides of a difference, with and without, each on the guesses that both have: value of with - without."""
+    about = {"explainer": sides[0].explainer, "against": sides[0].against}
+    out = []
+    for trial, mine in zip(sides, paired(*guesses), strict=True):
+        rng = fresh()
+        for metric in METRICS:
+            number, how = estimate(metric, mine, rng)
+            row = _filled(trial.row(metric, "paired"), number, how, _facts(mine, game))
+            out.append(row.model_copy(update=about))
+    return out
+
+
+def unchanged(a: Guesses, b: Guesses) -> int:
+    """In how many target models two attacks put the same people into the same order.
+
+    >>> truth, unit, record = np.array([True, False] * 2), np.array([0, 0, 1, 1]), np.arange(4)
+    >>> a = Guesses(np.array([1.0, 2.0, 1.0, 2.0]), truth, unit, record)
+    >>> unchanged(a, Guesses(np.array([5.0, 9.0, 2.0, 1.0]), truth, unit, record))
+    1
+    """
+    mine = [a.unit == u for u in np.unique(a.unit)]
+    return sum(np.array_equal(rankdata(a.score[m]), rankdata(b.score[m])) for m in mine)
 
 
 def paired(a: Guesses, b: Guesses) -> tuple[Guesses, Guesses]:

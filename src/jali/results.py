@@ -8,11 +8,14 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 class Row(BaseModel):
-    """One number with its interval and everything needed to read it."""
+    """One number with its interval and everything needed to read it.
+
+    A contrast is a paired difference; the two rows of kind "paired" beside it are its two sides, on the same people.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    kind: Literal["attack", "contrast", "measure", "check"]
+    kind: Literal["attack", "contrast", "paired", "measure", "check"]
     metric: str
     value: float | None
     low: float | None = None
@@ -29,6 +32,8 @@ class Row(BaseModel):
     base_rate: float | None = None
     coverage: float | None = None
     interval: str = ""
+    unchanged: int | None = None  # of a contrast: target models that the attack judges the same with and without
+    ignored_below: float = 0.0  # of a contrast: a smaller addition is left out by the attack itself
     guarantee: str = ""
     key: str = ""
 

@@ -204,6 +204,31 @@ def _contrasts() -> list[Row]:
     return rows
 
 
+def compared() -> Results:
+    """An explanation for 15 % of the people with both sides of its differences, and one that no attack made use of."""
+    base = full()
+    head = {"kind": "contrast", "attack": "joint", "units": 16, "interval": TWO_SIDED, "base_rate": 0.5}
+    partly = {"explainer": "partly", "n": 913, "coverage": 0.152, "unchanged": 3}
+    unused = {"explainer": "unused", "n": 19264, "coverage": 1.0, "unchanged": 16}
+    rows = []
+    for against, metric in product(("score", "decision"), ("auc", "tpr@0.01")):
+        more = {"against": against, "channel": f"{against}+explanation", "metric": metric}
+        ends = {"value": 0.0057, "low": -0.0011, "high": 0.0125} if against == "score" else _ends(-0.0144, 0.008)
+        without = 0.6784 if metric == "auc" else 0.0487
+        with_ = without + ends["value"]
+        rows.append(Row(**head, **partly, **more, **ends))
+        rows.append(Row(**head, **unused, **more, **_ends(0.0, 0.0)))
+        both = head | partly | more | {"kind": "paired", "unchanged": None}
+        rows.append(Row(**both | {"channel": against} | _ends(without, 0.011)))
+        rows.append(Row(**both | _ends(with_, 0.012)))
+    own = [_curve(label, lift, "partly") for label, lift in (("score", 2.4), ("score + explanation", 2.5))]
+    return base.model_copy(update={"rows": [*_attacks(), *rows], "curves": [*base.curves, *own]})
+
+
+def _ends(value: float, half: float) -> dict[str, float]:
+    return {"value": value, "low": value - half, "high": value + half}
+
+
 def _groups() -> list[Row]:
     seen = {"sex=female": 0.0351, "sex=male": 0.0212, "race=Amer-Indian-Eskimo": None, "age=60 and over": 0.0487}
     common = {"kind": "attack", "explainer": "linear_recourse", "channel": "score+explanation", "units": 16,
@@ -304,4 +329,4 @@ def _facts() -> dict[str, object]:
 PICTURES = [pictured, hostile_pictures]
 ANSWERS = [answered, hostile_answers]
 MAKERS = [full, hostile, invalid, prediction_only, single_target, crowded, released, withheld, asking]
-MAKERS += [*PICTURES, *ANSWERS]
+MAKERS += [*PICTURES, *ANSWERS, compared]

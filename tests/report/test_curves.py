@@ -71,3 +71,11 @@ def test_extreme_inputs_still_draw() -> None:
     empty = Curve(label="e", fpr=[], tpr=[], low=[], high=[], floor=0.01)
     for some in ([zero], [nowhere], [empty]):
         assert "<svg" in curves.panels(some)[0].figure
+
+
+def test_an_explainer_with_a_baseline_of_its_own_people_is_drawn_beside_that() -> None:
+    everybody, own = flat("score"), flat("score", 0.07, "e")
+    beside = [everybody, own, flat("score + explanation", 0.07, "e"), flat("score + explanation", explainer="f")]
+    first, second = curves.panels(beside)
+    assert [(c.label, c.explainer) for c in first.curves] == [("score", "e"), ("score + explanation", "e")]
+    assert [(c.label, c.explainer) for c in second.curves] == [("score", ""), ("score + explanation", "f")]

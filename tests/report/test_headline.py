@@ -14,8 +14,8 @@ def test_lead_counts_people_at_one_false_accusation_in_a_thousand() -> None:
     rows = [attack("tpr@0.001", 0.03, low=0.0234, high=0.0412), attack("tpr@0.01", 0.2, low=0.1, high=0.3)]
     page = headline(Results(rows=rows))
     assert page.lead == (
-        "Out of 1,000 people in the training data, an attacker who accepts one false accusation in 1,000 "
-        "would identify between 23 and 41; by chance alone it would be 1."
+        "Out of 1,000 people in the training data, the combined attack would identify between 23 and 41 at the price "
+        "of one false accusation in 1,000; by chance alone it would be 1."
     )
     assert page.count == "between 23 and 41"
 
@@ -23,10 +23,62 @@ def test_lead_counts_people_at_one_false_accusation_in_a_thousand() -> None:
 def test_lead_falls_back_to_the_next_resolvable_rate_and_then_to_the_auc() -> None:
     gated, rate = attack("tpr@0.001", None, reason="few"), attack("tpr@0.01", 0.02, low=-0.004, high=0.05)
     lead = headline(Results(rows=[gated, rate])).lead
-    assert "ten false accusations in 1,000 would identify between 0 and 50; by chance alone it would be 10." in lead
+    assert "between 0 and 50 at the price of ten false accusations in 1,000; by chance alone it would be 10." in lead
     auc = attack("auc", 0.55, low=0.534, high=0.566)
     assert "in between 53.4 and 56.6 of 100 cases; chance: 50." in headline(Results(rows=[gated, auc])).lead
     assert headline(Results(rows=[gated])).lead.endswith("can resolve: few.")
+
+
+def test_the_lead_speaks_of_the_attack_and_not_of_attackers() -> None:
+    for metric in ("tpr@0.01", "auc"):
+        row = attack(metric, 0.7, low=0.6, high=0.8)
+        assert "the combined attack would" in headline(Results(rows=[row])).lead
+        single = row.model_copy(update={"attack": "lira"})
+        assert "the strongest attack tried would" in headline(Results(rows=[single])).lead
+
+
+def test_what_cannot_be_told_from_chance_comes_with_what_could_have_been_found() -> None:
+    # 1.4294 times the longer half, 0.036, over chance; and 1.4294 times 0.02.
+    rate = headline(Results(rows=[attack("tpr@0.01", 0.014, low=0.004, high=0.05)]))
+    assert rate.additions[0] == (
+        "That cannot be told from chance; this audit could have found 61 of 1,000 or more, four times in five."
+    )
+    auc = headline(Results(rows=[attack("auc", 0.5, low=0.48, high=0.52)]))
+    assert "could have found 52.9 of 100 cases or more, four times in five" in auc.additions[0]
+    assert any("80 %" in sentence for sentence in auc.meaning)
+    clear = headline(Results(rows=[attack("auc", 0.6, low=0.55, high=0.65)]))
+    assert not any("chance" in sentence for sentence in clear.additions)
+    assert not any("80 %" in sentence for sentence in clear.meaning)
+
+
+def test_an_audit_that_can_see_nothing_does_not_reassure() -> None:
+    wide = headline(Results(rows=[attack("auc", 0.5, low=0.1, high=0.9)]))
+    assert wide.additions[0].endswith("this audit is too small and could not have found anything.")
+    flat = headline(Results(rows=[attack("auc", 0.5, low=0.5, high=0.5)]))
+    assert flat.additions[0].endswith("this audit cannot say what it could have found.")
+
+
+def test_an_attacker_may_ignore_an_explanation_that_hurts() -> None:
+    hurt = attack("tpr@0.01", 0.02, low=0.004, high=0.038)
+    score = attack("tpr@0.01", 0.074, channel="score", low=0.05, high=0.1).model_copy(update={"explainer": ""})
+    page = headline(Results(rows=[hurt, score]))
+    assert page.count == "between 50 and 100"
+    assert not any("chance" in sentence for sentence in page.additions)
+    tied = score.model_copy(update={"value": 0.02})
+    assert strongest(Results(rows=[tied, hurt]))[0] == hurt
+
+
+def test_chance_is_not_claimed_where_another_attack_does_better() -> None:
+    lira = Row(kind="attack", metric="auc", channel="explanation", attack="lira", value=0.6, low=0.55, high=0.65)
+    page = headline(Results(rows=[attack("auc", 0.5, low=0.48, high=0.52), lira]))
+    assert page.additions[0] == (
+        "That cannot be told from chance, but 1 of 1 other attacks can (one in 40 would by chance alone)."
+    )
+
+
+def test_worse_than_chance_is_no_protection() -> None:
+    page = headline(Results(rows=[attack("auc", 0.4, low=0.35, high=0.45)]))
+    assert page.additions[0].endswith("the attack is bad. Read this as no finding, not as protection.")
 
 
 def test_joint_attack_on_score_and_explanation_goes_before_any_other() -> None:
@@ -51,7 +103,7 @@ def test_notes_say_what_limits_the_headline() -> None:
 def test_a_single_signal_that_did_better_is_named() -> None:
     single = Row(kind="attack", metric="tpr@0.01", value=0.05, channel="score", attack="ratio", signal="loss")
     notes = headline(Results(rows=[attack("tpr@0.01", 0.02), single])).notes
-    assert "attacks on single signals did better: ratio on loss, seeing the score: about 50 of 1,000." in notes[1]
+    assert "of 1 other attacks did better: ratio on loss, seeing the score: about 50 of 1,000." in notes[1]
     assert not any("did better" in n for n in headline(Results(rows=[attack("tpr@0.01", 0.06), single])).notes)
 
 

@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from jali.report import words
+from jali.report import views, words
 from jali.report.html import render, sections
 from jali.results import Results
 
@@ -80,20 +80,19 @@ def test_every_number_of_every_row_is_on_the_page(make: sample.Maker) -> None:
 def test_first_page_says_headline_additions_and_chance() -> None:
     text = "".join(read(page_of(sample.full)).text)
     first = text.split("What it means")[0]
+    assert "would identify between 3.5 and 4.4 at the price of one false accusation in 1,000; by chance" in first
     assert (
-        "accepts one false accusation in 1,000 would identify between 3.5 and 4.4; by chance alone it would be 1."
-        in first
+        "Compared with the score alone, 1 of 3 explanations adds: linear_recourse, between 3.6 and 13 in 1,000" in first
     )
-    assert (
-        "Over the score alone, 1 of 3 explanations adds measurably: linear_recourse, between 3.6 and 13 in 1,000"
-        in first
-    )
-    assert "Over the bare decision" in first
+    assert "Compared with the bare decision" in first
 
 
 def test_unresolvable_cells_show_the_reason_as_text_and_tooltip() -> None:
     page = page_of(sample.full)
-    gone = [r for r in sample.full().rows if r.value is None and r.reason == sample.REASON]
+    results = sample.full()
+    (block,) = views.contrasts(results)
+    beside = [r for line in block.lines for x in views.sides(results, line) for r in x.cells.values()]
+    gone = [r for r in [*results.rows, *beside] if r.value is None and r.reason == sample.REASON]
     cell = f'title="{sample.REASON}"><span class="value">not resolvable</span> <span class="why">{sample.REASON}</span>'
     assert gone
     assert page.count(cell) == len(gone)
@@ -184,3 +183,37 @@ def test_single_signals_and_single_targets_are_folded() -> None:
 @pytest.mark.parametrize("make", MAKERS)
 def test_what_rounds_to_nothing_has_no_sign(make: sample.Maker) -> None:
     assert not re.search(r"[−+]0(\.0+)?(?![\d.])", "".join(read(page_of(make)).text))
+
+
+def test_the_table_of_additions_shows_both_sides_on_the_same_people() -> None:
+    text = re.sub(r"\s+", " ", "".join(read(page_of(sample.compared)).text))
+    section = text.partition("What the explanation adds The same attack")[2].partition("Trade-off curves")[0]
+    parts = (
+        "The score alone the same people as with partly",
+        "The score and partly",
+        "partly adds over score",
+        "left out in 3 of 16 models",
+        "+0.006",
+        "The decision alone the same people as with partly",
+    )
+    places = [section.find(part) for part in parts]
+    assert -1 not in places
+    assert places == sorted(places)
+
+
+def test_left_of_zero_and_unused_are_no_protection_on_the_page() -> None:
+    page = page_of(sample.compared)
+    text = "".join(read(page).text)
+    assert "hinder" not in text
+    assert "an attacker may ignore what hurts, so that is no protection" in text
+    assert "it says nothing about what that explanation adds" in text
+    assert text.count("not used by the combined attack") == 4
+    assert f'title="{words.WHY_NOT_USED}"><span class="value">not used</span>' in page
+    assert not re.search(r">0\.0+ to 0\.0+<", page)
+    assert "made no use" not in "".join(read(page_of(sample.full)).text)
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_nothing_is_said_about_how_little_leaks(make: sample.Maker) -> None:
+    text = "".join(read(page_of(make)).text)
+    assert not re.search(r"at most \d|adds? nothing|measurabl|hinder|harmless", text, re.IGNORECASE)

@@ -34,9 +34,19 @@ def test_nobody_singled_out_and_nobody_left_to_guess_from() -> None:
     told = {"crowd": 12.0, "singled_out": 0.0, "reidentified": 0.08, "disclosed": 0.1}
     rows = [Row(**head, metric=m, value=v, low=v, high=v) for m, v in told.items()]
     (sentence,) = linking.sentences(Results(rows=rows))
-    assert "none fit one person alone" in sentence
+    assert (
+        "none was found to fit one person alone on a list of people (linkage; other attacks may find some)" in sentence
+    )
     assert "about 8 lead" in sentence
     assert "was not measured" in sentence
+
+
+def test_few_who_are_singled_out_are_not_rounded_away() -> None:
+    head = {"kind": "measure", "attack": "linkage", "explainer": "mondrian", "group": "register", "units": 3}
+    told = {"crowd": 12.0, "singled_out": 0.002, "reidentified": 0.08}
+    rows = [Row(**head, metric=m, value=v) for m, v in told.items()]
+    (sentence,) = linking.sentences(Results(rows=rows))
+    assert "fewer than 1 fit one person alone" in sentence
 
 
 def test_members_told_by_asking() -> None:
@@ -44,7 +54,12 @@ def test_members_told_by_asking() -> None:
         kind="measure", attack="label_only", metric="auc", group="noise", value=0.55, low=0.52, high=0.58, units=3
     )
     (sentence,) = linking.sentences(Results(rows=[row]))
-    assert sentence.startswith("By asking the model, an attacker would pick the member in between 52.0 and 58.0 of 100")
+    assert sentence == (
+        "By asking the model, the attack label_only would pick the member in between 52.0 and 58.0 of 100 pairs of one "
+        "member and one outsider; chance: 50."
+    )
+    (doubtful,) = linking.sentences(Results(rows=[row.model_copy(update={"low": 0.48})]))
+    assert doubtful.endswith("chance: 50, which cannot be told from it.")
     page = html.render(Results(rows=[row]))
     assert "Who was a member" in page
     assert "By asking the model" in page

@@ -62,3 +62,19 @@ def test_subgroups_know_the_row_about_everybody() -> None:
     assert title.startswith("linear_recourse")
     assert everybody is not None
     assert (everybody.group, everybody.metric) == ("", "tpr@0.01")
+
+
+def test_older_results_have_both_sides_where_everybody_was_explained() -> None:
+    attack = {"kind": "attack", "attack": "joint", "metric": "auc"}
+    rows = [
+        Row(**attack, channel="score", value=0.60, n=100),
+        Row(**attack, channel="score+explanation", explainer="all", value=0.62, n=100),
+        Row(**attack, channel="score+explanation", explainer="some", value=0.70, n=15),
+    ]
+    head = {"kind": "contrast", "attack": "joint", "metric": "auc", "against": "score", "channel": "score+explanation"}
+    rows += [Row(**head, explainer="all", value=0.02, n=100), Row(**head, explainer="some", value=0.0, n=15)]
+    results = Results(rows=rows)
+    (block,) = views.contrasts(results)
+    everybody, some = (views.sides(results, line) for line in block.lines)
+    assert [line.cells["auc"].value for line in everybody] == [0.60, 0.62]
+    assert some == ()

@@ -1,122 +1,269 @@
-"""What explanations add to a prediction: paired differences put into one sentence per baseline."""
+"""What explanations add to a prediction: paired differences put into a few sentences per baseline.
+
+A sentence is about the attacks that were tried. Where they found nothing it says what this audit could have found, and
+where the combined attack made no use of an explanation or did worse with it, that this tells nothing about others.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from jali.report import words
+from jali.report import resolution, views, words
 from jali.results import Results, Row
 
 BASELINES = {"score": "the score alone", "decision": "the bare decision"}
 NOTHING = "No explanation was attacked beside a prediction, so nothing is said about what explanations add."
+BADLY = "it combines badly"
+MORAL = "An attacker may ignore what hurts: read this as no finding, not as protection"
 # Differences are told at 1 % false positives where that is resolvable: at lower rates they drown in noise first.
 METRICS = ("tpr@0.01", "tpr@0.001", "auc")
+NAMED = 3  # explanations that are named in one sentence
 Rows = Sequence[Row]
 
 
+@dataclass(frozen=True)
+class Sorted:
+    """Differences in one metric by what can be said of them."""
+
+    found: Rows  # the whole interval above zero
+    open: Rows  # zero inside the interval
+    worse: Rows  # the whole interval below zero
+    unused: Rows  # the combined attack made no use of the explanation
+    flat: Rows  # no spread, and so no interval
+    bare: Rows  # a value without an interval
+    gone: Rows  # no value
+
+
 def additions(results: Results) -> tuple[str, ...]:
-    """One sentence over the score, one over the decision.
+    """A few sentences over the score, a few over the decision.
 
     >>> additions(Results())
     ('No explanation was attacked beside a prediction, so nothing is said about what explanations add.',)
     """
     rows = [r for r in results.rows if r.kind == "contrast" and not r.group]
-    told = [_sentence([r for r in rows if r.against == against], name) for against, name in BASELINES.items()]
-    return tuple(sentence for sentence in told if sentence) or (NOTHING,)
+    told = []
+    for against, name in BASELINES.items():
+        mine = [r for r in rows if r.against == against]
+        if mine:
+            told.append(f"Compared with {name}, {_paragraph(results, mine)}.")
+    return tuple(told) or (NOTHING,)
 
 
-def _sentence(rows: Rows, baseline: str) -> str:
-    if not rows:
-        return ""
-    for metric in METRICS:
-        pool = [r for r in rows if r.metric == metric]
-        if any(r.value is not None for r in pool):
-            auc = [r for r in rows if r.metric == "auc" and words.ends(r)] if metric != "auc" else []
-            return f"Over {baseline}, {_told(pool, auc)}{_unknown(pool)}."
-    why = (rows[0].reason or "no reason recorded").rstrip(".")
-    return f"Over {baseline}, what the explanation adds could not be resolved: {why}."
+def sort(rows: Rows) -> Sorted:
+    """Put each difference where it belongs; an explanation that adds by one attack is no longer in doubt by another."""
+    kinds: dict[str, list[Row]] = {name: [] for name in Sorted.__dataclass_fields__}
+    for row in rows:
+        kinds[_kind(row)].append(row)
+    adding = kinds.pop("found")
+    return Sorted(adding, **{kind: _others(some, adding) for kind, some in kinds.items()})
 
 
-def _told(pool: Rows, auc: Rows) -> str:
-    """The verdict over all explanations: measurable, without an interval, worse, left out, or bounded from above."""
-    bounded = [r for r in pool if words.ends(r)]
-    clear = [r for r in bounded if _low(r) > 0]
-    also = _also([r for r in auc if r.explainer not in {c.explainer for c in clear}])
-    if clear:
-        return _measurable(pool, clear, auc) + also
-    if not bounded:
-        best = max((r for r in pool if r.value is not None), key=_value)
-        return f"{_one(pool, best)} adds about {_count(_value(best), best)}, without an interval"
-    if all(r.value == r.low == r.high == 0 for r in bounded):
-        return f"{_none(pool)}: tried on the attacker's own models first, its signals did not help and were left out"
-    if all(_high(r) < 0 for r in bounded):
-        return _worse(pool, bounded) + also
-    return _limit(pool, bounded, auc) + also
+def _kind(row: Row) -> str:
+    if row.value is None:
+        return "gone"
+    if row.low is None or row.high is None:
+        return "bare"
+    if resolution.unused(row):
+        return "unused"
+    if row.low > 0:
+        return "found"
+    if row.high < 0:
+        return "worse"
+    return "flat" if resolution.flat(row) else "open"
 
 
-def _measurable(pool: Rows, clear: Rows, auc: Rows) -> str:
-    best = max(clear, key=_value)
-    same = [f"AUC {words.span_of(r)}" for r in auc if r.explainer == best.explainer]
-    count = f"between {_number(_low(best), best)} and {_count(_high(best), best)}{_given(best, same[:1])}"
-    names, found = _names(pool), _names(clear)
-    if len(names) == 1:
-        return f"the explanation adds {count}"
-    if len(found) == 1:
-        return f"1 of {len(names)} explanations adds measurably: {best.explainer}, {count}"
-    return f"{len(found)} of {len(names)} explanations add measurably, {best.explainer} most: {count}"
+def _paragraph(results: Results, rows: Rows) -> str:
+    """Sentences in this order: what was found, what was not, what cannot be said."""
+    metric = next((m for m in METRICS if any(r.metric == m and r.value is not None for r in rows)), "")
+    if not metric:
+        return f"what the explanation adds could not be resolved: {_reason(rows[0])}"
+    told = _Told(results, metric, tuple(rows))
+    main = sort([r for r in rows if r.metric == metric])
+    auc = sort([r for r in rows if r.metric == "auc"] if metric != "auc" else [])
+    worse = [told.worse(main.worse), told.worse(_others(auc.worse, main.worse))]
+    said = [
+        told.found(main.found),
+        told.in_auc(_others(auc.found, main.found)),
+        *told.open(main.open, auc.open),
+        told.unused(main.unused),
+        told.flat(main.flat),
+        *(told.bare(row) for row in main.bare),
+        *worse,
+        MORAL if any(worse) else "",
+        *(told.by_itself(row) for row in [*main.open, *main.unused, *main.flat, *main.worse]),
+        told.gone(main.gone),
+    ]
+    first, *rest = filter(None, said)
+    return ". ".join([first, *(sentence[0].upper() + sentence[1:] for sentence in rest)])
 
 
-def _limit(pool: Rows, bounded: Rows, auc: Rows) -> str:
-    """The highest upper end over all explanations, not that of the largest value: no interval reaches further."""
-    widest, several = max(bounded, key=_high), len(_names(pool)) > 1
-    same = []
-    if auc and not any(_low(r) > 0 for r in auc):
-        top = max(auc, key=_high)
-        whose = f", {top.explainer}" if top.explainer != widest.explainer else ""
-        same = [f"AUC at most {words.ends(top)[1]}{whose}"]
-    given = _given(widest, same, widest.explainer if several else "")
-    return f"{_none(pool)} measurable: at most {_count(_high(widest), widest)}{given}"
+@dataclass(frozen=True)
+class _Told:
+    """What is said of the differences over one baseline, told in one metric; no sentence begins with a name."""
+
+    results: Results
+    metric: str
+    rows: tuple[Row, ...]
+
+    @property
+    def scope(self) -> str:
+        """What the metric is read at."""
+        return f" at {words.price(self.metric)}" if words.level(self.metric) else " in AUC"
+
+    def who(self, rows: Rows) -> str:
+        """The explanations by name, in their order; a single one needs none."""
+        names = _names(rows)
+        if len(_names(self.rows)) == 1:
+            return "the explanation"
+        return words.listed(names) if len(names) <= NAMED else f"{len(names)} explanations"
+
+    def found(self, rows: Rows) -> str:
+        """How much the explanations add, by the one that adds most."""
+        if not rows:
+            return ""
+        best = max(rows, key=_value)
+        mine = [r for r in self.rows if r.metric == "auc" != self.metric and r.explainer == best.explainer]
+        same = [f"AUC {words.span_of(r)}" for r in mine if words.ends(r)]
+        count = f"{_between(_low(best), _high(best), best)}{self._given(best, same[:1])}"
+        found = len(_names(rows))
+        tried = len(_names(self.rows))
+        if tried == 1:
+            return f"the explanation adds {count}"
+        if found == 1:
+            return f"1 of {tried} explanations adds: {best.explainer}, {count}"
+        return f"{found} of {tried} explanations add, {best.explainer} most: {count}"
+
+    def in_auc(self, rows: Rows) -> str:
+        """A difference that shows in the AUC only must not be passed over."""
+        told = [words.span_of(r) + (f" with {r.explainer}" if len(_names(self.rows)) > 1 else "") for r in rows]
+        return f"there is an addition in AUC: {words.listed(told)}" if told else ""
+
+    def open(self, rows: Rows, auc: Rows) -> list[str]:
+        """Nothing was found, and what could have been; or not by the combined attack, where another did find it."""
+        better = [r for r in rows if self.rival(r) is not None]
+        rest = _others(rows, better)
+        return [
+            f"{says} that {self.who(some)} {_verb(some, 'adds')} anything{self.scope}; {self._could(some, auc)}"
+            for says, some in (("no attack tried found", rest), ("the combined attack did not find", better))
+            if some
+        ]
+
+    def _could(self, rows: Rows, auc: Rows) -> str:
+        """The most that had to be there over several explanations: so much would have been found with any of them."""
+        found = [self._least(r) for r in rows]
+        known = [x for x in found if x is not None]
+        if len(known) < len(found):
+            return "this audit cannot say what it could have found"
+        if math.inf in known:
+            return "this audit is too small and could not have found any addition"
+        widest = rows[found.index(max(known))]
+        mine = [self._least(r) for r in auc if r.explainer in _names(rows)]
+        same = max((x for x in mine if x is not None), default=math.inf)
+        also = "" if math.isinf(same) else f", or {words.number(same)} or more in AUC"
+        name = widest.explainer if len(_names(rows)) > 1 else ""
+        left = f"left out in {widest.unchanged} of {widest.units} models" if widest.unchanged else ""
+        about = ", ".join(filter(None, [name, words.covered(widest), left]))
+        said = f"this audit could have found {_count(max(known), widest)} or more{also}, {resolution.OFTEN}"
+        return said + (f" ({about})" if about else "")
+
+    def _least(self, row: Row) -> float | None:
+        return resolution.addition_found(row, views.side(self.results, row, row.against))
+
+    def unused(self, rows: Rows) -> str:
+        """A combination that chose nothing of the explanation tells nothing of it."""
+        if not rows:
+            return ""
+        what = "it adds" if len(_names(rows)) == 1 else "they add"
+        return f"the combined attack made no use of {self.who(rows)}, so this audit cannot say what {what}"
+
+    def flat(self, rows: Rows) -> str:
+        """The same number with and without, on other grounds."""
+        if not rows:
+            return ""
+        return (
+            f"with {self.who(rows)} the combined attack achieves exactly what it does without{self.scope}, so this "
+            "audit cannot say what it could have found"
+        )
+
+    def bare(self, row: Row) -> str:
+        """A value alone."""
+        if _value(row) > 0:
+            said = f"with {self.who([row])} the combined attack gains about {_count(_value(row), row)}"
+        else:
+            said = f"no attack tried found that {self.who([row])} adds anything"
+        return f"{said}; without an interval this audit cannot say what it could have found"
+
+    def worse(self, rows: Rows) -> str:
+        """What hurts the attack is the attack's fault."""
+        if not rows:
+            return ""
+        nearest, furthest = max(rows, key=_high), min(rows, key=_low)
+        by = f"{_between(-_high(nearest), -_low(furthest), nearest)}{self._given(nearest, [], len(rows) == 1)}"
+        return f"with {self.who(rows)} the combined attack does worse, by {by}: {BADLY}"
+
+    def by_itself(self, row: Row) -> str:
+        """An attack on the explanation alone that does better than the baseline shows what the combination missed."""
+        best, baseline = self.rival(row), views.side(self.results, row, row.against)
+        if best is None or baseline is None:
+            return ""
+        signal = "" if " + " in best.signal or not best.signal else f" on {best.signal}"
+        tried = len(views.alone(self.results, row))
+        chosen = f" (the best of {tried} such attacks, chosen afterwards)" if tried > 1 else ""
+        return (
+            f"seeing {self.who([row])} alone, {best.attack}{signal} reaches {_between(_low(best), _high(best), best)}, "
+            f"where {BASELINES[row.against]} gives {_number(_value(baseline), row)} for the same people{chosen}"
+        )
+
+    def rival(self, row: Row) -> Row | None:
+        """The strongest attack on the explanation alone, if its whole interval lies above the baseline."""
+        baseline = views.side(self.results, row, row.against)
+        if baseline is None or baseline.value is None:
+            return None
+        above = [r for r in views.alone(self.results, row) if r.low is not None and r.low > baseline.value]
+        return max(above, key=_value, default=None)
+
+    def gone(self, rows: Rows) -> str:
+        """What has no value, and why."""
+        if not rows:
+            return ""
+        return f"what {self.who(rows)} {_verb(rows, 'adds')} could not be resolved: {_reason(rows[0])}"
+
+    def _given(self, row: Row, same: Sequence[str], both: bool = True) -> str:
+        """In brackets: at what price, on which part of the people, both sides on them, and the same in AUC."""
+        price = f"at {words.price(row.metric)}" if words.level(row.metric) else ""
+        head = ", ".join(filter(None, [price, words.covered(row)]))
+        ends = [views.side(self.results, row, channel) for channel in (row.against, row.channel)]
+        values = [r.value for r in ends if r is not None and r.value is not None]
+        sides = ""
+        if both and len(values) == 2:
+            sides = f"{_number(values[0], row)} without and {_number(values[1], row)} with it, for the same people"
+        parts = [part for part in (head, sides, *same) if part]
+        return f" ({'; '.join(parts)})" if parts else ""
 
 
-def _worse(pool: Rows, bounded: Rows) -> str:
-    nearest, furthest = max(bounded, key=_high), min(bounded, key=_low)
-    span = f"between {_number(-_high(nearest), nearest)} and {_count(-_low(furthest), furthest)}{_given(nearest, [])}"
-    return f"{_none(pool)}: with {'any of them' if len(_names(pool)) > 1 else 'it'} the attack does worse by {span}"
+def _reason(row: Row) -> str:
+    return (row.reason or "no reason recorded").rstrip(".")
 
 
-def _also(auc: Rows) -> str:
-    """A difference that shows in the AUC only must not be passed over."""
-    clear = [f"{r.explainer} {words.span_of(r)}" for r in auc if _low(r) > 0]
-    return f"; measurable in AUC only: {', '.join(clear)}" if clear else ""
+def _others(rows: Rows, known: Rows) -> list[Row]:
+    return [r for r in rows if r.explainer not in _names(known)]
 
 
-def _unknown(pool: Rows) -> str:
-    names = _names(pool)
-    resolved = _names([r for r in pool if r.value is not None])
-    gone, bare = names - resolved, resolved - _names([r for r in pool if words.ends(r)])
-    parts = [f"; not resolvable for {len(gone)} of {len(names)}"] if gone else []
-    return "".join(
-        [*parts, f"; without an interval for {len(bare)} of {len(names)}" if bare != resolved and bare else ""]
-    )
+def _names(rows: Rows) -> list[str]:
+    """Whose explanations these are, each once, in their order."""
+    return list(dict.fromkeys(r.explainer for r in rows))
 
 
-def _given(row: Row, same: Sequence[str], name: str = "") -> str:
-    """In brackets: whose explanation, at what price, on which part of the people, and the same in AUC."""
-    price = f"at {words.price(row.metric)}" if words.level(row.metric) else ""
-    parts = "; ".join([*filter(None, [", ".join(filter(None, [name, price, words.covered(row)]))]), *same])
-    return f" ({parts})" if parts else ""
+def _verb(rows: Rows, verb: str) -> str:
+    return verb if len(_names(rows)) == 1 else verb.removesuffix("s")
 
 
-def _one(pool: Rows, row: Row) -> str:
-    return "the explanation" if len(_names(pool)) == 1 else f"the explanation with the largest value ({row.explainer})"
-
-
-def _none(pool: Rows) -> str:
-    return "the explanation adds nothing" if len(_names(pool)) == 1 else "no explanation adds anything"
-
-
-def _names(rows: Rows) -> set[str]:
-    return {r.explainer for r in rows}
+def _between(low: float, high: float, row: Row) -> str:
+    if _number(low, row) == _number(high, row):
+        return f"about {_count(high, row)}"
+    return f"between {_number(low, row)} and {_count(high, row)}"
 
 
 def _number(x: float, row: Row) -> str:

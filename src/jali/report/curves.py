@@ -73,6 +73,8 @@ def floors(curves: Sequence[Curve]) -> str:
 def panels(curves: Sequence[Curve]) -> list[Panel]:
     """The prediction's curves beside those of each explainer, on the same axes; alone if there is no explainer.
 
+    Where an explainer has curves of the prediction on the people it explains, these take the place of everybody's.
+
     >>> panels([])
     []
     """
@@ -81,7 +83,9 @@ def panels(curves: Sequence[Curve]) -> list[Panel]:
     start = start_of(curves)
     drawn = []
     for k, title in enumerate(titles):
-        some = base + tuple(c for c in curves if title and c.explainer == title)
+        own = tuple(c for c in curves if title and c.explainer == title)
+        labels = {c.label for c in own}
+        some = tuple(sorted((*(c for c in base if c.label not in labels), *own), key=lambda c: _rank(c.label)))
         drawn.append(Panel(title, some, roc(f"roc-{k}", some, start)))
     return drawn
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from jali.report import svg, words
+from jali.report import resolution, svg, words
 from jali.results import Row
 
 if TYPE_CHECKING:
@@ -89,9 +89,14 @@ def bare(axes: Axes, height: float) -> Axes:
 
 def _interval(axes: Axes, row: Row, y: float, factor: float) -> None:
     colour = AGAINST.get(row.against, svg.SERIES[0])
+    place = {"xycoords": ("axes fraction", "data"), "va": "center", "fontsize": 11, "color": svg.MUTED, "zorder": 5}
+    place["bbox"] = {"facecolor": svg.PAPER, "edgecolor": "none", "pad": 1}  # no line of the plot runs through words
     if row.value is None:
-        place = {"xycoords": ("axes fraction", "data"), "va": "center", "fontsize": 11, "color": svg.MUTED}
         axes.annotate(words.shorten(f"not resolvable: {row.reason}", 60), (0, y), **place)  # type: ignore[arg-type]
+        return
+    if resolution.unused(row):
+        # A dot at zero would look like a finding.
+        axes.annotate(f"{words.NOT_USED} by the combined attack", (0, y), **place)  # type: ignore[arg-type]
         return
     if row.low is not None and row.high is not None:
         axes.plot([factor * row.low, factor * row.high], [y, y], color=colour, linewidth=2.4, zorder=3)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from jali.report import linking, words
+from jali.report import linking, resolution, words
 from jali.report.additions import additions
 from jali.results import Results, Row
 
@@ -18,6 +18,10 @@ MEANING = (
     "training; a false accusation is a person outside the training data taken for a member.",
     "The numbers hold for the attacks listed below at the stated resolution, and say nothing about attacks that were "
     "not tried.",
+)
+COULD = (
+    "“Could have found … or more” counts chance alone: in such an audit, these attacks would have shown an effect of "
+    "that size with a probability of 80 % or more. Other attacks may find smaller ones, or larger ones that these miss."
 )
 OTHER = (
     "These numbers follow a convention of their own and not the channels of an audit; nothing is said about how many "
@@ -43,7 +47,8 @@ def headline(results: Results) -> Headline:
     if row is not None:
         count = _count(row)
         notes = (*_notes(row, rivals), *_surpassed(results, row), *unchecked(results))
-        return Headline(_lead(row, count), count, (*additions(results), *asked), MEANING, notes)
+        said = (*_doubt(results, row), *additions(results), *asked)
+        return Headline(_lead(row, count), count, said, _meaning(said), notes)
     others = [r for r in _pooled(results) if r.channel not in PREFERRED]
     if others:
         return Headline(_listed(others), "", (OTHER,), MEANING[1:], ())
@@ -51,7 +56,12 @@ def headline(results: Results) -> Headline:
         lead, end, rest = asked[0].partition(". ")
         more = (rest,) if rest else ()
         return Headline(lead + end.strip(), linking.count(results), (*more, *asked[1:]), linking.meaning(results), ())
-    return Headline(_nothing(results), "", additions(results), MEANING, unchecked(results))
+    return Headline(_nothing(results), "", additions(results), _meaning(additions(results)), unchecked(results))
+
+
+def _meaning(said: Sequence[str]) -> tuple[str, ...]:
+    """What the words of the first page mean, of those that stand on it."""
+    return (*MEANING, COULD) if any("could have found" in sentence for sentence in said) else MEANING
 
 
 def unchecked(results: Results) -> tuple[str, ...]:
@@ -77,13 +87,15 @@ def invalid(results: Results) -> str:
 def strongest(results: Results) -> tuple[Row | None, int]:
     """The row the headline rests on, and among how many it was the largest.
 
-    Joint attacks on score and explanation come first; without explanations, whatever the attacker saw.
+    Joint attacks on score and explanation come first, and those on the score alone with them, for an attacker may
+    ignore an explanation that hurts; without explanations, whatever the attacker saw.
     The lowest resolvable false-positive rate is taken, and the AUC where no rate is resolvable.
     """
     attacks = _pooled(results)
     for channel in PREFERRED:
         seen = [r for r in attacks if r.channel == channel]
-        pool = [r for r in seen if "joint" in r.attack] or seen
+        ignoring = [r for r in attacks if seen and r.channel == channel.removesuffix("+explanation") != channel]
+        pool = [r for r in (*seen, *ignoring) if "joint" in r.attack] or seen
         for metric in (*RATES, "auc"):
             rows = [r for r in pool if r.metric == metric]
             if rows:
@@ -96,15 +108,42 @@ def _pooled(results: Results) -> list[Row]:
 
 
 def _lead(row: Row, count: str) -> str:
+    """What the attack achieves, said of the attack: another one may achieve more."""
+    who = "the combined attack" if "joint" in row.attack else "the strongest attack tried"
     at = words.level(row.metric)
     if at is None:
-        return (
-            f"Shown one member and one outsider, an attacker would pick the member in {count} of 100 cases; chance: 50."
-        )
+        return f"Shown one member and one outsider, {who} would pick the member in {count} of 100 cases; chance: 50."
     return (
-        f"Out of 1,000 people in the training data, an attacker who accepts {words.price(row.metric)} "
-        f"would identify {count}; by chance alone it would be {words.per_thousand(at)}."
+        f"Out of 1,000 people in the training data, {who} would identify {count} at the price of "
+        f"{words.price(row.metric)}; by chance alone it would be {words.per_thousand(at)}."
     )
+
+
+def _doubt(results: Results, row: Row) -> tuple[str, ...]:
+    """A sentence where the attack did not do better than chance, as far as can be seen."""
+    at = words.level(row.metric)
+    chance = 0.5 if at is None else at
+    if row.value is None or row.low is None or row.high is None or row.low > chance:
+        return ()
+    others = _rivals(results, row)
+    above = [r for r in others if r.low is not None and r.low > chance]
+    if above:
+        told = f"{len(above)} of {len(others)} other attacks can (one in 40 would by chance alone)"
+        return (f"That cannot be told from chance, but {told}.",)
+    if row.high < chance:
+        return ("That is worse than chance: the attack is bad. Read this as no finding, not as protection.",)
+    found = resolution.could_have_found(row.value - chance, row.low - chance, row.high - chance)
+    if found is None:
+        return ("That cannot be told from chance, and this audit cannot say what it could have found.",)
+    if found + chance >= 1:
+        return ("That cannot be told from chance: this audit is too small and could not have found anything.",)
+    count = f"{100 * (found + chance):.1f} of 100 cases" if at is None else f"{words.per_thousand(found + at)} of 1,000"
+    return (f"That cannot be told from chance; this audit could have found {count} or more, {resolution.OFTEN}.",)
+
+
+def _rivals(results: Results, row: Row) -> list[Row]:
+    """All other attacks of an audit in the same metric."""
+    return [r for r in _pooled(results) if r.metric == row.metric and r.channel in PREFERRED and r != row]
 
 
 def _count(row: Row) -> str:
@@ -159,18 +198,17 @@ def _notes(row: Row, rivals: int) -> list[str]:
 
 
 def _surpassed(results: Results, row: Row) -> list[str]:
-    """An attack on a single signal that did better than the one in the headline is named beside it."""
-    rivals = [
-        r for r in _pooled(results) if r.metric == row.metric and r.channel in PREFERRED and "joint" not in r.attack
-    ]
-    best = max(rivals, key=lambda r: r.value or 0.0, default=row)
+    """Another attack that did better than the one in the headline is named beside it."""
+    others = _rivals(results, row)
+    best = max(others, key=lambda r: r.value or 0.0, default=row)
     if "joint" not in row.attack or (best.value or 0.0) <= (row.value or 0.0):
         return []
     unit = "of 100 cases" if words.level(row.metric) is None else "of 1,000"
     count = ", ".join(filter(None, [f"{_count(best)} {unit}", words.covered(best)]))
+    signal = f" on {best.signal}" if best.signal and " + " not in best.signal else ""
     return [
-        f"Looking back, the strongest of {len(rivals)} attacks on single signals did better: {best.attack} on "
-        f"{best.signal}, seeing {seen(best.channel)}: {count}."
+        f"Looking back, the strongest of {len(others)} other attacks did better: {best.attack}{signal}, seeing "
+        f"{seen(best.channel)}: {count}."
     ]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from markupsafe import Markup
 
 from jali import toml
-from jali.report import answers, curves, figures, headline, linking, views, words
+from jali.report import answers, curves, figures, headline, linking, resolution, views, words
 from jali.report.templates import environment
 from jali.results import Results, Row
 
@@ -65,6 +65,7 @@ def _evidence(results: Results) -> dict[str, Any]:
         "contrasts": views.contrasts(results),
         "measures": [block for block in views.measures(results) if block.title != views.ASKED],
         "asked": views.asked(results),
+        "not_used": any(resolution.unused(r) for r in results.find(kind="contrast")),
         "told": linking.sentences(results),
         "captions": linking.CAPTIONS,
         "subgroups": _subgroups(results),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from jali.report import views, words
 from jali.results import Results, Row
 
+NONE = "none"
 TOLD = 3  # told on the first page
 MEANING = (
     "An explanation that shows somebody's row carries that person's values. The attacker here holds a list of people "
@@ -63,15 +64,22 @@ def _sentence(line: views.Line, rivals: int) -> str:
     if "singled_out" in line.cells:
         return f"{_found(line, by)} {_learnt(line)}".strip()
     whom = f"the surrogate {line.head.explainer}" if line.head.explainer else "the model"
+    auc = line.cells["auc"]
+    doubt = ", which cannot be told from it" if auc.low is not None and auc.low <= 0.5 else ""
     return (
-        f"By asking {whom}, an attacker would pick the member in {_range(line.cells['auc'], 1)} of 100 pairs of one "
-        f"member and one outsider ({by}); chance: 50."
+        f"By asking {whom}, the attack {by} would pick the member in {_range(auc, 1)} of 100 pairs of one member and "
+        f"one outsider; chance: 50{doubt}."
     )
 
 
 def _found(line: views.Line, by: str) -> str:
     """Who can be found."""
     alone, right = (_range(line.cells[metric]) for metric in ("singled_out", "reidentified"))
+    if alone == NONE:
+        return (
+            f"Of 100 answers by {line.head.explainer}, {alone} was found to fit one person alone on a list of people "
+            f"({by}; other attacks may find some), and {right} lead to the right person."
+        )
     return (
         f"Of 100 answers by {line.head.explainer}, {alone} fit one person alone on a list of people ({by}), and "
         f"{right} lead to the right person."
@@ -101,5 +109,6 @@ def _range(row: Row, digits: int = 0) -> str:
     """A share as so many of 100."""
     low, high = (None if end is None else f"{100 * min(max(end, 0.0), 1.0):.{digits}f}" for end in (row.low, row.high))
     if low is None or high is None or low == high:
-        return f"about {100 * (row.value or 0.0):.{digits}f}" if row.value else "none"
+        about = f"{100 * (row.value or 0.0):.{digits}f}"
+        return (f"about {about}" if float(about) else "fewer than 1") if row.value else NONE
     return f"between {low} and {high}"

@@ -11,7 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from jali.report import answers, headline, views, words
+from jali.report import answers, headline, resolution, views, words
 from jali.results import Results, Row
 
 METRICS = {"auc": "AUC", "tpr@0.01": "TPR at 1 %", "tpr@0.001": "TPR at 0.1 %"}
@@ -32,7 +32,7 @@ HEADS = (views.FOUND, views.MEMBERS)
 
 
 def summary(results: Results) -> str:
-    """Two to five plain sentences.
+    """A few plain sentences.
 
     >>> summary(Results())
     'No attack gave a number that this audit can resolve. No explanation was attacked beside a prediction, so nothing is said about what explanations add.'
@@ -50,7 +50,7 @@ def table(results: Results) -> Table:
     results = words.cleaned(results)
     title = results.title or "jali audit"
     out = Table(title=Text(title if results.valid else f"INVALID AUDIT: {title}", style="bold"), box=box.SIMPLE_HEAD)
-    caption = "\n".join(filter(None, [_left_out(results), _reasons(results)]))
+    caption = "\n".join(filter(None, [_left_out(results), _reasons(results), _not_used(results)]))
     out.caption = Text(caption, style="dim") if caption else None
     out.add_column("attacker sees: attack", overflow="fold")
     for metric in METRICS:
@@ -97,18 +97,34 @@ def plain(results: Results) -> str:
 
 
 def _lines(results: Results) -> dict[str, list[tuple[str, views.Line]]]:
-    """Attacks, then differences, by explainer."""
+    """Attacks, then differences, by explainer; above each difference both of its sides, on the same people."""
     found: dict[str, list[views.Line]] = {}
     for block in [*views.attacks(results), *views.contrasts(results)]:
         for line in (x for x in block.shown if METRICS.keys() & x.cells.keys() and not x.head.group):
-            found.setdefault(line.head.explainer or block.name.lower(), []).append(line)
+            mine = found.setdefault(line.head.explainer or block.name.lower(), [])
+            for side in views.sides(results, line) if line.head.kind == "contrast" else ():
+                # A side that repeats an attack on everybody it could be made of takes that line's place.
+                twins = [x for x in mine if _same_numbers(x, side)]
+                mine[:] = [x for x in mine if x not in twins] + [side]
+            mine.append(line)
     return {title: [(_label(line.head, lines), line) for line in lines] for title, lines in found.items()}
 
 
+def _same_numbers(a: views.Line, b: views.Line) -> bool:
+    """Whether two lines tell the same of the same attack, as far as is shown."""
+    if (a.head.channel, a.head.attack, a.head.signal) != (b.head.channel, b.head.attack, b.head.signal):
+        return False
+    shown = [{m: (words.value_of(r), words.span_of(r)) for m, r in x.cells.items() if m in METRICS} for x in (a, b)]
+    return shown[0] == shown[1]
+
+
 def _label(row: Row, lines: Sequence[views.Line]) -> str:
+    several = len({x.head.attack for x in lines if x.head.kind == "contrast"}) > 1
+    named = f": {row.attack}" if several else ""
     if row.kind == "contrast":
-        several = len({x.head.attack for x in lines if x.head.kind == "contrast"}) > 1
-        return f"adds over {row.against}" + (f": {row.attack}" if several else "")
+        return f"adds over {row.against}{named}"
+    if row.channel == row.against:
+        return f"{row.channel} alone, same people{named}"
     twins = [x for x in lines if (x.head.kind, x.head.channel, x.head.attack) == (row.kind, row.channel, row.attack)]
     single = row.signal and "joint" not in row.attack and " + " not in row.signal
     return f"{row.channel}: {row.attack}" + (f" on {row.signal}" if single or len(twins) > 1 else "")
@@ -128,6 +144,11 @@ def _reasons(results: Results) -> str:
     shown = [r for r in results.rows if r.metric in METRICS and r.kind in ("attack", "contrast") and not r.group]
     found = dict.fromkeys((r.reason or "no reason recorded").rstrip(".") for r in shown if r.value is None)
     return "n/r: not resolvable (" + "; ".join(found) + ")" if found else ""
+
+
+def _not_used(results: Results) -> str:
+    there = any(resolution.unused(r) for r in results.find(kind="contrast") if r.metric in METRICS)
+    return f"{words.NOT_USED}: {words.WHY_NOT_USED[0].lower()}{words.WHY_NOT_USED[1:].rstrip('.')}" if there else ""
 
 
 def _cell(row: Row | None) -> Text:

@@ -42,6 +42,13 @@ class Line:
         return " · ".join(p for p in parts if p)
 
     @property
+    def left_out(self) -> str:
+        """In how many target models the attack made no use of the explanation, empty if in none or in all."""
+        units = max(r.units for r in self.cells.values())
+        same = self.head.unchanged or 0
+        return f"left out in {same:,} of {units:,} models" if 0 < same < units else ""
+
+    @property
     def nothing(self) -> str:
         """Why no cell has a number, empty where one has, or where the reasons differ."""
         reasons = {row.reason if row.value is None else "" for row in self.cells.values()}
@@ -99,6 +106,41 @@ def attacks(results: Results) -> list[Block]:
 def contrasts(results: Results) -> list[Block]:
     """Paired differences as one block."""
     return _blocks({"": results.find(kind="contrast")})
+
+
+def sides(results: Results, line: Line) -> tuple[Line, ...]:
+    """The prediction alone and the prediction with the explanation, on the people of a paired difference; or neither.
+
+    Results of older versions have them only where everybody was explained.
+    """
+    found = []
+    for channel in (line.head.against, line.head.channel):
+        rows = [side(results, row, channel) for row in line.cells.values()]
+        cells = {row.metric: row for row in rows if row is not None}
+        if not cells:
+            return ()
+        found.append(Line(next(iter(cells.values())), cells))
+    return tuple(found)
+
+
+def side(results: Results, row: Row, channel: str) -> Row | None:
+    """One side of a paired difference: what the attack achieves with this channel on the same people.
+
+    Results of older versions have the attack on everybody only, which serves where everybody was explained.
+    """
+    same = {name: getattr(row, name) for name in ("attack", "group", "metric")}
+    rows = results.find(kind="paired", channel=channel, explainer=row.explainer, against=row.against, **same)
+    if rows or not row.n:
+        return rows[0] if rows else None
+    everybody = results.find(kind="attack", channel=channel, n=row.n, **same)
+    about = {"kind": "paired", "explainer": row.explainer, "against": row.against}
+    return next((r.model_copy(update=about) for r in everybody if r.explainer in ("", row.explainer)), None)
+
+
+def alone(results: Results, row: Row) -> list[Row]:
+    """What attacks that see the explanation alone achieve on the people of a paired difference."""
+    same = {name: getattr(row, name) for name in ("explainer", "group", "metric", "n")}
+    return results.find(kind="attack", channel="explanation", **same)
 
 
 def measures(results: Results) -> list[Block]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from decimal import Decimal
 from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
+from jali.report import resolution
 from jali.results import Row
 from jali.toml import BREAKS, SURROGATES, UNSEEN
 
@@ -35,6 +36,9 @@ ORDER = ("auc", "balanced_accuracy", "tpr@0.01", "tpr@0.001", "tnr@0.01", "tnr@0
 MINUS = "\N{MINUS SIGN}"
 DASH = "\N{EN DASH}"
 THIN = "\N{NARROW NO-BREAK SPACE}"
+NOT_USED = "not used"
+WHY_NOT_USED = "The combined attack judged everybody the same with and without the explanation."
+NO_SPREAD = "no spread, so no interval"
 
 
 def clean(text: str) -> str:
@@ -156,18 +160,32 @@ def value_of(row: Row) -> str:
     """
     if row.value is None:
         return "not resolvable"
+    if resolution.unused(row):
+        return NOT_USED
     text = _scaled(row, row.value)
     return text if row.kind == "contrast" or level(row.metric) is None else f"{text}{THIN}%"
 
 
 def span_of(row: Row) -> str:
-    """A row's interval, empty if there is none.
+    """A row's interval, empty if there is none; a difference without any spread has none worth the name.
 
     >>> span_of(Row(kind="contrast", metric="auc", value=0.02, low=-0.01, high=0.05))
     '−0.010 to +0.050'
     """
+    if resolution.flat(row):
+        return "" if resolution.unused(row) else NO_SPREAD
     joint = " to " if row.kind == "contrast" or (row.low or 0.0) < 0 else DASH
     return joint.join(ends(row))
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names as people list them.
+
+    >>> listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c"])
+    ('a', 'a and b', 'a, b and c')
+    """
+    *most, last = names
+    return f"{', '.join(most)} and {last}" if most else last
 
 
 def ends(row: Row) -> tuple[str, ...]:
