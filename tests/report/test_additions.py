@@ -86,6 +86,14 @@ def test_models_that_left_the_explanation_out_are_counted() -> None:
     assert sentence.endswith("have found 11 in 1,000 or more, four times in five (left out in 4 of 8 models)")
 
 
+def test_an_interval_that_rests_on_a_few_models_only_is_no_finding() -> None:
+    narrow = contrast(-0.0004, 0.0002, units=16, unchanged=15)
+    said = "the combined attack left the explanation out in 15 of 16 models, so this audit cannot say what it adds"
+    assert told(narrow) == said
+    assert told(narrow, contrast(-0.0001, 0.0001, "auc", units=16, unchanged=15)) == said
+    assert told(contrast(0.0002, 0.0004, units=16, unchanged=15)).startswith("the explanation adds")
+
+
 def test_a_negative_addition_blames_the_attack() -> None:
     assert told(contrast(-0.006, -0.002)) == (
         f"with the explanation the combined attack does worse, by between 2 and 6 in 1,000 ({TEN}): it combines badly. "

@@ -50,9 +50,10 @@ def test_an_interval_without_width_says_nothing(value: float) -> None:
 
 def test_models_in_which_the_explanation_was_left_out_do_not_make_the_audit_sharper() -> None:
     every = addition_found(contrast(0.0, -0.01, 0.01, units=16, unchanged=0))
-    few = addition_found(contrast(0.0, -0.01, 0.01, units=16, unchanged=12))
+    half = addition_found(contrast(0.0, -0.01, 0.01, units=16, unchanged=8))
     assert every == pytest.approx(0.014294, abs=1e-6)
-    assert few == pytest.approx(4 * 0.014294, abs=4e-6)
+    assert half == pytest.approx(2 * 0.014294, abs=2e-6)
+    assert addition_found(contrast(0.0, -0.01, 0.01, units=16, unchanged=9)) is None
     assert addition_found(contrast(0.0, 0.0, 0.0, units=16, unchanged=16)) is None
 
 

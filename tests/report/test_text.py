@@ -99,7 +99,7 @@ def test_a_difference_stands_below_both_of_its_sides() -> None:
     assert [re.split(r"  +", line)[:2] for line in shown[1:4]] == [
         ["score alone, same people", "0.678"],
         ["score+explanation: joint", "0.684"],
-        ["adds over score", "+0.006"],
+        ["adds over score (left out in 3 of 16 models)", "+0.006"],
     ]
     assert "0.000 to 0.000" not in plain
     assert "not used: the combined attack judged everybody the same with and without" in plain

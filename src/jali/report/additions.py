@@ -30,7 +30,7 @@ class Sorted:
     found: Rows  # the whole interval above zero
     open: Rows  # zero inside the interval
     worse: Rows  # the whole interval below zero
-    unused: Rows  # the combined attack made no use of the explanation
+    unused: Rows  # the combined attack made no use of the explanation, or in few target models
     flat: Rows  # no spread, and so no interval
     bare: Rows  # a value without an interval
     gone: Rows  # no value
@@ -71,6 +71,8 @@ def _kind(row: Row) -> str:
         return "found"
     if row.high < 0:
         return "worse"
+    if resolution.mostly_unused(row):
+        return "unused"
     return "flat" if resolution.flat(row) else "open"
 
 
@@ -87,7 +89,7 @@ def _paragraph(results: Results, rows: Rows) -> str:
         told.found(main.found),
         told.in_auc(_others(auc.found, main.found)),
         *told.open(main.open, auc.open),
-        told.unused(main.unused),
+        *told.unused(main.unused),
         told.flat(main.flat),
         *(told.bare(row) for row in main.bare),
         *worse,
@@ -171,12 +173,14 @@ class _Told:
     def _least(self, row: Row) -> float | None:
         return resolution.addition_found(row, views.side(self.results, row, row.against))
 
-    def unused(self, rows: Rows) -> str:
-        """A combination that chose nothing of the explanation tells nothing of it."""
-        if not rows:
-            return ""
-        what = "it adds" if len(_names(rows)) == 1 else "they add"
-        return f"the combined attack made no use of {self.who(rows)}, so this audit cannot say what {what}"
+    def unused(self, rows: Rows) -> list[str]:
+        """A combination that chose nothing of the explanation, or hardly ever, tells nothing of it."""
+        never = [r for r in rows if resolution.unused(r)]
+        told = [f"the combined attack made no use of {self.who(never)}, so {_unsaid(never)}"] if never else []
+        for row in _others(rows, never):
+            left = f"left {self.who([row])} out in {row.unchanged} of {row.units} models"
+            told.append(f"the combined attack {left}, so {_unsaid([row])}")
+        return told
 
     def flat(self, rows: Rows) -> str:
         """The same number with and without, on other grounds."""
@@ -241,6 +245,10 @@ class _Told:
             sides = f"{_number(values[0], row)} without and {_number(values[1], row)} with it, for the same people"
         parts = [part for part in (head, sides, *same) if part]
         return f" ({'; '.join(parts)})" if parts else ""
+
+
+def _unsaid(rows: Rows) -> str:
+    return f"this audit cannot say what {'it adds' if len(_names(rows)) == 1 else 'they add'}"
 
 
 def _reason(row: Row) -> str:

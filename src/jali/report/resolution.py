@@ -38,18 +38,17 @@ def addition_found(row: Row, baseline: Row | None = None) -> float | None:
     """The addition that a paired difference could have found: infinite if none that is possible, None if unknown.
 
     Target models in which the attack made no use of the explanation say nothing, and their zeros make the interval
-    narrow: value and ends are divided by the share of the others, which turns them into those of the others' mean. No
-    AUC or rate exceeds 1, so that no more can be added than the baseline leaves.
+    narrow: value and ends are divided by the share of the others, which turns them into those of the others' mean;
+    where they are the minority, this is not attempted. No AUC or rate exceeds 1, so that no more can be added than the
+    baseline leaves.
 
     >>> half_used = Row(kind="contrast", metric="auc", value=0.0, low=-0.01, high=0.01, units=8, unchanged=4)
     >>> round(addition_found(half_used), 4)
     0.0286
     """
-    if row.value is None or row.low is None or row.high is None or unused(row):
+    if row.value is None or row.low is None or row.high is None or unused(row) or mostly_unused(row):
         return None
-    share = 1.0 if not row.unchanged or not row.units else 1 - row.unchanged / row.units
-    if share <= 0:
-        return None
+    share = 1 - (row.unchanged or 0) / max(1, row.units)
     found = could_have_found(row.value / share, row.low / share, row.high / share)
     if found is None:
         return None
@@ -71,6 +70,15 @@ def unused(row: Row) -> bool:
     if row.unchanged is not None and row.units:
         return row.unchanged >= row.units
     return row.value == row.low == row.high == 0
+
+
+def mostly_unused(row: Row) -> bool:
+    """Whether the attack made no use of the explanation in more than half of the target models.
+
+    >>> mostly_unused(Row(kind="contrast", metric="auc", value=0.0, units=4, unchanged=3))
+    True
+    """
+    return row.kind == "contrast" and 2 * (row.unchanged or 0) > row.units > 0
 
 
 def flat(row: Row) -> bool:

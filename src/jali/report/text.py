@@ -107,7 +107,7 @@ def _lines(results: Results) -> dict[str, list[tuple[str, views.Line]]]:
                 twins = [x for x in mine if _same_numbers(x, side)]
                 mine[:] = [x for x in mine if x not in twins] + [side]
             mine.append(line)
-    return {title: [(_label(line.head, lines), line) for line in lines] for title, lines in found.items()}
+    return {title: [(_label(line, lines), line) for line in lines] for title, lines in found.items()}
 
 
 def _same_numbers(a: views.Line, b: views.Line) -> bool:
@@ -118,11 +118,12 @@ def _same_numbers(a: views.Line, b: views.Line) -> bool:
     return shown[0] == shown[1]
 
 
-def _label(row: Row, lines: Sequence[views.Line]) -> str:
+def _label(line: views.Line, lines: Sequence[views.Line]) -> str:
+    row = line.head
     several = len({x.head.attack for x in lines if x.head.kind == "contrast"}) > 1
     named = f": {row.attack}" if several else ""
     if row.kind == "contrast":
-        return f"adds over {row.against}{named}"
+        return f"adds over {row.against}{named}" + (f" ({line.left_out})" if line.left_out else "")
     if row.channel == row.against:
         return f"{row.channel} alone, same people{named}"
     twins = [x for x in lines if (x.head.kind, x.head.channel, x.head.attack) == (row.kind, row.channel, row.attack)]
