@@ -199,6 +199,7 @@ def test_a_budget_must_make_sense(path: Path, budget: tuple[float, float, Adjace
         (claim(0.1, adjacency="add-remove"), "claims epsilon under add-remove and this ledger counts replace-one"),
         (Guarantee("noise", 0.1, "replace-one", (), delta=1e-6), "pure claims only"),
         (claim(0.1, refuted="the length shows the weights."), "its claim is false: the length shows the weights"),
+        (Guarantee("noise", 0.1, "replace-one", (), void="no key was given"), "its claim is void: no key was given"),
     ],
 )
 def test_claims_it_cannot_count_are_refused_unpaid(ledger: Ledger, given: Guarantee, message: str) -> None:

@@ -6,7 +6,7 @@ from jali import parts
 from jali.core import Column, Schema
 from jali.guarantee import Guarantee
 from jali.models.committee import Committee
-from jali.promises import broken, cap_of, capped, guarantee_of, promises, stamped, told, uncounted
+from jali.promises import broken, cap_of, capped, guarantee_of, promises, stamped, told, voided
 from jali.results import Row
 
 DP = parts.build("model", "dp_logistic(epsilon=1.0, bound=1.0)")
@@ -91,11 +91,63 @@ def test_what_is_promised_is_told_with_what_it_rests_on_and_why_it_is_false():
     assert "not what is released" in promise.refuted
 
 
-def test_constants_taken_from_the_rows_are_no_part_of_a_guarantee():
-    given = promises(DP, [PLAIN])
-    public = Schema((Column("age", low=0, high=99),))
-    taken = Schema((Column("age", low=0, high=99, known="observed"), Column("sex", "category", categories=("f", "m"))))
-    assert uncounted(given, public) == []
-    assert uncounted({}, taken) == []
-    (said,) = uncounted(given, taken)
-    assert "1 columns (age)" in said
+PUBLIC = Schema((Column("age", low=0, high=99),))
+TAKEN = Schema((Column("age", low=0, high=99, known="observed"), Column("sex", "category", categories=("f", "m"))))
+
+
+def test_constants_taken_from_the_rows_void_a_guarantee():
+    assert voided(promises(DP, [PLAIN], PUBLIC)) == []
+    assert voided(promises(parts.build("model", "logistic"), [PLAIN], TAKEN)) == []
+    said = voided(promises(DP, [PLAIN], TAKEN))
+    assert [text.partition(" were")[0] for text in said] == [
+        f"VOID: the privacy claim for {what}: bounds and scale of 1 column (age)"
+        for what in ("predictions", "linear_recourse")
+    ]
+
+
+def test_categories_taken_from_the_rows_void_it_too():
+    taken = Schema((Column("age", low=0, high=99), Column("sex", "category", categories=("f", "m"), known="observed")))
+    assert "categories of 1 column (sex)" in voided(promises(DP, [], taken))[0]
+
+
+def test_a_void_claim_is_no_cap_and_is_contradicted_by_nothing():
+    given = promises(DP, [PLAIN], TAKEN)
+    assert broken([row(0.9)], promises(DP, [PLAIN], PUBLIC))
+    assert broken([row(0.9)], given) == []
+    (beside,) = capped([row(0.9)], given)
+    assert beside.void
+    assert beside.exceeds  # what it would be, for studies that compare
+    (there,) = stamped([row(0.9)], given)
+    assert there.guarantee == "VOID: bounds and scale of 1 column (age) were taken from the rows"
+    assert there.value == pytest.approx(0.91)
+
+
+def test_a_void_claim_is_told_as_void():
+    for promise in told(promises(DP, [PLAIN], TAKEN)):
+        assert promise.claim.startswith("VOID: bounds and scale of 1 column (age)")
+        assert "columns.toml" in promise.void
+    assert not any(promise.void for promise in told(promises(DP, [PLAIN], PUBLIC)))
+
+
+def test_where_bounds_alone_are_declared_decisions_are_covered_and_explanations_are_not():
+    """Rows scaled by bounds owe nothing to centre and spread, but recourse and attributions are computed with them."""
+    given = promises(DP, [PLAIN], Schema((Column("age", low=0, high=99, known="bounds"),)))
+    assert given["", "decision"].covers == ("decisions",)
+    assert not given["", "decision"].void
+    assert "scale of 1 column (age)" in given["linear_recourse", "explanation"].void
+    assert "scale of 1 column (age)" in given["linear_recourse", "score+explanation"].void
+    assert [bool(promise.void) for promise in told(given)] == [False, True]
+
+
+def test_recourse_without_a_key_is_shown_as_void():
+    part = parts.build("explain", "dp_weights_recourse(dp_logistic(1.0, 1.0))")
+    given = promises(parts.build("model", "logistic"), [part], PUBLIC)
+    (promise,) = told(given)
+    assert promise.claim.startswith("VOID: no key was given")
+    assert broken([row(0.99, explainer=parts.spec(part))], given) == []
+    assert "head -c 32 /dev/urandom" in voided(given)[0]
+
+
+def test_a_refuted_claim_about_one_score_needs_no_constants_and_stays_refuted():
+    given = promises(parts.build("model", "logistic"), [GIVEN], TAKEN)
+    assert len(broken([row(0.9, explainer=parts.spec(GIVEN))], given)) == 1

@@ -148,7 +148,7 @@ def test_answers_are_checked_for_taint_and_not_only_the_weights_behind_them(monk
         return honest(X, ask, known, w + mark("scores", ask.score)[0], error)
 
     monkeypatch.setattr(dp_weights_recourse, "nearest", peeking)
-    found = verify(subject("dp_weights_recourse(dp_logistic(1.0, 1.0), beta=1.0)"), draws=100)
+    found = verify(subject('dp_weights_recourse(dp_logistic(1.0, 1.0), beta=1.0, key="fresh, in memory")'), draws=100)
     assert found.carriers == ["scores"]
 
 
@@ -239,3 +239,18 @@ def test_a_claim_is_stated_once_and_fully():
 def test_worlds_may_be_given():
     pair = adverse(Logistic())
     assert "the worlds wide (500 rows of 20 columns)" in verify(counting(1.0, 1.0), pair, draws=100).by
+
+
+def test_recourse_from_private_weights_is_tested_with_a_key_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    found = verify(subject("dp_weights_recourse"), draws=100)
+    assert 'key="fresh, in memory"' in found.name
+    said = verification.text(found)
+    assert "the key of the noise is drawn at random and secret" in said
+    assert "no key" not in said
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_recourse_without_a_key_has_no_claim_to_test():
+    with pytest.raises(JaliError, match="makes no privacy claim: no key was given"):
+        subject("dp_weights_recourse(dp_logistic(1.0, 1.0))")

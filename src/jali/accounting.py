@@ -257,6 +257,8 @@ def _priced(guarantees: Iterable[Guarantee], delta: float) -> Counter[_Price]:
     if not 0 <= delta < 1:
         raise JaliError(f"delta must be at least 0 and below 1, not {delta}.")
     uses = Counter(guarantees)
+    if void := [g for g in uses if g.void]:
+        raise JaliError(f"{void[0].mechanism} cannot be counted, because its claim is void: {void[0].void}.")
     kinds = sorted({g.adjacency for g in uses})
     if len(kinds) > 1:
         raise JaliError(

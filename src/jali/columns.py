@@ -21,6 +21,7 @@ from jali import parts
 from jali.core import Bools, Dataset, Ensemble, Existing, Ints, Model, Rng, Seen, Signal, Trainer
 from jali.encoding import Encoding
 from jali.explanation import Explainer, public
+from jali.guarantee import unannounced
 from jali.inquests import Inquest, Scene, attempted
 from jali.measures import MEASURES, RELIANCE, Neighbourhood, appraise, reliance
 from jali.models._restore import restore
@@ -99,6 +100,7 @@ def digest(*arrays: Any) -> str:
     return out.hexdigest()
 
 
+@unannounced()
 def run_block(block: Block) -> list[list[Arrays]]:
     """What each channel and each inquest of each column of a block left; whatever is new is kept in the store."""
     models, scenes = models_of(block), dict[int, Scene]()

@@ -7,7 +7,7 @@ Arrays are frozen on the way in, and every shape is checked here and nowhere els
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
@@ -44,7 +44,8 @@ class Column:
 
     Numbers and integers have bounds and a public centre and spread, which scale them into model space;
     a category is stored as its position in `categories`. Quasi-identifiers may link a row to a person. known: whether
-    bounds and scale were declared, or the bounds alone, or all of it was taken from the rows.
+    bounds and scale (of a category: its categories) were declared, or the bounds alone, or all of it was taken from
+    the rows.
     """
 
     name: str
@@ -63,7 +64,8 @@ class Column:
 class Schema:
     """What a table's columns mean, and which outcome people hope for (None: no outcome is better).
 
-    image: channels, height and width where a row is a picture, its columns in that order.
+    image: channels, height and width where a row is a picture, its columns in that order. outcome: whether the classes
+    were declared, or taken from the rows; it changes nothing that is computed, so it is no part of the text.
     """
 
     columns: tuple[Column, ...]
@@ -72,6 +74,7 @@ class Schema:
     sensitive: str | None = None
     target: str = "target"
     image: tuple[int, int, int] | None = None
+    outcome: Literal["declared", "observed"] = field(default="declared", repr=False)
 
     def __post_init__(self) -> None:
         names = [c.name for c in self.columns]

@@ -21,7 +21,7 @@ from jali.judge import Trial, contrast_rows, curve, group_rows, guess, paired, p
 from jali.measures import Quality
 from jali.parallel import Progress, alone, fan_out, silent
 from jali.plan import Plan, plan, with_gaps
-from jali.promises import Promises, broken, promises, told, uncounted
+from jali.promises import Promises, broken, promises, told, voided
 from jali.promises import stamped as covered
 from jali.results import Check, Curve, Results, Row
 from jali.store import Arrays, Store
@@ -132,7 +132,8 @@ def ask(experiment: Experiment, machine: Machine = Machine()) -> Outcome:  # noq
 
 def _documented(experiment: Experiment, found: Collected, results: Results, began: float) -> Results:
     """The results with all that is known beside the attacks on signals."""
-    data, game, given = found.data, found.game, promises(experiment.model, experiment.explain)
+    data, game = found.data, found.game
+    given = promises(experiment.model, experiment.explain, data.schema)
     blind = alone(lambda rng: sanity.blind(data, game, rng), stream(experiment.seed, JUDGE, 1))
     rows = covered(results.rows, given) + _measured(experiment, found)
     return results.model_copy(
@@ -187,7 +188,7 @@ def _key(experiment: Experiment, data: Dataset) -> str:
 
 
 def _warnings(experiment: Experiment, given: Promises, data: Dataset, game: Game) -> list[str]:
-    return [*cautions(experiment), *uncounted(given, data.schema), *twins(data, game)]
+    return [*cautions(experiment), *voided(given), *twins(data, game)]
 
 
 def cautions(experiment: Experiment) -> list[str]:

@@ -16,6 +16,7 @@ from jali.config import Config, checked
 from jali.core import Dataset, Evidence, Game, JaliError
 from jali.describe import sizes
 from jali.experiment import Experiment, Machine, Outcome, ask, conclude, run, stamped
+from jali.guarantee import unannounced
 from jali.inquests import Inquest
 from jali.pictures import pictures
 from jali.plan import usual
@@ -82,6 +83,7 @@ def audit(
     quasi: Sequence[str] = (),
     groups: str = "",
     sensitive: str = "",
+    schema: str = "",
     knowledge: Any = "",
     machine: Machine | None = None,
     show_values: bool = False,
@@ -92,9 +94,9 @@ def audit(
     are the members, the population are the non-members, and shadows are clones of the model, each trained on a random
     part of all of them. `game="fixed_offline(members=…)"` is the weaker adversary who does not know these people.
     `quasi` names the columns by which people can be found, `groups` one that says which rows are one person's (the
-    model does not read it), `sensitive` one whose groups are compared. Without `train` and `population`, `data`,
-    `model`, `explain` and `game` name parts: a specification or the part itself. `knowledge` is what attacks that ask
-    hold beforehand.
+    model does not read it), `sensitive` one whose groups are compared; `schema` is a schema file, which private
+    explainers need for a claim. Without `train` and `population`, `data`, `model`, `explain` and `game` name parts: a
+    specification or the part itself. `knowledge` is what attacks that ask hold beforehand.
     """
     machine = machine or Machine()
     if (train is None) != (population is None):
@@ -102,7 +104,7 @@ def audit(
     lists = {"explain": explain, "attack": attack, "signal": signal}
     settings = {name: [_text(part) for part in _several(name, given)] for name, given in lists.items()}
     if train is not None and population is not None:
-        source = _tables(train, population, favourable, _several("quasi", quasi), groups, sensitive)
+        source = _tables(train, population, favourable, _several("quasi", quasi), groups, sensitive, schema)
         experiment, own = _own(model, source, game, seed)
         machine = replace(machine, store=None)  # an object without a specification has no content key
         plain, _ = asking.parted(settings["attack"])  # the evidence is all that can be attacked again
@@ -110,7 +112,7 @@ def audit(
     else:
         if hasattr(model, "predict"):
             raise JaliError("A fitted model of your own needs train=(X, y) and population=(X, y).")
-        marked = {"favourable": favourable, "quasi": quasi, "groups": groups, "sensitive": sensitive}
+        marked = {"favourable": favourable, "quasi": quasi, "groups": groups, "sensitive": sensitive, "schema": schema}
         if told := [name for name, value in marked.items() if value not in (None, "", (), [])]:
             raise JaliError(f"{told[0]} goes with tables of your own; a named data set has its own.")
         chosen = {"data": _text(data), "model": _text(model), "game": _text(game) if game else "rotate"}
@@ -255,8 +257,10 @@ def finished(outcome: Outcome, config: Config, inquests: Sequence[Inquest] = ())
 
 def _reveal(experiment: Experiment, machine: Machine, outcome: Outcome) -> None:
     """Put people's values into the results, for a reader who asked for them."""
-    outcome.results.exposed = pictures(experiment, machine, outcome) or values(outcome)
-    if said := told(experiment, machine, outcome):
+    with unannounced():
+        outcome.results.exposed = pictures(experiment, machine, outcome) or values(outcome)
+        said = told(experiment, machine, outcome)
+    if said:
         outcome.results.told = said
 
 
@@ -298,12 +302,12 @@ def _shadows_held(game: Game) -> str:
 
 
 def _tables(
-    train: Any, population: Any, favourable: Any, quasi: Sequence[str], groups: str, sensitive: str
+    train: Any, population: Any, favourable: Any, quasi: Sequence[str], groups: str, sensitive: str, schema: str
 ) -> OwnTables:
     from jali.data._own import OwnTables, pair
 
     both = pair(train, "train"), pair(population, "population")
-    return OwnTables(*both, favourable, tuple(quasi), groups, sensitive)
+    return OwnTables(*both, favourable, tuple(quasi), groups, sensitive, schema)
 
 
 def _own(model: Any, source: OwnTables, game: Any, seed: int) -> tuple[Experiment, dict[str, Any]]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args, runtime_checkable
+import warnings
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, get_args, runtime_checkable
 
-from jali.core import JaliError
+from jali.core import Column, JaliError, Schema
 
 if TYPE_CHECKING:
     from dp_accounting import DpEvent
@@ -14,6 +17,10 @@ if TYPE_CHECKING:
 Adjacency = Literal["replace-one", "add-remove"]
 Covered = Literal["decisions", "explanations", "one noised score"]
 Noise = Literal["pure", "laplace"]
+Constant = Literal["bounds", "scale", "categories", "classes"]
+CONSTANTS: tuple[Constant, ...] = get_args(Constant)
+NAMED = 5  # columns that a sentence names before it only counts
+HOW = 'declare them in a schema file, table(…, schema="columns.toml")'
 SECRET = "the random draws and their seed stay secret: whoever can repeat the noise can subtract it"
 
 
@@ -23,11 +30,16 @@ class Guarantee:
 
     adjacency: data sets that differ by one record replaced, or by one added or removed. covers: what may be released
     under it. per: the price of one release, or of all there will ever be. assumes: what must be true besides the
-    arithmetic, for this mechanism (`conditions` adds what every claim rests on). refuted: why the claim is false, where
-    it is known to be.
+    arithmetic, for this mechanism (`conditions` adds what every claim rests on). decides: the schema's constants that
+    reach decisions; all of them reach explanations, which are computed in its units and kept within its bounds.
+    refuted: why the claim is false, where it is known to be. void: which condition is visibly not met, so that nothing
+    is claimed.
 
-    >>> print(Guarantee("objective perturbation", 1.0, "replace-one", ("decisions", "explanations")))
+    >>> claim = Guarantee("objective perturbation", 1.0, "replace-one", ("decisions", "explanations"))
+    >>> print(claim)
     epsilon = 1 in total (objective perturbation, replace-one), for decisions and explanations
+    >>> print(claim.on(Schema((Column("age", known="observed"),))).void.partition(";")[0])
+    bounds and scale of 1 column (age) were taken from the rows
     """
 
     mechanism: str
@@ -38,7 +50,9 @@ class Guarantee:
     delta: float = 0.0
     noise: Noise = "pure"
     assumes: tuple[str, ...] = ()
+    decides: tuple[Constant, ...] = CONSTANTS
     refuted: str = ""
+    void: str = ""
 
     def __post_init__(self) -> None:
         if not 0 < self.epsilon < math.inf:
@@ -55,12 +69,36 @@ class Guarantee:
         delta = f", delta = {self.delta:g}" if self.delta else ""
         when = "a release" if self.per == "release" else "in total"
         text = f"epsilon = {self.epsilon:g}{delta} {when} ({self.mechanism}, {self.adjacency})"
-        return f"{text}, for {' and '.join(self.covers)}"
+        text = f"{text}, for {' and '.join(self.covers)}"
+        return f"VOID: {self.void} (the claim would be: {text})" if self.void else text
 
     @property
     def conditions(self) -> tuple[str, ...]:
         """All that must be true besides the arithmetic: what this claim assumes, and what every claim does."""
         return (*self.assumes, SECRET)
+
+    def on(self, schema: Schema | None) -> Self:
+        """The claim about data of this schema: as it is, for decisions alone, or void.
+
+        Constants that were taken from the rows are a release of their own, which no epsilon covers. None: no data are
+        at hand, so nothing can be seen.
+        """
+        if schema is None or self.void:
+            return self
+        reason = taken(schema, CONSTANTS)
+        if not reason or not {"decisions", "explanations"} & set(self.covers):
+            return self
+        if "decisions" not in self.covers or taken(schema, self.decides):
+            return replace(self, void=reason)
+        assumes = (*self.assumes, f"explanations are not covered: {reason}")
+        return replace(self, covers=("decisions",), assumes=assumes)
+
+    def of_explanations(self, schema: Schema | None) -> Self:
+        """The claim about explanations alone of data of this schema: as it is, or void."""
+        found = self.on(schema)
+        if schema is None or "explanations" in found.covers or "explanations" not in self.covers:
+            return found
+        return replace(self, void=taken(schema, CONSTANTS))
 
     def event(self) -> DpEvent:
         """One use of the mechanism for `dp-accounting`.
@@ -83,6 +121,69 @@ class Private(Protocol):
     def guarantee(self) -> Guarantee:
         """What it promises."""
         ...
+
+
+@runtime_checkable
+class Unmet(Protocol):
+    """A part that may lack what its promise needs; then `guarantee` refuses, and this says what it would promise."""
+
+    def claim(self) -> Guarantee:
+        """What it promises, void where something is missing."""
+        ...
+
+
+class VoidClaim(UserWarning):
+    """A private part is used in a way in which its privacy claim is void."""
+
+
+def announce(name: str, given: Guarantee, schema: Schema) -> None:
+    """Warn whoever trains or explains with a private part that its claim is void for these data, all or in part."""
+    found = given.on(schema)
+    if found.void:
+        warnings.warn(f"The privacy claim of {name} is VOID: {found.void}.", VoidClaim, stacklevel=3)
+    elif found.covers != given.covers:
+        why = given.of_explanations(schema).void
+        warnings.warn(f"The privacy claim of {name} does not cover explanations: {why}.", VoidClaim, stacklevel=3)
+
+
+@contextlib.contextmanager
+def unannounced() -> Iterator[None]:
+    """No such warnings, where a report will say the same."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", VoidClaim)
+        yield
+
+
+def taken(schema: Schema, constants: Collection[Constant]) -> str:
+    """Which of these constants of a schema were taken from the rows, and what to do; empty where none was.
+
+    >>> taken(Schema((Column("age", known="bounds"), Column("sex", "category", known="observed"))), ["bounds"])
+    ''
+    """
+    numbers = [c for c in schema.columns if c.kind != "category"]
+    observed = [c for c in numbers if c.known == "observed" and {"bounds", "scale"} & set(constants)]
+    scaled = [c for c in numbers if c.known == "bounds" and "scale" in constants]
+    named = [c for c in schema.columns if c.kind == "category" and c.known != "declared" and "categories" in constants]
+    found = [
+        _of("bounds and scale", observed),
+        _of("scale", scaled),
+        _of("categories", named),
+        f"the classes of {schema.target!r}" if "classes" in constants and schema.outcome != "declared" else "",
+    ]
+    said = [text for text in found if text]
+    if not said:
+        return ""
+    listed = " and ".join(filter(None, [", ".join(said[:-1]), said[-1]]))
+    return f"{listed} were taken from the rows; {HOW}"
+
+
+def _of(what: str, columns: list[Column]) -> str:
+    """What is meant of some columns, in words; empty where there are none."""
+    if not columns:
+        return ""
+    more = f" and {len(columns) - NAMED} more" if len(columns) > NAMED else ""
+    names = ", ".join(c.name for c in columns[:NAMED]) + more
+    return f"{what} of {len(columns)} column{'s' * (len(columns) > 1)} ({names})"
 
 
 def accounting() -> Any:

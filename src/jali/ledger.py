@@ -220,6 +220,8 @@ class Ledger:
             )
         if claim.delta:
             raise JaliError(f"{claim.mechanism} has delta = {claim.delta:g} and a ledger counts pure claims only.")
+        if claim.void:
+            raise JaliError(f"{claim.mechanism} cannot be paid for, because its claim is void: {claim.void}.")
         if claim.refuted:
             raise JaliError(f"{claim.mechanism} cannot be paid for, because its claim is false: {claim.refuted}")
 

@@ -7,31 +7,35 @@ from collections.abc import Sequence
 from jali import parts
 from jali.core import JaliError, Schema, Trainer
 from jali.explanation import Explainer
-from jali.guarantee import Guarantee, Private, doubled
+from jali.guarantee import Guarantee, Private, Unmet, doubled
 from jali.results import Capped, Promise, Row
 from jali.stats.caps import auc_cap, balanced_accuracy_cap, pawelczyk_cap, tpr_cap
 
 Promises = dict[tuple[str, str], Guarantee]
 PREDICTION = ("score", "decision")
 BOTH = ("score+explanation", "decision+explanation")
+PREDICTIONS = "predictions"
 
 
-def promises(model: Trainer, explainers: Sequence[Explainer]) -> Promises:
-    """The guarantee that covers each (explainer, channel), where there is one.
+def promises(model: Trainer, explainers: Sequence[Explainer], schema: Schema | None = None) -> Promises:
+    """The guarantee that covers each (explainer, channel), where there is one, for data of a schema.
 
     A private model covers its predictions, and explanations that do not read its training rows again; these are
-    computed from it alone. An explainer's own guarantee covers its answers, not the prediction beside them.
+    computed from it alone. An explainer's own guarantee covers its answers, not the prediction beside them. A
+    guarantee with a condition that is visibly not met is here too, as void.
     """
     given = guarantee_of(model)
     out: Promises = {}
     if given is not None and "decisions" in given.covers:
-        out |= {("", channel): given for channel in PREDICTION}
+        out |= {("", channel): given.on(schema) for channel in PREDICTION}
     for explainer in explainers:
-        name, own = parts.spec(explainer), guarantee_of(explainer)
+        name = parts.spec(explainer)
+        own = guarantee_of(explainer)
         if own is not None:
-            out[name, "explanation"] = own
+            out[name, "explanation"] = own.on(schema)
         elif given is not None and not explainer.reads:
-            out |= {(name, channel): given for channel in (*PREDICTION, "explanation", *BOTH)}
+            out |= {(name, channel): given.of_explanations(schema) for channel in ("explanation", *BOTH)}
+            out |= {(name, channel): given.on(schema) for channel in PREDICTION}
     return out
 
 
@@ -39,44 +43,43 @@ def told(given: Promises) -> list[Promise]:
     """What is promised, once for each explainer or for the predictions, with all that it rests on."""
     out: dict[str, Promise] = {}
     for (explainer, _), found in given.items():
-        for_what = explainer or "predictions"
-        out.setdefault(
-            for_what,
-            Promise(what=for_what, claim=str(found), assumes=list(found.conditions), refuted=found.refuted),
-        )
+        for_what = explainer or PREDICTIONS
+        words = {"claim": str(found), "refuted": found.refuted, "void": found.void}
+        out.setdefault(for_what, Promise(what=for_what, assumes=list(found.conditions), **words))
     return list(out.values())
 
 
-def uncounted(given: Promises, schema: Schema) -> list[str]:
-    """A warning where a guarantee is given and the schema was taken from the rows that it is to protect."""
-    taken = [c.name for c in schema.columns if c.kind != "category" and c.known != "declared"]
-    if not given or not taken:
-        return []
-    some = ", ".join(taken[:5]) + (f" and {len(taken) - 5} more" if len(taken) > 5 else "")
-    return [
-        f"Bounds or scale of {len(taken)} columns ({some}) were taken from the rows themselves. No epsilon covers "
-        "that: a guarantee below holds only as far as these numbers were public anyway."
-    ]
+def voided(given: Promises) -> list[str]:
+    """One sentence for each thing whose privacy claim is void, with the reason."""
+    found = {
+        what: claim for (explainer, _), claim in given.items() if claim.void for what in [explainer or PREDICTIONS]
+    }
+    return [f"VOID: the privacy claim for {what}: {claim.void}." for what, claim in found.items()]
 
 
 def guarantee_of(part: object) -> Guarantee | None:
-    """What a part promises, if anything."""
+    """What a part promises, if anything; void where it lacks what its promise needs."""
     if not isinstance(part, Private):
         return None
     try:
         return part.guarantee()
-    except JaliError:  # a wrapper around something that promises nothing
-        return None
+    except JaliError:  # a wrapper around something that promises nothing, or a part without its key
+        return part.claim() if isinstance(part, Unmet) else None
 
 
 def stamped(rows: list[Row], given: Promises) -> list[Row]:
-    """The rows with the guarantee that covers them in words."""
-    return [row.model_copy(update={"guarantee": str(found)}) if (found := _of(row, given)) else row for row in rows]
+    """The rows with the guarantee that covers them in words, or why it is void."""
+    return [row.model_copy(update={"guarantee": _stamp(found)}) if (found := _of(row, given)) else row for row in rows]
+
+
+def _stamp(given: Guarantee) -> str:
+    """A claim for one line of a table; of a void one the reason alone, without what to do about it."""
+    return f"VOID: {given.void.partition(';')[0]}" if given.void else str(given)
 
 
 def broken(rows: list[Row], given: Promises) -> list[str]:
-    """One sentence per attack whose whole interval lies above what its guarantee allows."""
-    return [contradiction(beside) for beside in capped(rows, given) if beside.exceeds]
+    """One sentence per attack whose whole interval lies above what its guarantee allows; a void one allows all."""
+    return [contradiction(beside) for beside in capped(rows, given) if beside.exceeds and not beside.void]
 
 
 def contradiction(beside: Capped) -> str:
@@ -88,7 +91,7 @@ def contradiction(beside: Capped) -> str:
 
 
 def capped(rows: list[Row], given: Promises) -> list[Capped]:
-    """Every result of an attack on something with a guarantee, beside what the guarantee allows."""
+    """Every result of an attack on something with a guarantee, beside what that allows, or would allow if not void."""
     out = []
     for row in rows:
         found = _of(row, given)
@@ -108,6 +111,7 @@ def capped(rows: list[Row], given: Promises) -> list[Capped]:
                 looser=looser,
                 guarantee=str(found),
                 refuted=bool(found.refuted),
+                void=found.void,
             )
         )
     return out

@@ -13,7 +13,7 @@ from pathlib import Path
 from jali import evidence, parts, sanity
 from jali.claims import Attempt, Paper, Scale, Setup
 from jali.columns import JUDGE, stream
-from jali.core import Guesses, JaliError
+from jali.core import Game, Guesses, JaliError
 from jali.data import _files
 from jali.describe import measures, sensitive, sizes, twins
 from jali.drawings import drawings
@@ -21,7 +21,7 @@ from jali.experiment import Collected, Experiment, Machine, cautions, collect
 from jali.findings import Ran, asked, findings, inquest_of, trial_of
 from jali.judge import Trial, guess, rows_of
 from jali.parallel import alone
-from jali.promises import capped, promises
+from jali.promises import Promises, capped, promises, voided
 from jali.results import Capped, Check, Reproduction, Study
 from jali.store import write_text
 
@@ -118,14 +118,15 @@ def _study(name: str, setup: Setup, experiment: Experiment, tried: dict[str, Att
     except JaliError as error:
         return Ran(Study(name=name, parts=told, skipped=_without_folders(str(error))))
     guesses, failed = _attempts(found, tried)
+    given = promises(experiment.model, experiment.explain, found.data.schema)
     study = Study(
         name=name,
         parts=told,
         facts=sizes(found.game, found.data),
         sanity=[_blind(found, setup.seed), sanity.parity(found.parity)],
-        warnings=[*cautions(experiment), *twins(found.data, found.game)],
+        warnings=[*cautions(experiment), *voided(given), *twins(found.data, found.game)],
         measures=measures(found.evidence, found.game, found.quality, sensitive(found.data)),
-        capped=_capped(experiment, found, guesses, tried),
+        capped=_capped(given, setup.seed, found.game, guesses, tried),
         seconds=time.perf_counter() - began,
     )
     facts = {name: found.facts[inquest_of(tried[name]).name] for name in guesses if tried[name].inquiry}
@@ -178,16 +179,16 @@ def _claimed(found: Collected, inquest: str) -> Guesses:
 
 
 def _capped(
-    experiment: Experiment, found: Collected, guesses: dict[str, Guesses], tried: dict[str, Attempt]
+    given: Promises, seed: int, game: Game, guesses: dict[str, Guesses], tried: dict[str, Attempt]
 ) -> list[Capped]:
     """What attempts on something with a guarantee achieved, beside what it allows."""
-    given, out = promises(experiment.model, experiment.explain), []
+    out = []
     for name, made in guesses.items():
         if not tried[name].attack:
             continue
         trial = trial_of(tried[name])
         if (trial.explainer, trial.channel) in given:
-            rows = rows_of(trial, made, found.game, stream(experiment.seed, JUDGE, 2))
+            rows = rows_of(trial, made, game, stream(seed, JUDGE, 2))
             out += [c.model_copy(update={"what": name}) for c in capped(rows, given)]
     return out
 

@@ -112,7 +112,10 @@ class Exposed(BaseModel):
 
 
 class Promise(BaseModel):
-    """A guarantee of a part: for what, in words, what it rests on, and why it is false where that is known."""
+    """A guarantee of a part: for what, in words, what it rests on, and why it is false where that is known.
+
+    void: which condition is visibly not met, so that nothing is promised.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -120,6 +123,7 @@ class Promise(BaseModel):
     claim: str
     assumes: list[str] = Field(default_factory=list)
     refuted: str = ""
+    void: str = ""
 
 
 class Results(BaseModel):
@@ -227,7 +231,10 @@ class Drawing(BaseModel):
 
 
 class Capped(BaseModel):
-    """A result of an attack beside the most that its guarantee allows; looser: the bound of Pawelczyk et al. (2023)."""
+    """A result of an attack beside the most that its guarantee allows; looser: the bound of Pawelczyk et al. (2023).
+
+    void: why the guarantee does not hold here; the cap is then what it would allow, and proves or contradicts nothing.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -240,6 +247,7 @@ class Capped(BaseModel):
     looser: float | None = None
     guarantee: str = ""
     refuted: bool = False
+    void: str = ""
 
     @property
     def exceeds(self) -> bool:

@@ -6,6 +6,7 @@ import pytest
 from jali import parts
 from jali.data import _files, _frames
 from jali.data._catalogue import catalogue
+from jali.data.lending import Lending
 from jali.encoding import Encoding
 
 NAMES = [entry.name for entry in catalogue()]
@@ -78,3 +79,16 @@ def test_public_statistics(real, name):
             assert column.centre == pytest.approx(mean, rel=1e-9, abs=1e-9)
             spread = (((data.X[:, j] - mean) ** 2).sum() / len(data)) ** 0.5
             assert column.spread == pytest.approx(spread if spread > 1e-12 else 1.0, rel=1e-6)
+
+
+@pytest.mark.parametrize("name", ["adult", "cmc", "german", "heart", "breast_cancer"])
+def test_what_is_read_off_the_rows_is_not_called_declared(real, name):
+    schema = real(name).schema
+    assert {c.known for c in schema.columns} == {"observed"}
+    assert schema.outcome == "observed"
+
+
+def test_the_embedded_table_is_declared_as_a_whole():
+    schema = Lending(n=50).load().schema
+    assert {c.known for c in schema.columns} == {"declared"}
+    assert schema.outcome == "declared"

@@ -14,6 +14,7 @@ def test_three_against_eight(real):
     assert data.schema.favourable is None
     assert data.schema.image == (1, 28, 28)
     assert {(c.kind, c.low, c.high) for c in data.schema.columns} == {("number", 0.0, 255.0)}
+    assert {c.known for c in data.schema.columns} == {"bounds"}  # mean and deviation are those of these rows
 
 
 def test_rows_are_the_images_of_the_file_in_order(real, real_data):

@@ -71,3 +71,11 @@ def test_specification_origin_and_files():
     assert parts.spec(source) == "sample(source=unit_rows(source=german), n=90)"
     assert source.source.origin.startswith(German.origin)
     assert (source.source.licence, source.source.files) == (German.licence, German.files)
+
+
+def test_where_nothing_comes_from_the_rows_it_says_so():
+    """Without a choice of columns by correlation, rows of a declared table owe nothing to one another."""
+    known = lambda data: {c.known for c in data.schema.columns}  # noqa: E731
+    assert known(UnitRows(Lending(n=50)).load()) == {"observed"}
+    assert known(UnitRows(Lending(n=50), correlated=1.0).load()) == {"declared"}
+    assert known(UnitRows(UnitRows(Lending(n=50)), correlated=1.0).load()) == {"observed"}

@@ -12,7 +12,7 @@ from jali.data.linear_gaussian import LinearGaussian
 from jali.defend._asking import DECISION
 from jali.defend.above_threshold import AboveThreshold
 from jali.defend.dp_logistic import DPLogistic
-from jali.defend.dp_weights_recourse import DPWeightsRecourse
+from jali.defend.dp_weights_recourse import FRESH, DPWeightsRecourse
 from jali.defend.laplace_recourse import LaplaceRecourse
 from jali.defend.public_direction import PublicDirection
 from jali.taint import carriers
@@ -41,7 +41,7 @@ def test_nothing_passes_a_public_direction(cls):
 
 
 def test_nothing_passes_private_weights_whatever_is_remembered():
-    part = DPWeightsRecourse(DPLogistic(5.0, bound=1.0, C=0.1, method="output"), beta=1.0)
+    part = DPWeightsRecourse(DPLogistic(5.0, bound=1.0, C=0.1, method="output"), beta=1.0, key=FRESH)
     release = answers(part, part.plain())
     before = release(OTHER)
     for _ in range(2):

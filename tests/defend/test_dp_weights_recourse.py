@@ -15,8 +15,10 @@ from jali.defend.clipped_logistic import ClippedLogistic
 from jali.defend.dp_logistic import DPLogistic
 from jali.defend.dp_weights_recourse import DPWeightsRecourse
 from jali.explanation import Counterfactual
+from jali.guarantee import VoidClaim
 from jali.models.logistic import Logistic
 
+pytestmark = pytest.mark.filterwarnings("ignore::jali.guarantee.VoidClaim")  # most studies here have no key
 SETTINGS = {"bound": 2.0, "C": 0.02, "scaling": "declared"}
 
 
@@ -41,6 +43,7 @@ def keys(tmp_path):
     def key(number: int) -> str:
         path = tmp_path / f"{number}.key"
         path.write_bytes(np.random.default_rng(number).bytes(32))
+        path.chmod(0o600)
         return str(path)
 
     return key
@@ -144,8 +147,8 @@ def test_bounds_and_whole_numbers_are_kept():
     assert measures.validity(model, X[:80], out, schema)[out.found].all()
 
 
-def test_what_is_promised():
-    part = DPWeightsRecourse(private(0.5))
+def test_what_is_promised(keys):
+    part = DPWeightsRecourse(private(0.5), key=keys(1))
     given = part.guarantee()
     assert (given.epsilon, given.covers, given.per) == (0.5, ("explanations",), "total")
     assert any("not covered" in text for text in given.assumes)
@@ -173,25 +176,94 @@ def test_training_rows_are_needed():
 
 
 def test_a_key_is_a_file_and_never_part_of_the_specification(keys, tmp_path):
-    from jali import parts
-
     part = DPWeightsRecourse(private(), key=keys(3))
     secret = (tmp_path / "3.key").read_bytes()
     assert secret.hex() not in parts.spec(part, every=True).encode().hex()
-    assert part.caution == ""
     assert "secret" in " ".join(part.guarantee().assumes)
 
 
-def test_without_a_key_it_says_that_nothing_is_protected():
+def test_without_a_key_there_is_no_claim_and_it_says_how_to_make_one():
     part = DPWeightsRecourse(private())
-    assert "no protection in use" in part.caution
-    assert "no protection in use" in " ".join(part.guarantee().assumes)
+    with pytest.raises(JaliError, match=r"makes no privacy claim: no key was given.*head -c 32 /dev/urandom"):
+        part.guarantee()
+    assert part.claim().void.startswith("no key was given")
 
 
-@pytest.mark.parametrize(("content", "says"), [(None, "cannot read the key"), (b"short", "at least 16 random bytes")])
-def test_a_key_that_cannot_be_used_is_said(content, says, tmp_path):
+def test_without_a_key_whoever_knows_the_rows_computes_the_noise():
+    """Why it makes no claim: the exact weights of the fit without noise follow from the rows and the release."""
+    data = setting(300)
+    exact = DPLogistic(1e12, method="output", **SETTINGS).weights(data, 1, np.random.default_rng(0))[0]
+    released = dp_weights_recourse.once(private(), data, DPWeightsRecourse(private())._secret())
+    again = dp_weights_recourse.once(private(), data, b"no secret")
+    np.testing.assert_array_equal(released, again)
+    assert np.linalg.norm(released - exact) > 0.1
+
+
+def test_the_way_to_make_a_key_makes_one(tmp_path, monkeypatch):
+    import subprocess
+
+    monkeypatch.chdir(tmp_path)
+    line = dp_weights_recourse.MAKE.split(", ")[1]
+    subprocess.run(["sh", "-c", line], check=True)
+    part = DPWeightsRecourse(private(), key="recourse.key")
+    assert len(part._secret()) == 32
+    assert not part.guarantee().void
+
+
+@pytest.mark.parametrize(
+    ("content", "mode", "says"),
+    [
+        (None, 0o600, "cannot read the key"),
+        (b"", 0o600, "at least 16 random bytes, and it is empty"),
+        (b"short", 0o600, "at least 16 random bytes, not 5"),
+        (bytes(32), 0o600, "1 different bytes"),
+        (bytes(range(32)), 0o644, "every user of this machine can read"),
+        (bytes(range(32)), 0o602, "every user of this machine can read or change"),
+    ],
+)
+def test_a_key_that_cannot_be_used_is_said_wherever_it_is_needed(content, mode, says, tmp_path):
     path, data = tmp_path / "x.key", setting(200)
     if content is not None:
         path.write_bytes(content)
+        path.chmod(mode)
+    part = DPWeightsRecourse(private(), key=str(path))
     with pytest.raises(JaliError, match=says):
-        explain(DPWeightsRecourse(private(), key=str(path)), deployed(data), data)
+        explain(part, deployed(data), data)
+    with pytest.raises(JaliError, match=says):
+        part.guarantee()
+
+
+def test_the_example_has_a_fresh_secret_that_is_never_written_down(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    part = DPWeightsRecourse.example(1.0)
+    given = part.guarantee()
+    assert "key of the noise is drawn at random and secret" in " ".join(given.assumes)
+    assert "releases of k cost k epsilon" in " ".join(given.assumes)
+    secret = part._secret()
+    assert len(secret) == 32
+    assert secret == DPWeightsRecourse.example(2.0)._secret()
+    assert secret.hex() not in parts.spec(part, every=True).encode().hex()
+    assert "fresh, in memory" in parts.spec(part)
+    assert list(tmp_path.iterdir()) == []
+    dp_weights_recourse._fresh.cache_clear()
+    assert part._secret() != secret
+
+
+@pytest.mark.filterwarnings("error")
+def test_who_explains_without_a_key_is_told(keys):
+    data = setting(200)
+    with pytest.warns(VoidClaim, match="dp_weights_recourse is VOID: no key was given"):
+        explain(DPWeightsRecourse(private()), deployed(data), data)
+    explain(DPWeightsRecourse(private(), key=keys(1)), deployed(data), data)
+
+
+@pytest.mark.filterwarnings("error")
+def test_constants_taken_from_the_rows_void_the_claim(keys):
+    data = setting(200)
+    columns = tuple(dataclasses.replace(c, known="observed") for c in data.schema.columns)
+    observed = dataclasses.replace(data, schema=dataclasses.replace(data.schema, columns=columns))
+    part = DPWeightsRecourse(private(), key=keys(1))
+    assert str(part.guarantee(observed.schema)).startswith("VOID: bounds and scale of 5 columns")
+    assert not part.guarantee(data.schema).void
+    with pytest.warns(VoidClaim, match="5 columns"):
+        explain(part, deployed(data), observed)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import difflib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from jali.core import Column, Dataset, Floats, Ints, JaliError, Kind, Schema
+from jali.data._declared import Declared
+from jali.data._declared import label as label
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,11 +36,13 @@ def dataset(
     sensitive: str | None = None,
     groups: str | None = None,
     bounds: Mapping[str, tuple[float, float]] | None = None,
+    declared: Declared | None = None,
 ) -> Dataset:
     """The raw table of a pandas table, its schema read from the dtypes.
 
     Text, truth values and pandas categories become categories; whole-number dtypes become integers, floats numbers.
-    Bounds are those declared, otherwise those observed; centre and spread are mean and standard deviation.
+    Bounds are those declared, otherwise those observed; centre and spread are mean and standard deviation. What a
+    schema file declares comes before all of this, and is not taken from the rows.
 
     Parameters
     ----------
@@ -58,6 +62,8 @@ def dataset(
         The column that says which rows belong to one person; it is no input.
     bounds
         Natural limits of columns of numbers.
+    declared
+        What a schema file says of columns and classes.
 
     >>> import pandas as pd
     >>> data = dataset(pd.DataFrame({"age": [30, 50], "sex": ["m", "f"], "y": [0, 1]}), "y", immutable=["sex"])
@@ -68,14 +74,22 @@ def dataset(
     marked = {"quasi": quasi, "immutable": immutable, "categories": categories, "integers": integers}
     for said, some in {**marked, "sensitive": [sensitive] if sensitive else []}.items():
         _check_marked(said, some, inputs, target)
-    y, classes = _outcome(table[target])
+    known = declared or Declared()
+    _check_marked("schema file", known.columns, inputs, target)
+    y, classes = _outcome(table[target], known.classes)
     X, columns = [], []
     for name in inputs:
-        kind = _kind(table[name], name in categories, name in integers)
-        values, column = _column(table[name], kind, (bounds or {}).get(name))
+        if name in known.columns:
+            column = known.columns[name]
+            values = _within(table[name], column)
+        else:
+            kind = _kind(table[name], name in categories, name in integers)
+            values, column = _column(table[name], kind, (bounds or {}).get(name))
         X.append(values)
         columns.append(replace(column, mutable=name not in immutable, role="quasi" if name in quasi else "private"))
-    schema = Schema(tuple(columns), classes, _favoured(favourable, target, classes), sensitive, target)
+    favoured = _favoured(favourable, target, classes)
+    source: Literal["declared", "observed"] = "declared" if known.classes else "observed"
+    schema = Schema(tuple(columns), classes, favoured, sensitive, target, outcome=source)
     return Dataset(np.stack(X, axis=1), y, schema, None if groups is None else _coded(table[groups])[0])
 
 
@@ -106,7 +120,7 @@ def restored(table: pd.DataFrame, like: pd.DataFrame) -> pd.DataFrame:
         column = table[name]
         if is_text(wanted) and is_text(column):
             original = dict(zip(wanted.astype(str), wanted, strict=True))
-            column = column.astype(str).map(original)
+            column = column.astype(str).map(lambda name, known=original: known.get(name, name))
         columns.append(column.astype(wanted.dtype))
     out: pd.DataFrame = pd.concat(columns, axis=1).set_axis(like.columns, axis=1)
     return out
@@ -199,10 +213,39 @@ def _column(values: Values, kind: Kind, bounds: tuple[float, float] | None) -> t
                 f"Column {name!r} holds {len(names)} different texts, more than {CATEGORIES}: "
                 "drop it if it is an identifier, otherwise group its values or make it a number."
             )
-        return codes.astype(np.float64), Column(name, "category", categories=names)
+        return codes.astype(np.float64), Column(name, "category", categories=names, known="observed")
     x = values.to_numpy(np.float64)
     low, high = bounds or (float(x.min()), float(x.max()))
     return x, Column(name, kind, low, high, *_scale(x, name), known="bounds" if bounds else "observed")
+
+
+def _within(values: Values, column: Column) -> Floats:
+    """The raw values (N,) of a declared column; values that it does not allow are counted, not shown."""
+    if column.kind == "category":
+        return _codes(values, column.categories, f"Column {column.name!r}", "categories").astype(np.float64)
+    if is_text(values) or values.dtype.kind not in "iuf":
+        raise JaliError(f"Column {column.name!r} is declared as {column.kind}, and holds {values.dtype}.")
+    x = values.to_numpy(np.float64)
+    outside = int(((x < column.low) | (x > column.high)).sum())
+    if outside:
+        raise JaliError(
+            f"Column {column.name!r}: {outside} rows lie outside the declared {column.low:g} to {column.high:g}: clip "
+            "them, or declare wider bounds that hold whatever the rows are."
+        )
+    broken = int((x != np.rint(x)).sum()) if column.kind == "integer" else 0
+    if broken:
+        raise JaliError(f"Column {column.name!r} is declared as integer, and {broken} rows hold no whole number.")
+    return x
+
+
+def _codes(values: Values, names: tuple[str, ...], where: str, what: str) -> Ints:
+    """The place of each value (N,) among declared names."""
+    place = {name: at for at, name in enumerate(names)}
+    codes = values.map(lambda value: place.get(label(value), -1)).to_numpy(np.int64)
+    unknown = int((codes < 0).sum())
+    if unknown:
+        raise JaliError(f"{where}: {unknown} rows hold none of the {len(names)} declared {what}.")
+    return codes
 
 
 def _scale(x: Floats, name: str) -> tuple[float, float]:
@@ -214,9 +257,12 @@ def _scale(x: Floats, name: str) -> tuple[float, float]:
     return centre, spread if spread > 0 and x.min() < x.max() else 1.0
 
 
-def _outcome(values: Values) -> tuple[Ints, tuple[str, ...]]:
-    """Class numbers (N,) and the names of the classes."""
-    y, classes = _coded(values)
+def _outcome(values: Values, declared: tuple[str, ...] = ()) -> tuple[Ints, tuple[str, ...]]:
+    """Class numbers (N,) and the names of the classes: those declared, otherwise those observed."""
+    if declared:
+        y, classes = _codes(values, declared, f"The target {values.name!r}", "classes"), declared
+    else:
+        y, classes = _coded(values)
     if len(classes) < 2:
         raise JaliError(f"The target {values.name!r} has one class only, {classes[0]!r}; at least two are needed.")
     if len(classes) > CLASSES:
@@ -235,16 +281,6 @@ def _coded(values: Values) -> tuple[Ints, tuple[str, ...]]:
     distinct = sorted(plain.unique().tolist())
     codes = pd.Index(distinct, dtype=plain.dtype).get_indexer(plain)
     return codes.astype(np.int64), tuple(label(v) for v in distinct)
-
-
-def label(value: object) -> str:
-    """The name of a class: whole numbers without a point, whatever their type.
-
-    >>> label(1.0), label(np.float32(2)), label(True), label("yes")
-    ('1', '2', 'True', 'yes')
-    """
-    whole = isinstance(value, float | np.floating) and float(value).is_integer()
-    return str(int(value)) if whole else str(value)  # type: ignore[call-overload]
 
 
 def _favoured(favourable: str, target: str, classes: tuple[str, ...]) -> int | None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from jali.core import Dataset, JaliError
-from jali.data import _frames
+from jali.data import _declared, _frames
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,6 +20,7 @@ class OwnTables:
     """Training rows first, then the population, as one table; arrays get column names x0, x1, …
 
     quasi, groups and sensitive name columns of it; the one of groups is taken out, and the model does not read it.
+    schema: a schema file, as for `table`.
 
     >>> own = OwnTables((np.eye(2), [0, 1]), (np.eye(2), [1, 0]), None)
     >>> own.load().X.shape, own.inputs()
@@ -31,6 +33,7 @@ class OwnTables:
     quasi: tuple[str, ...] = ()
     groups: str = ""
     sensitive: str = ""
+    schema: str = ""
 
     def inputs(self) -> Literal["frame", "array"]:
         """What the model was fitted on."""
@@ -61,6 +64,7 @@ class OwnTables:
             quasi=self.quasi,
             groups=self.groups or None,
             sensitive=self.sensitive or None,
+            declared=_declared.read(Path(self.schema).expanduser()) if self.schema else None,
         )
 
 

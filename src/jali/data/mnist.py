@@ -60,4 +60,5 @@ def _pixels(X: Floats) -> tuple[Column, ...]:
     """One column per pixel of X (N, 784), with its mean and standard deviation, or 1 where it never changes."""
     names = [f"r{i}c{j}" for i in range(SIDE) for j in range(SIDE)]
     scales = zip(X.mean(axis=0).tolist(), X.std(axis=0).tolist(), strict=True)
-    return tuple(Column(n, "number", 0.0, 255.0, m, s or 1.0) for n, (m, s) in zip(names, scales, strict=True))
+    both = zip(names, scales, strict=True)
+    return tuple(Column(n, "number", 0.0, 255.0, m, s or 1.0, known="bounds") for n, (m, s) in both)

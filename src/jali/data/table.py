@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from jali.core import Dataset, JaliError
-from jali.data import _frames
+from jali.data import _declared, _frames
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,6 +37,9 @@ class Table:
         The column that says which rows are one person's: they are kept together, and the model does not read it.
     sensitive
         The column whose groups are compared.
+    schema
+        A schema file (TOML): kind, bounds, scale or categories of columns and the classes of the target, as they are
+        known without these rows. A claim of differential privacy needs it: what is read off the rows is not private.
 
     >>> Table("applicants.csv", "repaid", favourable="1", quasi=("age", "postcode")).path
     'applicants.csv'
@@ -48,6 +51,7 @@ class Table:
     quasi: tuple[str, ...] = ()
     groups: str = ""
     sensitive: str = ""
+    schema: str = ""
     origin: ClassVar[str] = "a file of your own"
     licence: ClassVar[str] = "yours"
     files: ClassVar[tuple[()]] = ()
@@ -57,7 +61,7 @@ class Table:
             raise JaliError(f"table: quasi must be a list of columns, such as [{self.quasi!r}], not {self.quasi!r}.")
 
     def load(self) -> Dataset:
-        """Read the file and infer the schema."""
+        """Read the file, and infer what of its schema is not declared."""
         frame = _read(Path(self.path).expanduser())
         if self.target not in frame.columns:
             hint = _frames.near(self.target, list(frame.columns))
@@ -69,6 +73,7 @@ class Table:
             quasi=self.quasi,
             groups=self.groups or None,
             sensitive=self.sensitive or None,
+            declared=_declared.read(Path(self.schema).expanduser()) if self.schema else None,
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -18,8 +19,9 @@ class UnitRows(Wrapped):
     z = the row scaled by the schema's constants, categories one-hot; a column whose correlation with an earlier one
     exceeds `correlated` in size is dropped (1: none is); x = z / ||z||. Columns become numbers from -1 to 1 that may
     all change, and a sensitive column is no longer named. As Huang et al. (2023) and the code of Pawelczyk et al.
-    (2023) prepare their tables. The map has no inverse, so nobody can follow recourse computed here, and both the
-    constants and the choice of columns come from the data: no privacy budget of a later stage covers them.
+    (2023) prepare their tables. The map has no inverse, so nobody can follow recourse computed here. The choice of
+    columns comes from the data unless `correlated` is 1, and so do constants that the source has not declared: no
+    privacy budget of a later stage covers them.
 
     >>> from jali.data.lending import Lending
     >>> data = UnitRows(Lending(n=50)).load()
@@ -46,8 +48,11 @@ class UnitRows(Wrapped):
         kept = ~_repeats(Z, self.correlated)
         Z, names = Z[:, kept], np.array(encoding.names)[kept]
         length = np.linalg.norm(Z, axis=1, keepdims=True)
-        columns = tuple(Column(str(name), "number", -1.0, 1.0, known="observed") for name in names)
-        schema = Schema(columns, data.schema.classes, data.schema.favourable, target=data.schema.target)
+        public = self.correlated == 1 and all(c.known == "declared" for c in data.schema.columns)
+        known: Literal["declared", "observed"] = "declared" if public else "observed"
+        columns = tuple(Column(str(name), "number", -1.0, 1.0, known=known) for name in names)
+        whole = data.schema
+        schema = Schema(columns, whole.classes, whole.favourable, target=whole.target, outcome=whole.outcome)
         return Dataset(np.clip(Z / np.where(length > 0, length, 1.0), -1.0, 1.0), data.y, schema, data.groups)
 
 

@@ -20,7 +20,7 @@ from jali.models.logistic import Logistic
 # So lightly fitted, and its rows so long, that one record moves scores about as far as the bound for any fit allows.
 DEPLOYED = ClippedLogistic(bound=4.0, C=3e-4, scaling="declared")
 ASSUMES = (
-    "the model is the exact optimum its stability describes, and the constants of its scaling are public",
+    "the model is the exact optimum its stability describes, and the schema's bounds, scale and categories are public",
     "the public data hold nobody of the training data",
     "who needs recourse is decided by the model without noise, and is not covered",
     ROW,

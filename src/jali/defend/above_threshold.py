@@ -16,7 +16,7 @@ from jali.defend._stability import StableModel, stable
 from jali.defend.clipped_logistic import ClippedLogistic
 from jali.encoding import Encoding
 from jali.explanation import Counterfactual, Gives, Wants
-from jali.guarantee import Guarantee
+from jali.guarantee import Guarantee, announce
 from jali.mechanisms import released
 
 
@@ -65,6 +65,7 @@ class AboveThreshold:
 
     def explain(self, model: Model, X: Floats, schema: Schema, owner: Dataset | None, rng: Rng) -> Counterfactual:  # noqa: ARG002
         """The first rows (n, D) that pass."""
+        announce("above_threshold", self.guarantee(), schema)
         known, encoding = stable("above_threshold", model), Encoding(schema)
         ask = asking("above_threshold", model, X, schema)
         way = np.outer(ask.sign, direction("above_threshold", self.public, schema))
@@ -93,6 +94,6 @@ class AboveThreshold:
         """One of this epsilon, for audits of the guarantee on standardised numbers."""
         return cls(epsilon, example(columns))
 
-    def guarantee(self) -> Guarantee:
-        """Epsilon per explanation, for the explanations alone."""
-        return per_answer("sparse vector technique along a public direction", self.epsilon)
+    def guarantee(self, schema: Schema | None = None) -> Guarantee:
+        """Epsilon per explanation, for the explanations alone; void where the schema's constants come from the rows."""
+        return per_answer("sparse vector technique along a public direction", self.epsilon).on(schema)

@@ -14,7 +14,7 @@ from jali.defend._erm import minimisers
 from jali.defend._frame import Frame, frame, labels
 from jali.defend._noise import ball, farthest
 from jali.defend.clipped_logistic import ClippedLogistic
-from jali.guarantee import Guarantee
+from jali.guarantee import Constant, Covered, Guarantee, announce
 from jali.mechanisms import released
 from jali.models._linear import LinearEnsemble
 
@@ -75,6 +75,7 @@ class DPLogistic:
 
     def fit(self, data: Dataset, member: Bools, rngs: list[Rng]) -> LinearEnsemble:
         """Train one private model per column of member (N, M); column j draws its noise from rngs[j]."""
+        announce("dp_logistic", self.guarantee(), data.schema)
         member = frozen(member, bool, (len(data), len(rngs)), "member")
         models = [self._declared(data.rows(mine), 1, rng) for mine, rng in zip(member.T, rngs, strict=True)]
         return self.frame(data.schema).ensemble(np.concatenate(models))
@@ -83,9 +84,15 @@ class DPLogistic:
         """Independent releases of one and the same training set, for audits of the guarantee."""
         return self.frame(data.schema).ensemble(self._declared(data, count, rng))
 
-    def guarantee(self) -> Guarantee:
-        """Epsilon in total, for whatever is computed from the model and not from its training rows."""
+    def guarantee(self, schema: Schema | None = None) -> Guarantee:
+        """Epsilon in total, for whatever is computed from the model and not from its training rows.
+
+        With the schema of the data, it is void where constants that it rests on were taken from the rows.
+        """
         constants = "centre, spread and categories" if self.scaling == "declared" else "bounds and categories"
+        scaled_by: Constant = "scale" if self.scaling == "declared" else "bounds"
+        decides: tuple[Constant, ...] = (scaled_by, "categories", "classes")
+        covers: tuple[Covered, ...] = ("decisions", "explanations")
         assumes = (
             f"the schema's {constants}, the bound, C and the number of rows are public, not taken from these rows",
             "explanations do not read the training rows again",
@@ -93,7 +100,8 @@ class DPLogistic:
             FLOATS,
         )
         name = f"{self.method} perturbation"
-        return Guarantee(name, self.epsilon, "replace-one", ("decisions", "explanations"), assumes=assumes)
+        claim = Guarantee(name, self.epsilon, "replace-one", covers, assumes=assumes, decides=decides)
+        return claim.on(schema)
 
     def plain(self) -> ClippedLogistic:
         """The same fit without noise."""

@@ -9,22 +9,24 @@ import numpy as np
 
 from jali import parts
 from jali.accounting import Recomputed
-from jali.core import Bools, Dataset, Ensemble, JaliError, Rng, Trainer
+from jali.core import Bools, Dataset, Ensemble, JaliError, Rng, Schema, Trainer
 from jali.defend import _dp_mlp, _dp_optimiser
 from jali.defend._checks import ROW, positive
 from jali.defend._dp_optimiser import Clipping, Mechanism
 from jali.defend._sampled import Sampled, divergences, losses, noise_for
+from jali.guarantee import Constant, announce
 from jali.models._descent import Architecture, fitted
 from jali.models._linear import LinearEnsemble
 from jali.models._network import NetworkEnsemble
 from jali.models.mlp import MLP
 
 ASSUMES = (
-    "where the networks start, the schema's centres and spreads, and all fields do not come from these rows",
+    "where the networks start, the schema's scale and categories, and all fields do not come from these rows",
     "explanations do not read the training rows again",
     ROW,
     "noise is drawn in single precision, not by a mechanism proof against attacks on its last bits",
 )
+DECIDES: tuple[Constant, ...] = ("scale", "categories", "classes")
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,7 @@ decisions and explanations
 
     def fit(self, data: Dataset, member: Bools, rngs: list[Rng]) -> Ensemble:
         """Train one private network per column of member (N, M); column j draws rows and noise from rngs[j]."""
+        announce("dp_sgd", self.guarantee(), data.schema)
         return trained(self.model, data, member, rngs, self.mechanism())
 
     def draws(self, data: Dataset, count: int, rng: Rng) -> LinearEnsemble:
@@ -94,8 +97,11 @@ decisions and explanations
         weights, biases = (tensors[0].astype(np.float64) for tensors in (nets.weights, nets.biases))
         return LinearEnsemble(nets.encoding, weights, biases)
 
-    def guarantee(self) -> Sampled:
-        """Epsilon in total, for whatever is computed from the networks and not from their training rows."""
+    def guarantee(self, schema: Schema | None = None) -> Sampled:
+        """Epsilon in total, for whatever is computed from the networks and not from their training rows.
+
+        With the schema of the data, it is void where constants that it rests on were taken from the rows.
+        """
         what = f"noise of {self.multiplier:.3g} on {self.steps} sums over a sampled share of {self.rate:g}"
         return Sampled(
             what,
@@ -104,10 +110,11 @@ decisions and explanations
             ("decisions", "explanations"),
             delta=self.delta,
             assumes=("rows are drawn independently at every step (Poisson sampling)", *ASSUMES),
+            decides=DECIDES,
             rate=self.rate,
             multiplier=self.multiplier,
             steps=self.steps,
-        )
+        ).on(schema)
 
     def accounted(self) -> Recomputed:
         """Epsilon of the noise that is really added, by two accountants of dp-accounting, beside the claim."""

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import hmac
+import os
+import secrets
+import stat
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
@@ -17,12 +21,15 @@ from jali.defend._frame import Frame
 from jali.defend.clipped_logistic import ClippedLogistic
 from jali.defend.dp_logistic import DPLogistic
 from jali.explanation import Counterfactual, Gives, Wants
-from jali.guarantee import Guarantee
+from jali.guarantee import Guarantee, announce
 from jali.mechanisms import released
 from jali.models._linear import LinearEnsemble
 
 SHORTEST = 16  # bytes of a key
-NO_KEY = "no key was given, so anybody who knows the rows can compute the noise: for a study only, no protection in use"
+VARIED = 8  # different bytes that a key holds at least; 16 random ones hold fewer once in 10^9
+FRESH = "fresh, in memory"  # instead of a file: 32 random bytes of this process, which are never written down
+MAKE = 'make a key, (umask 077; head -c 32 /dev/urandom > recourse.key), and name it, key="recourse.key"'
+NO_KEY = f"no key was given, so anybody who knows the rows can compute the noise and subtract it; {MAKE}"
 KEPT = 4  # released weights kept: tiles of one model come one after the other, so few are enough
 NEAR, DOUBLINGS, HALVINGS = 1e-3, 40, 40  # first step of the search along the weights, in model space
 
@@ -42,9 +49,9 @@ class DPWeightsRecourse:
     noise in it: where w is mostly noise such a margin fails. beta = 1 leaves the margin out.
 
     The noise comes from a stream of a key and the training rows, so that all tiles and workers answer from the same
-    weights. `key` names a file with at least 16 random bytes, which is secret; its name may be known. Without one the
-    noise can be computed by anybody who knows the rows: enough for a study, no protection. The deployed model is asked
-    only who is denied.
+    weights. `key` names a file with at least 16 random bytes that others cannot read; its name may be known. Without
+    one the noise can be computed by anybody who knows the rows: enough for a study, but no claim is made. The deployed
+    model is asked only who is denied.
 
     Chaudhuri, Monteleoni and Sarwate, JMLR 2011 (weights); Mochaourab et al., 2021 (margins).
 
@@ -54,7 +61,7 @@ class DPWeightsRecourse:
     >>> X = np.linspace(-1, 1, 2000)[:, None]
     >>> schema = Schema((Column("x", low=-1, high=1),), favourable=1)
     >>> decides = LinearModel(Encoding(schema), np.array([[-1.0, 1.0]]), np.zeros(2))
-    >>> part = DPWeightsRecourse(DPLogistic(epsilon=1.0, bound=1.0, C=0.1, method="output"))
+    >>> part = DPWeightsRecourse(DPLogistic(epsilon=1.0, bound=1.0, C=0.1, method="output"), key=FRESH)
     >>> out = part.explain(decides, np.array([[-0.5]]), schema, Dataset(X, X[:, 0] > 0, schema), None)
     >>> bool(0 < out.rows[0, 0] < 0.8)
     True
@@ -76,22 +83,36 @@ class DPWeightsRecourse:
         """The rows (n, D) for those whom the model denies, where the weights lead to one."""
         if owner is None:
             raise JaliError("dp_weights_recourse learns private weights from the training rows: pass owner.")
+        secret = self._secret()
+        announce("dp_weights_recourse", self.claim(), schema)
         ask, trainer = asking("dp_weights_recourse", model, X, schema), self._private()
         known, rows_of = trainer.frame(schema), replace(owner, schema=schema)
-        secret = self._secret()
         w = released("private weights", lambda: once(trainer, rows_of, secret), scale=trainer.noise(known))
         rows, reached = nearest(X, ask, known, w, trainer.error(w, self.beta, known))
         found = ask.asked & reached
         return Counterfactual(np.where(found[:, None], rows, X), found)
 
-    def guarantee(self) -> Guarantee:
-        """The guarantee of the weights, for the explanations alone."""
+    def guarantee(self, schema: Schema | None = None) -> Guarantee:
+        """The guarantee of the weights, for the explanations alone; without a usable key there is none.
+
+        With the schema of the data, it is void where constants that it rests on were taken from the rows.
+        """
+        if not self.key:
+            raise JaliError(f"dp_weights_recourse makes no privacy claim: {NO_KEY}.")
+        self._secret()
+        return self.claim().on(schema)
+
+    def claim(self) -> Guarantee:
+        """What it promises with a key; void without one."""
         given = self._private().guarantee()
-        assumes = (
-            "the key of the noise is drawn at random and secret" if self.key else NO_KEY,
+        assumes = [
+            "the key of the noise is drawn at random and secret",
             "who needs recourse is decided by another model, and is not covered",
-        )
-        return replace(given, covers=("explanations",), assumes=(*given.assumes, *assumes))
+        ]
+        if self.key == FRESH:
+            assumes.append("one process answers: each draws a key of its own, and the releases of k cost k epsilon")
+        void = "" if self.key else NO_KEY
+        return replace(given, covers=("explanations",), assumes=(*given.assumes, *assumes), void=void)
 
     def draws(self, data: Dataset, count: int, rng: Rng) -> LinearEnsemble:
         """Independent releases of the weights behind all answers, for audits of the guarantee."""
@@ -103,24 +124,14 @@ class DPWeightsRecourse:
 
     @classmethod
     def example(cls, epsilon: float) -> DPWeightsRecourse:
-        """One of this epsilon, for audits of the guarantee on standardised numbers."""
-        return cls(DPLogistic(epsilon, bound=1.0, method="output"))
-
-    @property
-    def caution(self) -> str:
-        """What is missing for use outside a study."""
-        return "" if self.key else f"dp_weights_recourse: {NO_KEY}."
+        """One of this epsilon with a key of its own, for audits of the guarantee on standardised numbers."""
+        return cls(DPLogistic(epsilon, bound=1.0, method="output"), key=FRESH)
 
     def _secret(self) -> bytes:
-        try:
-            secret = Path(self.key).read_bytes() if self.key else b"no secret"
-        except OSError as error:
-            raise JaliError(f"dp_weights_recourse: cannot read the key {self.key!r}: {error.strerror}.") from None
-        if self.key and len(secret) < SHORTEST:
-            raise JaliError(
-                f"dp_weights_recourse: the key must hold at least {SHORTEST} random bytes, not {len(secret)}."
-            )
-        return secret
+        """The bytes of the key; of no key, bytes that everybody knows."""
+        if not self.key:
+            return b"no secret"
+        return _fresh() if self.key == FRESH else _read(Path(self.key))
 
     def _private(self) -> DPLogistic:
         if not isinstance(self.weights, DPLogistic):
@@ -129,6 +140,35 @@ class DPWeightsRecourse:
                 f"not {type(self.weights).__name__}."
             )
         return self.weights
+
+
+@functools.cache
+def _fresh() -> bytes:
+    """The key of this process."""
+    return secrets.token_bytes(32)
+
+
+def _read(path: Path) -> bytes:
+    """A key from its file, or one sentence on why it is none."""
+    try:
+        secret = path.read_bytes()
+        mode = path.stat().st_mode
+    except OSError as error:
+        raise JaliError(f"dp_weights_recourse: cannot read the key {str(path)!r}: {error.strerror}; {MAKE}.") from None
+    if len(secret) < SHORTEST:
+        held = f"not {len(secret)}" if secret else "and it is empty"
+        raise JaliError(f"dp_weights_recourse: the key must hold at least {SHORTEST} random bytes, {held}; {MAKE}.")
+    if len(set(secret)) < VARIED:
+        raise JaliError(
+            f"dp_weights_recourse: the key holds {len(set(secret))} different bytes, so few that it is not "
+            f"random; {MAKE}."
+        )
+    if os.name == "posix" and mode & (stat.S_IROTH | stat.S_IWOTH):
+        raise JaliError(
+            f"dp_weights_recourse: every user of this machine can read or change the key {str(path)!r}, so it is not "
+            "secret: make a new one that only you can read, as chmod 600 leaves it."
+        )
+    return secret
 
 
 def once(trainer: DPLogistic, owner: Dataset, secret: bytes) -> Floats:

@@ -95,8 +95,8 @@ class LaplaceRecourse:
         """One of this epsilon, for audits of the guarantee."""
         return cls(epsilon)
 
-    def guarantee(self) -> Guarantee:
-        """What holds for one noised score, and why the recourse made from it is not private."""
+    def guarantee(self, schema: Schema | None = None) -> Guarantee:  # noqa: ARG002
+        """What holds for one noised score of any schema, and why the recourse made from it is not private."""
         assumes = (
             "one score of one record that was chosen without the training rows; k scores cost k epsilon",
             "who needs recourse is decided by the model without noise, and is not covered",

@@ -16,7 +16,7 @@ from jali.defend._stability import StableModel, stable
 from jali.defend.clipped_logistic import ClippedLogistic
 from jali.encoding import Encoding
 from jali.explanation import Counterfactual, Gives, Wants
-from jali.guarantee import Guarantee
+from jali.guarantee import Guarantee, announce
 from jali.mechanisms import released
 
 CLAMP = 1e-5
@@ -66,6 +66,7 @@ class PublicDirection:
 
     def explain(self, model: Model, X: Floats, schema: Schema, owner: Dataset | None, rng: Rng) -> Counterfactual:  # noqa: ARG002
         """Rows (n, D) as far along the direction as the noised numbers say."""
+        announce("public_direction", self.guarantee(), schema)
         known, encoding = stable("public_direction", model), Encoding(schema)
         ask = asking("public_direction", model, X, schema)
         way = np.outer(ask.sign, direction("public_direction", self.public, schema))
@@ -95,6 +96,6 @@ class PublicDirection:
         """One of this epsilon, for audits of the guarantee on standardised numbers."""
         return cls(epsilon, example(columns))
 
-    def guarantee(self) -> Guarantee:
-        """Epsilon per answer, for the explanations alone."""
-        return per_answer("Laplace noise on score and slope along a public direction", self.epsilon)
+    def guarantee(self, schema: Schema | None = None) -> Guarantee:
+        """Epsilon per answer, for the explanations alone; void where the schema's constants come from the rows."""
+        return per_answer("Laplace noise on score and slope along a public direction", self.epsilon).on(schema)

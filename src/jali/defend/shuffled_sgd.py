@@ -8,10 +8,11 @@ from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING
 
 from jali import parts
-from jali.core import Bools, Dataset, Ensemble, JaliError, Rng, Trainer
+from jali.core import Bools, Dataset, Ensemble, JaliError, Rng, Schema, Trainer
 from jali.defend._dp_optimiser import Mechanism
 from jali.defend._sampled import Sampled, losses
-from jali.defend.dp_sgd import ASSUMES, DPSGD, trained
+from jali.defend.dp_sgd import ASSUMES, DECIDES, DPSGD, trained
+from jali.guarantee import CONSTANTS, announce, taken
 
 if TYPE_CHECKING:
     import torch
@@ -45,11 +46,16 @@ class ShuffledSGD:
 
     def fit(self, data: Dataset, member: Bools, rngs: list[Rng]) -> Ensemble:
         """Train one network per column of member (N, M); column j draws orders and noise from rngs[j]."""
+        if taken(data.schema, CONSTANTS):  # the accountant of the claim takes its time
+            announce("shuffled_sgd", self.guarantee(), data.schema)
         mechanism = _Shuffled(*astuple(self._inner.mechanism()))
         return trained(self._inner.model, data, member, rngs, mechanism)
 
-    def guarantee(self) -> Sampled:
-        """Epsilon in total without amplification by sampling; it says what the noise was chosen for."""
+    def guarantee(self, schema: Schema | None = None) -> Sampled:
+        """Epsilon in total without amplification by sampling; it says what the noise was chosen for.
+
+        With the schema of the data, it is void where constants that it rests on were taken from the rows.
+        """
         inner = self._inner
         epochs = math.ceil(inner.steps / _batches(inner.rate))
         what = (
@@ -63,9 +69,10 @@ class ShuffledSGD:
             ("decisions", "explanations"),
             delta=inner.delta,
             assumes=("a record that is removed leaves its place in a batch empty", *ASSUMES),
+            decides=DECIDES,
             multiplier=inner.multiplier,
             steps=epochs,
-        )
+        ).on(schema)
 
 
 @dataclass(frozen=True)

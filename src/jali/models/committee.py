@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from jali import parts
-from jali.core import Bools, Dataset, JaliError, Linear, Model, Rng, Trainer, frozen
+from jali.core import Bools, Dataset, JaliError, Linear, Model, Rng, Schema, Trainer, frozen
 from jali.encoding import Encoding
 from jali.guarantee import Guarantee, Private
 from jali.models._linear import LinearEnsemble, LinearModel, joined
@@ -65,14 +65,18 @@ class Committee:
         share[rng.permutation(n)[:used]] = np.arange(used) * self.members // used
         return np.asarray(share[:, None] == np.arange(self.members))
 
-    def guarantee(self) -> Guarantee:
-        """What each member promises; without a promise of theirs there is none, and asking for it is an error."""
+    def guarantee(self, schema: Schema | None = None) -> Guarantee:
+        """What each member promises; without a promise of theirs there is none, and asking for it is an error.
+
+        With the schema of the data, it is void where constants that it rests on were taken from the rows.
+        """
         name = parts.name_of(self.trainer)
         if not isinstance(self.trainer, Private):
             raise JaliError(f"committee: {name} promises nothing, so its mean does not: use dp_logistic as trainer.")
         given = self.trainer.guarantee()
         assumes = (*given.assumes, "a row trains one member, chosen by its place and not by its contents")
-        return replace(given, mechanism=f"{given.mechanism} in {self.members} disjoint shares", assumes=assumes)
+        mechanism = f"{given.mechanism} in {self.members} disjoint shares"
+        return replace(given, mechanism=mechanism, assumes=assumes).on(schema)
 
     def _mean(self, data: Dataset, rng: Rng) -> LinearModel:
         shares = self.shares(len(data), rng)

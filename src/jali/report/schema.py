@@ -11,16 +11,18 @@ from jali.report.words import clean
 
 
 def table(schema: Schema) -> Table:
-    """One line per column: kind, legal values, whether it can change, and its role.
+    """One line per column: kind, legal values, where they come from, whether it can change, and its role.
 
     >>> table(Schema((Column("age", "integer", 18, 90),))).row_count
     1
     """
     out = Table(box=box.SIMPLE_HEAD, title=Text(f"columns; target: {clean(schema.target)}", style="bold"))
-    for head in ("column", "kind", "values", "mutable", "role"):
+    for head in ("column", "kind", "values", "from", "mutable", "role"):
         out.add_column(head)
     for column in schema.columns:
-        cells = (clean(column.name), column.kind, _values(column), "yes" if column.mutable else "no", column.role)
+        source = "the schema file" if column.known == "declared" else "the rows"
+        mutable = "yes" if column.mutable else "no"
+        cells = (clean(column.name), column.kind, _values(column), source, mutable, column.role)
         out.add_row(*(Text(cell) for cell in cells))
     wanted = "none" if schema.favourable is None else clean(schema.classes[schema.favourable])
     out.caption = Text(f"classes: {', '.join(map(clean, schema.classes))}; favourable: {wanted}")

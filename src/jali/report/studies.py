@@ -61,20 +61,39 @@ def caps(found: Reproduction) -> tuple[str, list[tuple[str, Capped]]]:
     if not every:
         return "", []
     above = [(name, c) for name, c in every if c.exceeds]
-    standing = [c for _, c in every if not c.refuted]
-    surprising = sum(not c.refuted for _, c in above)
-    return (
+    standing = [c for _, c in every if _stands(c)]
+    refuted = [c for _, c in every if c.refuted]
+    void = [c for _, c in every if not c.refuted and c.void]
+    surprising = sum(_alarming(c) for c in standing)
+    expected = sum(c.exceeds for c in refuted)
+    said = (
         f"{len(standing)} results of attacks on claims that stand were compared with the most that their guarantee "
         f"allows: {surprising or 'none'} of them {'lies' if surprising == 1 else 'lie'} wholly above it. Of "
-        f"{len(every) - len(standing)} on claims that are refuted, {len(above) - surprising or 'none'} "
-        f"{'does' if len(above) - surprising == 1 else 'do'}.",
-        above,
+        f"{len(refuted)} on claims that are refuted, {expected or 'none'} {'does' if expected == 1 else 'do'}."
     )
+    return " ".join(filter(None, [said, _without_claim(void)])), above
+
+
+def _without_claim(void: list[Capped]) -> str:
+    """What results say beside claims that are void: nothing about a promise, because there is none."""
+    if not void:
+        return ""
+    count = sum(c.exceeds for c in void)
+    return (
+        f"{len(void)} more are about claims that are void here: a condition is visibly not met, and each study says "
+        f"which. Their cap is what the claim would allow if it were met: {count or 'none'} of them "
+        f"{'lies' if count == 1 else 'lie'} wholly above it, and that neither supports nor contradicts a promise."
+    )
+
+
+def _stands(beside: Capped) -> bool:
+    """Whether a claim is made, and not known to be false."""
+    return not beside.refuted and not beside.void
 
 
 def _alarming(beside: Capped) -> bool:
     """Whether a result contradicts a claim that was thought to stand."""
-    return beside.exceeds and not beside.refuted
+    return beside.exceeds and _stands(beside)
 
 
 def duration(seconds: float) -> str:
