@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from jali import parts
-from jali.core import Column, Schema
+from jali.core import Column, Dataset, Schema
 from jali.guarantee import Guarantee
 from jali.models.committee import Committee
-from jali.promises import broken, cap_of, capped, guarantee_of, promises, stamped, told, voided
+from jali.promises import broken, cap_of, capped, guarantee_of, promises, shared, stamped, told, voided
 from jali.results import Row
 
 DP = parts.build("model", "dp_logistic(epsilon=1.0, bound=1.0)")
@@ -91,22 +92,27 @@ def test_what_is_promised_is_told_with_what_it_rests_on_and_why_it_is_false():
     assert "not what is released" in promise.refuted
 
 
-PUBLIC = Schema((Column("age", low=0, high=99),))
-TAKEN = Schema((Column("age", low=0, high=99, known="observed"), Column("sex", "category", categories=("f", "m"))))
+def data_of(*columns, n=4, groups=None):
+    return Dataset(np.zeros((n, len(columns))), np.arange(n) % 2, Schema(columns), groups)
+
+
+PUBLIC = data_of(Column("age", low=0, high=99))
+TAKEN = data_of(Column("age", low=0, high=99, known="observed"), Column("sex", "category", categories=("f", "m")))
 
 
 def test_constants_taken_from_the_rows_void_a_guarantee():
     assert voided(promises(DP, [PLAIN], PUBLIC)) == []
     assert voided(promises(parts.build("model", "logistic"), [PLAIN], TAKEN)) == []
-    said = voided(promises(DP, [PLAIN], TAKEN))
-    assert [text.partition(" were")[0] for text in said] == [
-        f"VOID: the privacy claim for {what}: bounds and scale of 1 column (age)"
-        for what in ("predictions", "linear_recourse")
-    ]
+    (said,) = voided(promises(DP, [PLAIN], TAKEN))
+    assert said.startswith(
+        "VOID: what is claimed of the privacy of predictions and of linear_recourse: "
+        "bounds and scale of 1 column (age) were taken from the rows; declare them"
+    )
 
 
 def test_categories_taken_from_the_rows_void_it_too():
-    taken = Schema((Column("age", low=0, high=99), Column("sex", "category", categories=("f", "m"), known="observed")))
+    sex = Column("sex", "category", categories=("f", "m"), known="observed")
+    taken = data_of(Column("age", low=0, high=99), sex)
     assert "categories of 1 column (sex)" in voided(promises(DP, [], taken))[0]
 
 
@@ -131,7 +137,7 @@ def test_a_void_claim_is_told_as_void():
 
 def test_where_bounds_alone_are_declared_decisions_are_covered_and_explanations_are_not():
     """Rows scaled by bounds owe nothing to centre and spread, but recourse and attributions are computed with them."""
-    given = promises(DP, [PLAIN], Schema((Column("age", low=0, high=99, known="bounds"),)))
+    given = promises(DP, [PLAIN], data_of(Column("age", low=0, high=99, known="bounds")))
     assert given["", "decision"].covers == ("decisions",)
     assert not given["", "decision"].void
     assert "scale of 1 column (age)" in given["linear_recourse", "explanation"].void
@@ -148,6 +154,82 @@ def test_recourse_without_a_key_is_shown_as_void():
     assert "head -c 32 /dev/urandom" in voided(given)[0]
 
 
+def test_recourse_with_a_key_that_everybody_can_read_is_shown_as_void(tmp_path):
+    """Also where the evidence comes from a store, so that nobody asked the part to explain."""
+    path = tmp_path / "recourse.key"
+    path.write_bytes(bytes(range(32)))
+    path.chmod(0o644)
+    part = parts.build("explain", f'dp_weights_recourse(dp_logistic(1.0, 1.0), key="{path}")')
+    (promise,) = told(promises(parts.build("model", "logistic"), [part], PUBLIC))
+    assert "every user of this machine can read" in promise.void
+    path.chmod(0o600)
+    (promise,) = told(promises(parts.build("model", "logistic"), [part], PUBLIC))
+    assert not promise.void
+
+
 def test_a_refuted_claim_about_one_score_needs_no_constants_and_stays_refuted():
     given = promises(parts.build("model", "logistic"), [GIVEN], TAKEN)
     assert len(broken([row(0.9, explainer=parts.spec(GIVEN))], given)) == 1
+
+
+# --- people and public data ----------------------------------------------------------------------------------------
+
+
+def test_a_claim_about_rows_is_weaker_for_people_with_several():
+    """Games keep the rows of one person together, so caps must count all of them."""
+    given = promises(DP, [PLAIN], data_of(Column("age"), groups=[7, 7, 7, 2]))
+    assert given["", "decision"].epsilon == 3.0
+    assert "for people with up to 3 rows" in str(given["linear_recourse", "explanation"])
+    assert broken([row(0.9)], given) == []  # e^3 / (1 + e^3) = .953
+    assert broken([row(0.96)], given)
+    alone = promises(DP, [PLAIN], data_of(Column("age"), groups=[7, 3, 5, 2]))
+    assert alone["", "decision"] == DP.guarantee()
+
+
+def test_a_delta_that_many_rows_use_up_leaves_nothing():
+    few = Guarantee("m", 1.0, "add-remove", ("decisions",), delta=1e-5)
+    assert few.of_people(2).delta == pytest.approx(1e-5 * (1 + np.e))
+    assert few.of_people(30).void.startswith("one person has up to 30 rows")
+
+
+DIRECTION = "public_direction(epsilon=1.0, public={})"
+STABLE = parts.build("model", "clipped_logistic(bound=1.0, C=0.01)")
+
+
+@pytest.mark.parametrize("part", [DIRECTION, "above_threshold(epsilon=1.0, public={})"])
+@pytest.mark.parametrize(
+    "public", ["lending(n=300)", "sample(lending(n=300), n=40)", "sample(lending(n=300), n=200, seed=5)"]
+)
+def test_public_data_that_hold_the_people_themselves_void_the_claim(part, public):
+    data = parts.build("data", "lending(n=300)").load()
+    (claim,) = promises(STABLE, [parts.build("explain", part.format(public))], data).values()
+    assert "rows of its public data are also in the data" in claim.void
+
+
+@pytest.mark.parametrize("public", ["lending(n=300, seed=1)", "sample(lending(n=600), n=300, seed=3)"])
+def test_public_data_of_other_people_leave_the_claim(public):
+    data = parts.build("data", "sample(lending(n=600), n=300, skip=300, seed=3)").load()
+    (claim,) = promises(STABLE, [parts.build("explain", DIRECTION.format(public))], data).values()
+    assert not claim.void
+
+
+def test_equal_rows_of_different_people_are_no_overlap():
+    """A coarse table, where most rows have a twin: two draws of the same population share many."""
+    rng = np.random.default_rng(0)
+    schema = Schema((Column("a", low=0, high=9), Column("b", low=0, high=9)))
+    here, there = (Dataset(rng.integers(0, 10, (300, 2)), rng.integers(0, 2, 300), schema) for _ in range(2))
+    assert shared(there, here) == ""
+    assert shared(here, here)
+
+
+def test_public_data_inside_a_private_trainer_are_looked_at_too():
+    pytest.importorskip("torch")
+    spec = "dp_sgd(fine_tuned(convnet, public={}), epsilon=8.0)"
+    data = parts.build("data", "digits").load()
+    declared = Dataset(
+        data.X, data.y, Schema(tuple(Column(c.name, low=0, high=16) for c in data.schema.columns), data.schema.classes)
+    )
+    inside = promises(parts.build("model", spec.format("digits")), [], declared)
+    assert "public data" in inside["", "decision"].void
+    apart = promises(parts.build("model", spec.format("linear_gaussian(n=50, d=64)")), [], declared)
+    assert not apart["", "decision"].void

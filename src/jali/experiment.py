@@ -133,7 +133,7 @@ def ask(experiment: Experiment, machine: Machine = Machine()) -> Outcome:  # noq
 def _documented(experiment: Experiment, found: Collected, results: Results, began: float) -> Results:
     """The results with all that is known beside the attacks on signals."""
     data, game = found.data, found.game
-    given = promises(experiment.model, experiment.explain, data.schema)
+    given = promises(experiment.model, experiment.explain, data)
     blind = alone(lambda rng: sanity.blind(data, game, rng), stream(experiment.seed, JUDGE, 1))
     rows = covered(results.rows, given) + _measured(experiment, found)
     return results.model_copy(

@@ -100,6 +100,22 @@ class Guarantee:
             return found
         return replace(self, void=taken(schema, CONSTANTS))
 
+    def of_people(self, rows: int) -> Self:
+        """The claim about people with up to so many rows: k epsilon, and delta (e^(k epsilon) - 1) / (e^epsilon - 1).
+
+        >>> Guarantee("noise", 1.0, "replace-one", ("decisions",)).of_people(3).epsilon
+        3.0
+        """
+        if rows <= 1 or not {"decisions", "explanations"} & set(self.covers):
+            return self
+        delta = 0.0
+        if self.delta:
+            delta = self.delta * math.expm1(min(rows * self.epsilon, 700.0)) / math.expm1(self.epsilon)
+        if delta >= 1:
+            return replace(self, void=f"one person has up to {rows} rows, and then its delta says nothing")
+        mechanism = f"{self.mechanism}, for people with up to {rows} rows"
+        return replace(self, mechanism=mechanism, epsilon=rows * self.epsilon, delta=delta)
+
     def event(self) -> DpEvent:
         """One use of the mechanism for `dp-accounting`.
 

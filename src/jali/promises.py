@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import fields, is_dataclass, replace
+
+import numpy as np
 
 from jali import parts
-from jali.core import JaliError, Schema, Trainer
+from jali.core import Dataset, JaliError, Source, Trainer
 from jali.explanation import Explainer
 from jali.guarantee import Guarantee, Private, Unmet, doubled
 from jali.results import Capped, Promise, Row
@@ -15,22 +19,24 @@ Promises = dict[tuple[str, str], Guarantee]
 PREDICTION = ("score", "decision")
 BOTH = ("score+explanation", "decision+explanation")
 PREDICTIONS = "predictions"
+CHANCE = 1e-6  # of a claim being called void because rows of different people happen to be equal
 
 
-def promises(model: Trainer, explainers: Sequence[Explainer], schema: Schema | None = None) -> Promises:
-    """The guarantee that covers each (explainer, channel), where there is one, for data of a schema.
+def promises(model: Trainer, explainers: Sequence[Explainer], data: Dataset | None = None) -> Promises:
+    """The guarantee that covers each (explainer, channel), where there is one, on these data.
 
     A private model covers its predictions, and explanations that do not read its training rows again; these are
     computed from it alone. An explainer's own guarantee covers its answers, not the prediction beside them. A
     guarantee with a condition that is visibly not met is here too, as void.
     """
-    given = guarantee_of(model)
+    given = _seen(model, data)
+    schema = None if data is None else data.schema
     out: Promises = {}
     if given is not None and "decisions" in given.covers:
         out |= {("", channel): given.on(schema) for channel in PREDICTION}
     for explainer in explainers:
         name = parts.spec(explainer)
-        own = guarantee_of(explainer)
+        own = _seen(explainer, data)
         if own is not None:
             out[name, "explanation"] = own.on(schema)
         elif given is not None and not explainer.reads:
@@ -50,11 +56,13 @@ def told(given: Promises) -> list[Promise]:
 
 
 def voided(given: Promises) -> list[str]:
-    """One sentence for each thing whose privacy claim is void, with the reason."""
-    found = {
-        what: claim for (explainer, _), claim in given.items() if claim.void for what in [explainer or PREDICTIONS]
-    }
-    return [f"VOID: the privacy claim for {what}: {claim.void}." for what, claim in found.items()]
+    """One sentence for each reason why privacy claims are void, with what they are about."""
+    found: dict[str, list[str]] = {}
+    for (explainer, _), claim in given.items():
+        what = explainer or PREDICTIONS
+        if claim.void and what not in found.setdefault(claim.void, []):
+            found[claim.void].append(what)
+    return [f"VOID: what is claimed of the privacy of {' and of '.join(some)}: {why}." for why, some in found.items()]
 
 
 def guarantee_of(part: object) -> Guarantee | None:
@@ -65,6 +73,54 @@ def guarantee_of(part: object) -> Guarantee | None:
         return part.guarantee()
     except JaliError:  # a wrapper around something that promises nothing, or a part without its key
         return part.claim() if isinstance(part, Unmet) else None
+
+
+def _seen(part: object, data: Dataset | None) -> Guarantee | None:
+    """What a part promises about the people in these data; void where public data of its own are visibly not public."""
+    given = guarantee_of(part)
+    if given is None or data is None or given.void:
+        return given
+    mixed = [text for public in _public(part) if (text := shared(public.load(), data))]
+    if mixed:
+        return replace(given, void=mixed[0])
+    return given if data.groups is None else given.of_people(int(np.unique(data.groups, return_counts=True)[1].max()))
+
+
+def _public(part: object) -> list[Source]:
+    """The public data that a part, or a part in it, was given."""
+    if not is_dataclass(part) or isinstance(part, type):
+        return []
+    found: list[Source] = []
+    for field in fields(part):
+        value = getattr(part, field.name)
+        found += [value] if field.name == "public" and value is not None else _public(value)
+    return found
+
+
+def shared(public: Dataset, data: Dataset) -> str:
+    """Why public data are not public: they hold more rows of the data than chance explains; empty where they do not.
+
+    Rows of different people can be equal. How often is seen in the data themselves, as the share of rows with a twin.
+    """
+    from scipy.stats import binom
+
+    if public.X.shape[1] != data.X.shape[1]:
+        return ""
+    own = Counter(_rows(data))
+    same = sum(row in own for row in _rows(public))
+    twins = sum(count for count in own.values() if count > 1)
+    by_chance = max(1, twins) / len(data)
+    if binom.sf(same - 1, len(public), by_chance) > CHANCE:
+        return ""
+    return (
+        f"{same} of the {len(public)} rows of its public data are also in the data that the claim is about; take "
+        "public data that hold none of these people"
+    )
+
+
+def _rows(data: Dataset) -> list[bytes]:
+    """The contents of each row and its label."""
+    return [row.tobytes() for row in np.column_stack([data.X, data.y]) + 0.0]
 
 
 def stamped(rows: list[Row], given: Promises) -> list[Row]:

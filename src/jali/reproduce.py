@@ -118,7 +118,7 @@ def _study(name: str, setup: Setup, experiment: Experiment, tried: dict[str, Att
     except JaliError as error:
         return Ran(Study(name=name, parts=told, skipped=_without_folders(str(error))))
     guesses, failed = _attempts(found, tried)
-    given = promises(experiment.model, experiment.explain, found.data.schema)
+    given = promises(experiment.model, experiment.explain, found.data)
     study = Study(
         name=name,
         parts=told,

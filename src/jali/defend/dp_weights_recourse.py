@@ -97,13 +97,13 @@ class DPWeightsRecourse:
 
         With the schema of the data, it is void where constants that it rests on were taken from the rows.
         """
-        if not self.key:
-            raise JaliError(f"dp_weights_recourse makes no privacy claim: {NO_KEY}.")
-        self._secret()
-        return self.claim().on(schema)
+        given = self.claim()
+        if given.void:
+            raise JaliError(f"dp_weights_recourse makes no privacy claim: {given.void}.")
+        return given.on(schema)
 
     def claim(self) -> Guarantee:
-        """What it promises with a key; void without one."""
+        """What it promises with a key; void without one that can be used."""
         given = self._private().guarantee()
         assumes = [
             "the key of the noise is drawn at random and secret",
@@ -111,8 +111,17 @@ class DPWeightsRecourse:
         ]
         if self.key == FRESH:
             assumes.append("one process answers: each draws a key of its own, and the releases of k cost k epsilon")
-        void = "" if self.key else NO_KEY
-        return replace(given, covers=("explanations",), assumes=(*given.assumes, *assumes), void=void)
+        return replace(given, covers=("explanations",), assumes=(*given.assumes, *assumes), void=self._keyless())
+
+    def _keyless(self) -> str:
+        """Why there is no secret key; empty where there is one."""
+        if not self.key:
+            return NO_KEY
+        try:
+            self._secret()
+        except JaliError as error:
+            return str(error).removeprefix("dp_weights_recourse: ").removesuffix(".")
+        return ""
 
     def draws(self, data: Dataset, count: int, rng: Rng) -> LinearEnsemble:
         """Independent releases of the weights behind all answers, for audits of the guarantee."""
