@@ -6,7 +6,8 @@ import pytest
 from jali.defend._public import DEPLOYED
 from jali.defend.dp_logistic import DPLogistic
 from jali.models.logistic import Logistic
-from jali.tell import VIEWS, adverse, fitted, glance, learn, pairs
+from jali.neighbours import adverse, fitted, pairs
+from jali.tell import VIEWS, glance, learn
 
 T = 1000
 

@@ -12,9 +12,9 @@ from jali.defend import _noise
 from jali.guarantee import Guarantee
 from jali.mechanisms import mark, released
 from jali.models.logistic import Logistic
+from jali.neighbours import adverse
 from jali.report import verification
 from jali.taint import ROWS, UNDECLARED
-from jali.tell import adverse
 from jali.verify import Subject, between, defences, subject, verify
 
 OUTPUT = 'dp_logistic(epsilon=1.0, bound=1.0, C=0.1, method="output")'

@@ -184,7 +184,10 @@ def verify(
     seed: Annotated[int, typer.Option(help="Seed of every random draw.")] = 0,
     out: Annotated[Optional[Path], typer.Option(help="A .json file for the numbers.")] = None,  # noqa: UP045
 ) -> None:
-    """Test a privacy claim: REFUTED, NOT REFUTED or NOT TESTABLE, on the last line."""
+    """Test a privacy claim; the last line is the verdict.
+
+    Exit code: 0 NOT REFUTED, 1 REFUTED, 4 NOT TESTABLE, 2 for a mistake in the command.
+    """
     from jali import verify as engine
     from jali.report import verification
     from jali.store import write_text
@@ -197,6 +200,8 @@ def verify(
     if out is not None:
         write_text(out, found.model_dump_json(indent=1))
     _console().print(verification.text(found), markup=False, highlight=False, soft_wrap=True)
+    if verification.EXIT[found.verdict]:
+        raise SystemExit(verification.EXIT[found.verdict])
 
 
 @data_app.callback(invoke_without_command=True)

@@ -18,6 +18,10 @@ import numpy as np
 from jali.core import Floats, JaliError
 
 
+class CallsDifferError(JaliError):
+    """Other mechanisms are called on one data set than on the other."""
+
+
 @dataclass
 class Tape:
     """What mechanisms released, in order (name, constants of the noise, value), and the values that were marked."""
@@ -37,7 +41,9 @@ class _Replay:
 
     def release(self, name: str, constants: dict[str, float]) -> Floats:
         if self.at >= len(self.tape.releases) or self.tape.releases[self.at][0] != name:
-            raise JaliError(f"Which mechanisms are called depends on the data: at {name!r} another one was expected.")
+            raise CallsDifferError(
+                f"Which mechanisms are called depends on the data: at {name!r} another one was expected."
+            )
         _, before, value = self.tape.releases[self.at]
         self.changed += [f"{key} of {name}" for key in constants if constants[key] != before.get(key)]
         self.at += 1

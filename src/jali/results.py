@@ -293,7 +293,11 @@ class Reproduction(BaseModel):
 
 
 class Verification(BaseModel):
-    """What a test of a privacy claim found; `bounds` are lower bounds on epsilon by what an adversary looks at."""
+    """What a test of a privacy claim found; `bounds` are lower bounds on epsilon by what an adversary looks at.
+
+    pairs: how many pairs of neighbouring data sets were tried. reacted: in how many of them the answer changed with
+    the record while the noise was held fixed; None where the noise could not be held fixed.
+    """
 
     model_config = ConfigDict(extra="forbid")
 
@@ -311,4 +315,6 @@ class Verification(BaseModel):
     recomputed: float | None = None
     assumes: list[str] = Field(default_factory=list)
     refuted: str = ""
+    pairs: int = 1
+    reacted: int | None = 1
     seconds: float = 0.0

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 ROWS = "the training rows themselves"
 UNDECLARED = "noise that was not declared"
+CALLS = "which mechanisms are called"
 Release = Callable[[Dataset], Floats]
 
 

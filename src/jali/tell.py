@@ -1,18 +1,13 @@
-"""Two worlds that differ in one record, and statistics, learnt on some draws, that tell apart what they release."""
+"""Statistics, learnt on some draws, that tell apart what two neighbouring data sets release."""
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from jali.core import Bools, Dataset, Floats, Model, Rng, Trainer
-from jali.data import _standard
-from jali.data.linear_gaussian import LinearGaussian
-from jali.data.sample import Sample
-from jali.encoding import Encoding
+from jali.core import Bools, Floats, Rng
 from jali.parallel import alone
 from jali.stats.epsilon import best_threshold, epsilon_at
 from jali.stats.roc import auc
@@ -21,90 +16,6 @@ Score = Callable[[Floats], Floats]
 Learner = Callable[[Floats, Bools, Rng], Score]
 LEVEL = 0.95
 CAUTION = 0.999  # level at which thresholds are chosen: at less, the luckiest rare event would be
-
-
-# --- worlds --------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Worlds:
-    """Two training sets that differ in one record, and the query (1, D) asked of both."""
-
-    name: str
-    data: Dataset
-    neighbour: Dataset
-    query: Floats
-
-    def __str__(self) -> str:
-        rows, columns = self.data.X.shape
-        return f"{self.name} ({rows} rows of {columns} column{'s' if columns > 1 else ''})"
-
-
-Rows = tuple[tuple[float, int, int], ...]
-FAR = _standard.REACH  # beyond the length that defences cut rows to, so that a record here counts as much as one can
-STEEP: Rows = ((-4.0, 0, 25), (4.0, 1, 25), (0.0, 0, 460))  # value, label, how many
-FLAT: Rows = ((0.0, 0, 40), (0.0, 1, 6))
-QUERIES = {"steep": (2.0, 1.0, 0.0, -2.0), "flat": (-7.0, -3.0, -1.0, 0.0), "moved": (0.0, 2.0, -2.0, 7.0, -7.0)}
-
-
-def pairs(trainer: Trainer, seed: int) -> tuple[Worlds, ...]:
-    """Pairs of worlds that are adverse in different ways, in which models of the trainer decide the query alike.
-
-    wide: see `adverse`. The others have one column, where noise has little room, and one record at the end of it.
-    steep: it changes its label, and many rows make a slope that recourse can follow, past a boundary that lies
-    beyond the query; score and slope fall together. flat: it changes its label among few rows, of which none but it
-    has a value, so that little resists. moved: its value goes from one end to the other.
-    """
-    ends = {"steep": (STEEP, (FAR, 0)), "flat": (FLAT, (FAR, 0)), "moved": (FLAT, (-FAR, 1))}
-    made = [_narrow(name, rows, other, trainer) for name, (rows, other) in ends.items()]
-    return (adverse(trainer, seed=seed), *(pair for pair in made if pair is not None))
-
-
-def adverse(trainer: Trainer, data: Dataset | None = None, seed: int = 0) -> Worlds:
-    """Data, the neighbour whose record of highest leverage has the other label, and the query this tells most about.
-
-    Leverage is x'(Z'Z)^-1 x. The query is the row whose score the label moves most, among those that models trained
-    on either data set decide alike: claims about explanations do not cover the decision. Without data: 500 rows of
-    20 normal columns, within public bounds of four standard deviations.
-    """
-    given = data or _bounded(Sample(LinearGaussian(n=20_000, d=20), n=500, skip=500 * (1 + seed % 30)).load())
-    Z = np.column_stack([Encoding(given.schema).encode(given.X), np.ones(len(given))])
-    leverage = (Z * np.linalg.solve(Z.T @ Z + 1e-9 * len(Z) * np.eye(Z.shape[1]), Z.T).T).sum(axis=1)
-    who, y = int(leverage.argmax()), given.y.copy()
-    y[who] = (y[who] + 1) % len(given.schema.classes)
-    other = dataclasses.replace(given, y=y)
-    here, there = (fitted(trainer, d).logits(given.X) for d in (given, other))
-    moved = np.abs(here - there).max(axis=1) * (here.argmax(axis=1) == there.argmax(axis=1))
-    return Worlds("wide", given, other, given.X[[int(moved.argmax())]])
-
-
-def alike(trainer: Trainer, pair: Worlds, most: int = 30) -> Floats:
-    """The query of a pair, and after it rows (n, D) of its data that models of both worlds decide alike."""
-    rows = np.vstack([pair.query, np.unique(pair.data.X, axis=0)])
-    here, there = (fitted(trainer, d).logits(rows).argmax(axis=1) for d in (pair.data, pair.neighbour))
-    return np.asarray(rows[here == there][:most])
-
-
-def fitted(trainer: Trainer, data: Dataset) -> Model:
-    """One model of all rows."""
-    return trainer.fit(data, np.ones((len(data), 1), dtype=bool), [np.random.default_rng(0)])[0]
-
-
-def _narrow(name: str, rows: Rows, other: tuple[float, int], trainer: Trainer) -> Worlds | None:
-    """Rows of one column and a record (FAR, 1) or, in the other world, `other`; the first query decided alike."""
-    value, label, count = zip(*rows, strict=True)
-    X, y = np.repeat(value, count), np.repeat(label, count)
-    worlds = [_standard.dataset(np.append(X, x)[:, None], np.append(y, c), 2) for x, c in ((FAR, 1), other)]
-    queries = np.array(QUERIES[name])[:, None]
-    here, there = (fitted(trainer, d).logits(queries).argmax(axis=1) for d in worlds)
-    alike = np.flatnonzero(here == there)
-    return Worlds(name, worlds[0], worlds[1], queries[alike[:1]]) if len(alike) else None
-
-
-def _bounded(data: Dataset) -> Dataset:
-    """The same rows, cut to four standard deviations, which the schema declares."""
-    columns = tuple(dataclasses.replace(c, low=-4.0, high=4.0, centre=0.0, spread=1.0) for c in data.schema.columns)
-    return Dataset(np.clip(data.X, -4, 4), data.y, dataclasses.replace(data.schema, columns=columns))
 
 
 # --- telling them apart --------------------------------------------------------------------------------------------
@@ -146,10 +57,16 @@ def _best(view: str, answers: Floats, world: Bools, first: Bools, delta: float, 
     for name, learner in LEARNERS.items():
         score = learner(seen[first], world[first], rng)
         value, truth = score(seen[~first]), world[~first]
-        threshold = best_threshold(value, truth, delta, CAUTION)
+        threshold = _between(value, best_threshold(value, truth, delta, CAUTION))
         promise = epsilon_at(threshold, value, truth, delta, CAUTION), auc(value, truth)
         made.append(Telling(view, name, score, threshold, promise))
     return max(made, key=lambda t: t.promise)
+
+
+def _between(value: Floats, threshold: float) -> float:
+    """The middle between a threshold and the next lower score: here as good, and farther from both for other draws."""
+    below = value[value < threshold]
+    return (threshold + float(below.max())) / 2 if len(below) and np.isfinite(threshold) else threshold
 
 
 # --- views of an answer --------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Is a privacy claim true? Two worlds that differ in one record, many draws of each, and what tells them apart."""
+"""Is a privacy claim true? Neighbouring data sets, many draws of each, and what tells them apart."""
 
 from __future__ import annotations
 
@@ -15,22 +15,27 @@ import numpy as np
 
 from jali import parts
 from jali.accounting import Recomputed, recomputed
+from jali.answers import NUMBERS, Answers, Probe, called, coding, joined, nothing, vectors
 from jali.core import Bools, Dataset, Floats, JaliError, Rng, Trainer
 from jali.encoding import Encoding
 from jali.explanation import Explainer
 from jali.guarantee import Adjacency, Guarantee, doubled
-from jali.mechanisms import Tape, recording
+from jali.mechanisms import CallsDifferError, Tape, recording
 from jali.models.logistic import Logistic
+from jali.neighbours import Worlds, alike, fitted, pairs, tables
 from jali.parallel import alone
 from jali.results import Verification
 from jali.stats.epsilon import epsilon_ceiling
-from jali.taint import ROWS, UNDECLARED, carriers, event
-from jali.tell import LEVEL, Telling, Worlds, alike, fitted, glance, learn, pairs
+from jali.taint import CALLS, ROWS, UNDECLARED, carriers, event
+from jali.tell import LEVEL, Telling, glance, learn
 
-Draw = Callable[[Dataset, Floats, int, Rng], Floats]
+Draw = Callable[[Dataset, Floats, int, Rng], "Floats | Answers"]
+Verdict = Literal["REFUTED", "NOT REFUTED", "NOT TESTABLE"]
 Release = Callable[[Dataset, Floats, Rng], Any]
 DRAWS, SEED = 2000, 0
 GLANCE = 4  # a pair of worlds is chosen on this part of the draws
+PROBE = 25  # draws of each data set, with the noise held fixed, that show whether the answer changes with the record
+FINALISTS = 8  # pairs on which that part of the draws is spent
 
 
 @dataclass(frozen=True)
@@ -38,7 +43,8 @@ class Subject:
     """A mechanism under test: its claim, and how to draw many answers (count, k) to one query on one data set.
 
     trainer: makes models like those it explains, to find queries that both worlds decide alike. answer: what is made
-    of a draw and shown, where that is not the draw itself; only the taint check looks at it.
+    of a draw and shown, where that is not the draw itself; only the taint check looks at it. own: a user's release,
+    which is asked in tables with categories as well, and whose zeros are answers.
     """
 
     name: str
@@ -46,13 +52,14 @@ class Subject:
     draw: Draw
     trainer: Trainer
     answer: Draw | None = None
+    own: bool = False
 
 
 def verify(subject: Subject, worlds: Worlds | None = None, draws: int = DRAWS, seed: int = SEED) -> Verification:
     """Test a claim: a lower bound on epsilon from draws of both worlds, a taint check, and a second accountant.
 
     Without worlds, a few draws choose one of `pairs`. As many draws as are evaluated then choose what to look at, and
-    how: the draws that are evaluated decided nothing, so the bound holds at its level.
+    how: the draws that are evaluated decided nothing, so the bound holds at its level, however many pairs were tried.
     """
     began, (epsilon, delta) = time.perf_counter(), between(subject.guarantee)
     if draws < 100:
@@ -60,11 +67,13 @@ def verify(subject: Subject, worlds: Worlds | None = None, draws: int = DRAWS, s
     if seed < 0:
         raise JaliError(f"The seed must not be below 0, not {seed}.")
     rng = np.random.default_rng([seed, 1])
-    found, failed = _asked(subject, (worlds,) if worlds else pairs(subject.trainer, seed), draws, delta, rng)
-    pair, given = found[0], subject.guarantee
-    ways = alone(lambda r: learn(*_drawn(subject, pair, draws, r), delta, r), rng)
-    fresh = _drawn(subject, pair, draws, rng)
-    bounds = {view: way.bound(*fresh, delta) for view, way in ways.items()}
+    found = _asked(subject, (worlds,) if worlds else _tried(subject, seed), draws, delta, seed, rng)
+    pair, given = found.pairs[0], subject.guarantee
+    answers, first = _drawn(subject, pair, draws, rng)
+    code = coding(answers, first)
+    ways = alone(lambda r: learn(code.table(answers), first, delta, r), rng)
+    fresh, first = _drawn(subject, pair, draws, rng)
+    bounds = {view: way.bound(code.table(fresh), first, delta) for view, way in ways.items()}
     best = max(ways.values(), key=lambda way: way.promise)
     ceiling = epsilon_ceiling(draws, LEVEL, delta)
     again = _recomputed(subject, pair, seed)
@@ -74,14 +83,16 @@ def verify(subject: Subject, worlds: Worlds | None = None, draws: int = DRAWS, s
         epsilon=epsilon,
         draws=draws,
         bounds=bounds,
-        by=_by(best, pair, fresh[0]),
+        by=_by(best, pair, fresh, subject.own),
         lower=bounds[best.view],
         ceiling=ceiling,
-        verdict=_verdict(bounds[best.view], epsilon, ceiling),
-        carriers=list(dict.fromkeys(c for p in found for c in _carriers(subject, p, seed))),
+        verdict=_verdict(bounds[best.view], epsilon, ceiling, found.reacted),
+        carriers=_every_carrier(subject, found, seed),
         recomputed=None if again is None else again.pld,
-        assumes=[*given.conditions, *failed],
+        assumes=[*given.conditions, *found.failed],
         refuted=" ".join(filter(None, [_shout(again), given.refuted])),
+        pairs=found.usable,
+        reacted=found.reacted,
         seconds=time.perf_counter() - began,
     )
 
@@ -106,52 +117,134 @@ def _claim(given: Guarantee) -> str:
     return f"{given}; a replaced record counts as one removed and one added: 2 epsilon = {epsilon:g}{also}"
 
 
-def _verdict(lower: float, allowed: float, ceiling: float) -> Literal["REFUTED", "NOT REFUTED", "NOT TESTABLE"]:
+def _tried(subject: Subject, seed: int) -> tuple[Worlds, ...]:
+    """The pairs of neighbouring data sets that a subject is asked in."""
+    more = tables(subject.trainer, seed) if subject.own else ()
+    return (*pairs(subject.trainer, seed), *more)
+
+
+def _verdict(lower: float, allowed: float, ceiling: float, reacted: int | None) -> Verdict:
+    """What draws say about a claim; nothing, where no answer changed with the record or none was seen to."""
+    if reacted == 0 or (reacted is None and lower == 0):
+        return "NOT TESTABLE"
     if lower > allowed:
         return "REFUTED"
     return "NOT REFUTED" if ceiling > allowed else "NOT TESTABLE"
 
 
-def _by(best: Telling, pair: Worlds, answers: Floats) -> str:
-    answered = np.count_nonzero(answers.any(axis=1)) / len(answers)
+def _by(best: Telling, pair: Worlds, answers: Answers, own: bool) -> str:
+    """How the data sets are told apart; a defence that recommends no move has not answered."""
+    given = answers.finite() if own else answers.finite() & answers.numbers.any(axis=1)
+    answered = np.count_nonzero(given) / len(answers)
     return f"{best.view}, by {best.statistic}, in the worlds {pair}, where {answered:.0%} of the draws were answers"
 
 
 # --- drawing -------------------------------------------------------------------------------------------------------
 
 
-def _asked(
-    subject: Subject, worlds: Sequence[Worlds], draws: int, delta: float, rng: Rng
-) -> tuple[list[Worlds], list[str]]:
-    """The pairs of worlds that the subject can be asked in, most promising first, and where it cannot and why."""
-    if len(worlds) == 1:
-        return list(worlds), []
-    promise, failed = {}, {}
+@dataclass(frozen=True)
+class Asked:
+    """Different pairs, the most promising first; of how many usable ones the subject reacted in; failures, and why."""
+
+    pairs: list[Worlds]
+    usable: int
+    reacted: int | None
+    failed: list[str]
+
+
+def _asked(subject: Subject, worlds: Sequence[Worlds], draws: int, delta: float, seed: int, rng: Rng) -> Asked:
+    """Try the subject in every pair with a few draws, and order those in which it reacts by what more draws promise."""
+    probes = {at: _probe(subject, pair, PROBE, seed) for at, pair in enumerate(worlds)}
+    if all(probe.silent for probe in probes.values()):
+        raise JaliError(_failure(subject, probes[0]))
+    failed = {at: _failure(subject, probe) for at, probe in probes.items() if probe.failed}
+    usable = {at: probe for at, probe in probes.items() if at not in failed}
+    if not any(probe.reacted for probe in usable.values()):  # some react seldom
+        usable = {at: _probe(subject, worlds[at], max(PROBE, draws // GLANCE), seed) for at in usable}
+    distinct = {probe.key: at for at, probe in reversed(usable.items())}
+    order = sorted(distinct.values())
+    hopeful = [worlds[at] for at in order if usable[at].reacted]
+    best = _best(subject, hopeful, draws, delta, rng) if len(hopeful) > 1 else hopeful
+    rest = [worlds[at] for at in order if all(worlds[at] is not pair for pair in best)]
+    repeats = all(probe.repeats for probe in usable.values())
+    reacted = sum(probe.reacted for probe in usable.values()) if repeats else None
+    return Asked([*best, *rest], len(usable), reacted, _left_out(worlds, failed))
+
+
+def _left_out(worlds: Sequence[Worlds], failed: dict[int, str]) -> list[str]:
+    """One line for each way to fail, with the pairs in which it was met."""
+    where: dict[str, list[str]] = {}
+    for at, error in failed.items():
+        where.setdefault(error, []).append(str(worlds[at]))
+    return [f"the claim in the worlds {', '.join(names)}, where it failed: {error}" for error, names in where.items()]
+
+
+def _best(subject: Subject, hopeful: list[Worlds], draws: int, delta: float, rng: Rng) -> list[Worlds]:
+    """The most promising pairs, best first; where there are many, few draws drop some before more are spent."""
+    kept = hopeful
+    if len(kept) > FINALISTS:
+        kept = _ordered(subject, kept, max(50, draws // (4 * GLANCE)), delta, rng)[:FINALISTS]
+    return _ordered(subject, kept, max(50, draws // GLANCE), delta, rng)
+
+
+def _ordered(subject: Subject, worlds: list[Worlds], draws: int, delta: float, rng: Rng) -> list[Worlds]:
+    """Pairs by what so many draws promise to tell; none after one that tells all."""
+    promise: dict[int, tuple[float, float]] = {}
     for at, pair in enumerate(worlds):
-        try:
-            some = _drawn(subject, pair, max(50, draws // GLANCE), rng)
-        except JaliError as error:
-            failed[at] = error
-        else:
-            promise[at] = alone(partial(glance, *some, delta), rng)
-    if not promise:
-        raise failed[0]
-    order = sorted(promise, key=lambda at: promise[at], reverse=True)
-    left_out = [f"the claim in the worlds {worlds[at]}, where it failed: {error}" for at, error in failed.items()]
-    return [worlds[at] for at in order], left_out
+        answers, first = _drawn(subject, pair, draws, rng)
+        promise[at] = alone(partial(glance, coding(answers, first).table(answers), first, delta), rng)
+        if promise[at][1] == 1.0:
+            break
+    return [worlds[at] for at in sorted(promise, key=lambda at: promise[at], reverse=True)]
 
 
-def _drawn(subject: Subject, pair: Worlds, draws: int, rng: Rng) -> tuple[Floats, Bools]:
-    """Answers (2 draws, k) of both worlds, and which come from the first."""
-    made = [np.asarray(subject.draw(d, pair.query, draws, rng), dtype=np.float64) for d in (pair.data, pair.neighbour)]
-    if made[0].shape != made[1].shape or made[0].ndim != 2 or not np.isfinite(np.concatenate(made)).all():
-        raise JaliError(f"{subject.name} must release finite numbers, as many on every data set.")
-    if not made[0].shape[1]:
-        raise JaliError(f"{subject.name} released no numbers: return at least one.")
-    return np.concatenate(made), np.arange(2 * draws) < draws
+def _probe(subject: Subject, pair: Worlds, draws: int, seed: int) -> Probe:
+    """Answers of both data sets, and of the first once more, from one stream of noise."""
+    sides = (pair.data, pair.neighbour, pair.data)
+    before, after, again = (_side(subject, d, pair.query, draws, np.random.default_rng([seed, 4])) for d in sides)
+    return Probe(before, after, again)
+
+
+def _drawn(subject: Subject, pair: Worlds, draws: int, rng: Rng) -> tuple[Answers, Bools]:
+    """Answers (2 draws) of both worlds, and which come from the first."""
+    before, after = (_side(subject, d, pair.query, draws, rng) for d in (pair.data, pair.neighbour))
+    return joined(before, after), np.arange(2 * draws) < draws
+
+
+def _side(subject: Subject, data: Dataset, query: Floats, draws: int, rng: Rng) -> Answers:
+    """Answers to one query on one data set; where nothing can be drawn, that is the answer."""
+    try:
+        made = subject.draw(data, query, draws, rng)
+    except JaliError as error:
+        return nothing(draws, str(error))
+    if not isinstance(made, Answers) and np.ndim(made) != 2:
+        raise JaliError(f"{subject.name} must draw numbers (draws, k), not of shape {np.shape(made)}.")
+    return made if isinstance(made, Answers) else vectors(made)
+
+
+def _failure(subject: Subject, probe: Probe) -> str:
+    """Why a pair tells nothing, in a sentence."""
+    kind = probe.before.kind[0]
+    if kind.startswith(NUMBERS):
+        if not probe.before.length.any():
+            return f"{subject.name} released no numbers: return at least one."
+        return f"{subject.name} must release finite numbers, and every one was NaN or infinite."
+    return f"{subject.name} must take (data, query, rng) and release numbers; {kind}." if subject.own else kind
 
 
 # --- what the mechanism declares -----------------------------------------------------------------------------------
+
+
+def _every_carrier(subject: Subject, found: Asked, seed: int) -> list[str]:
+    """What passes the declared mechanisms in any pair; that nothing was declared is said where nothing else is.
+
+    One draw shows no carrier where an answer changes seldom. Then it did not change through what was declared, either.
+    """
+    names = list(dict.fromkeys(name for pair in found.pairs for name in _carriers(subject, pair, seed)))
+    leaks = [name for name in names if name != UNDECLARED]
+    declared = bool(_tape(subject, found.pairs[0], seed).releases)
+    silent = not names and not declared and found.reacted != 0
+    return leaks or ([UNDECLARED] if names or silent else [])
 
 
 def _carriers(subject: Subject, pair: Worlds, seed: int) -> list[str]:
@@ -159,7 +252,10 @@ def _carriers(subject: Subject, pair: Worlds, seed: int) -> list[str]:
     found: list[str] = []
     for draw in filter(None, (subject.draw, subject.answer)):
         release = partial(_once, draw, alike(subject.trainer, pair), seed)
-        names = carriers(release, pair.data, pair.neighbour)
+        try:
+            names = carriers(release, pair.data, pair.neighbour)
+        except CallsDifferError:
+            names = (CALLS,)
         if names == (ROWS,) and not _tape(subject, pair, seed).releases and _noisy(draw, pair, seed):
             names = (UNDECLARED,)
         found += names
@@ -168,12 +264,16 @@ def _carriers(subject: Subject, pair: Worlds, seed: int) -> list[str]:
 
 def _once(draw: Draw, queries: Floats, seed: int, data: Dataset) -> Floats:
     """One draw, with the same noise every time."""
-    return draw(data, queries, 1, np.random.default_rng([seed, 2]))
+    return _comparable(draw(data, queries, 1, np.random.default_rng([seed, 2])))
 
 
 def _noisy(draw: Draw, pair: Worlds, seed: int) -> bool:
-    some = draw(pair.data, pair.query, 20, np.random.default_rng([seed, 3]))
-    return bool((some != some[0]).any())
+    some = _comparable(draw(pair.data, pair.query, 20, np.random.default_rng([seed, 3])))
+    return not np.array_equal(some, np.broadcast_to(some[0], some.shape), equal_nan=True)
+
+
+def _comparable(made: Floats | Answers) -> Floats:
+    return made.comparable() if isinstance(made, Answers) else made
 
 
 def _tape(subject: Subject, pair: Worlds, seed: int) -> Tape:
@@ -207,7 +307,9 @@ def subject(
     head = name.partition("(")[0]
     if ":" in head:
         release = _imported(name)
-        return Subject(name, _stated(name, epsilon, adjacency, delta), partial(_released, name, release), Logistic())
+        return Subject(
+            name, _stated(name, epsilon, adjacency, delta), partial(_released, release), Logistic(), own=True
+        )
     if head not in defences():
         raise JaliError(f"There is no defence {head!r}; there are {', '.join(defences())}, or a callable module:name.")
     kind: parts.PartKind = "model" if head in parts.names("model") else "explain"
@@ -268,16 +370,13 @@ def _stated(name: str, epsilon: float | None, adjacency: Adjacency | None, delta
     return given if delta is None else dataclasses.replace(given, delta=delta)
 
 
-def _released(name: str, release: Release, data: Dataset, query: Floats, count: int, rng: Rng) -> Floats:
-    """Numbers (count, k) that as many calls of a user's own release return."""
-    try:
-        made = [np.asarray(release(data, query[0].copy(), rng), dtype=np.float64).ravel() for _ in range(count)]
-    except Exception as error:  # whatever a user's code may raise
-        said = f"{type(error).__name__}: {error}".rstrip(": ")
-        raise JaliError(f"{name} must take (data, query, rng) and release numbers; it raised {said}.") from error
-    if len({len(m) for m in made}) != 1:
-        raise JaliError(f"{name} must release as many numbers every time.")
-    return np.stack(made)
+def _released(release: Release, data: Dataset, query: Floats, count: int, rng: Rng) -> Answers:
+    """What as many calls of a user's own release return or raise."""
+    return called([partial(_call, release, data, query, rng)] * count)
+
+
+def _call(release: Release, data: Dataset, query: Floats, rng: Rng) -> Any:
+    return release(data, query[0].copy(), rng)
 
 
 def _imported(name: str) -> Release:

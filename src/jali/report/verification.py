@@ -10,6 +10,12 @@ MEANING = {
     "NOT REFUTED": "nothing here contradicts the claim; that is no proof of it",
     "NOT TESTABLE": "even a perfect attack on so few draws could not contradict the claim: ask for more with --draws",
 }
+STILL = (
+    "it may not read the data, or only where nobody asked, so there was nothing to test: it may be private, or the "
+    "pairs may be the wrong ones"
+)
+UNREPEATABLE = "draw the noise from the rng that is passed in, so that it can be held fixed"
+EXIT = {"NOT REFUTED": 0, "REFUTED": 1, "NOT TESTABLE": 4}
 
 
 def text(found: Verification) -> str:
@@ -17,6 +23,7 @@ def text(found: Verification) -> str:
     lines = [
         f"{found.name}",
         f"Claim: {found.claim}.",
+        _pairs(found),
         f"Two worlds that differ in one record, {found.draws:,} draws of each evaluated ({found.seconds:.1f} s).",
         "Lower bounds on epsilon (95 %), each from a statistic learnt on as many other draws; "
         f"at most {found.ceiling:.2f} can be shown:",
@@ -37,12 +44,25 @@ def text(found: Verification) -> str:
 
 def verdict(found: Verification) -> str:
     """The verdict in one line."""
+    if found.verdict == "NOT TESTABLE" and found.reacted == 0:
+        where = "in the pair" if found.pairs == 1 else f"in any of the {found.pairs} pairs"
+        return f"NOT TESTABLE (the answer did not change with the record {where} of neighbouring data sets): {STILL}."
+    if found.verdict == "NOT TESTABLE" and found.reacted is None and found.lower == 0:
+        return f"NOT TESTABLE (no difference was seen, and none can be ruled out): {UNREPEATABLE}."
     more = f" (epsilon >= {found.lower:.2f}, the claim allows {found.epsilon:g})"
     if found.verdict == "NOT REFUTED":
         more = f" (up to epsilon = {found.ceiling:.2f} could have been shown, {found.lower:.2f} was)"
     if found.verdict == "NOT TESTABLE":
         more = f" (the claim allows {found.epsilon:g}, at most {found.ceiling:.2f} can be shown)"
     return f"{found.verdict}{more}: {MEANING[found.verdict]}."
+
+
+def _pairs(found: Verification) -> str:
+    """How many pairs were tried, and whether the record mattered in them."""
+    tried = f"{found.pairs} pair{'s' if found.pairs > 1 else ''} of neighbouring data sets tried"
+    if found.reacted is None:
+        return f"{tried}. The noise does not come from the rng that is passed in, so it could not be held fixed."
+    return f"{tried}; with the noise held fixed, the answer changed with the record in {found.reacted or 'none'}."
 
 
 def _taint(found: Verification) -> str:
