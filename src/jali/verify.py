@@ -238,7 +238,8 @@ def _failure(subject: Subject, probe: Probe) -> str:
 def _every_carrier(subject: Subject, found: Asked, seed: int) -> list[str]:
     """What passes the declared mechanisms in any pair; that nothing was declared is said where nothing else is.
 
-    One draw shows no carrier where an answer changes seldom. Then it did not change through what was declared, either.
+    An answer that changes seldom shows no carrier in one draw. If it changed in others and nothing was declared, then
+    nothing was checked.
     """
     names = list(dict.fromkeys(name for pair in found.pairs for name in _carriers(subject, pair, seed)))
     leaks = [name for name in names if name != UNDECLARED]
