@@ -113,7 +113,7 @@ def test_keys_follow_the_source_of_whatever_a_part_is_made_of(tmp_path, monkeypa
     parts._source.cache_clear()
     assert parts.key(part) == first
     (tmp_path / "lab_inner.py").write_text("X = 2\n")
-    sys.modules.pop("lab_inner")
+    sys.modules.pop("lab_inner", None)
     linecache.clearcache()
     importlib.invalidate_caches()
     parts._source.cache_clear()

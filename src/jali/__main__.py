@@ -1,6 +1,14 @@
 """`python -m jali` is the command line."""
 
-from jali.cli import main
+import os
+import sys
 
 if __name__ == "__main__":
+    # `python -m` puts the working folder first, and numpy.py or numexpr.py in it would run; unless jali itself lies there.
+    home = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    if not sys.flags.safe_path and sys.path[0] != home:
+        del sys.path[0]
+
+    from jali.cli import main
+
     main()

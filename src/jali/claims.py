@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, NonNegativeInt, ValidationError
 
 from jali.core import JaliError
+from jali.vetting import vet
 
 Scale = Literal["smoke", "standard", "paper"]
 SCALES: tuple[Scale, ...] = get_args(Scale)
@@ -210,6 +211,16 @@ class Paper(_Told):
             if trial != MODEL and trial not in self.trials:
                 raise JaliError(f"There is no attempt {trial!r}; there are {', '.join(self.trials)}.")
 
+    def specifications(self) -> Iterator[tuple[str, str]]:
+        """Every specification of a part, at every scale, and its kind."""
+        for setup in self.studies.values():
+            own = {"data": setup.data, "model": setup.model, "game": setup.game}
+            yield from (told for settings in (own, setup.smoke, setup.paper) for told in settings.items())
+        for trial in self.trials.values():
+            yield from (("signal", signal) for signal in trial.signals)
+            yield from (("explain", text) for text in (trial.explain, trial.among))
+            yield from (("attack", trial.attack), ("inquiry", trial.inquiry), ("knowledge", trial.knowledge))
+
     def _mentioned(self) -> Iterator[tuple[str, str]]:
         for name, setup in self.studies.items():
             yield from ((name, trial) for trial in setup.trials)
@@ -258,10 +269,13 @@ def papers() -> tuple[str, ...]:
     return tuple(sorted(f.name.removesuffix(".toml") for f in folder.iterdir() if f.name.endswith(".toml")))
 
 
-def read(name: str) -> Paper:
-    """A paper by name, or a file of your own that ends in .toml."""
+def read(name: str, trust: bool = False) -> Paper:
+    """A paper by name, or a file that ends in .toml; such a file names modules to import only where it is trusted."""
     if name.endswith(".toml"):
-        return _parsed(name, Path(name))
+        paper = _parsed(name, Path(name))
+        for setting, text in () if trust else paper.specifications():
+            vet(name, setting, text)
+        return paper
     if name not in papers():
         near = difflib.get_close_matches(name, papers(), n=1)
         hint = f"; did you mean {near[0]}?" if near else "."

@@ -7,11 +7,11 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Optional
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, Optional
 
 import typer
 
-from jali import __version__
+from jali import __version__, own, stopping
 from jali.errors import JaliError
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ data_app = typer.Typer(help="List data sets, where each comes from and under whi
 app.add_typer(data_app, name="data")
 
 OUT, REPRODUCTION = Path("jali-audit"), Path("jali-reproduction")
+Trust = Annotated[bool, typer.Option("--trust", help="Import the modules that the file names: their code runs.")]
 Many = Optional[list[str]]  # noqa: UP045 (typer reads it at run time)
 
 
@@ -65,17 +66,24 @@ def audit(
     show_values: Annotated[
         bool, typer.Option("--show-values", help="Show people's values, and what they are told.")
     ] = False,
+    trust: Trust = False,
 ) -> None:
     """Audit a model: train, explain, attack, report. Without options: the embedded example."""
+    from jali.config import SPECIFICATIONS
     from jali.front import from_config
 
     given: dict[str, Any] = {"data": data, "target": target, "favourable": favourable, "model": model, "seed": seed}
     given |= {"quasi": quasi, "groups": groups, "sensitive": sensitive, "knowledge": knowledge}
     given |= {"explain": explain, "attack": attack, "signal": signal, "game": _game(game, targets, shadows)}
-    config = _config(file, {k: v for k, v in given.items() if v not in (None, "", [])})
-    with _writable(out), _watching() as watch:
-        _show_schema(config)
-        _finish(from_config(config, _machine(out, workers, watch), show_values), out)
+    typed = {k: v for k, v in given.items() if v not in (None, "", [])}
+    config = _config(file, typed)
+    trusted = SPECIFICATIONS if trust else tuple(typed)
+    own.expect(text for setting in SPECIFICATIONS if setting in trusted for text in config.specifications(setting))
+    with _writable(out):
+        _show_schema(config, show_values)
+        with _watching() as watch:
+            found = from_config(config, _machine(out, workers, watch), show_values, trusted)
+        _finish(found, out)
 
 
 @app.command()
@@ -95,12 +103,15 @@ def attack(
 
     if as_released and (attack or raw or low):
         raise JaliError("--as-released fixes attack, scale and orientation: leave --attack, --raw and --low out.")
-    with _writable(out), _watching() as watch:
-        machine = _machine(out, workers, watch)
-        if as_released:
-            _finish(with_conventions(file, as_released), out)
-        else:
-            _finish(attack_file(file, attack or (), seed, machine, raw, low or ()), out)
+    own.expect(attack or ())
+    with _writable(out):
+        with _watching() as watch:
+            machine = _machine(out, workers, watch)
+            if as_released:
+                found = with_conventions(file, as_released)
+            else:
+                found = attack_file(file, attack or (), seed, machine, raw, low or ())
+        _finish(found, out)
 
 
 @app.command(name="list")
@@ -154,6 +165,7 @@ def reproduce(
     only: Annotated[Many, typer.Option(help="A study of the paper; repeat for several. Default: all.")] = None,
     out: Annotated[Path, typer.Option(help="Folder for the page, its pictures and all numbers.")] = REPRODUCTION,
     workers: Annotated[int, typer.Option(help="Processes; 0 means one per core. Changes no number.")] = 0,
+    trust: Trust = False,
 ) -> None:
     """Run a paper's experiments again: its numbers beside ours, with a verdict on each."""
     from jali import claims
@@ -162,7 +174,8 @@ def reproduce(
 
     if scale not in claims.SCALES:
         raise JaliError(f"There is no scale {scale!r}; there are {', '.join(claims.SCALES)}.")
-    told = claims.read(paper)
+    told = claims.read(paper, trust)
+    own.expect(text for _, text in told.specifications() if trust)
     with _writable(out), _watching() as watch:
         found = engine.reproduce(told, paper, scale, only or (), _machine(out, workers, watch))
         path = engine.save(found, out)
@@ -194,6 +207,7 @@ def verify(
 
     if out is not None and out.is_dir():
         raise JaliError(f"Cannot write to {out}: it is a folder; name a .json file with --out.")
+    own.expect([name])
     with _watching() as watch:
         watch(f"drawing from {name}")
         found = engine.verify(engine.subject(name, epsilon, adjacency, delta), None, draws, seed)  # type: ignore[arg-type]
@@ -225,14 +239,15 @@ def fetch(name: Annotated[str, typer.Argument(help="A data set of `jali data`.")
     from jali import parts
     from jali.data import _files
 
+    own.expect([name])
     source = parts.build("data", name)
     if not source.files:
         typer.echo(f"{name} is embedded: there is nothing to fetch.")
         return
-    with _watching() as watch:
-        for remote in source.files:
+    for remote in source.files:
+        with _watching() as watch:
             path = _files.fetch(remote, _files.folders()[0], watch(remote.path))
-            typer.echo(f"{remote.path}: {path}")
+        typer.echo(f"{remote.path}: {path}")
 
 
 # --- helpers ---------------------------------------------------------------------------------------------------
@@ -276,7 +291,10 @@ def _machine(out: Path, workers: int, watch: Watch) -> Machine:
 
 @contextlib.contextmanager
 def _writable(out: Path) -> Iterator[None]:
-    """Fail before the work, not after it, and leave no empty folder behind."""
+    """Fail before the work, not after it, and leave neither workers nor anything unfinished nor an empty folder."""
+    from jali import parallel
+    from jali.store import sweep
+
     try:
         fresh = not out.exists()
         out.mkdir(parents=True, exist_ok=True)
@@ -286,6 +304,11 @@ def _writable(out: Path) -> Iterator[None]:
         raise JaliError(f"Cannot write to {out}: it is not writable; choose another folder with --out.")
     try:
         yield
+    except stopping.Stopped:
+        with stopping.undisturbed():
+            parallel.stop()
+            sweep(out)
+        raise
     finally:
         if fresh and not any(out.iterdir()):
             out.rmdir()
@@ -293,7 +316,7 @@ def _writable(out: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _watching() -> Iterator[Watch]:
-    """Progress bars on a terminal, silence in a pipe."""
+    """Progress bars on a terminal, silence in a pipe; whatever is printed meanwhile is erased with the bars."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -313,14 +336,14 @@ def _watching() -> Iterator[Watch]:
         yield watch
 
 
-def _show_schema(config: Config) -> None:
+def _show_schema(config: Config, show_values: bool) -> None:
     """Print what was inferred from a user's own file."""
     if not config.is_file():
         return
     from jali import parts
     from jali.report import schema
 
-    _console().print(schema.table(parts.build("data", config.source()).load().schema))
+    _console().print(schema.table(parts.build("data", config.source()).load().schema, show_values))
 
 
 def _finish(found: Audit, out: Path) -> None:
@@ -354,13 +377,17 @@ def _console() -> Console:
 
 def main() -> None:
     """Run the command line; anything the user can put right is one sentence and exit code 2."""
-    sys.path.append(os.getcwd())  # parts and releases of the user's own
-    try:
-        app()
-    except JaliError as error:
-        from rich.console import Console
+    with own.beside(), stopping.orderly():
+        try:
+            app()
+        except JaliError as error:
+            _complain(f"Error: {error}", 2)
+        except stopping.Stopped as stop:
+            _complain("Stopped; run the same command again to go on.", 128 + stop.number)
 
-        Console(stderr=True).print(f"Error: {error}", markup=False, highlight=False, soft_wrap=True)
-        raise SystemExit(2) from None
-    except KeyboardInterrupt:
-        raise SystemExit(130) from None
+
+def _complain(sentence: str, code: int) -> NoReturn:
+    from rich.console import Console
+
+    Console(stderr=True).print(sentence, markup=False, highlight=False, soft_wrap=True)
+    raise SystemExit(code)

@@ -229,9 +229,11 @@ def _unfinished(block: Block, at: int) -> bool:
 
 def _stored(block: Block) -> dict[int, Model]:
     found = {}
+    encoding = Encoding(block.data.schema)
+    modules = parts.modules(block.trainer)
     for at, key in enumerate(block.models):
         arrays = None if block.store is None else block.store.load(key)
-        if arrays is not None and (ensemble := restore(arrays, Encoding(block.data.schema))) is not None:
+        if arrays is not None and (ensemble := restore(arrays, encoding, modules)) is not None:
             found[at] = ensemble[0]
     return found
 

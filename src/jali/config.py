@@ -14,6 +14,7 @@ from jali import toml
 from jali.core import JaliError
 
 OWN = ("target", "favourable", "quasi", "groups", "sensitive")  # what only a file of one's own needs to be told
+SPECIFICATIONS = ("data", "model", "game", "explain", "attack", "knowledge", "signal")  # settings that name parts
 FILES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet")
 
 
@@ -37,6 +38,7 @@ class Config(BaseModel):
     seed: int = Field(default=0, ge=0, lt=2**32)
     evidence: str = ""
     as_released: str = ""
+    file: str = Field(default="", exclude=True)
     base: str = Field(default="", exclude=True)
 
     def title(self) -> str:
@@ -48,6 +50,12 @@ class Config(BaseModel):
     def is_file(self) -> bool:
         """Whether the data are a user's own file."""
         return self.data.lower().endswith(FILES)
+
+    def specifications(self, setting: str) -> list[str]:
+        """What a setting says, as specifications of parts; a path of data is none."""
+        told = getattr(self, setting)
+        texts = told if isinstance(told, list) else [told]
+        return [text for text in texts if text and not (setting == "data" and self.is_file())]
 
     def source(self) -> str:
         """The specification of the data source; a relative path counts from `base`."""
@@ -86,7 +94,8 @@ def read(path: Path) -> Config:
     if path.name.lower().endswith(FILES):
         raise JaliError(f"{path} is a table, not a configuration: write --data {path} and name the --target.")
     try:
-        return checked(tomllib.loads(path.read_text(encoding="utf-8")) | {"base": str(path.parent)})
+        told = tomllib.loads(path.read_text(encoding="utf-8"))
+        return checked(told | {"file": str(path), "base": str(path.parent)})
     except OSError as error:
         raise JaliError(f"Cannot read {path}: {error.strerror}.") from None
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
@@ -96,7 +105,7 @@ def read(path: Path) -> Config:
 def checked(values: dict[str, Any]) -> Config:
     """A configuration, or one sentence about the first thing that is wrong with it."""
     known = [name for name, field in Config.model_fields.items() if not field.exclude]
-    for name in set(values) - {"base"}:
+    for name in set(values) - {"file", "base"}:
         if name not in known:
             near = difflib.get_close_matches(name, known, n=1)
             raise JaliError(

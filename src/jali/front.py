@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from jali import __version__, asking, evidence, parts, released
 from jali.columns import digest
-from jali.config import Config, checked
+from jali.config import SPECIFICATIONS, Config, checked
 from jali.core import Dataset, Evidence, Game, JaliError
 from jali.describe import sizes
 from jali.experiment import Experiment, Machine, Outcome, ask, conclude, run, stamped
@@ -24,6 +24,7 @@ from jali.results import Exposed, Results
 from jali.sentences import value
 from jali.store import Store, write_text
 from jali.told import told
+from jali.vetting import vet
 
 if TYPE_CHECKING:
     from jali.data._own import OwnTables
@@ -123,8 +124,15 @@ def audit(
     return _run(armed, machine, config, show_values, named=bool(attack))
 
 
-def from_config(config: Config, machine: Machine, show_values: bool = False) -> Audit:
-    """Run the audit a configuration describes; one that names evidence is attacked without a model."""
+def from_config(
+    config: Config, machine: Machine, show_values: bool = False, trust: bool | Collection[str] = False
+) -> Audit:
+    """Run the audit a configuration describes; one that names evidence is attacked without a model.
+
+    A configuration may be somebody else's file. It may name modules, whose code would run, only in the settings that
+    are trusted (True: in all).
+    """
+    _vet(config, trust)
     if config.evidence:
         path = Path(config.base) / config.evidence
         if config.as_released:
@@ -142,6 +150,14 @@ def from_config(config: Config, machine: Machine, show_values: bool = False) -> 
     )
     armed = _armed(experiment, config.attack, config.knowledge)
     return _run(armed, machine, config, show_values, named=bool(config.attack))
+
+
+def _vet(config: Config, trust: bool | Collection[str]) -> None:
+    """Refuse to import what settings name that are not trusted."""
+    trusted = SPECIFICATIONS if trust is True else trust or ()
+    for setting in SPECIFICATIONS:
+        for text in config.specifications(setting) if setting not in trusted else ():
+            vet(config.file or "The configuration", setting, text)
 
 
 def attack_file(

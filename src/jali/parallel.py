@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
+
+from jali import own, stopping
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 Progress = Callable[[int, int], None]
+Places = tuple[tuple[str, tuple[str, ...]], ...]
 
 
 def silent(done: int, total: int) -> None:
@@ -42,10 +48,53 @@ def _results(run: Callable[[Task], Result], tasks: Sequence[Task], workers: int)
     import joblib
 
     if workers <= 1:
-        return (alone(run, task) for task in tasks)
+        yield from (alone(run, task) for task in tasks)
+        return
     calls = (joblib.delayed(alone)(run, task) for task in tasks)
-    pool = joblib.Parallel(n_jobs=workers, backend="loky", return_as="generator", pre_dispatch="2*n_jobs", batch_size=1)
-    return iter(pool(calls))
+    pool = joblib.Parallel(
+        n_jobs=workers,
+        backend="loky",
+        return_as="generator",
+        pre_dispatch="2*n_jobs",
+        batch_size=1,
+        initializer=_begin,
+        initargs=(own.places(), stopping.run()),
+    )
+    with _elsewhere():
+        with stopping.undisturbed():
+            results = pool(calls)
+        yield from results
+
+
+@contextlib.contextmanager
+def _elsewhere() -> Iterator[None]:
+    """Start Python without the working folder on its path: `python -m`, as workers are started, puts it first."""
+    before = os.environ.get("PYTHONSAFEPATH")
+    os.environ["PYTHONSAFEPATH"] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            os.environ.pop("PYTHONSAFEPATH", None)
+        else:
+            os.environ["PYTHONSAFEPATH"] = before
+
+
+def _begin(places: Places, run: int) -> None:
+    """What a worker does first: find a user's own modules where its parent found them, and follow that parent."""
+    own.follow(places)
+    stopping.follow(run)
+
+
+def stop() -> None:
+    """End all workers at once, and remove the memory they shared."""
+    if "joblib" not in sys.modules:
+        return
+    from joblib.externals.loky import reusable_executor
+
+    executor = reusable_executor._executor  # joblib has no public way to ask for it without starting one
+    if executor is not None:
+        executor.terminate(kill_workers=True)
 
 
 def alone(run: Callable[[Task], Result], task: Task) -> Result:

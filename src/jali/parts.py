@@ -16,10 +16,12 @@ import inspect
 import pkgutil
 import re
 import uuid
+from collections.abc import Collection
 from importlib import metadata
 from pathlib import Path
 from typing import Any, Literal
 
+from jali import own
 from jali.core import JaliError
 
 PartKind = Literal["data", "game", "model", "explain", "signal", "attack", "inquiry", "knowledge"]
@@ -67,14 +69,14 @@ def names(kind: PartKind) -> tuple[str, ...]:
     return tuple(sorted(found))
 
 
-def build(kind: PartKind, text: str) -> Any:
-    """The part a specification names.
+def build(kind: PartKind, text: str, modules: Collection[str] | None = None) -> Any:
+    """The part a specification names; where `modules` are given, it may import no others, except from scikit-learn.
 
     >>> build("attack", 'lira(spread="shrunken")').spread
     'shrunken'
     """
     tokens = _tokens(text)
-    part, rest = _value(kind, tokens, text)
+    part, rest = _value(kind, tokens, _Told(text, modules))
     if rest:
         raise JaliError(f"Cannot read {text!r}: {rest[0][1]!r} is left over.")
     if isinstance(part, (str, int, float, bool, list, type(None))):
@@ -117,22 +119,27 @@ def key(*ingredients: Any) -> str:
     digest = hashlib.sha256(code().encode())
     for item in ingredients:
         known = dataclasses.is_dataclass(item)
-        text = spec(item, every=True) + "".join(map(_source, sorted(_modules(item)))) if known else repr(item)
+        text = spec(item, every=True) + "".join(map(_source, sorted(modules(item)))) if known else repr(item)
         digest.update(text.encode() + b"\0")
     return digest.hexdigest()[:40]
 
 
-def _modules(value: Any) -> set[str]:
-    """Modules behind a part: its own, those of parts inside it, and those that its texts name as import paths."""
+def modules(value: Any, texts: bool = True) -> set[str]:
+    """Modules behind a part: its own, those of parts inside it, and those that its texts name as import paths.
+
+    >>> sorted(modules(build("model", 'sklearn(estimator="lab.trees:Mine")')))
+    ['jali.models.sklearn', 'lab.trees']
+    """
     if isinstance(value, str):
         path = re.fullmatch(r"([A-Za-z_][\w.]*):[A-Za-z_]\w*", value)
-        return {path[1]} if path else set()
+        return {path[1]} if path and texts else set()
     if isinstance(value, list | tuple):
-        return set().union(*map(_modules, value))
+        return set().union(*(modules(item, texts) for item in value))
     if not dataclasses.is_dataclass(value):
         return set()
-    fields = (getattr(value, f.name) for f in dataclasses.fields(value))
-    return {type(value).__module__}.union(*map(_modules, fields))
+    ours = _ours(type(value).__module__)  # of ours it is known which texts name code: a column may be "a:b"
+    inside = ((getattr(value, f.name), not ours or _names_code(f)) for f in dataclasses.fields(value))
+    return {type(value).__module__}.union(*(modules(item, texts) for item, texts in inside))
 
 
 @functools.cache
@@ -150,6 +157,17 @@ def code() -> str:
 Tokens = list[tuple[str, str]]
 
 
+@dataclasses.dataclass(frozen=True)
+class _Told:
+    """A specification while it is read, and the modules that it may import (None: any)."""
+
+    text: str
+    modules: Collection[str] | None
+
+    def __repr__(self) -> str:
+        return repr(self.text)
+
+
 def _tokens(text: str) -> Tokens:
     out, at = [], 0
     while at < len(text.rstrip()):
@@ -163,45 +181,47 @@ def _tokens(text: str) -> Tokens:
     return out
 
 
-def _value(kind: str | None, tokens: Tokens, text: str) -> tuple[Any, Tokens]:
+def _value(kind: str | None, tokens: Tokens, told: _Told) -> tuple[Any, Tokens]:
     if not tokens:
-        raise JaliError(f"Cannot read {text!r}: it ends too early.")
+        raise JaliError(f"Cannot read {told!r}: it ends too early.")
     (what, word), rest = tokens[0], tokens[1:]
     if what == "string":
         return re.sub(r"\\(.)", r"\1", word[1:-1]), rest
     if what == "number":
-        return _number(word, text), rest
+        return _number(word, told), rest
     if what == "mark":
         if word != "[":
-            raise JaliError(f"Cannot read {text!r}: unexpected {word!r}.")
-        return _list(kind, rest, text)
+            raise JaliError(f"Cannot read {told!r}: unexpected {word!r}.")
+        return _list(kind, rest, told)
     if word in WORDS:
         return WORDS[word], rest
     if kind is None:
-        raise JaliError(f"Cannot read {text!r}: {word} must be written as a quoted string here.")
-    return _part(kind, word, rest, text)
+        raise JaliError(f"Cannot read {told!r}: {word} must be written as a quoted string here.")
+    return _part(kind, word, rest, told)
 
 
-def _number(word: str, text: str) -> int | float:
+def _number(word: str, told: _Told) -> int | float:
     try:
         return int(word) if re.fullmatch(r"-?\d+", word) else float(word)
     except ValueError:
-        raise JaliError(f"Cannot read {text!r}: {word!r} is not a number.") from None
+        raise JaliError(f"Cannot read {told!r}: {word!r} is not a number.") from None
 
 
-def _list(kind: str | None, tokens: Tokens, text: str) -> tuple[tuple[Any, ...], Tokens]:
+def _list(kind: str | None, tokens: Tokens, told: _Told) -> tuple[tuple[Any, ...], Tokens]:
     items: list[Any] = []
     while tokens and tokens[0][1] != "]":
-        item, tokens = _value(kind, tokens, text)
+        item, tokens = _value(kind, tokens, told)
         items.append(item)
         if tokens and tokens[0][1] == ",":
             tokens = tokens[1:]
     if not tokens:
-        raise JaliError(f"Cannot read {text!r}: a closing ] is missing.")
+        raise JaliError(f"Cannot read {told!r}: a closing ] is missing.")
     return tuple(items), tokens[1:]
 
 
-def _part(kind: str, name: str, tokens: Tokens, text: str) -> tuple[Any, Tokens]:
+def _part(kind: str, name: str, tokens: Tokens, told: _Told) -> tuple[Any, Tokens]:
+    if ":" in name and told.modules is not None:
+        own.admit(name, told.text, told.modules)
     cls = find(kind, name)
     fields = {f.name: f for f in dataclasses.fields(cls)}
     given: dict[str, Any] = {}
@@ -212,12 +232,14 @@ def _part(kind: str, name: str, tokens: Tokens, text: str) -> tuple[Any, Tokens]
             field = tokens[0][1] if named else next((f for f in fields if f not in given), "")
             if field not in fields:
                 raise JaliError(f"{name} has no field {field or 'left'!r}; it has {_listed(fields) or 'none'}.")
-            given[field], tokens = _value(_field_kind(fields[field]), tokens[2:] if named else tokens, text)
+            given[field], tokens = _value(_field_kind(fields[field]), tokens[2:] if named else tokens, told)
             given[field] = _checked(name, fields[field], given[field])
+            if _names_code(fields[field]) and told.modules is not None:
+                own.admit(given[field], told.text, told.modules, own.KNOWN)
             if tokens and tokens[0][1] == ",":
                 tokens = tokens[1:]
         if not tokens:
-            raise JaliError(f"Cannot read {text!r}: a closing ) is missing.")
+            raise JaliError(f"Cannot read {told!r}: a closing ) is missing.")
         tokens = tokens[1:]
     missing = [f for f, d in fields.items() if f not in given and _required(d)]
     if missing:
@@ -234,7 +256,7 @@ def _checked(name: str, field: dataclasses.Field[Any], value: Any) -> Any:
     want = _annotation(field)
     if want == "float" and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
-    plain = {"int": int, "float": float, "str": str, "bool": bool}
+    plain = {"int": int, "float": float, "str": str, "bool": bool, "ImportPath": str}
     wrong = want in plain and (not isinstance(value, plain[want]) or (want == "int" and isinstance(value, bool)))
     if wrong:
         raise JaliError(f"{name}: {field.name} must be of type {want}, not {value!r}.")
@@ -252,6 +274,10 @@ def _annotation(field: dataclasses.Field[Any]) -> str:
     """The annotation as text, whether or not the module postpones them."""
     named = isinstance(field.type, type) and not hasattr(field.type, "__args__")
     return field.type.__name__ if named else str(field.type).removeprefix("typing.")  # type: ignore[union-attr]
+
+
+def _names_code(field: dataclasses.Field[Any]) -> bool:
+    return _annotation(field) == "ImportPath"
 
 
 def _field_kind(field: dataclasses.Field[Any]) -> str | None:
@@ -313,7 +339,7 @@ def _source(module: str) -> str:
     while todo:
         name = todo.pop()
         try:
-            found[name] = inspect.getsource(importlib.import_module(name))
+            found[name] = inspect.getsource(importlib.import_module(name)) if _ours(name) else own.source(name)
         except (OSError, TypeError, ImportError):
             return RUN
         todo |= _imports(found[name]) - set(found)
@@ -328,7 +354,11 @@ def _imports(source: str) -> set[str]:
             out |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and not node.level:
             out |= {str(node.module)} | {f"{node.module}.{alias.name}" for alias in node.names}
-    return {name for name in out if name.partition(".")[0] == "jali" and _is_module(name)}
+    return {name for name in out if _ours(name) and _is_module(name)}
+
+
+def _ours(module: str) -> bool:
+    return module.partition(".")[0] == "jali"
 
 
 @functools.cache

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
+import secrets
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
@@ -15,8 +15,10 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
+from jali import stopping
 from jali.core import JaliError
 
+UNFINISHED = ".part"
 Arrays = dict[str, npt.NDArray[Any]]
 
 
@@ -24,11 +26,13 @@ Arrays = dict[str, npt.NDArray[Any]]
 def atomic(path: Path) -> Iterator[IO[bytes]]:
     """Write a file whole or not at all.
 
-    The bytes go to a temporary neighbour that replaces the file only when everything is on disk.
+    The bytes go to a temporary neighbour that replaces the file only when everything is on disk. Who may read it is for
+    the umask to say, as with any other file.
     """
+    name = path.with_name(f".{path.name}.{stopping.run()}.{secrets.token_hex(6)}{UNFINISHED}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        handle = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
     except OSError as error:
         raise JaliError(f"Cannot write {path}: {error.strerror or error}; choose a folder you may write to.") from None
     try:
@@ -36,12 +40,17 @@ def atomic(path: Path) -> Iterator[IO[bytes]]:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(name, 0o644)
         os.replace(name, path)
     except BaseException:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(name)
         raise
+
+
+def sweep(folder: Path) -> None:
+    """Remove what workers of this run left unfinished below a folder; none of them may be alive any more."""
+    for path in folder.rglob(f".*.{stopping.run()}.*{UNFINISHED}"):
+        path.unlink(missing_ok=True)
 
 
 def write_text(path: Path, text: str) -> None:

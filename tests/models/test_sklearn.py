@@ -126,7 +126,7 @@ def test_a_class_that_was_not_seen_is_all_but_impossible(path):
         (Sklearn("RandomForestClassifier"), "there is no estimator"),
         (Sklearn("sklearn.preprocessing:StandardScaler"), "must be a class with fit"),
         (Sklearn("sklearn.base:clone"), "must be a class with fit"),
-        (Sklearn("sklearn.svm:OneClassSVM"), "has no classes_"),
+        (Sklearn("sklearn.svm:OneClassSVM"), "must be a classifier"),
         (Sklearn("sklearn.tree:DecisionTreeClassifier", "max_depth=int('3')"), "plain values"),
         (Sklearn("sklearn.tree:DecisionTreeClassifier", "max_depth=3)(a=1"), "plain values"),
         (Sklearn("sklearn.tree:DecisionTreeClassifier", "**{'max_depth': 3}"), "plain values"),

@@ -253,7 +253,7 @@ def _scale(x: Floats, name: str) -> tuple[float, float]:
     with np.errstate(over="ignore", invalid="ignore"):
         centre, spread = float(x.mean()), float(x.std())
     if not np.isfinite([centre, spread]).all():
-        raise JaliError(f"Column {name!r} holds numbers up to {abs(x).max():g}, too large to scale: use another unit.")
+        raise JaliError(f"Column {name!r} holds numbers that are too large to scale: use another unit.")
     return centre, spread if spread > 0 and x.min() < x.max() else 1.0
 
 
@@ -287,7 +287,10 @@ def _favoured(favourable: str, target: str, classes: tuple[str, ...]) -> int | N
     if not favourable:
         return None
     if favourable not in classes:
-        raise JaliError(f"The favourable class {favourable!r} is none of the classes of {target!r}: {list(classes)}.")
+        raise JaliError(
+            f"The favourable class {favourable!r} is none of the {len(classes)} classes of {target!r}: "
+            "write it as it stands in the data."
+        )
     return classes.index(favourable)
 
 

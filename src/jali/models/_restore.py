@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from jali.core import Ensemble
@@ -12,10 +12,11 @@ from jali.models._network import NetworkEnsemble
 from jali.models._torch import restored
 
 
-def restore(arrays: Mapping[str, Any], encoding: Encoding) -> Ensemble | None:
+def restore(arrays: Mapping[str, Any], encoding: Encoding, modules: Collection[str] = ()) -> Ensemble | None:
     """The ensemble whose `arrays()` these are; None if they are of no kind known here.
 
-    Arrays of several ensembles of one trainer may be joined along the first axis before.
+    Arrays of several ensembles of one trainer may be joined along the first axis before. `modules` are those of a
+    user's own that may be needed: a file in the store could name any, and only those of the trainer were vouched for.
 
     >>> import numpy as np
     >>> from jali.core import Column, Schema
@@ -26,7 +27,7 @@ def restore(arrays: Mapping[str, Any], encoding: Encoding) -> Ensemble | None:
     if "coef" in arrays:
         return LinearEnsemble(encoding, arrays["coef"], arrays["intercept"])
     if "architecture" in arrays:
-        return restored(arrays, encoding)
+        return restored(arrays, encoding, modules)
     depth = sum(name.startswith("weight") for name in arrays)
     if not depth:
         return None

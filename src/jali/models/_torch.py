@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -122,13 +122,15 @@ class TorchEnsemble:
         return {"architecture": np.array([self.architecture] * len(self)), **named}
 
 
-def restored(arrays: Mapping[str, npt.NDArray[Any]], encoding: Encoding) -> TorchEnsemble:
-    """The ensemble whose `arrays()` these are.
+def restored(
+    arrays: Mapping[str, npt.NDArray[Any]], encoding: Encoding, modules: Collection[str] = ()
+) -> TorchEnsemble:
+    """The ensemble whose `arrays()` these are; the trainer they name may come from these modules, or from jali.
 
     Tensors are told apart by their order: libraries rename their layers from one version to the next.
     """
     text, names = str(arrays["architecture"][0]), sorted(name for name in arrays if name.startswith("state"))
-    part, modules = parts.build("model", text), []
+    part, modules = parts.build("model", text, modules), []
     with one_thread("A network"):
         import torch
 

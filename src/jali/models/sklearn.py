@@ -14,6 +14,7 @@ from jali.encoding import Encoding
 from jali.models._estimator import FittedModel, Several, decision, fitted, seeded, trained
 from jali.models._linear import UNSEEN, LinearModel, joined
 from jali.models._members import checked
+from jali.own import KNOWN, ImportPath
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class Sklearn:
     'sklearn.ensemble:RandomForestClassifier'
     """
 
-    estimator: str
+    estimator: ImportPath
     params: str = ""
 
     def fit(self, data: Dataset, member: Bools, rngs: list[Rng]) -> Ensemble:
@@ -65,7 +66,16 @@ def _classifier(path: str) -> Any:
     gives = hasattr(cls, "predict_proba") or hasattr(cls, "decision_function")
     if not isinstance(cls, type) or not hasattr(cls, "fit") or not gives:
         raise JaliError(f"sklearn: {path!r} must be a class with fit and predict_proba or decision_function.")
+    if module.partition(".")[0] in KNOWN and not _is_classifier(cls):  # nothing else of them may be called by a file
+        raise JaliError(f"sklearn: {path!r} must be a classifier that scikit-learn defines.")
     return cls
+
+
+def _is_classifier(cls: type) -> bool:
+    from sklearn.base import BaseEstimator, ClassifierMixin
+
+    defined = cls.__module__.partition(".")[0] in KNOWN
+    return defined and issubclass(cls, BaseEstimator) and issubclass(cls, ClassifierMixin)
 
 
 def literals(params: str) -> dict[str, Any]:

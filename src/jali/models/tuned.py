@@ -13,6 +13,7 @@ from jali.models._estimator import Several
 from jali.models._linear import LinearModel, joined
 from jali.models._members import checked
 from jali.models.sklearn import Sklearn, literals
+from jali.own import ImportPath
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class Tuned:
     5
     """
 
-    estimator: str
+    estimator: ImportPath
     grid: str
     folds: int = 5
     most: int = 0

@@ -1,0 +1,90 @@
+"""A run that is told to stop leaves nothing behind: no process, no shared memory, no half-written file."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from pathlib import Path
+
+import pytest
+
+from jali import stopping, store
+
+PROCESSES, SHARED = Path("/proc"), Path("/dev/shm")
+linux = pytest.mark.skipif(not (PROCESSES.is_dir() and SHARED.is_dir()), reason="looks into /proc and /dev/shm")
+LONG = ["--data", "lending(n=30000)", "--model", "logistic", "--game", "rotate(models=300)", "--explain", "none"]
+
+
+def alive(mark: str) -> list[str]:
+    """Processes that were started with a mark in their surroundings."""
+    found = []
+    for folder in PROCESSES.iterdir():
+        try:
+            if mark.encode() in (folder / "environ").read_bytes():
+                found.append((folder / "cmdline").read_text().replace("\0", " "))
+        except (OSError, ValueError):  # gone, somebody else's, or no process
+            continue
+    return found
+
+
+def shared(process: int) -> list[str]:
+    """What joblib keeps in shared memory for a process: folders of tables, and semaphores."""
+    return [path.name for path in SHARED.iterdir() if f"_{process}_" in path.name or f"-{process}-" in path.name]
+
+
+def waited(ready, process: subprocess.Popen[str]) -> None:
+    while not ready() and process.poll() is None:
+        time.sleep(0.02)
+    assert process.poll() is None, process.communicate()
+
+
+@linux
+@pytest.mark.parametrize(
+    ("number", "everybody"),
+    [(signal.SIGTERM, False), (signal.SIGTERM, True), (signal.SIGINT, True), (signal.SIGHUP, False)],
+)
+def test_a_signal_ends_a_run_in_order(number, everybody, tmp_path):
+    out, temporary, mark = tmp_path / "out", tmp_path / "tmp", f"mark-{uuid.uuid4().hex}"
+    temporary.mkdir()
+    surroundings = os.environ | {"TMPDIR": str(temporary), "MARK": mark}
+    command = [sys.executable, "-m", "jali", "audit", *LONG, "--workers", "2", "--out", str(out)]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    process = subprocess.Popen(command, env=surroundings, start_new_session=True, **pipes)
+    waited(lambda: any("joblib_memmapping" in name for name in shared(process.pid)), process)
+    waited(lambda: any(out.rglob("store/*/*.npz")), process)
+    assert sum("popen_loky" in words for words in alive(mark)) == 2
+    (os.killpg if everybody else os.kill)(process.pid, number)
+    said, errors = process.communicate()
+    assert (process.returncode, said, errors) == (128 + number, "", "Stopped; run the same command again to go on.\n")
+    for _ in range(500):  # those that look after shared memory end when they see that the run has ended
+        if not alive(mark) and not shared(process.pid):
+            break
+        time.sleep(0.02)
+    assert (alive(mark), shared(process.pid), list(temporary.iterdir())) == ([], [], [])
+    left = [path for path in out.rglob("*") if path.is_file()]
+    assert left
+    assert all(path.suffix == ".npz" and not path.name.startswith(".") for path in left)
+    assert all(store.read_arrays(path) for path in left)
+
+
+def test_what_workers_left_unfinished_is_removed_and_nothing_else(tmp_path):
+    names = [f".a.npz.{stopping.run()}.00ff.part", ".a.npz.1.00ff.part", "a.npz", ".hidden"]
+    for name in names:
+        (tmp_path / name).write_text("")
+    store.sweep(tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(names[1:])
+
+
+def test_a_signal_waits_for_what_must_be_finished():
+    steps = []
+    before = signal.getsignal(signal.SIGTERM)
+    with stopping.orderly():
+        with pytest.raises(stopping.Stopped) as stop, stopping.undisturbed():
+            os.kill(os.getpid(), signal.SIGTERM)
+            steps.append("finished")
+        assert (steps, stop.value.number) == (["finished"], signal.SIGTERM)
+    assert signal.getsignal(signal.SIGTERM) == before
