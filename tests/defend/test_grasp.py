@@ -3,10 +3,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from jali.core import Column, Dataset, JaliError, Schema
 from jali.defend import _climb
 from jali.defend._climb import Climb
 from jali.defend._crowd import Crowd
-from jali.defend._grasp import Cores, Effort, _neighbour, able, as_released, grasp, grown
+from jali.defend._grasp import Cores, Effort, _neighbour, able, as_released, grasp, grown, mistaken
 from tests.defend.crowds import NAMES, Rule, around, bank, mixed, toy
 
 
@@ -149,6 +150,67 @@ def test_as_released_lists_numbers_by_the_kind_of_another_column():
     theirs = as_released(crowd, poll, cores, owner.y, Effort(10, 20, 3))
     assert theirs.loss.mean() > ours.loss.mean()
     assert theirs.pure.mean() <= ours.pure.mean() + 1e-9
+
+
+def by_age(ages, accepted):
+    """People of some ages; the column before age is a category, so the released code matches ages as a list."""
+    schema = Schema(
+        (
+            Column("region", "category", categories=("north", "south")),
+            Column("age", "integer", 0, 99, role="quasi"),
+        ),
+        favourable=1,
+    )
+    X = np.column_stack([np.zeros(len(ages)), ages]).astype(float)
+    model = Rule(lambda Z: np.isin(Z[:, 1], accepted))
+    return Dataset(X, model.logits(X).argmax(axis=1), schema), model
+
+
+def test_as_released_neighbours_are_near_by_the_right_kinds():
+    """By hand, k = 3 and alpha = 3, of whom those in the box are some: around 40 the nearest are 40, 41 and 60.
+
+    Whichever is taken first, the other follows, for 15 is farther from the box. The 50 in between is matched by the
+    range 40 to 60, but not by the list 40, 41, 60. If who is near were decided by lists too, all others would be
+    equally far, and the first of them, 15, would come before 60.
+    """
+    owner, model = by_age([15, 40, 41, 50, 60], accepted=[15, 40, 41, 60])
+    crowd, poll, cores = around(owner, model, np.array([1]))
+    found = as_released(crowd, poll, cores, owner.y, Effort(3, 3, 2))
+    ages = crowd.values[0]
+    assert (ages[found.boxes.low[0, 0]], ages[found.boxes.high[0, 0]]) == (40, 60)
+    assert found.loss[0] == pytest.approx(20 / 45)
+    one = Effort(3, 3, 1)
+    boxes, there = grown(crowd, cores, able(crowd, owner.y), np.array([0]), one, np.zeros((1, 3)), mistaken(crowd))
+    assert there.all()
+    inside = mistaken(crowd).covers(boxes)[0]
+    assert ages[crowd.cells[inside, 0]].tolist() == [40, 41, 60]
+
+
+GERMAN = (
+    *("status", "duration:number", "credit-history", "purpose", "amount:number", "savings", "employment"),
+    *("installment-rate:number", "personal-status", "debtors", "residence-time:number", "property", "age:number"),
+    *("installments", "housing", "existing-credits:number", "job", "liable-people:number", "telephone", "foreign"),
+)
+LISTED = ("age", "personal-status", "foreign", "residence-time", "employment", "property", "housing", "job")
+
+
+def test_as_released_kinds_follow_the_order_in_which_the_authors_list_the_quasi_identifiers():
+    """German credit: by the positions in their list, personal status, employment and job are ranges, age is a list."""
+    columns = []
+    for told in GERMAN:
+        name, _, number = told.partition(":")
+        role = "quasi" if name in LISTED else "private"
+        kind = {} if number else {"kind": "category", "categories": ("a", "b")}
+        columns.append(Column(name, role=role, **kind))
+    owner = Dataset(np.array([[0.0] * 20, [1.0] * 20]), [0, 1], Schema(tuple(columns)))
+    crowd = Crowd.of(owner)
+    names = [columns[j].name for j in crowd.quasi]
+    ranges = {name for name, ranged in zip(names, mistaken(crowd, LISTED).ranged, strict=True) if ranged}
+    assert ranges == {"personal-status", "employment", "job"}
+    in_table = {name for name, ranged in zip(names, mistaken(crowd).ranged, strict=True) if ranged}
+    assert in_table == {"personal-status", "age", "foreign"}
+    with pytest.raises(JaliError, match=r"each of the quasi-identifiers employment, .* once"):
+        mistaken(crowd, LISTED[1:])
 
 
 def test_the_same_row_is_widened_in_the_same_way():

@@ -229,6 +229,7 @@ def test_specification():
         ("k_anonymous(alpha=0)", "alpha and iterations at least 1"),
         ("k_anonymous(floor=1.5)", "floor must be a share"),
         ('k_anonymous(solver="best")', "one of grasp, optimal, mutual, as_released"),
+        ('k_anonymous(order=["age"])', 'read by solver="as_released" alone'),
     ],
 )
 def test_bad_fields_are_one_sentence(spec, says):

@@ -165,9 +165,9 @@ class Crowd:
         blocks = [self.covers(self.around(codes[block])).argmax(axis=1) for block in self.blocks(len(codes))]
         return np.concatenate(blocks)
 
-    def around(self, codes: Ints) -> Boxes:
-        """The boxes that hold one combination (S, Q) each."""
-        boxes = Boxes(codes.copy(), codes.copy(), np.zeros((*codes.shape, self.wide), dtype=bool))
+    def around(self, codes: Ints, wide: int = 0) -> Boxes:
+        """The boxes that hold one combination (S, Q) each, with room for lists of `wide` values if that is more."""
+        boxes = Boxes(codes.copy(), codes.copy(), np.zeros((*codes.shape, max(self.wide, wide)), dtype=bool))
         boxes.add(np.arange(len(codes)), codes)
         return boxes
 
@@ -240,7 +240,7 @@ class Crowd:
     def gap(self, boxes: Boxes) -> Floats:
         """HEOM distance (S, C) of cells from boxes: of numbers the gap by the range, of categories 0 or 1."""
         named = np.flatnonzero(~self.ranged)
-        shows = (self.cells[:, named, None] == np.arange(self.wide)).reshape(len(self.cells), -1)
+        shows = (self.cells[:, named, None] == np.arange(boxes.allowed.shape[2])).reshape(len(self.cells), -1)
         out: Floats = (~boxes.allowed[:, named]).reshape(len(boxes.low), -1).astype(np.float64) @ shows.T
         for q in np.flatnonzero(self.ranged):
             known, low, high = self.values[q], boxes.low[:, q, None], boxes.high[:, q, None]

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jali.core import Bools, Floats, Ints, Rng
+from jali.core import Bools, Floats, Ints, JaliError, Rng
 from jali.defend._climb import SAME, Climb, best
 from jali.defend._crowd import Boxes, Crowd, joined
 from jali.defend._poll import STREAM, Found, Poll
@@ -79,23 +79,41 @@ def _asked(poll: Poll, boxes: Boxes, who: Ints) -> tuple[Floats, Bools]:
     return pure[which.ravel()], exact[which.ravel()]
 
 
-def as_released(crowd: Crowd, poll: Poll, cores: Cores, labels: Ints, effort: Effort) -> Found:
+def as_released(
+    crowd: Crowd, poll: Poll, cores: Cores, labels: Ints, effort: Effort, order: tuple[str, ...] = ()
+) -> Found:
     """What the authors' code does, which differs from their paper; labels (N,): the true classes of the training rows.
 
     There is one start more, and no local search, since what it finds is not kept. People already in the box stand
-    among the alpha nearest. The p-th quasi-identifier is matched as a range if the p-th column of the table is a
-    number, else by the values taken in; what is shown is cut to the people matched. The purest start by 100 draws is
-    kept. Where k people in the box are the alpha nearest, there is nobody left to take in.
+    among the alpha nearest. Who matches a box is decided with the kinds of other columns (`mistaken`); who is near is
+    decided with the right ones. What is shown is cut to the people matched. The purest start by 100 draws is kept.
+    Where k people in the box are the alpha nearest, there is nobody left to take in.
     """
     effort = effort._replace(starts=effort.starts + 1)
     who, rngs = np.repeat(np.arange(len(cores.own)), effort.starts), cores.streams()
-    mixed = replace(crowd, ranged=np.array([c.kind != "category" for c in crowd.schema.columns[: len(crowd.quasi)]]))
-    boxes, there = grown(mixed, cores, able(crowd, labels), who, effort, _draws(rngs, effort), counted=True)
-    boxes = _shown(mixed, crowd, boxes)
+    matched = mistaken(crowd, order)
+    boxes, there = grown(crowd, cores, able(crowd, labels), who, effort, _draws(rngs, effort), matched)
+    boxes = _shown(matched, crowd, boxes)
     pure, _ = poll.pureness(boxes, who)
     seen = [rng.binomial(RELEASED, p) for rng, p in zip(rngs, pure.reshape(-1, effort.starts), strict=True)]
     found = Found(boxes, pure, crowd.ncp(boxes), there, np.zeros(len(who)))
     return _kept(found, who, np.concatenate([np.zeros(0), *seen]))
+
+
+def mistaken(crowd: Crowd, order: tuple[str, ...] = ()) -> Crowd:
+    """The crowd with the kinds by which the released code matches people.
+
+    The p-th quasi-identifier of the authors' order is matched as a range if the p-th column of the whole table is a
+    number, else by the values taken in. order: the names of the quasi-identifiers as the authors list them; empty if
+    they list them in the order of the table.
+    """
+    columns = crowd.schema.columns
+    names = [columns[j].name for j in crowd.quasi]
+    listed = list(order) or names
+    if sorted(listed) != sorted(names):
+        raise JaliError(f"order must name each of the quasi-identifiers {', '.join(names)} once, not {order}.")
+    kinds = [columns[listed.index(name)].kind for name in names]
+    return replace(crowd, ranged=np.array([kind != "category" for kind in kinds]))
 
 
 def able(crowd: Crowd, labels: Ints) -> Ints:
@@ -105,25 +123,28 @@ def able(crowd: Crowd, labels: Ints) -> Ints:
 
 
 def grown(
-    crowd: Crowd, cores: Cores, able: Ints, who: Ints, effort: Effort, draws: Floats, counted: bool = False
+    crowd: Crowd, cores: Cores, able: Ints, who: Ints, effort: Effort, draws: Floats, matched: Crowd | None = None
 ) -> tuple[Boxes, Bools]:
     """Boxes of k people around counterfactuals who (S,), and where there is one (S,).
 
     able (classes, C): the training rows that may be taken in. draws (S, k) from [0, 1) choose one of the alpha nearest
-    to the box on quasi-identifiers that are not in it yet; if counted, those in it count among the alpha.
+    to the box on quasi-identifiers that are not in it yet. matched: as released, the same people with the kinds that
+    decide who is in a box; then those in it count among the alpha.
     """
-    boxes, there = crowd.around(cores.own[who]), np.ones(len(who), dtype=bool)
+    holder = crowd if matched is None else matched
+    boxes, there = crowd.around(cores.own[who], max(crowd.wide, holder.wide)), np.ones(len(who), dtype=bool)
     for block in crowd.blocks(len(who)):
         left = np.arange(block.start, block.stop)
         for step in range(effort.k):
-            inside = crowd.covers(boxes.pick(left))
+            inside = holder.covers(boxes.pick(left))
             few = inside @ crowd.count < effort.k
             left, inside = left[few], inside[few]
             if not len(left):
                 break
             apart = (crowd.cells[:, crowd.fixed] != cores.own[who[left]][:, None, crowd.fixed]).any(axis=2)
             many = np.where(apart, 0, able[cores.wanted[who[left]]])
-            cell = _neighbour(crowd.gap(boxes.pick(left)), many, inside, effort.alpha, draws[left, step], counted)
+            far = crowd.gap(boxes.pick(left))
+            cell = _neighbour(far, many, inside, effort.alpha, draws[left, step], matched is not None)
             there[left[cell < 0]] = False
             left, cell = left[cell >= 0], cell[cell >= 0]
             boxes.add(left, crowd.cells[cell])
@@ -148,9 +169,9 @@ def _draws(rngs: list[Rng], effort: Effort) -> Floats:
     return np.concatenate([np.zeros((0, effort.k)), *(rng.random((effort.starts, effort.k)) for rng in rngs)])
 
 
-def _shown(mixed: Crowd, crowd: Crowd, boxes: Boxes) -> Boxes:
-    """The boxes that hold those whom boxes match under mixed-up kinds."""
-    return joined([crowd.hull(mixed.covers(boxes.pick(block))) for block in crowd.blocks(len(boxes.low))])
+def _shown(matched: Crowd, crowd: Crowd, boxes: Boxes) -> Boxes:
+    """The boxes that hold those whom boxes match under mistaken kinds."""
+    return joined([crowd.hull(matched.covers(boxes.pick(block))) for block in crowd.blocks(len(boxes.low))])
 
 
 def _kept(found: Found, who: Ints, pure: Floats) -> Found:

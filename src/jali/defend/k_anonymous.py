@@ -33,7 +33,8 @@ class KAnonymous:
     outcome promised. "grasp" is the published CF-K: the best of `iterations` starts, each from one of the `alpha`
     nearest people with the outcome to the next and then improved value by value. "optimal" looks at every region that
     loses less than that one and is as pure (or has pureness `floor`), and so finds the best there is, or a bound on
-    it. "as_released" does what the authors' code does (`_grasp.as_released`).
+    it. "as_released" does what the authors' code does (`_grasp.as_released`); `order` names the quasi-identifiers as
+    the authors list them, where that is not the order of the table.
 
     "mutual" gives an answer that k people share (`_mutual`): whoever can run all this and holds everybody's
     quasi-identifiers cannot rule them out, as is possible with the others (`replay`). It loses more.
@@ -67,6 +68,7 @@ class KAnonymous:
     floor: float | None = None
     weights: tuple[float, ...] = ()
     repair: Literal["none", "interval"] = "none"
+    order: tuple[str, ...] = ()
     gives: ClassVar[Gives] = "counterfactual"
     reads: ClassVar[frozenset[str]] = frozenset({"owner"})
     wants: ClassVar[Wants] = "labels"
@@ -80,6 +82,10 @@ class KAnonymous:
             )
         if self.floor is not None and not 0 <= self.floor <= 1:
             raise JaliError(f"k_anonymous: floor must be a share from 0 to 1, or none, not {self.floor}.")
+        if self.order and self.solver != "as_released":
+            raise JaliError(
+                f'k_anonymous: order is read by solver="as_released" alone, not by {self.solver!r}: drop it.'
+            )
 
     def explain(self, model: Model, X: Floats, schema: Schema, owner: Dataset | None, rng: Rng) -> Counterfactual:
         """The regions, and the row (n, D) of each that is nearest to its record."""
@@ -132,7 +138,7 @@ class KAnonymous:
     def _solved(self, crowd: Crowd, model: Model, cores: Cores, said: Ints, y: Ints) -> Found:
         poll, effort = Poll(model, crowd, cores.rows, cores.wanted, POINTS), Effort(self.k, self.alpha, self.iterations)
         if self.solver == "as_released":
-            return as_released(crowd, poll, cores, y, effort)
+            return as_released(crowd, poll, cores, y, effort, self.order)
         if self.solver == "mutual":
             return mutual(crowd, poll, cores, said, self.k)
         found = grasp(crowd, poll, cores, said, effort)
