@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from jali import claims, parts
@@ -141,3 +143,110 @@ def test_half_an_attack_is_refused(tmp_path, attempt, says):
     line = next(line for line in SMALL.splitlines() if line.startswith('"CFD"'))
     with pytest.raises(JaliError, match=says):
         claims.read(written(tmp_path, SMALL.replace(line, f'"CFD" = {attempt}')))
+
+
+# --- what the shipped papers are said to have published -------------------------------------------------------------
+
+PLACE = re.compile(r"(Tables?|Figures?|Sections?|Appendix)\b")
+OWN = re.compile(r"ours\b")
+
+
+@pytest.mark.parametrize("name", claims.papers())
+def test_every_claim_says_where_it_was_published_or_that_it_is_ours(name):
+    paper = claims.read(name)
+    sources = {claim.source for claim in (*paper.tables, *paper.sentences)}
+    assert {source for source in sources if not PLACE.match(source) and not OWN.match(source)} == set()
+
+
+def numbers(paper):
+    """Published numbers by place and metric, without those of ours."""
+    out = {}
+    for table in paper.tables:
+        if OWN.match(table.source):
+            continue
+        for study, attempts in table.published.items():
+            for attempt, found in attempts.items():
+                out.update({(study, attempt, metric): value for metric, value in found.items()})
+    return out
+
+
+def published_at(text, metric, known):
+    """The published number at a place, what chance gives, or nothing."""
+    if text == claims.CHANCE:
+        return {"auc": 0.5, "tpr@0.01": 0.01}.get(metric)
+    if text == claims.NOTHING:
+        return 0.0
+    return None if claims.group(text) else known.get((*claims.place(text), metric))
+
+
+def contradicted(paper):
+    """Published sentences that the published numbers of the same file deny."""
+    known = numbers(paper)
+    for sentence in paper.sentences:
+        if OWN.match(sentence.source) or sentence.kind == "count":
+            continue
+        more, less = (published_at(text, sentence.metric, known) for text in (sentence.more, sentence.less))
+        if more is None or less is None:
+            continue
+        allowed = abs(more - less) <= sentence.tolerance + 1e-9 if sentence.kind == "same" else more > less
+        if not allowed:
+            yield sentence.says
+
+
+@pytest.mark.parametrize("name", claims.papers())
+def test_no_published_sentence_is_denied_by_the_numbers_published_beside_it(name):
+    """What a paper's own tables deny is not what the paper says: judging it would be held against the authors."""
+    assert list(contradicted(claims.read(name))) == []
+
+
+def test_a_denied_sentence_is_noticed(tmp_path):
+    text = SMALL.replace('trials = ["CFD"]', 'trials = ["CFD"]\n[studies.t]\nlike = "s"') + (
+        '[[tables]]\nsource = "Table 1"\ntolerance = { auc = 0.1 }\n[tables.published]\n'
+        's = { "CFD" = { auc = 0.6 } }\nt = { "CFD" = { auc = 0.5 } }\n'
+        '[[sentences]]\nsays = "t leaks more"\nsource = "Section 1"\nmetric = "auc"\n'
+        'more = "t / CFD"\nless = "s / CFD"\n'
+    )
+    text = text.replace("[studies.s.smoke]", "[studies.t.smoke]")
+    assert list(contradicted(claims.read(written(tmp_path, text)))) == ["t leaks more"]
+
+
+def private_or_accuracy(sentence, paper):
+    """Whether a sentence is about accuracy or about models that are trained privately."""
+    models = [paper.studies[claims.place(text)[0]].model for text in sentence.places()]
+    return sentence.metric.endswith("accuracy") or any(model.startswith("dp_") for model in models)
+
+
+@pytest.mark.parametrize("name", claims.papers())
+def test_sentences_on_privacy_and_accuracy_wait_for_the_scale_of_their_tables(name):
+    """Where the numbers of a study cannot be judged below a scale, nor can what is said in words about them."""
+    paper = claims.read(name)
+    scales = {}
+    for table in paper.tables:
+        for study in table.published if not OWN.match(table.source) else ():
+            scales[study] = max(scales.get(study, 0), claims.SCALES.index(table.scale))
+    early = [
+        sentence.says
+        for sentence in paper.sentences
+        if not OWN.match(sentence.source) and private_or_accuracy(sentence, paper)
+        if claims.SCALES.index(sentence.scale) < max(scales.get(claims.place(p)[0], 0) for p in sentence.places())
+    ]
+    assert early == []
+
+
+def test_pawelczyk_publishes_no_check_of_ours_and_not_both_sides_of_a_contradiction():
+    """Section 6.3 and the caption of Figure 2 disagree from d = n on, so neither is the paper's word there."""
+    paper = claims.read("pawelczyk2022")
+    published = [claim for claim in (*paper.tables, *paper.sentences) if not OWN.match(claim.source)]
+    studies = set()
+    for claim in published:
+        shown = claim.published if isinstance(claim, claims.Table) else map(claims.place, claim.places())
+        studies |= {entry if isinstance(entry, str) else entry[0] for entry in shown}
+    assert not {study for study in studies if study.startswith(("fresh", "leaky"))}
+    assert not [claim for claim in published if isinstance(claim, claims.Sentence) and "d = n" in claim.says]
+
+
+def test_huang2024_publishes_nothing_about_networks_it_did_not_train():
+    paper = claims.read("huang2024")
+    published = [sentence for sentence in paper.sentences if not OWN.match(sentence.source)]
+    studies = {claims.place(text)[0] for sentence in published for text in sentence.places()}
+    assert {study for study in studies if study.startswith(("mlp", "convnet", "head"))} == set()

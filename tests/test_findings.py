@@ -9,8 +9,9 @@ from pydantic import ValidationError
 from jali.claims import Paper
 from jali.core import Guesses
 from jali.drawings import drawings
-from jali.findings import Ran, asked, fact, findings
-from jali.results import Row, Study
+from jali.findings import Ran, again, asked, fact, findings
+from jali.report.compared import published
+from jali.results import Reproduction, Row, Study
 
 LOSS = {"signal": "loss", "attack": "threshold"}
 SETUP = {"data": "lending", "model": "logistic", "game": "thirds", "trials": ["strong", "weak"]}
@@ -289,3 +290,76 @@ def test_claims_of_nobody_have_no_precision(ran):
     tables = [{"source": "T", "published": {"a": {"strong": {"precision": 0.5}}}, "tolerance": {"precision": 0.1}}]
     found = only(paper(tables=tables), {"a": dataclasses.replace(ran["a"], guesses={"strong": silent})})
     assert found.reason == "Nobody is claimed in 1 of 6 targets, and nothing has no precision."
+
+
+# --- judged again without a run ------------------------------------------------------------------------------------
+
+
+def kept(claims, ran, scale="standard"):
+    studies = [found.study for found in ran.values()]
+    made = findings(claims, ran, scale)
+    return Reproduction(paper="p", title="t", citation="c", scale=scale, command="", findings=made, studies=studies)
+
+
+EVERY_KIND = {
+    "tables": [table(published={"strong": {"auc": 0.76}, "model": {"test_accuracy": 0.7}})],
+    "sentences": [
+        sentence(more="a / strong", less="a / weak"),
+        sentence(more="a / strong", less="b / strong", kind="same", tolerance=0.1, note="a note"),
+        sentence(more="a / strong", less="a / weak", kind="test"),
+        sentence(kind="count", among=["a / strong", "a / weak"], published=1),
+        sentence(more="b / weak"),
+    ],
+}
+
+
+@pytest.mark.parametrize("scale", ["smoke", "standard"])
+def test_judged_again_by_the_same_claims_nothing_changes(ran, scale):
+    claims = paper(**EVERY_KIND)
+    run = kept(claims, ran, scale)
+    assert again(claims, run) == run.findings
+
+
+def test_judged_again_by_other_claims_the_numbers_stay(ran):
+    """Another tolerance, scale, source and side: what was estimated is judged as if it had been claimed before."""
+    run = kept(paper(**EVERY_KIND), ran)
+    corrected = {
+        "tables": [table(published={"strong": {"auc": 0.6}}, note="now noted")],
+        "sentences": [
+            sentence(more="a / strong", less="a / weak", source="ours: we say so", scale="paper"),
+            sentence(more="a / strong", less="a / weak", kind="same", tolerance=0.9),
+        ],
+    }
+    number, held, same = again(paper(**corrected), run)
+    assert (number.verdict, number.value, number.reason) == ("deviates", run.findings[0].value, "now noted")
+    assert (held.verdict, held.reason) == ("not resolvable", "judged from --scale paper on")
+    assert held.section == "Sentences of ours"
+    assert same.verdict == "matches"
+    assert findings(paper(**corrected), ran, "standard") == [number, held, same]
+
+
+def test_judged_again_a_claim_that_no_number_is_left_for_says_that_a_run_is_due(ran):
+    """Numbers of different studies can be subtracted; attempts of one study are paired, which a page does not keep."""
+    told = [table(published={"strong": {"auc": 0.7}}), table(published={"strong": {"auc": 0.7}}, study="b")]
+    run = kept(paper(tables=told), ran)
+    wanted = [
+        sentence(more="a / strong", less="b / strong"),
+        sentence(more="a / strong", less="a / weak"),
+        sentence(more="a / model", less="nothing", metric="test_accuracy"),
+    ]
+    across, within, alone = again(paper(sentences=wanted), run)
+    assert across == only(paper(sentences=wanted[:1]), ran)
+    for finding in (within, alone):
+        assert (finding.verdict, finding.value) == ("not resolvable", None)
+        assert "a new run is due" in finding.reason
+    measured = [table(published={"model": {"test_accuracy": 0.7}})]
+    assert again(paper(tables=measured), run)[0].value == 0.7
+
+
+@pytest.mark.parametrize("source", ["ours", "ours: reading of Table 2", "our reading of Table 2", "Ours"])
+def test_what_we_added_is_never_counted_as_published(ran, source):
+    claims = [sentence(more="a / strong", source=source), sentence(more="a / strong")]
+    own, theirs = findings(paper(sentences=claims), ran, "standard")
+    assert (own.ours, own.section) == (True, "Sentences of ours")
+    assert (theirs.ours, theirs.section) == (False, "Sentences")
+    assert published([own, theirs]) == [theirs]

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from jali.core import JaliError
 from jali.reproduce import reproduce, save
 from jali.results import Reproduction
 
+PAGES = Path(__file__).parent.parent / "docs" / "reproduction"
 PAPER = """
 title = "A title"
 citation = "Somebody, somewhere"
@@ -156,8 +158,35 @@ def test_command_line(paper, tmp_path, capsys, monkeypatch):
     assert json.loads((tmp_path / "o" / "mine.json").read_text())["scale"] == "smoke"
 
 
+def test_an_earlier_run_is_judged_again_by_claims_that_were_corrected(found, paper, tmp_path, capsys, monkeypatch):
+    """Nothing is run: the study's data may be gone, and its numbers stay to the bit."""
+    run = tmp_path / "run"
+    save(found, run)
+    text = paper.read_text().replace('source = "Section 1"', 'source = "ours: no such sentence"')
+    paper.write_text(text.replace("n=600, d=180", "n=0, d=0"))
+    words = ["jali", "reproduce", str(paper), "--judge", str(run / "mine.json"), "--out", str(tmp_path / "o")]
+    monkeypatch.setattr("sys.argv", words)
+    with pytest.raises(SystemExit) as end:
+        cli.main()
+    assert end.value.code in (0, None)
+    judged = Reproduction.model_validate_json((tmp_path / "o" / "mine.json").read_text())
+    assert [f.value for f in judged.findings] == [f.value for f in found.findings]
+    assert judged.findings[:-1] == found.findings[:-1]
+    assert judged.findings[-1].ours
+    assert (judged.made, judged.studies, judged.drawings) == (found.made, found.studies, found.drawings)
+    assert judged.judged
+
+
 @pytest.mark.parametrize(
-    ("words", "said"), [(["nobody"], "no paper"), (["pawelczyk2022", "--scale", "huge"], "no scale")]
+    ("words", "said"),
+    [
+        (["nobody"], "no paper"),
+        (["pawelczyk2022", "--scale", "huge"], "no scale"),
+        (["pawelczyk2022", "--judge", "nowhere.json"], "Cannot read nowhere.json"),
+        (["pawelczyk2022", "--judge", __file__], "is not what a reproduction leaves"),
+        (["huang2023", "--judge", f"{PAGES}/pawelczyk2022.json"], "is a run of pawelczyk2022, not of huang2023"),
+        (["huang2023", "--judge", "x.json", "--only", "d100"], "drop --only"),
+    ],
 )
 def test_a_slip_on_the_command_line_ends_with_two(words, said, capsys, monkeypatch, tmp_path):
     monkeypatch.setattr("sys.argv", ["jali", "reproduce", *words, "--out", str(tmp_path / "o")])

@@ -165,6 +165,10 @@ def reproduce(
     only: Annotated[Many, typer.Option(help="A study of the paper; repeat for several. Default: all.")] = None,
     out: Annotated[Path, typer.Option(help="Folder for the page, its pictures and all numbers.")] = REPRODUCTION,
     workers: Annotated[int, typer.Option(help="Processes; 0 means one per core. Changes no number.")] = 0,
+    judge: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(help="The .json file of an earlier run: judge its numbers again, run nothing."),
+    ] = None,
     trust: Trust = False,
 ) -> None:
     """Run a paper's experiments again: its numbers beside ours, with a verdict on each."""
@@ -174,10 +178,15 @@ def reproduce(
 
     if scale not in claims.SCALES:
         raise JaliError(f"There is no scale {scale!r}; there are {', '.join(claims.SCALES)}.")
+    if judge is not None and only:
+        raise JaliError("--judge takes all studies of the earlier run: drop --only.")
     told = claims.read(paper, trust)
     own.expect(text for _, text in told.specifications() if trust)
     with _writable(out), _watching() as watch:
-        found = engine.reproduce(told, paper, scale, only or (), _machine(out, workers, watch))
+        if judge is not None:
+            found = engine.judge_again(told, paper, judge)
+        else:
+            found = engine.reproduce(told, paper, scale, only or (), _machine(out, workers, watch))
         path = engine.save(found, out)
     console = _console()
     console.print(reproduction.table(found))

@@ -19,7 +19,7 @@ from jali.describe import difference, sensitive
 from jali.experiment import Collected
 from jali.inquests import Inquest
 from jali.judge import Trial, paired
-from jali.results import Finding, Row, Study, Verdict
+from jali.results import Finding, Reproduction, Row, Study, Verdict
 from jali.stats import released, roc
 from jali.stats.intervals import apart, contrast, each_target, estimate
 from jali.stats.student import two_sample
@@ -34,6 +34,9 @@ NAMES = {
 EXPLAINED = frozenset({"attribution", "counterfactual"})
 DELTA = "Δ "
 MANY = 10**6  # models whose mean is known exactly
+SAID, EXPECTED = "Sentences", "Sentences of ours"
+TESTED = "t test of"
+DUE = "not in the run that is judged again: a new run is due"
 
 
 @dataclass(frozen=True)
@@ -84,9 +87,63 @@ def inquest_of(attempt: Attempt) -> Inquest:
 
 def findings(paper: Paper, ran: dict[str, Ran], scale: Scale) -> list[Finding]:
     """Every claim that the studies at hand can speak of, numbers first."""
-    numbers = [_value(c, ran[c.study], paper, scale) for c in _cells(paper) if c.study in ran]
-    spoken = [s for s in paper.sentences if all(place(p)[0] in ran for p in s.places())]
-    return numbers + [_sentence(s, ran, paper, scale) for s in spoken]
+    cells, sentences = _speakable(paper, ran)
+    numbers = [_value(c, number(ran[c.study], c.attempt, c.metric, paper), scale) for c in cells]
+    return numbers + [_sentence(s, _compared(s, ran, paper), scale) for s in sentences]
+
+
+def again(paper: Paper, kept: Reproduction) -> list[Finding]:
+    """Every claim judged again beside the numbers that an earlier run left; nothing is run.
+
+    A claim that the run did not know takes its number from another finding or from the measures of a study. Where
+    neither has it, a new run is due, and the finding says so.
+    """
+    ran = {study.name: Ran(study) for study in kept.studies}
+    known = {f.place: _remembered(f) for f in kept.findings if f.place}
+    cells, sentences = _speakable(paper, ran)
+    scale: Scale = next(s for s in SCALES if s == kept.scale)
+    numbers = [_value(c, _left(c.text, c.metric, ran, known, paper), scale) for c in cells]
+    return numbers + [_sentence(s, _difference_left(s, ran, known, paper), scale) for s in sentences]
+
+
+def _speakable(paper: Paper, ran: dict[str, Ran]) -> tuple[list[_Cell], list[Sentence]]:
+    """The numbers and the sentences of which all studies are at hand."""
+    cells = [c for c in _cells(paper) if c.study in ran]
+    return cells, [s for s in paper.sentences if all(place(p)[0] in ran for p in s.places())]
+
+
+def _remembered(finding: Finding) -> Estimate:
+    """The number of a finding, without what was said of the claim: that is said anew."""
+    whole = finding.value is not None and finding.low is not None
+    reason = "" if whole and not finding.place.startswith(TESTED) else finding.reason
+    return Estimate(finding.value, finding.low, finding.high, finding.units, reason)
+
+
+def _left(text: str, metric: str, ran: dict[str, Ran], known: dict[str, Estimate], paper: Paper) -> Estimate:
+    """The number that an earlier run left at a place."""
+    if _at(text, metric) in known:
+        return known[_at(text, metric)]
+    study, attempt = place(text)
+    ours = number(ran[study], attempt, metric, paper, group(text))
+    return ours if ours.value is not None or ran[study].study.skipped else Estimate(None, reason=DUE)
+
+
+def _difference_left(sentence: Sentence, ran: dict[str, Ran], known: dict[str, Estimate], paper: Paper) -> Estimate:
+    """The number of a sentence that an earlier run left, or the difference of two numbers from different studies."""
+    if _spoken(sentence) in known:
+        return known[_spoken(sentence)]
+    studies = [place(text)[0] for text in sentence.places()]
+    skipped = next((ran[study].study.skipped for study in studies if ran[study].study.skipped), "")
+    independent = sentence.kind in ("order", "same") and len(set(studies)) == 2
+    if skipped or not independent:  # attempts of one study are compared in pairs, which a page does not keep
+        return Estimate(None, reason=skipped or DUE)
+    sides = [_left(text, sentence.metric, ran, known, paper) for text in (sentence.more, sentence.less)]
+    return apart(*sides)
+
+
+def _at(text: str, metric: str) -> str:
+    """How a finding says of what its number is."""
+    return f"{text}: {metric}"
 
 
 @dataclass(frozen=True)
@@ -99,6 +156,11 @@ class _Cell:
     metric: str
     published: float
 
+    @property
+    def text(self) -> str:
+        """The place that it speaks of."""
+        return f"{self.study} / {self.attempt}"
+
 
 def _cells(paper: Paper) -> Iterator[_Cell]:
     for table in paper.tables:
@@ -107,8 +169,8 @@ def _cells(paper: Paper) -> Iterator[_Cell]:
                 yield from (_Cell(table, study, attempt, metric, number) for metric, number in numbers.items())
 
 
-def _value(cell: _Cell, ran: Ran, paper: Paper, scale: Scale) -> Finding:
-    ours, tolerance = number(ran, cell.attempt, cell.metric, paper), cell.table.tolerance[cell.metric]
+def _value(cell: _Cell, ours: Estimate, scale: Scale) -> Finding:
+    tolerance = cell.table.tolerance[cell.metric]
     bound: Literal["", "most", "least"] = cell.table.bound.get(cell.metric, "")
     judge = partial(of_bound, bound=bound) if bound else of_value
     exact = replace(ours, low=ours.value, high=ours.value) if cell.table.same else ours
@@ -121,31 +183,45 @@ def _value(cell: _Cell, ran: Ran, paper: Paper, scale: Scale) -> Finding:
         published=cell.published,
         tolerance=tolerance,
         bound=bound,
+        place=_at(cell.text, cell.metric),
         **_judged(verdict, ours, cell.table, scale),
     )
 
 
-def _sentence(sentence: Sentence, ran: dict[str, Ran], paper: Paper, scale: Scale) -> Finding:
+def _compared(sentence: Sentence, ran: dict[str, Ran], paper: Paper) -> Estimate:
     compare = {"count": _counted, "test": _tested}.get(sentence.kind, _difference)
     try:
-        ours = compare(sentence, ran, paper)
+        return compare(sentence, ran, paper)
     except JaliError as error:
-        ours = Estimate(None, reason=str(error))
+        return Estimate(None, reason=str(error))
+
+
+def _sentence(sentence: Sentence, ours: Estimate, scale: Scale) -> Finding:
     verdict = {
         "order": of_order(ours),
         "test": of_order(ours),
         "same": of_sameness(ours, sentence.tolerance),
         "count": of_count(sentence.published or 0.0, ours),
     }[sentence.kind]
-    return Finding(
+    found = Finding(
         quantity=sentence.says,
-        section="Sentences",
+        section=SAID,
         source=f"{sentence.source}; {word(sentence.metric)}",
         kind="order" if sentence.kind == "test" else sentence.kind,
         published=sentence.published,
         tolerance=sentence.tolerance,
+        place=_spoken(sentence),
         **_judged(verdict, ours, sentence, scale),
     )
+    return found.model_copy(update={"section": EXPECTED}) if found.ours else found
+
+
+def _spoken(sentence: Sentence) -> str:
+    """Of what the number of a sentence is; the same for sentences that read one difference in two ways."""
+    if sentence.kind == "count":
+        return _at(f"count of {', '.join(sentence.among)}", sentence.metric)
+    how = f"{TESTED} " if sentence.kind == "test" else ""
+    return _at(f"{how}{sentence.more} less {sentence.less}", sentence.metric)
 
 
 def _judged(verdict: Verdict, ours: Estimate, claim: Table | Sentence, scale: Scale) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from jali.data import _files
 from jali.describe import measures, sensitive, sizes, twins
 from jali.drawings import drawings
 from jali.experiment import Collected, Experiment, Machine, cautions, collect
-from jali.findings import Ran, asked, findings, inquest_of, trial_of
+from jali.findings import Ran, again, asked, findings, inquest_of, trial_of
 from jali.judge import Trial, guess, rows_of
 from jali.parallel import alone
 from jali.promises import Promises, capped, promises, voided
@@ -69,6 +69,20 @@ def reproduce(
         drawings=drawn,
         studies=[r.study for r in ran.values()],
     )
+
+
+def judge_again(paper: Paper, name: str, file: Path) -> Reproduction:
+    """The numbers of an earlier run, from its .json file, beside the claims as they now stand; nothing is run."""
+    try:
+        kept = Reproduction.model_validate_json(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise JaliError(f"Cannot read {file}: {error.strerror}.") from None
+    except ValueError:
+        raise JaliError(f"{file} is not what a reproduction leaves: give the .json file of an earlier run.") from None
+    if kept.paper != Path(name).stem:
+        raise JaliError(f"{file} is a run of {kept.paper}, not of {Path(name).stem}: name that paper.")
+    told = {"title": paper.title, "citation": paper.citation, "note": paper.note, "judged": date.today().isoformat()}
+    return kept.model_copy(update={**told, "findings": again(paper, kept)})
 
 
 def save(found: Reproduction, out: Path) -> Path:

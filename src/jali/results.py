@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -169,6 +170,7 @@ class Finding(BaseModel):
 
     `quantity` reads alone, such as "AUC of CFD on scfe" or the sentence itself; `section` groups findings, such as
     "Table 2, heloc". For a sentence `value` is the difference that the sentence says is positive (or nothing).
+    `place` says of what our number is, so that a claim can be judged again without a run.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -186,6 +188,12 @@ class Finding(BaseModel):
     units: int = 0
     verdict: Verdict
     reason: str = ""
+    place: str = ""
+
+    @property
+    def ours(self) -> bool:
+        """Whether the claim is one that we added: then the paper neither stated it nor answers for it."""
+        return re.match(r"ours?\b", self.source, re.IGNORECASE) is not None
 
 
 class Series(BaseModel):
@@ -284,6 +292,7 @@ class Reproduction(BaseModel):
     scale: str
     command: str
     made: str = ""
+    judged: str = ""  # when its numbers were judged again, if they were
     versions: dict[str, str] = Field(default_factory=dict)
     seconds: float = 0.0
     memory_mb: float = 0.0

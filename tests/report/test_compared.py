@@ -89,3 +89,9 @@ def test_source_is_left_out_where_the_title_says_it() -> None:
     assert source("Table 2: heloc", "Table 2", "Table 2") == ""
     assert source("Sentences", "Section 5", "Section 5") == "Section 5"
     assert source("Sentences", "Section 5", "Section 6") == ""
+
+
+def test_a_column_of_our_own_claims_is_not_called_published() -> None:
+    own, theirs = finding(source="ours: check of the leak"), finding(source="Table 2")
+    assert compared.Section("ours", (own, own)).claimant == "expected"
+    assert compared.Section("Table 2", (theirs,)).claimant == "published"

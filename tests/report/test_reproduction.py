@@ -192,3 +192,18 @@ def test_terminal_fits_80_columns_and_names_are_never_read_as_markup() -> None:
 def test_rendering_twice_gives_the_same_bytes() -> None:
     assert page(reproductions.full()) == page_of(reproductions.full)
     assert markdown(reproductions.full()) == files_of(reproductions.full)
+
+
+def test_what_we_expected_stands_in_no_published_column() -> None:
+    found = reproductions.full()
+    own = [f.model_copy(update={"source": "ours: a check", "section": "ours: a check"}) for f in found.findings[:2]]
+    told = found.model_copy(update={"findings": own, "judged": "2026-11-16"})
+    text = markdown(told)[f"{found.paper}.md"]
+    assert "| quantity | expected | ours [low, high] | verdict |" in text
+    assert "| quantity | published |" not in text
+    assert "Of 0 published claims" in text
+    assert "judged again 2026-11-16" in text
+    shown_page = page(told)
+    assert '<th scope="col">Expected</th>' in shown_page
+    assert '<th scope="col">Published</th>' not in shown_page
+    assert "line: published" not in shown_page

@@ -48,6 +48,11 @@ class Section:
         return len({f.source for f in self.findings}) > 1
 
     @property
+    def claimant(self) -> str:
+        """What the column of claims is called: nothing that only we expect was published."""
+        return "expected" if all(f.ours for f in self.findings) else "published"
+
+    @property
     def rests(self) -> str:
         """What all of them rest on, empty if they differ."""
         found = {rests(f) for f in self.findings if f.value is not None}
@@ -121,7 +126,7 @@ def tally(findings: Sequence[Finding]) -> dict[Verdict, int]:
 
 def published(findings: Iterable[Finding]) -> list[Finding]:
     """The claims of the paper, without those that we added."""
-    return [f for f in findings if not f.source.startswith("ours")]
+    return [f for f in findings if not f.ours]
 
 
 def claimed(finding: Finding) -> str:

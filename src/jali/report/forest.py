@@ -26,7 +26,7 @@ MARKERS: dict[Verdict, tuple[str, str, float]] = {
     "deviates": ("D", svg.SERIES[1], 6.5),
     "not resolvable": ("o", svg.SERIES[2], 7.0),
 }
-NUMBERS = "line: published; grey: its tolerance"
+NUMBERS = "line: {}; grey: its tolerance"
 SENTENCES = "difference; grey: where the sentence puts it"
 
 
@@ -59,7 +59,7 @@ class Block:
 
 def forest(name: str, section: Section) -> Markup | None:
     """One figure for all claims of a section that have a number."""
-    parts = _blocks(groups(f for f in section.findings if points(f)))
+    parts = _blocks(groups(f for f in section.findings if points(f)), NUMBERS.format(section.claimant))
     if not parts:
         return None
     height = sum(b.height for b in parts) + GAP * (len(parts) - 1)
@@ -69,12 +69,12 @@ def forest(name: str, section: Section) -> Markup | None:
         for block in parts:
             _block(figure, block, top, left if block.left else 0.0)
             top += block.height + GAP
-        return svg.inline(figure, name, f"Published and ours: {section.title}")
+        return svg.inline(figure, name, f"{section.claimant.capitalize()} and ours: {section.title}")
 
 
-def _blocks(some: Sequence[Group]) -> list[Block]:
-    """What the lines mean is said once, below the last axis it holds for."""
-    notes = [SENTENCES if g.kind == "difference" else NUMBERS for g in some]
+def _blocks(some: Sequence[Group], numbers: str) -> list[Block]:
+    """What the lines mean is said once, below the last axis it holds for; numbers: what those of numbers mean."""
+    notes = [SENTENCES if g.kind == "difference" else numbers for g in some]
     shown = [note if note not in notes[k + 1 :] else "" for k, note in enumerate(notes)]
     return [
         Block(g.title, g.findings, tuple(_wrapped(g.label(f)) for f in g.findings), note)

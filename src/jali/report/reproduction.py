@@ -72,7 +72,7 @@ def table(found: Reproduction) -> Table:
     found = words.cleaned(found)
     out = Table(title=Text(f"{found.paper}, scale {found.scale}", style="bold"), box=box.SIMPLE_HEAD)
     out.add_column("quantity", overflow="fold")
-    out.add_column("published", justify="right")
+    out.add_column("claimed", justify="right")
     out.add_column(Text("ours [low, high]"), justify="right", no_wrap=True)
     out.add_column("verdict", no_wrap=True)
     for section in sections(found.findings):
@@ -90,6 +90,7 @@ def _made(found: Reproduction) -> list[tuple[str, str]]:
     pairs = [
         ("scale", found.scale),
         ("made", found.made),
+        ("judged again", found.judged),
         ("time of this run", studies.duration(found.seconds) if found.seconds else ""),
         ("peak memory", studies.memory(found.memory_mb) if found.memory_mb else ""),
         *found.versions.items(),
@@ -104,7 +105,7 @@ def _pictured(section: Section, place: int, folder: str, files: dict[str, str]) 
     if drawn is None:
         return shown, None
     file = _filed(files, f"{folder}/{slug(section.title)}", standalone.file(drawn, section.title))
-    return shown, (file, escape(f"{section.title}: published and ours"))
+    return shown, (file, escape(f"{section.title}: {section.claimant} and ours"))
 
 
 def _drawn(plate: Plate, folder: str, files: dict[str, str]) -> list[tuple[str, str]]:
