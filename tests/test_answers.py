@@ -68,8 +68,8 @@ def test_answers_that_differ_in_any_way_have_different_rows(here, there):
     assert np.isfinite(rows).all()
     assert (rows[0] == rows[1]).all()
     assert (rows[0] != rows[2]).any()
-    assert returning(here).differ(returning(there))
-    assert not returning(here).differ(returning(here))
+    assert returning(here, here).differing(returning(here, there)) == 0.5
+    assert returning(here).differing(returning(here)) == 0
 
 
 def test_exceptions_are_known_by_their_words_and_where_those_vary_by_their_class():
@@ -113,7 +113,7 @@ def test_a_probe_knows_failure_from_silence_and_silence_from_an_answer():
     assert Probe(error, error, error).failed
     assert (Probe(nan, nan, nan).silent, Probe(nan, nan, nan).failed) == (True, False)
     assert not Probe(error, nan, error).silent
-    assert Probe(error, nan, error).reacted
+    assert Probe(error, nan, error).changed == 1
     assert not Probe(nan, nan, returning(1.0, np.nan)).repeats
 
 

@@ -46,14 +46,14 @@ class Answers:
 
     def comparable(self) -> Floats:
         """Rows (n, L + 2) that are equal, NaN to NaN, where the answers are."""
-        kinds = [float(zlib.crc32(kind.encode())) for kind in self.kind]
+        kinds = [float(zlib.crc32(kind.encode(errors="replace"))) for kind in self.kind]
         return np.column_stack([self.numbers, self.length, kinds])
 
-    def differ(self, other: Answers) -> bool:
-        """Whether any answer differs from the other one in its place, but for rounding."""
-        a = self.comparable()
-        b = other.comparable()
-        return a.shape != b.shape or not np.allclose(a, b, rtol=1e-12, atol=0.0, equal_nan=True)
+    def differing(self, other: Answers) -> float:
+        """The share of answers that differ from the other one in their place, by more than rounding."""
+        rows = joined(self, other).comparable()
+        same = np.isclose(rows[: len(self)], rows[len(self) :], rtol=1e-12, atol=0.0, equal_nan=True)
+        return float(1 - same.all(axis=1).mean())
 
 
 def vectors(numbers: Floats) -> Answers:
@@ -106,12 +106,12 @@ class Probe:
     @property
     def repeats(self) -> bool:
         """Whether the noise could be held fixed."""
-        return not self.before.differ(self.again)
+        return self.before.differing(self.again) == 0
 
     @property
-    def reacted(self) -> bool:
-        """Whether the answer changed with the record."""
-        return self.before.differ(self.after)
+    def changed(self) -> float:
+        """The share of answers that changed with the record."""
+        return self.before.differing(self.after)
 
     @property
     def key(self) -> bytes:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import importlib
 import math
 import time
 from collections.abc import Callable, Sequence
@@ -15,7 +14,7 @@ import numpy as np
 
 from jali import parts
 from jali.accounting import Recomputed, recomputed
-from jali.answers import NUMBERS, Answers, Probe, called, coding, joined, nothing, vectors
+from jali.answers import NUMBERS, Answers, Probe, coding, joined, nothing, vectors
 from jali.core import Bools, Dataset, Floats, JaliError, Rng, Trainer
 from jali.encoding import Encoding
 from jali.explanation import Explainer
@@ -23,6 +22,7 @@ from jali.guarantee import Adjacency, Guarantee, doubled
 from jali.mechanisms import CallsDifferError, Tape, recording
 from jali.models.logistic import Logistic
 from jali.neighbours import Worlds, alike, fitted, pairs, tables
+from jali.own_release import answers_of, imported, stated
 from jali.parallel import alone
 from jali.results import Verification
 from jali.stats.epsilon import epsilon_ceiling
@@ -31,7 +31,6 @@ from jali.tell import LEVEL, Telling, glance, learn
 
 Draw = Callable[[Dataset, Floats, int, Rng], "Floats | Answers"]
 Verdict = Literal["REFUTED", "NOT REFUTED", "NOT TESTABLE"]
-Release = Callable[[Dataset, Floats, Rng], Any]
 DRAWS, SEED = 2000, 0
 GLANCE = 4  # a pair of worlds is chosen on this part of the draws
 PROBE = 25  # draws of each data set, with the noise held fixed, that show whether the answer changes with the record
@@ -152,6 +151,14 @@ class Asked:
     failed: list[str]
 
 
+@dataclass(frozen=True)
+class Hopeful:
+    """A pair in which a share of the answers, drawn with the same noise, changed with the record."""
+
+    pair: Worlds
+    changed: float
+
+
 def _asked(subject: Subject, worlds: Sequence[Worlds], draws: int, delta: float, seed: int, rng: Rng) -> Asked:
     """Try the subject in every pair with a few draws, and order those in which it reacts by what more draws promise."""
     probes = {at: _probe(subject, pair, PROBE, seed) for at, pair in enumerate(worlds)}
@@ -159,15 +166,15 @@ def _asked(subject: Subject, worlds: Sequence[Worlds], draws: int, delta: float,
         raise JaliError(_failure(subject, probes[0]))
     failed = {at: _failure(subject, probe) for at, probe in probes.items() if probe.failed}
     usable = {at: probe for at, probe in probes.items() if at not in failed}
-    if not any(probe.reacted for probe in usable.values()):  # some react seldom
-        usable = {at: _probe(subject, worlds[at], max(PROBE, draws // GLANCE), seed) for at in usable}
+    if all(probe.changed < 0.5 for probe in usable.values()):  # an answer that changes seldom needs more to be seen
+        usable = {at: _probe(subject, worlds[at], 8 * PROBE, seed) for at in usable}
     distinct = {probe.key: at for at, probe in reversed(usable.items())}
     order = sorted(distinct.values())
-    hopeful = [worlds[at] for at in order if usable[at].reacted]
-    best = _best(subject, hopeful, draws, delta, rng) if len(hopeful) > 1 else hopeful
+    hopeful = [Hopeful(worlds[at], usable[at].changed) for at in order if usable[at].changed]
+    best = [each.pair for each in _best(subject, hopeful, draws, delta, rng)]
     rest = [worlds[at] for at in order if all(worlds[at] is not pair for pair in best)]
     repeats = all(probe.repeats for probe in usable.values())
-    reacted = sum(probe.reacted for probe in usable.values()) if repeats else None
+    reacted = sum(probe.changed > 0 for probe in usable.values()) if repeats else None
     return Asked([*best, *rest], len(usable), reacted, _left_out(worlds, failed))
 
 
@@ -179,30 +186,40 @@ def _left_out(worlds: Sequence[Worlds], failed: dict[int, str]) -> list[str]:
     return [f"the claim in the worlds {', '.join(names)}, where it failed: {error}" for error, names in where.items()]
 
 
-def _best(subject: Subject, hopeful: list[Worlds], draws: int, delta: float, rng: Rng) -> list[Worlds]:
+def _best(subject: Subject, hopeful: list[Hopeful], draws: int, delta: float, rng: Rng) -> list[Hopeful]:
     """The most promising pairs, best first; where there are many, few draws drop some before more are spent."""
+    if len(hopeful) < 2:
+        return hopeful
     kept = hopeful
     if len(kept) > FINALISTS:
         kept = _ordered(subject, kept, max(50, draws // (4 * GLANCE)), delta, rng)[:FINALISTS]
     return _ordered(subject, kept, max(50, draws // GLANCE), delta, rng)
 
 
-def _ordered(subject: Subject, worlds: list[Worlds], draws: int, delta: float, rng: Rng) -> list[Worlds]:
-    """Pairs by what so many draws promise to tell; none after one that tells all."""
-    promise: dict[int, tuple[float, float]] = {}
-    for at, pair in enumerate(worlds):
-        answers, first = _drawn(subject, pair, draws, rng)
-        promise[at] = alone(partial(glance, coding(answers, first).table(answers), first, delta), rng)
-        if promise[at][1] == 1.0:
+def _ordered(subject: Subject, hopeful: list[Hopeful], draws: int, delta: float, rng: Rng) -> list[Hopeful]:
+    """Pairs by what so many draws promise to tell; none after one that tells all.
+
+    First by the bound. An AUC that chance may explain says less than how often answers changed with the record.
+    """
+    chance = 4 / math.sqrt(3 * draws)  # standard deviations of an AUC of half of the draws, without a difference
+    promise: list[tuple[float, float, float, float]] = []
+    for each in hopeful:
+        answers, first = _drawn(subject, each.pair, draws, rng)
+        bound, auc = alone(partial(glance, coding(answers, first).table(answers), first, delta), rng)
+        promise.append((bound, auc if auc > 0.5 + chance else 0.5, each.changed, auc))
+        if auc == 1.0:
             break
-    return [worlds[at] for at in sorted(promise, key=lambda at: promise[at], reverse=True)]
+    return [hopeful[at] for at in sorted(range(len(promise)), key=lambda at: promise[at], reverse=True)]
 
 
 def _probe(subject: Subject, pair: Worlds, draws: int, seed: int) -> Probe:
-    """Answers of both data sets, and of the first once more, from one stream of noise."""
-    sides = (pair.data, pair.neighbour, pair.data)
-    before, after, again = (_side(subject, d, pair.query, draws, np.random.default_rng([seed, 4])) for d in sides)
-    return Probe(before, after, again)
+    """Answers of both data sets, and of the first once more, from one stream of noise; a defence is known to use it."""
+
+    def answers(data: Dataset) -> Answers:
+        return alone(lambda rng: _side(subject, data, pair.query, draws, rng), np.random.default_rng([seed, 4]))
+
+    before = answers(pair.data)
+    return Probe(before, answers(pair.neighbour), answers(pair.data) if subject.own else before)
 
 
 def _drawn(subject: Subject, pair: Worlds, draws: int, rng: Rng) -> tuple[Answers, Bools]:
@@ -307,9 +324,9 @@ def subject(
     """A defence by name or specification, or a callable `release(data, query, rng)` as package.module:name."""
     head = name.partition("(")[0]
     if ":" in head:
-        release = _imported(name)
+        release = imported(name)
         return Subject(
-            name, _stated(name, epsilon, adjacency, delta), partial(_released, release), Logistic(), own=True
+            name, stated(name, epsilon, adjacency, delta), partial(answers_of, release), Logistic(), own=True
         )
     if head not in defences():
         raise JaliError(f"There is no defence {head!r}; there are {', '.join(defences())}, or a callable module:name.")
@@ -360,35 +377,3 @@ def _local(part: Any, data: Dataset) -> Explainer:
         return part  # type: ignore[no-any-return]
     public = type(part).example(part.epsilon, len(data.schema.columns)).public
     return dataclasses.replace(part, public=public)  # type: ignore[no-any-return]
-
-
-def _stated(name: str, epsilon: float | None, adjacency: Adjacency | None, delta: float | None) -> Guarantee:
-    """The claim about a user's own release is what the command line says."""
-    if epsilon is None:
-        raise JaliError(f"{name} makes no claim of its own: say which one to test, --epsilon 1 for example.")
-    relation: Adjacency = "replace-one" if adjacency is None else adjacency
-    given = Guarantee(f"as claimed for {name}", epsilon, relation, ("explanations",), per="release")
-    return given if delta is None else dataclasses.replace(given, delta=delta)
-
-
-def _released(release: Release, data: Dataset, query: Floats, count: int, rng: Rng) -> Answers:
-    """What as many calls of a user's own release return or raise."""
-    return called([partial(_call, release, data, query, rng)] * count)
-
-
-def _call(release: Release, data: Dataset, query: Floats, rng: Rng) -> Any:
-    return release(data, query[0].copy(), rng)
-
-
-def _imported(name: str) -> Release:
-    """A user's own release, by module and name."""
-    module, _, attribute = name.partition(":")
-    if not module or not attribute.isidentifier():
-        raise JaliError(f"A release of your own is written package.module:name, not {name!r}.")
-    try:
-        release = getattr(importlib.import_module(module), attribute)
-    except Exception as error:  # whatever a user's module may raise
-        raise JaliError(f"Cannot import {name!r}: {type(error).__name__}: {error}.") from error
-    if not callable(release):
-        raise JaliError(f"{name} must be callable as release(data, query, rng), and is {type(release).__name__}.")
-    return release  # type: ignore[no-any-return]
