@@ -5,7 +5,6 @@ from __future__ import annotations
 import decimal
 import functools
 import math
-import time
 
 import numpy as np
 import pytest
@@ -216,12 +215,16 @@ def test_half_the_noise_is_found_out_and_twice_the_noise_is_fine() -> None:
     ("multiplier", "pld", "rdp"),
     [(3.26, 2.255957, 2.465254), (1.29, 7.960195, 8.723010)],  # by 200 orders up to 1e7, in 60 to 90 seconds
 )
-def test_sums_over_sampled_rows_take_no_longer_than_others(multiplier: float, pld: float, rdp: float, caplog) -> None:
+def test_sums_over_sampled_rows_take_no_longer_than_others(
+    multiplier: float, pld: float, rdp: float, caplog, monkeypatch
+) -> None:
     dp = pytest.importorskip("dp_accounting")
     event = dp.SelfComposedDpEvent(dp.PoissonSampledDpEvent(0.1, dp.GaussianDpEvent(multiplier)), 300)
-    began = time.process_time()
+    orders = []
+    plain = dp.rdp.RdpAccountant
+    monkeypatch.setattr(dp.rdp, "RdpAccountant", lambda some, *rest: plain(orders.extend(some) or some, *rest))
     found = recomputed(claim(pld, delta=1e-5), event)
-    assert time.process_time() - began < 5
+    assert max(orders) <= 512  # an order costs a sum of as many terms: up to 1e7 it took a minute
     assert found.pld == pytest.approx(pld, rel=1e-3)
     assert rdp * 0.998 < found.rdp <= rdp
     assert found.holds

@@ -62,7 +62,18 @@ model = "logistic"
 game = "rotate(models=4)"
 trials = ["loss"]
 """
-LIBRARIES = ("numpy", "pandas", "scipy", "sklearn", "joblib", "threadpoolctl", "pydantic", "rich", "matplotlib", "jinja2")
+LIBRARIES = (
+    "numpy",
+    "pandas",
+    "scipy",
+    "sklearn",
+    "joblib",
+    "threadpoolctl",
+    "pydantic",
+    "rich",
+    "matplotlib",
+    "jinja2",
+)
 PROBES = ("numexpr", "bottleneck", "lz4", "psutil", "zstandard", "sitecustomize", "usercustomize", "pyarrow", "cupy")
 STANDARD = ("random", "json", "secrets", "tempfile", "pickle", "zipfile")
 
@@ -116,7 +127,9 @@ def plant(folder: Path, names: set[str]) -> None:
     plugin = folder / "plugin-1.0.dist-info"
     plugin.mkdir()
     (plugin / "METADATA").write_text("Metadata-Version: 2.1\nName: plugin\nVersion: 1.0\n")
-    (plugin / "entry_points.txt").write_text("[pydantic]\np = planted_plugin\n[matplotlib.backend]\nb = planted_plugin\n")
+    (plugin / "entry_points.txt").write_text(
+        "[pydantic]\np = planted_plugin\n[matplotlib.backend]\nb = planted_plugin\n"
+    )
     (folder / "planted_plugin.py").write_text(PLANTED)
     (folder / "matplotlibrc").write_text("backend: module://planted_plugin\n")
 
@@ -232,8 +245,14 @@ def test_a_release_that_is_typed_is_found_in_the_working_folder(tmp_path):
 # --- files ---------------------------------------------------------------------------------------------------------
 
 NAMING = {
-    "data": ["pwn:X", 'sample(pwn:X(), n=9)', "pwn.inner:X"],
-    "model": ["pwn:X", 'sklearn(estimator="pwn:X")', 'sklearn("pwn:X")', "sklearn('pwn')", 'tuned("pwn:X", grid="a=[1]")'],
+    "data": ["pwn:X", "sample(pwn:X(), n=9)", "pwn.inner:X"],
+    "model": [
+        "pwn:X",
+        'sklearn(estimator="pwn:X")',
+        'sklearn("pwn:X")',
+        "sklearn('pwn')",
+        'tuned("pwn:X", grid="a=[1]")',
+    ],
     "game": ["pwn:X(3)"],
     "explain": [["nice", "pwn:X"], ["k_anonymous(pwn:X(), k=2)"], ["k_anonymous(inner=k_anonymous(pwn:X))"]],
     "attack": [["pwn:X"], ["linkage", "threshold", "directed(pwn:X)"], ["vote(shadow=[pwn:X])", "vote(pwn:X)"]],

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from jali import toml
 from jali.core import JaliError
+from jali.vetting import foreign
 
 OWN = ("target", "favourable", "quasi", "groups", "sensitive")  # what only a file of one's own needs to be told
 SPECIFICATIONS = ("data", "model", "game", "explain", "attack", "knowledge", "signal")  # settings that name parts
@@ -78,7 +79,8 @@ class Config(BaseModel):
         if self.is_file():
             values["data"] = os.path.relpath(Path(self.base) / self.data, folder)
         told = {key: value for key, value in values.items() if value not in ("", [])}
-        return f"# Repeat with: jali audit audit.toml\n{toml.dumps(told)}"
+        own = any(foreign(setting, text) for setting in SPECIFICATIONS for text in self.specifications(setting))
+        return f"# Repeat with: jali audit audit.toml{' --trust' if own else ''}\n{toml.dumps(told)}"
 
 
 DEFAULT = Config(

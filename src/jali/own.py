@@ -7,8 +7,8 @@ of such a name in a folder that somebody else filled would run.
 from __future__ import annotations
 
 import contextlib
-import os
 import inspect
+import os
 import re
 import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -18,7 +18,9 @@ from types import FrameType, ModuleType
 from jali.errors import JaliError
 
 ImportPath = str  # package.module:name; a field of a part with this annotation names code
-KNOWN = ("sklearn",)  # packages whose classifiers anybody may name: they read no files, and their module checks the rest
+KNOWN = (
+    "sklearn",
+)  # packages whose classifiers anybody may name: they read no files, and their module checks the rest
 NAMED = re.compile(r"([\w-]+)(?:\.[\w-]+)*:\w")  # package.module:name, of which the package
 IMPORTING = ("importlib", "_frozen_importlib", "_frozen_importlib_external")  # what runs between a request and a finder
 
@@ -102,7 +104,7 @@ def _finders() -> list[Finder]:
 # --- what others wrote --------------------------------------------------------------------------------------------
 
 
-class Foreign(JaliError):
+class ForeignCodeError(JaliError):
     """A specification that somebody else wrote names a module whose code would run."""
 
     def __init__(self, text: str, module: str) -> None:
@@ -118,7 +120,7 @@ def admit(path: ImportPath, text: str, modules: Collection[str], packages: Colle
     """
     module = path.partition(":")[0]
     if module not in modules and module.partition(".")[0] not in packages:
-        raise Foreign(text, module)
+        raise ForeignCodeError(text, module)
 
 
 def source(module: str) -> str:
@@ -136,7 +138,8 @@ def source(module: str) -> str:
         if spec is None:
             raise ImportError(f"There is no module {module}.")
         path = list(spec.submodule_search_locations or ())
-    text = getattr(spec.loader, "get_source", lambda _: None)(module)
+        loader = spec.loader
+    text = getattr(loader, "get_source", lambda _: None)(module)
     if text is None:
         raise OSError(f"The source of {module} is not here.")
     return str(text)

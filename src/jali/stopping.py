@@ -1,4 +1,4 @@
-"""A run that is told to stop (Ctrl-C, SIGTERM, SIGHUP) ends in order: its workers too, and nothing half-made is left."""
+"""A run that is told to stop (Ctrl-C, SIGTERM, SIGHUP) ends in order, its workers too, and leaves nothing half-made."""
 
 from __future__ import annotations
 
@@ -55,17 +55,16 @@ def undisturbed() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-_run: int | None = None
+_leader: list[int] = []  # in a worker, the process that started it
 
 
 def run() -> int:
     """The process that began this run: this one, or the one that started this worker."""
-    return os.getpid() if _run is None else _run
+    return _leader[0] if _leader else os.getpid()
 
 
 def follow(process: int) -> None:
     """Make this process a worker of another one, which may end it."""
-    global _run
-    _run = process
+    _leader[:] = [process]
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})

@@ -136,7 +136,7 @@ def test_nullable_columns_without_gaps():
         (pd.array([0.5, None, 2, np.inf], dtype="Float64"), "'x' holds 2 missing"),
         (pd.to_datetime(["2020-01-01"] * 4), "'x' has type datetime64"),
         ([1j, 2j, 3j, 4j], "'x' has type complex128"),
-        ([1e300, -1e300, 1e300, 0.0], "'x' holds numbers up to 1e\\+300, too large"),
+        ([1e300, -1e300, 1e300, 0.0], "'x' holds numbers that are too large"),
     ],
 )
 def test_columns_that_cannot_be_used(column, message):
@@ -165,7 +165,7 @@ def test_targets_that_cannot_be_used(target, message):
 
 
 def test_favourable_class_must_exist():
-    with pytest.raises(JaliError, match=r"'good' is none of the classes of 'y': \['0', '1'\]"):
+    with pytest.raises(JaliError, match="'good' is none of the 2 classes of 'y': write it"):
         _frames.dataset(pd.DataFrame({"x": [1, 2], "y": [0, 1]}), "y", favourable="good")
 
 

@@ -130,15 +130,16 @@ def restored(
     Tensors are told apart by their order: libraries rename their layers from one version to the next.
     """
     text, names = str(arrays["architecture"][0]), sorted(name for name in arrays if name.startswith("state"))
-    part, modules = parts.build("model", text, modules), []
+    part = parts.build("model", text, modules)
+    networks: list[nn.Module] = []
     with one_thread("A network"):
         import torch
 
         with torch.random.fork_rng(devices=[]):  # a network starts from torch's own stream, which is not ours
             for j in range(len(arrays["architecture"])):
-                modules.append(part.network(encoding.schema))
-                load(modules[-1], [arrays[name][j] for name in names])
-    return TorchEnsemble(encoding, tuple(modules), text)
+                networks.append(part.network(encoding.schema))
+                load(networks[-1], [arrays[name][j] for name in names])
+    return TorchEnsemble(encoding, tuple(networks), text)
 
 
 def state(module: nn.Module) -> list[npt.NDArray[Any]]:
