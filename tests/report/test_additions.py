@@ -60,8 +60,8 @@ def test_nothing_found_is_said_of_the_attacks_tried_with_what_could_have_been_fo
 def test_an_audit_in_which_nothing_could_be_seen_says_so() -> None:
     row = contrast(-0.35, 0.35, "auc")
     assert told(row, *sides(row, 0.55)) == (
-        "no attack tried found that the explanation adds anything in AUC; this audit is too small and could not have "
-        "found any addition"
+        "no attack tried found that the explanation adds anything in AUC; this audit could not have found any "
+        "addition that is possible here"
     )
 
 

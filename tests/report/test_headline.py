@@ -68,6 +68,12 @@ def test_an_attacker_may_ignore_an_explanation_that_hurts() -> None:
     assert strongest(Results(rows=[tied, hurt]))[0] == hurt
 
 
+def test_the_rate_is_that_of_the_explanation_even_if_the_score_alone_resolves_a_lower_one() -> None:
+    both = attack("tpr@0.01", 0.05, low=0.04, high=0.06)
+    alone = [attack(m, 0.03, channel="score", low=0.02, high=0.04) for m in ("tpr@0.001", "tpr@0.01")]
+    assert strongest(Results(rows=[*alone, both]))[0] == both
+
+
 def test_chance_is_not_claimed_where_another_attack_does_better() -> None:
     lira = Row(kind="attack", metric="auc", channel="explanation", attack="lira", value=0.6, low=0.55, high=0.65)
     page = headline(Results(rows=[attack("auc", 0.5, low=0.48, high=0.52), lira]))

@@ -159,7 +159,7 @@ class _Told:
         if len(known) < len(found):
             return "this audit cannot say what it could have found"
         if math.inf in known:
-            return "this audit is too small and could not have found any addition"
+            return "this audit could not have found any addition that is possible here"
         widest = rows[found.index(max(known))]
         mine = [self._least(r) for r in auc if r.explainer in _names(rows)]
         same = max((x for x in mine if x is not None), default=math.inf)

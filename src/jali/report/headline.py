@@ -94,13 +94,18 @@ def strongest(results: Results) -> tuple[Row | None, int]:
     attacks = _pooled(results)
     for channel in PREFERRED:
         seen = [r for r in attacks if r.channel == channel]
-        ignoring = [r for r in attacks if seen and r.channel == channel.removesuffix("+explanation") != channel]
-        pool = [r for r in (*seen, *ignoring) if "joint" in r.attack] or seen
+        pool = [r for r in seen if "joint" in r.attack] or seen
         for metric in (*RATES, "auc"):
             rows = [r for r in pool if r.metric == metric]
             if rows:
+                rows += [r for r in attacks if r.metric == metric and _ignores(r, channel)]
                 return max(rows, key=lambda r: r.value or 0.0), len(rows)
     return None, 0
+
+
+def _ignores(row: Row, channel: str) -> bool:
+    """Whether a joint attack sees the prediction of this channel without its explanation."""
+    return "joint" in row.attack and f"{row.channel}+explanation" == channel
 
 
 def _pooled(results: Results) -> list[Row]:

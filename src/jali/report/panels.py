@@ -23,8 +23,8 @@ LETTER, LINE = 7.2, 13.0  # room that a letter and a line of a note take, in pix
 READING = {
     "roc": "Members identified at each share of false accusations, both axes logarithmic, with intervals as bands. The "
     "dashed diagonal is chance; in the grey region there are too few outsiders to tell.",
-    "distances": "Densities of the log distance of members and of others; where they coincide, the distance tells "
-    "nothing.",
+    "distances": "Densities of the log distance of members and of others; where they coincide, no threshold "
+    "on the distance tells them apart.",
     "thresholds": "Balanced accuracy for each threshold, given as the share of records below it; the dashed line is "
     "chance.",
     "trade": "Each point is one setting, with 95 % intervals both ways.",
