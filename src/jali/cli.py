@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn, Optional
+from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
 
-from jali import __version__, own, stopping
+from jali import __version__, own, stopping, terminal
 from jali.errors import JaliError
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from jali.config import Config
     from jali.experiment import Machine, Watch
     from jali.front import Audit
@@ -79,9 +73,9 @@ def audit(
     config = _config(file, typed)
     trusted = SPECIFICATIONS if trust else tuple(typed)
     own.expect(text for setting in SPECIFICATIONS if setting in trusted for text in config.specifications(setting))
-    with _writable(out):
+    with terminal.writable(out):
         _show_schema(config, show_values)
-        with _watching() as watch:
+        with terminal.watching() as watch:
             found = from_config(config, _machine(out, workers, watch), show_values, trusted)
         _finish(found, out)
 
@@ -104,8 +98,8 @@ def attack(
     if as_released and (attack or raw or low):
         raise JaliError("--as-released fixes attack, scale and orientation: leave --attack, --raw and --low out.")
     own.expect(attack or ())
-    with _writable(out):
-        with _watching() as watch:
+    with terminal.writable(out):
+        with terminal.watching() as watch:
             machine = _machine(out, workers, watch)
             if as_released:
                 found = with_conventions(file, as_released)
@@ -129,7 +123,7 @@ def list_parts(
     table = Table(box=None, show_header=False)
     for name in parts.names(kind):  # type: ignore[arg-type]
         table.add_row(f"[bold]{name}[/]", escape(parts.summary(kind, name)))  # type: ignore[arg-type]
-    _console().print(table)
+    terminal.console().print(table)
 
 
 @app.command()
@@ -182,13 +176,13 @@ def reproduce(
         raise JaliError("--judge takes all studies of the earlier run: drop --only.")
     told = claims.read(paper, trust)
     own.expect(text for _, text in told.specifications() if trust)
-    with _writable(out), _watching() as watch:
+    with terminal.writable(out), terminal.watching() as watch:
         if judge is not None:
             found = engine.judge_again(told, paper, judge)
         else:
             found = engine.reproduce(told, paper, scale, only or (), _machine(out, workers, watch))
         path = engine.save(found, out)
-    console = _console()
+    console = terminal.console()
     console.print(reproduction.table(found))
     console.print(f"Page: {path}", markup=False, highlight=False, soft_wrap=True)
 
@@ -217,12 +211,12 @@ def verify(
     if out is not None and out.is_dir():
         raise JaliError(f"Cannot write to {out}: it is a folder; name a .json file with --out.")
     own.expect([name])
-    with _watching() as watch:
+    with terminal.watching() as watch:
         watch(f"drawing from {name}")
         found = engine.verify(engine.subject(name, epsilon, adjacency, delta), None, draws, seed)  # type: ignore[arg-type]
     if out is not None:
         write_text(out, found.model_dump_json(indent=1))
-    _console().print(verification.text(found), markup=False, highlight=False, soft_wrap=True)
+    terminal.console().print(verification.text(found), markup=False, highlight=False, soft_wrap=True)
     if verification.EXIT[found.verdict]:
         raise SystemExit(verification.EXIT[found.verdict])
 
@@ -239,7 +233,7 @@ def data_list(context: typer.Context) -> None:
     table = Table("data set", "here", "origin", "licence", box=None, pad_edge=False)
     for entry in catalogue():
         table.add_row(entry.name, entry.state, entry.origin, entry.licence)
-    _console().print(table)
+    terminal.console().print(table)
 
 
 @data_app.command()
@@ -254,7 +248,7 @@ def fetch(name: Annotated[str, typer.Argument(help="A data set of `jali data`.")
         typer.echo(f"{name} is embedded: there is nothing to fetch.")
         return
     for remote in source.files:
-        with _watching() as watch:
+        with terminal.watching() as watch:
             path = _files.fetch(remote, _files.folders()[0], watch(remote.path))
         typer.echo(f"{remote.path}: {path}")
 
@@ -298,53 +292,6 @@ def _machine(out: Path, workers: int, watch: Watch) -> Machine:
     return Machine(workers=workers or cores(), store=store_in(out), watch=watch)
 
 
-@contextlib.contextmanager
-def _writable(out: Path) -> Iterator[None]:
-    """Fail before the work, not after it, and leave neither workers nor anything unfinished nor an empty folder."""
-    from jali import parallel
-    from jali.store import sweep
-
-    try:
-        fresh = not out.exists()
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise JaliError(f"Cannot write to {out}: {error.strerror}; choose another folder with --out.") from None
-    if not os.access(out, os.W_OK):
-        raise JaliError(f"Cannot write to {out}: it is not writable; choose another folder with --out.")
-    try:
-        yield
-    except stopping.Stopped:
-        with stopping.undisturbed():
-            parallel.stop()
-            sweep(out)
-        raise
-    finally:
-        if fresh and not any(out.iterdir()):
-            out.rmdir()
-
-
-@contextlib.contextmanager
-def _watching() -> Iterator[Watch]:
-    """Progress bars on a terminal, silence in a pipe; whatever is printed meanwhile is erased with the bars."""
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    console = Console(stderr=True)
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.percentage:>3.0f} %"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
-
-        def watch(label: str) -> Any:
-            task = bars.add_task(label, total=None)
-            return lambda done, total: bars.update(task, completed=done, total=total)
-
-        yield watch
-
-
 def _show_schema(config: Config, show_values: bool) -> None:
     """Print what was inferred from a user's own file."""
     if not config.is_file():
@@ -352,14 +299,14 @@ def _show_schema(config: Config, show_values: bool) -> None:
     from jali import parts
     from jali.report import schema
 
-    _console().print(schema.table(parts.build("data", config.source()).load().schema, show_values))
+    terminal.console().print(schema.table(parts.build("data", config.source()).load().schema, show_values))
 
 
 def _finish(found: Audit, out: Path) -> None:
     from jali.report import text, words
 
     path = found.save(out)
-    console = _console()
+    console = terminal.console()
     for table in text.tables(found.results):
         console.print(table)
     console.print(text.summary(found.results), markup=False, highlight=False)
@@ -378,25 +325,12 @@ def _finish(found: Audit, out: Path) -> None:
         raise SystemExit(3)
 
 
-def _console() -> Console:
-    from rich.console import Console
-
-    return Console(width=None if sys.stdout.isatty() else 140)
-
-
 def main() -> None:
     """Run the command line; anything the user can put right is one sentence and exit code 2."""
     with own.beside(), stopping.orderly():
         try:
             app()
         except JaliError as error:
-            _complain(f"Error: {error}", 2)
+            terminal.complain(f"Error: {error}", 2)
         except stopping.Stopped as stop:
-            _complain("Stopped; run the same command again to go on.", 128 + stop.number)
-
-
-def _complain(sentence: str, code: int) -> NoReturn:
-    from rich.console import Console
-
-    Console(stderr=True).print(sentence, markup=False, highlight=False, soft_wrap=True)
-    raise SystemExit(code)
+            terminal.complain("Stopped; run the same command again to go on.", 128 + stop.number)

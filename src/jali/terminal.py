@@ -1,0 +1,80 @@
+"""The terminal and the folder of a run: progress, one sentence for a mistake, and nothing left behind."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from jali import stopping
+from jali.errors import JaliError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from jali.experiment import Watch
+
+
+@contextlib.contextmanager
+def writable(out: Path) -> Iterator[None]:
+    """Fail before the work, not after it, and leave neither workers nor anything unfinished nor an empty folder."""
+    from jali import parallel
+    from jali.store import sweep
+
+    try:
+        fresh = not out.exists()
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise JaliError(f"Cannot write to {out}: {error.strerror}; choose another folder with --out.") from None
+    if not os.access(out, os.W_OK):
+        raise JaliError(f"Cannot write to {out}: it is not writable; choose another folder with --out.")
+    try:
+        yield
+    except stopping.Stopped:
+        with stopping.undisturbed():
+            parallel.stop()
+            sweep(out)
+        raise
+    finally:
+        if fresh and not any(out.iterdir()):
+            out.rmdir()
+
+
+@contextlib.contextmanager
+def watching() -> Iterator[Watch]:
+    """Progress bars on a terminal, silence in a pipe; whatever is printed meanwhile is erased with the bars."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    stderr = Console(stderr=True)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f} %"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=stderr, transient=True, disable=not stderr.is_terminal) as bars:
+
+        def watch(label: str) -> Any:
+            task = bars.add_task(label, total=None)
+            return lambda done, total: bars.update(task, completed=done, total=total)
+
+        yield watch
+
+
+def console() -> Console:
+    """Standard output, as wide as the terminal; 140 columns in a pipe."""
+    from rich.console import Console
+
+    return Console(width=None if sys.stdout.isatty() else 140)
+
+
+def complain(sentence: str, code: int) -> NoReturn:
+    """Say one sentence on standard error and exit."""
+    from rich.console import Console
+
+    Console(stderr=True).print(sentence, markup=False, highlight=False, soft_wrap=True)
+    raise SystemExit(code)
