@@ -18,9 +18,8 @@ from types import FrameType, ModuleType
 from jali.errors import JaliError
 
 ImportPath = str  # package.module:name; a field of a part with this annotation names code
-KNOWN = (
-    "sklearn",
-)  # packages whose classifiers anybody may name: they read no files, and their module checks the rest
+# Packages whose classifiers anybody may name: they read no files. `models.sklearn` checks that it is a classifier.
+KNOWN = ("sklearn",)
 NAMED = re.compile(r"([\w-]+)(?:\.[\w-]+)*:\w")  # package.module:name, of which the package
 IMPORTING = ("importlib", "_frozen_importlib", "_frozen_importlib_external")  # what runs between a request and a finder
 
