@@ -79,7 +79,7 @@ def test_fields_and_models_come_back():
     assert parts.build("model", parts.spec(part, every=True)) == part
     data = bars()
     nets = tuned().fit(data, members(90, 1), streams(1))
-    back = restore(nets.arrays(), Encoding(data.schema))
+    back = restore(nets.arrays(), Encoding(data.schema), parts.modules(tuned()))
     np.testing.assert_array_equal(back.logits(data.X), nets.logits(data.X))
 
 
