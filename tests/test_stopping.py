@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 import uuid
 from pathlib import Path
@@ -80,7 +81,11 @@ def test_what_workers_left_unfinished_is_removed_and_nothing_else(tmp_path):
 
 
 def test_a_signal_waits_for_what_must_be_finished():
+    """Also where another thread gets it, which does not block it."""
     steps = []
+    over = threading.Event()
+    other = threading.Thread(target=over.wait)
+    other.start()
 
     def work() -> None:
         with stopping.undisturbed():
@@ -91,5 +96,7 @@ def test_a_signal_waits_for_what_must_be_finished():
     before = signal.getsignal(signal.SIGTERM)
     with stopping.orderly(), pytest.raises(stopping.Stopped) as stop:
         work()
+    over.set()
+    other.join()
     assert (steps, stop.value.number) == (["finished"], signal.SIGTERM)
     assert signal.getsignal(signal.SIGTERM) == before

@@ -333,4 +333,5 @@ def main() -> None:
         except JaliError as error:
             terminal.complain(f"Error: {error}", 2)
         except stopping.Stopped as stop:
+            stopping.ignore()
             terminal.complain("Stopped; run the same command again to go on.", 128 + stop.number)

@@ -8,9 +8,10 @@ import signal
 import threading
 from collections.abc import Iterator
 from types import FrameType
-from typing import NoReturn
 
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+
+MASKS = hasattr(signal, "pthread_sigmask")
 
 
 class Stopped(BaseException):
@@ -35,24 +36,44 @@ def orderly() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _stop(number: int, _: FrameType | None) -> NoReturn:
-    raise Stopped(number)
+def _stop(number: int, _: FrameType | None) -> None:
+    if _busy:
+        _waiting.append(number)
+    else:
+        raise Stopped(number)
+
+
+def ignore() -> None:
+    """Ignore further signals that ask for the end, until `orderly` is left: the end is near."""
+    for number in SIGNALS:
+        if signal.getsignal(number) is _stop:
+            signal.signal(number, signal.SIG_IGN)
+
+
+_busy: list[object] = []  # one item for each `undisturbed` that is not left yet
+_waiting: list[int] = []  # signals that came meanwhile
 
 
 @contextlib.contextmanager
 def undisturbed() -> Iterator[None]:
     """Let signals that ask for the end wait, so that what is begun here is finished or not begun.
 
-    Processes started here never get Ctrl-C and SIGHUP: whoever started them ends them. They call `follow`.
+    They are also blocked, for the sake of processes that are started here: these never get Ctrl-C and SIGHUP, since
+    whoever started them ends them; they call `follow`. Blocking alone is not enough, because another thread may get a
+    signal, and the main thread is then told.
     """
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+    _busy.append(None)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS) if MASKS else None
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        if before is not None:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        _busy.pop()
+        if _waiting and not _busy:
+            number = _waiting[0]
+            _waiting.clear()
+            raise Stopped(number)
 
 
 _leader: list[int] = []  # in a worker, the process that started it
@@ -66,5 +87,5 @@ def run() -> int:
 def follow(process: int) -> None:
     """Make this process a worker of another one, which may end it."""
     _leader[:] = [process]
-    if hasattr(signal, "pthread_sigmask"):
+    if MASKS:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
