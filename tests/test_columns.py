@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from jali import measures, parts
-from jali.columns import TILE, Channel, Roles, observe
-from jali.explanation import Counterfactual
+from jali.columns import TILE, Channel, Roles, observe, tile_numbers, tiles
+from jali.explanation import Attribution, Counterfactual
 from jali.models.logistic import Logistic
+from jali.stats.roc import auc
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ def channel(explainer=None) -> Channel:
 def some(n: int, seed: int = 1):
     """A third of the records, nobody of the second tile."""
     asked = np.random.default_rng(seed).random(n) < 1 / 3
-    asked[TILE : 2 * TILE] = False
+    asked[tile_numbers(n) == 1] = False
     return asked
 
 
@@ -53,11 +54,35 @@ def test_only_who_is_asked_about_is_shown_and_an_empty_tile_is_no_call():
     asked, recorder = some(len(data)), Recorder()
     out = observe(model, data, Roles(member, asked, asked), channel(recorder), 0, 0)
     assert len(recorder.calls) == 3
-    np.testing.assert_array_equal(np.concatenate(recorder.calls), data.X[asked])
+    shown = np.concatenate([rows for _, rows in tiles(asked)])
+    np.testing.assert_array_equal(np.sort(shown), np.flatnonzero(asked))
+    np.testing.assert_array_equal(np.concatenate(recorder.calls), data.X[shown])
     assert not out["observed"][:, ~asked].any()
     assert not out["value"][:, ~asked].any()
     prediction = observe(model, data, Roles(member, asked, asked), channel(), 0, 0)
     np.testing.assert_array_equal(prediction["observed"], np.tile(asked, (len(prediction["value"]), 1)))
+
+
+@dataclass(frozen=True)
+class Moody:
+    """Attributions with one draw for all records that are explained together."""
+
+    gives: ClassVar[str] = "attribution"
+    reads: ClassVar[frozenset[str]] = frozenset()
+
+    def explain(self, model, X, schema, owner, rng):
+        return Attribution(np.full(X.shape, rng.normal()))
+
+
+def test_what_a_tile_shares_does_not_tell_members_that_come_first():
+    """Members are the first half of the rows; a draw for every tile of neighbours in the table would tell them."""
+    data, _, model = setting(4 * TILE)
+    first, everybody = np.arange(len(data)) < len(data) // 2, np.ones(len(data), bool)
+    moody = Channel(Moody(), (parts.build("signal", "attribution_l1"),))
+    for seed in range(5):
+        value = observe(model, data, Roles(first, everybody, ~everybody), moody, seed, 0)["value"][0]
+        assert len(np.unique(value)) == 4
+        assert abs(auc(value, first) - 0.5) < 0.08
 
 
 @pytest.mark.parametrize("text", ["linear_recourse", "growing_spheres(samples=40)"])

@@ -9,12 +9,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from jali.core import Bools, Floats, Ints
 from jali.mechanisms import CallsDifferError
 
 MOST_KINDS = 20  # kinds of answers with a column of their own: exceptions, shapes
 MOST_COLUMNS = 400  # numbers of one answer that are looked at: those that differ most while choosing
+EXACT = 2**53  # whole numbers up to here are floats
+HALF = 2**24 - 1
 LARGE = 1e100  # so that squares are finite
 NUMBERS = "numbers of shape"
 NONE = "it returned None"
@@ -94,9 +97,14 @@ class Probe:
 
     @property
     def silent(self) -> bool:
-        """Whether every answer is the same failure: no finite number, and of one kind on both sides."""
+        """Whether every answer is the same failure: no finite number, and of one kind on both sides.
+
+        An exception whose text is always the same on one side and another one on the other side is an answer.
+        """
         both = joined(self.before, self.after)
-        return not both.finite().any() and len({_stem(kind) for kind in both.kind}) == 1
+        texts = set(self.before.kind), set(self.after.kind)
+        told = texts[0] != texts[1] and len(texts[0]) == len(texts[1]) == 1
+        return not both.finite().any() and len({_stem(kind) for kind in both.kind}) == 1 and not told
 
     @property
     def failed(self) -> bool:
@@ -126,7 +134,7 @@ def _one(call: Callable[[], Any]) -> tuple[Floats, str]:
         value = call()
     except CallsDifferError:  # a finding of the check that called, not an answer
         raise
-    except Exception as error:  # whatever a user's code may raise
+    except (Exception, SystemExit) as error:  # whatever a user's code may raise
         return none, f"it raised {type(error).__name__}: {error}".rstrip(": ")
     if value is None:
         return none, NONE
@@ -136,10 +144,20 @@ def _one(call: Callable[[], Any]) -> tuple[Floats, str]:
             raise TypeError
         if raw.dtype.kind == "c":
             raw = np.stack([raw.real, raw.imag])
+        if raw.dtype.kind in "iuO" and (exact := _whole(raw)) is not None:
+            raw = exact
         numbers = raw.astype(np.float64)
     except (TypeError, ValueError, OverflowError):
         return none, f"it returned {type(value).__name__}, which is not made of numbers"
     return numbers.ravel(), f"{NUMBERS} {numbers.shape}"
+
+
+def _whole(raw: npt.NDArray[Any]) -> npt.NDArray[Any] | None:
+    """Whole numbers too large for a float as their upper and lower halves; None where all of them fit."""
+    values = [int(v) for v in raw.ravel()]
+    if all(abs(v) <= EXACT for v in values):
+        return None
+    return np.array([[v >> 48, (v >> 24) & HALF, v & HALF] for v in values], dtype=object)
 
 
 # --- one table for a statistic to learn from -----------------------------------------------------------------------

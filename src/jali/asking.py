@@ -93,15 +93,18 @@ def usual(explainers: Sequence[Explainer], knowledge: Any = "") -> tuple[Inquest
     return inquests([parts.build("inquiry", LINKAGE)] if shown else [], shown, knowledge)
 
 
-def untried(explainers: Sequence[Explainer], data: Dataset) -> list[str]:
-    """A warning where rows of people are released and nothing says how these can be found."""
-    shown = [parts.spec(e) for e in explainers if shows_people(e)]
-    if not shown or identifiable(data):
+def untried(explainers: Sequence[Explainer], inquests: Sequence[Inquest], data: Dataset) -> list[str]:
+    """A warning where rows of people are released and nobody tried to find these people."""
+    tried = [inquest.explainer for inquest in inquests if inquest.inquiry.links]
+    shown = [parts.spec(e) for e in explainers if shows_people(e) and e not in tried]
+    if not shown:
         return []
-    return [
-        f"{' and '.join(shown)} shows rows of real people. Whether these can be found was not tried, because no column "
-        "is marked as one by which they are known (--quasi, or role quasi)."
-    ]
+    why = (
+        "because the attacks were named and linkage is not among them (--attack linkage)"
+        if identifiable(data)
+        else "because no column is marked as one by which they are known (--quasi, or role quasi)"
+    )
+    return [f"{' and '.join(shown)} shows rows of real people. Whether these can be found was not tried, {why}."]
 
 
 def inquests(inquiries: Sequence[Inquiry], explainers: Sequence[Explainer], knowledge: Any = "") -> tuple[Inquest, ...]:

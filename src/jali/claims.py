@@ -311,7 +311,7 @@ def _parsed(name: str, file: Any) -> Paper:
         return Paper(**told | {"studies": _inherited(told.get("studies", {}))})
     except OSError as error:
         raise JaliError(f"Cannot read {name}: {error.strerror}.") from None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # not UTF-8, not TOML, or beyond any measure
         raise JaliError(f"{name} is not valid TOML: {error}.") from None
     except ValidationError as error:
         first = error.errors()[0]

@@ -1,8 +1,10 @@
 """One column of the game at a time: train a model, explain it tile by tile, keep the signals, forget the rest.
 
-A tile is 256 records of one model: the unit of arithmetic and of randomness, with the stream (seed, stage, column,
-tile). Workers get blocks of columns, so neither their number nor the size of a block changes a bit. Of a tile, only
-the records that are asked about are shown to the model and its explainer; the rest is not observed.
+A tile is 256 random records of one model: the unit of arithmetic and of randomness, with the stream (seed, stage,
+column, tile). Explainers may share draws within a tile, so tiles must not follow the order of the rows: where members
+come first, what a tile shares would tell them. Workers get blocks of columns, so neither their number nor the size of a
+block changes a bit. Of a tile, only the records that are asked about are shown to the model and its explainer; the rest
+is not observed.
 """
 
 from __future__ import annotations
@@ -170,16 +172,29 @@ def observe(model: Model, data: Dataset, roles: Roles, channel: Channel, seed: i
 
 
 def tiles(asked: Bools) -> Iterator[tuple[int, Ints]]:
-    """Number and rows of every tile in which somebody is asked about."""
-    for tile, start in enumerate(range(0, len(asked), TILE)):
-        rows = start + np.flatnonzero(asked[start : start + TILE])
-        if len(rows):
-            yield tile, rows
+    """Number and rows, in ascending order, of every tile in which somebody is asked about."""
+    number = tile_numbers(len(asked))
+    order = np.argsort(number, kind="stable")
+    for tile, rows in enumerate(np.split(order, np.arange(TILE, len(order), TILE))):
+        some = rows[asked[rows]]
+        if len(some):
+            yield tile, some
+
+
+def tile_numbers(records: int) -> Ints:
+    """The tile (N,) of each of so many records: the same for all models, seeds and games of a table of this size.
+
+    >>> tile_numbers(1000).max(), np.bincount(tile_numbers(1000)).tolist()
+    (np.int64(3), [256, 256, 256, 232])
+    """
+    shuffled = np.random.default_rng(records).permutation(records)
+    return np.asarray(shuffled // TILE)
 
 
 def company(model: Model, data: Dataset, inside: Bools) -> float:
     """How much outputs change when members and non-members of the first tile are evaluated apart, not together."""
-    X, mine = data.X[:TILE], inside[:TILE]
+    first = tile_numbers(len(data)) == 0
+    X, mine = data.X[first], inside[first]
     together, worst = model.logits(X), 0.0
     for side in (mine, ~mine):
         if side.any():

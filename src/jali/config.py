@@ -100,7 +100,7 @@ def read(path: Path) -> Config:
         return checked(told | {"file": str(path), "base": str(path.parent)})
     except OSError as error:
         raise JaliError(f"Cannot read {path}: {error.strerror}.") from None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # not UTF-8, not TOML, or beyond any measure
         raise JaliError(f"{path} is not valid TOML: {error}.") from None
 
 

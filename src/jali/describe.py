@@ -173,6 +173,31 @@ def twins(data: Dataset, game: Game) -> list[str]:
     return [text] if most else []
 
 
+def several_rows(data: Dataset) -> list[str]:
+    """A warning where people have several rows: intervals and resolution count rows."""
+    if data.groups is None or len(np.unique(data.groups)) == len(data):
+        return []
+    return [
+        f"The {len(data):,} rows are those of {len(np.unique(data.groups)):,} people. Intervals and false-positive "
+        "rates count rows as if each were a person of its own: read the intervals as too narrow."
+    ]
+
+
+def left_out(game: Game) -> list[str]:
+    """A warning where a game with one target does not judge everybody it was given."""
+    if len(game.targets) != 1 or game.asked is None:
+        return []
+    inside = game.member[:, game.targets[0]]
+    judged = game.scored[:, 0]
+    if judged.all():
+        return []
+    return [
+        f"Of {int(inside.sum()):,} members {int((inside & judged).sum()):,} are judged, and of "
+        f"{int((~inside).sum()):,} others {int((~inside & judged).sum()):,}: one side is much larger, or others have "
+        "rows among the members. Those who are judged are drawn at random."
+    ]
+
+
 def sizes(game: Game, data: Dataset | None = None) -> dict[str, Any]:
     """Sizes a reader needs."""
     members = game.member[:, game.targets].sum(axis=0)

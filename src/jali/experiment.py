@@ -14,7 +14,7 @@ import numpy.typing as npt
 from jali import asked, parts, sanity
 from jali.columns import GAME, JUDGE, Block, Channel, Roles, digest, run_block, stream
 from jali.core import Attack, Dataset, Design, Evidence, Floats, Game, Guesses, JaliError, Signal, Source, Trainer
-from jali.describe import exposed, groups, measures, sensitive, sizes, twins
+from jali.describe import exposed, groups, left_out, measures, sensitive, several_rows, sizes, twins
 from jali.explanation import Explainer
 from jali.inquests import FACT, FAILED, Inquest
 from jali.judge import Trial, contrast_rows, curve, group_rows, guess, paired, paired_rows, rows_of, unresolved
@@ -188,7 +188,7 @@ def _key(experiment: Experiment, data: Dataset) -> str:
 
 
 def _warnings(experiment: Experiment, given: Promises, data: Dataset, game: Game) -> list[str]:
-    return [*cautions(experiment), *voided(given), *twins(data, game)]
+    return [*cautions(experiment), *voided(given), *twins(data, game), *several_rows(data), *left_out(game)]
 
 
 def cautions(experiment: Experiment) -> list[str]:

@@ -215,7 +215,7 @@ def _run(experiment: Experiment, machine: Machine, config: Config, show_values: 
     if show_values:
         _reveal(experiment, machine, outcome)
     if outcome.data is not None:
-        outcome.results.warnings += asking.untried(experiment.explain, outcome.data)
+        outcome.results.warnings += asking.untried(experiment.explain, experiment.inquest, outcome.data)
     if experiment.inquest and outcome.data is not None:
         _add(outcome.results, _held(replace(experiment, explain=(), signal=()), machine, outcome.data))
     return finished(outcome, config, experiment.inquest)
@@ -314,7 +314,11 @@ def _shadows_held(game: Game) -> str:
     if not inside.any():
         return f"{many} shadow models, none trained on a record that is judged: an outsider without candidates"
     share = f"{100 * float(inside.mean()):.0f} %"
-    return f"all {int(scored.sum()):,} candidates, and {many} shadow models, each trained on about {share} of these"
+    known = int((game.member[:, game.shadows[0]].all(axis=1) & ~scored).sum())
+    more = f" and on {known:,} members it knows, who are not judged" if known else ""
+    return (
+        f"all {int(scored.sum()):,} candidates, and {many} shadow models, each trained on about {share} of these{more}"
+    )
 
 
 def _tables(

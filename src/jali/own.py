@@ -20,6 +20,7 @@ from jali.errors import JaliError
 ImportPath = str  # package.module:name; a field of a part with this annotation names code
 # Packages whose classifiers anybody may name: they read no files. `models.sklearn` checks that it is a classifier.
 KNOWN = ("sklearn",)
+SAFE = "PYTHONSAFEPATH"  # Python leaves the working folder, or that of a script, off its path where this is set
 NAMED = re.compile(r"([\w-]+)(?:\.[\w-]+)*:\w")  # package.module:name, of which the package
 IMPORTING = ("importlib", "_frozen_importlib", "_frozen_importlib_external")  # what runs between a request and a finder
 
@@ -65,7 +66,11 @@ def _asking() -> str:
 
 @contextlib.contextmanager
 def beside() -> Iterator[None]:
-    """Look up what is typed in the folder where it is typed, as long as this lasts."""
+    """Look up what is typed in the folder where it is typed, as long as this lasts.
+
+    Libraries may start Python processes of their own (scikit-learn does with n_jobs); the folder is off their path too.
+    """
+    os.environ[SAFE] = "1"
     try:
         folder = os.getcwd()
     except FileNotFoundError:  # the folder was removed: there is nothing in it
@@ -118,7 +123,10 @@ def admit(path: ImportPath, text: str, modules: Collection[str], packages: Colle
     >>> admit("sklearn.tree:DecisionTreeClassifier", "tree", (), ("sklearn",))
     """
     module = path.partition(":")[0]
-    if module not in modules and module.partition(".")[0] not in packages:
+    first, *inner = module.split(".")
+    # What a package keeps for itself, its tests above all, is not meant to be imported and may do anything.
+    private = any(name.startswith(("_", "test", "conftest")) for name in inner)
+    if module not in modules and (first not in packages or private):
         raise ForeignCodeError(text, module)
 
 

@@ -40,7 +40,7 @@ def imported(name: str) -> Release:
         raise JaliError(f"A release of your own is written package.module:name, not {name!r}.")
     try:
         release = getattr(importlib.import_module(module), attribute)
-    except Exception as error:  # whatever a user's module may raise
+    except (Exception, SystemExit) as error:  # whatever a user's module may raise
         raise JaliError(f"Cannot import {name!r}: {type(error).__name__}: {error}.") from error
     if not callable(release):
         raise JaliError(f"{name} must be callable as release(data, query, rng), and is {type(release).__name__}.")

@@ -69,15 +69,15 @@ def _results(run: Callable[[Task], Result], tasks: Sequence[Task], workers: int)
 @contextlib.contextmanager
 def _elsewhere() -> Iterator[None]:
     """Start Python without the working folder on its path: `python -m`, as workers are started, puts it first."""
-    before = os.environ.get("PYTHONSAFEPATH")
-    os.environ["PYTHONSAFEPATH"] = "1"
+    before = os.environ.get(own.SAFE)
+    os.environ[own.SAFE] = "1"
     try:
         yield
     finally:
         if before is None:
-            os.environ.pop("PYTHONSAFEPATH", None)
+            os.environ.pop(own.SAFE, None)
         else:
-            os.environ["PYTHONSAFEPATH"] = before
+            os.environ[own.SAFE] = before
 
 
 def _begin(places: Places, run: int) -> None:

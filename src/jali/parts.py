@@ -50,6 +50,7 @@ TOKEN = re.compile(
     r"\s*(?:(?P<string>\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*')|(?P<number>-?\d[\w.+-]*|-?\.\d[\w.+-]*)"
     r"|(?P<name>[A-Za-z_][\w.]*(?::[A-Za-z_]\w*)?)|(?P<mark>[()\[\],=]))"
 )
+DEEPEST = 100  # brackets of one specification
 RUN = uuid.uuid4().hex
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "torch", "shap", "captum", "opacus", "transformers")
 WORDS = {"true": True, "false": False, "none": None, "True": True, "False": False, "None": None}
@@ -76,6 +77,8 @@ def build(kind: PartKind, text: str, modules: Collection[str] | None = None) -> 
     'shrunken'
     """
     tokens = _tokens(text)
+    if sum(word in "([" for _, word in tokens) > DEEPEST:
+        raise JaliError(f"Cannot read {text[:40]!r}…: it has more than {DEEPEST} brackets.")
     part, rest = _value(kind, tokens, _Told(text, modules))
     if rest:
         raise JaliError(f"Cannot read {text!r}: {rest[0][1]!r} is left over.")

@@ -14,7 +14,7 @@ from itertools import islice
 import numpy as np
 from scipy.special import softmax
 
-from jali.columns import EXPLAIN, TILE, Channel, look, models_of, stream
+from jali.columns import EXPLAIN, Channel, look, models_of, stream, tile_numbers
 from jali.core import Dataset, Floats, Game, Ints, Model
 from jali.experiment import Experiment, Machine, Outcome, blocks
 from jali.explanation import Explainer
@@ -102,7 +102,8 @@ class _Asked:
     def seen(self, model: Model, explainer: Explainer, record: int, column: int) -> _Seen:
         """What the explainer says about the record, from the stream that the audit explained it with."""
         member, label = self.game.member[:, column], zlib.crc32(Channel(explainer, ()).name.encode())
-        rng = stream(self.experiment.seed, EXPLAIN, label, column, record // TILE)
+        tile = int(tile_numbers(len(self.data))[record])
+        rng = stream(self.experiment.seed, EXPLAIN, label, column, tile)
         view = look(model, self.data, self.data.rows(member), explainer, np.array([record]), rng)
         value = view.attribution.value.reshape(self.data.schema.image).sum(axis=0, keepdims=True)
         return _Seen(column, bool(member[record]), reduced(value), view.logits[0])

@@ -40,6 +40,7 @@ def _stop(number: int, _: FrameType | None) -> None:
     if _busy:
         _waiting.append(number)
     else:
+        ignore()  # a second signal must not land in what the first one set going
         raise Stopped(number)
 
 
@@ -73,6 +74,7 @@ def undisturbed() -> Iterator[None]:
         if _waiting and not _busy:
             number = _waiting[0]
             _waiting.clear()
+            ignore()
             raise Stopped(number)
 
 

@@ -76,5 +76,7 @@ def complain(sentence: str, code: int) -> NoReturn:
     """Say one sentence on standard error and exit."""
     from rich.console import Console
 
+    # A message may quote a file that somebody else wrote: no control character of it reaches the terminal.
+    sentence = "".join(c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}" for c in sentence)
     Console(stderr=True).print(sentence, markup=False, highlight=False, soft_wrap=True)
     raise SystemExit(code)

@@ -217,8 +217,9 @@ def test_the_way_to_make_a_key_makes_one(tmp_path, monkeypatch):
         (b"", 0o600, "at least 16 random bytes, and it is empty"),
         (b"short", 0o600, "at least 16 random bytes, not 5"),
         (bytes(32), 0o600, "1 different bytes"),
-        (bytes(range(32)), 0o644, "every user of this machine can read"),
-        (bytes(range(32)), 0o602, "every user of this machine can read or change"),
+        (bytes(range(32)), 0o640, "other users of this machine may read"),
+        (bytes(range(32)), 0o644, "other users of this machine may read"),
+        (bytes(range(32)), 0o602, "other users of this machine may read or change"),
     ],
 )
 def test_a_key_that_cannot_be_used_is_said_wherever_it_is_needed(content, mode, says, tmp_path):

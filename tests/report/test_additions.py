@@ -13,7 +13,7 @@ SOME = {"tpr@0.01": 0.04, "auc": 0.6}
 
 def contrast(low: float, high: float, metric: str = "tpr@0.01", explainer: str = "e", **more: object) -> Row:
     ends = {"value": (low + high) / 2, "low": low, "high": high}
-    head = {"kind": "contrast", "metric": metric, "against": "score", "channel": "score+explanation"}
+    head = {"kind": "contrast", "metric": metric, "against": "score", "channel": "score+explanation", "units": 16}
     return Row(**(head | {"explainer": explainer, "attack": "joint"} | ends | more))  # type: ignore[arg-type]
 
 

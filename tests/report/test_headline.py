@@ -126,3 +126,27 @@ def test_rows_outside_the_channels_of_an_audit_are_only_listed() -> None:
 def test_invalid_names_the_failed_checks() -> None:
     assert invalid(sample.full()) == ""
     assert invalid(sample.invalid()).startswith("This audit is invalid: blind baseline (AUC without the model 0.71")
+
+
+def test_a_leak_that_a_rare_rate_cannot_show_is_told_by_the_auc() -> None:
+    """Of 320 others three may be wrong, so that the interval at 1 % begins at zero whatever the attack does."""
+    rate = attack("tpr@0.01", 1.0, low=0.0, high=1.0, units=1, n=520, base_rate=200 / 520)
+    auc = attack("auc", 1.0, low=0.982, high=1.0, units=1, n=520, base_rate=200 / 520)
+    said = headline(Results(rows=[rate, auc])).additions[0]
+    assert said.startswith("At that price this audit is too small to tell it from chance, but the leak is there")
+    assert "picks the member in between 98.2 and 100.0 of 100 cases" in said
+
+
+def test_chance_at_a_rate_is_what_noise_achieves_on_so_many_people() -> None:
+    """Three of 300 others may pass, and a member passes as often as one of 301 in four places."""
+    rate = attack("tpr@0.01", 0.0133, low=0.012, high=0.015, units=128, n=600, base_rate=0.5)
+    page = headline(Results(rows=[rate]))
+    assert page.lead.endswith("by chance alone it would be 13.")
+    assert page.additions[0].startswith("That cannot be told from chance")
+
+
+def test_in_few_models_a_rate_does_not_say_what_could_have_been_found() -> None:
+    rate = attack("tpr@0.01", 0.02, low=0.0, high=0.05, units=1, n=2000, base_rate=0.5)
+    auc = attack("auc", 0.51, low=0.49, high=0.53, units=1, n=2000, base_rate=0.5)
+    assert "could have found 53.0 of 100 cases" in headline(Results(rows=[rate, auc])).additions[0]
+    assert headline(Results(rows=[rate])).additions[0].endswith("cannot say what it could have found.")

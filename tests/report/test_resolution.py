@@ -86,3 +86,12 @@ def test_no_number_without_an_interval() -> None:
 )
 def test_not_used_is_told_from_no_difference(row: Row, not_used: bool, no_width: bool) -> None:
     assert (unused(row), flat(row)) == (not_used, no_width)
+
+
+def test_few_models_promise_no_less_than_the_baseline_varies() -> None:
+    narrow = Row(kind="contrast", metric="auc", value=0.0, low=-0.001, high=0.001, units=4)
+    baseline = Row(kind="paired", metric="auc", value=0.7, low=0.66, high=0.74, units=4)
+    assert addition_found(narrow, baseline) == pytest.approx(0.04)
+    many = narrow.model_copy(update={"units": 16})
+    assert addition_found(many, baseline) == pytest.approx(0.0014, abs=1e-4)
+    assert addition_found(narrow.model_copy(update={"metric": "tpr@0.01"}), baseline) is None

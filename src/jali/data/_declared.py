@@ -37,7 +37,7 @@ def read(path: Path) -> Declared:
         said = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise JaliError(f"Cannot read the schema file {path}: {error.strerror}.") from None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # not UTF-8, not TOML, or beyond any measure
         raise JaliError(f"The schema file {path} is not valid TOML: {error}.") from None
     if unknown := sorted(set(said) - {"classes", "columns"}):
         raise JaliError(f"The schema file {path} may say classes and columns.NAME, not {unknown[0]!r}.")
@@ -66,7 +66,7 @@ def _column(path: Path, name: str, said: Any) -> Column:
 def _number(where: str, name: str, kind: Kind, said: Mapping[str, Any]) -> Column:
     for field_name in NUMBERS[1:]:
         value = said.get(field_name, 0.0)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < math.inf:
             raise JaliError(f"{where}: {field_name} must be a finite number, not {value!r}.")
     if "low" not in said or "high" not in said or not said["low"] < said["high"]:
         raise JaliError(f"{where}: give low and high, low below high.")

@@ -172,10 +172,10 @@ def _read(path: Path) -> bytes:
             f"dp_weights_recourse: the key holds {len(set(secret))} different bytes, so few that it is not "
             f"random; {MAKE}."
         )
-    if os.name == "posix" and mode & (stat.S_IROTH | stat.S_IWOTH):
+    if os.name == "posix" and mode & (stat.S_IRWXG | stat.S_IRWXO):
         raise JaliError(
-            f"dp_weights_recourse: every user of this machine can read or change the key {str(path)!r}, so it is not "
-            "secret: make a new one that only you can read, as chmod 600 leaves it."
+            f"dp_weights_recourse: other users of this machine may read or change the key {str(path)!r}, so it is "
+            "not secret: make a new one that only you can read, as chmod 600 leaves it."
         )
     return secret
 

@@ -157,6 +157,10 @@ class _Told:
         found = [self._least(r) for r in rows]
         known = [x for x in found if x is not None]
         if len(known) < len(found):
+            ranked = [r for r in auc if r.explainer in _names(rows)]
+            there = [x for r in ranked if (x := self._least(r)) is not None and not math.isinf(x)]
+            if self.metric != "auc" and len(there) == len(_names(rows)):
+                return f"this audit could have found {words.number(max(there))} or more in AUC, {resolution.OFTEN}"
             return "this audit cannot say what it could have found"
         if math.inf in known:
             return "this audit could not have found any addition that is possible here"
@@ -221,11 +225,13 @@ class _Told:
         )
 
     def rival(self, row: Row) -> Row | None:
-        """The strongest attack on the explanation alone, if its whole interval lies above the baseline."""
+        """The strongest attack on the explanation alone, if its whole interval lies above baseline and chance."""
         baseline = views.side(self.results, row, row.against)
         if baseline is None or baseline.value is None:
             return None
-        above = [r for r in views.alone(self.results, row) if r.low is not None and r.low > baseline.value]
+        level = words.level(row.metric)
+        least = max(baseline.value, 0.5 if level is None else level)
+        above = [r for r in views.alone(self.results, row) if r.low is not None and r.low > least]
         return max(above, key=_value, default=None)
 
     def gone(self, rows: Rows) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from jali.report import linking, resolution, words
 from jali.report.additions import additions
 from jali.results import Results, Row
+from jali.stats import roc
 
 Write = Callable[[float], str]
 RATES = ("tpr@0.001", "tpr@0.01")
@@ -23,6 +24,7 @@ COULD = (
     "“Could have found … or more” counts chance alone: in such an audit, these attacks would have shown an effect of "
     "that size with a probability of 80 % or more. Other attacks may find smaller ones, or larger ones that these miss."
 )
+UNKNOWN = "That cannot be told from chance, and this audit cannot say what it could have found."
 OTHER = (
     "These numbers follow a convention of their own and not the channels of an audit; nothing is said about how many "
     "people could be identified or what explanations add."
@@ -120,16 +122,35 @@ def _lead(row: Row, count: str) -> str:
         return f"Shown one member and one outsider, {who} would pick the member in {count} of 100 cases; chance: 50."
     return (
         f"Out of 1,000 people in the training data, {who} would identify {count} at the price of "
-        f"{words.price(row.metric)}; by chance alone it would be {words.per_thousand(at)}."
+        f"{words.price(row.metric)}; by chance alone it would be {words.per_thousand(_chance(row))}."
     )
 
 
+def _chance(row: Row) -> float:
+    """What scores that know nothing achieve on so many non-members: more than the rate itself where these are few."""
+    others = 0 if row.base_rate is None else round(row.n * (1 - row.base_rate))
+    return roc.chance(row.metric, others)
+
+
 def _doubt(results: Results, row: Row) -> tuple[str, ...]:
-    """A sentence where the attack did not do better than chance, as far as can be seen."""
+    """A sentence where the attack did not do better than chance, as far as can be seen.
+
+    A rate of few false positives rests on a handful of non-members, so that its interval may reach chance although
+    the attack is far above it over all thresholds: then the AUC speaks.
+    """
     at = words.level(row.metric)
-    chance = 0.5 if at is None else at
+    chance = _chance(row)
     if row.value is None or row.low is None or row.high is None or row.low > chance:
         return ()
+    if at is not None:
+        ranked = [r for r in _pooled(results) if r.metric == "auc" and r.channel in PREFERRED]
+        own = [r for r in ranked if (r.attack, r.channel, r.explainer) == (row.attack, row.channel, row.explainer)]
+        better = [r for r in ranked if r.low is not None and r.low > 0.5]
+        if better:
+            best = next((r for r in better if r in own), None) or max(better, key=lambda r: r.low or 0.0)
+            return (_by_auc(best),)
+        if 0 < row.units < resolution.MODELS:
+            return _doubt(results, own[0]) if own else (UNKNOWN,)
     others = _rivals(results, row)
     above = [r for r in others if r.low is not None and r.low > chance]
     if above:
@@ -139,11 +160,20 @@ def _doubt(results: Results, row: Row) -> tuple[str, ...]:
         return ("That is worse than chance: the attack is bad. Read this as no finding, not as protection.",)
     found = resolution.could_have_found(row.value - chance, row.low - chance, row.high - chance)
     if found is None:
-        return ("That cannot be told from chance, and this audit cannot say what it could have found.",)
+        return (UNKNOWN,)
     if found + chance >= 1:
         return ("That cannot be told from chance: this audit is too small and could not have found anything.",)
-    count = f"{100 * (found + chance):.1f} of 100 cases" if at is None else f"{words.per_thousand(found + at)} of 1,000"
+    of = f"{words.per_thousand(found + chance)} of 1,000"
+    count = f"{100 * (found + chance):.1f} of 100 cases" if at is None else of
     return (f"That cannot be told from chance; this audit could have found {count} or more, {resolution.OFTEN}.",)
+
+
+def _by_auc(row: Row) -> str:
+    """What an attack does over all thresholds, where one rate is too rare to say."""
+    return (
+        "At that price this audit is too small to tell it from chance, but the leak is there: shown one member and one "
+        f"outsider, {row.attack} seeing {seen(row.channel)} picks the member in {_count(row)} of 100 cases; chance: 50."
+    )
 
 
 def _rivals(results: Results, row: Row) -> list[Row]:

@@ -9,6 +9,8 @@ from scipy.special import ndtri
 from jali.results import Row
 
 LEVEL, POWER = 0.95, 0.8
+MODELS = 8  # below so many target models, what a rate of few false positives could have shown is not known
+MANY = 16  # from so many on, the width of a paired difference is known well enough to be used alone
 OFTEN = "four times in five"  # POWER in words
 # Half of an interval is z_0.975 standard errors; z_0.975 + z_0.8 of them are found with a probability of 80 %.
 FACTOR = float((ndtri((1 + LEVEL) / 2) + ndtri(POWER)) / ndtri((1 + LEVEL) / 2))
@@ -40,7 +42,8 @@ def addition_found(row: Row, baseline: Row | None = None) -> float | None:
     Target models in which the attack made no use of the explanation say nothing, and their zeros make the interval
     narrow: value and ends are divided by the share of the others, which turns them into those of the others' mean;
     where they are the minority, this is not attempted. No AUC or rate exceeds 1, so that no more can be added than the
-    baseline leaves.
+    baseline leaves. Where nothing was added, a paired difference of few models varies less than one where something
+    was: then x is not below half of the baseline's own interval. Of rates in few models nothing is said.
 
     >>> half_used = Row(kind="contrast", metric="auc", value=0.0, low=-0.01, high=0.01, units=8, unchanged=4)
     >>> round(addition_found(half_used), 4)
@@ -48,11 +51,15 @@ def addition_found(row: Row, baseline: Row | None = None) -> float | None:
     """
     if row.value is None or row.low is None or row.high is None or unused(row) or mostly_unused(row):
         return None
+    if row.metric != "auc" and row.units < MODELS:
+        return None
     share = 1 - (row.unchanged or 0) / max(1, row.units)
     found = could_have_found(row.value / share, row.low / share, row.high / share)
     if found is None:
         return None
     found = max(found, row.ignored_below)
+    if row.units < MANY and baseline is not None and baseline.low is not None and baseline.high is not None:
+        found = max(found, (baseline.high - baseline.low) / 2)
     room = 1.0 if baseline is None or baseline.value is None else 1.0 - baseline.value
     return found if found < room else math.inf
 

@@ -138,9 +138,13 @@ def side(results: Results, row: Row, channel: str) -> Row | None:
 
 
 def alone(results: Results, row: Row) -> list[Row]:
-    """What attacks that see the explanation alone achieve on the people of a paired difference."""
-    same = {name: getattr(row, name) for name in ("explainer", "group", "metric", "n")}
-    return results.find(kind="attack", channel="explanation", **same)
+    """What attacks that see the explanation alone achieve on the people of a paired difference, or who got one at all.
+
+    Whether there is an answer is seen of everybody who asks, also of those whom a paired difference leaves out.
+    """
+    about = {name: getattr(row, name) for name in ("explainer", "group", "metric")}
+    given = results.find(kind="attack", channel="decision", **about)
+    return results.find(kind="attack", channel="explanation", n=row.n, **about) + given
 
 
 def measures(results: Results) -> list[Block]:
