@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 from jali import cli
+from jali.core import JaliError
 
 QUICK = ["--attack", "threshold", "--game", "rotate(models=4)", "--workers", "1"]
 
@@ -456,3 +457,25 @@ def test_linkage_in_a_table_of_ones_own(tmp_path, capsys):
     code, _, err = jali("audit", "--data", "lending", "--quasi", "age", capsys=capsys)
     assert (code, err.count("\n")) == (2, 1)
     assert "file of your own" in err
+
+
+def test_messages_send_no_control_characters_to_the_terminal(tmp_path, monkeypatch, capsys):
+    file = tmp_path / "audit.toml"
+    file.write_text('data = "nope\\u001b]0;pwned\\u0007\\u001b[2J.csv"\ntarget = "y"\n')
+    monkeypatch.setattr(sys, "argv", ["jali", "audit", str(file), "--out", str(tmp_path / "out")])
+    with pytest.raises(SystemExit) as stop:
+        cli.main()
+    said = capsys.readouterr().err
+    assert stop.value.code == 2
+    assert "nope" in said
+    assert not set(said) & {"\x1b", "\x07"}
+
+
+@pytest.mark.parametrize("told", ["seed = " + "9" * 5000, "a = " + "[" * 3000])
+def test_files_beyond_any_measure_are_one_sentence(told, tmp_path):
+    from jali import config
+
+    file = tmp_path / "audit.toml"
+    file.write_text(told)
+    with pytest.raises(JaliError, match="is not valid TOML"):
+        config.read(file)

@@ -143,3 +143,9 @@ def test_keys_follow_what_a_part_imports_and_nothing_else(monkeypatch):
     assert len({first, fresh(explain__scfe=1), fresh(explain___recourse=1), fresh(encoding=1), fresh(columns=1)}) == 5
     parts._source.cache_clear()
     parts.code.cache_clear()
+
+
+@pytest.mark.parametrize("text", ["committee(" * 3000, "[" * 5000, "lira(" * 101])
+def test_brackets_without_end_are_one_sentence(text):
+    with pytest.raises(JaliError, match="more than 100 brackets"):
+        parts.build("model", text)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 
 from jali import parts, sanity
@@ -78,3 +80,13 @@ def test_parity_fails_when_outputs_depend_on_company():
     rng = np.random.default_rng(0)
     mixed = data.rows(rng.permutation(len(data)))
     assert not sanity.parity(company(Standardising(), mixed, rng.random(len(data)) < 0.5)).passed
+
+
+def test_rows_per_person_fails_where_only_one_side_has_several():
+    data, game = table(600)
+    inside = game.member[:, 0]
+    alike = np.arange(600) // 4
+    grouped = np.where(inside, np.arange(600), 1000 + np.arange(600) // 10)
+    check = [sanity.rows_per_person(dataclasses.replace(data, groups=g), game)[0] for g in (alike, grouped)]
+    assert [c.passed for c in check] == [True, False]
+    assert sanity.rows_per_person(data, game) == []

@@ -100,3 +100,19 @@ def test_a_signal_waits_for_what_must_be_finished():
     other.join()
     assert (steps, stop.value.number) == (["finished"], signal.SIGTERM)
     assert signal.getsignal(signal.SIGTERM) == before
+
+
+def test_a_second_signal_does_not_disturb_what_the_first_one_set_going():
+    done = []
+
+    def interrupted() -> None:
+        try:
+            signal.raise_signal(signal.SIGINT)
+        finally:
+            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(signal.SIGTERM)
+            done.append("cleaned")
+
+    with stopping.orderly(), pytest.raises(stopping.Stopped):
+        interrupted()
+    assert done == ["cleaned"]

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from jali import cli
+from jali.core import JaliError
 from jali.mechanisms import released
 from jali.report import verification
 from jali.taint import CALLS, ROWS, UNDECLARED
@@ -353,3 +354,35 @@ def test_the_exit_code_says_the_verdict(function, epsilon, code, last, capsys, m
         assert out.out.splitlines()[-1].startswith(last)
     else:
         assert (out.out, out.err.count("\n")) == ("", 1)
+
+
+# --- answers that are not numbers ----------------------------------------------------------------------------------
+
+
+def exact_count_in_a_message(data, query, rng):
+    count = int(equal(data, query).sum())
+    if count < 12:
+        raise ValueError(f"only {count} people have these values")
+    return count + rng.laplace()
+
+
+def leaves_the_program(data, query, rng):
+    if equal(data, query).any():
+        sys.exit(0)
+    return rng.laplace()
+
+
+def low_digit_of_a_large_number(data, query, rng):
+    return 2**60 + int(equal(data, query).any())
+
+
+@pytest.mark.parametrize("function", [exact_count_in_a_message, leaves_the_program, low_digit_of_a_large_number])
+def test_messages_exits_and_large_numbers_are_answers_too(function):
+    assert outcome(function).verdict == "REFUTED"
+
+
+def test_a_module_that_ends_the_program_is_a_mistake_and_no_verdict(tmp_path, monkeypatch):
+    (tmp_path / "unguarded.py").write_text("import sys\ndef release(data, query, rng): return 1.0\nsys.exit(0)\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(JaliError, match="Cannot import 'unguarded:release': SystemExit"):
+        subject("unguarded:release", 1.0)

@@ -138,7 +138,12 @@ def _documented(experiment: Experiment, found: Collected, results: Results, bega
     rows = covered(results.rows, given) + _measured(experiment, found)
     return results.model_copy(
         update={
-            "sanity": [blind, *results.sanity, sanity.parity(found.parity)],
+            "sanity": [
+                blind,
+                *sanity.rows_per_person(data, game),
+                *results.sanity,
+                sanity.parity(found.parity),
+            ],
             "timings": found.timings | {"attacks and statistics": time.perf_counter() - began},
             "warnings": [*_warnings(experiment, given, data, game), *results.warnings],
             "rows": stamped(rows, _key(experiment, data)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.stats import mannwhitneyu
 
 from jali.core import Bools, Dataset, Estimate, Evidence, Floats, Game, Guesses, Ints, JaliError, Rng
 from jali.games._draws import blocks
@@ -20,17 +21,15 @@ MOST, WIDEST = 12_000, 500  # rows and columns that the blind classifier reads
 def blind(data: Dataset, game: Game, rng: Rng) -> Check:
     """A classifier that sees the records and labels but no model must not tell members from non-members.
 
-    Gradient boosting on (x, y) and on how many rows the person has, trained on one half and judged on the other, for up
-    to three targets; of a wide table it reads 500 columns, drawn at random.
+    Gradient boosting on (x, y), trained on one half and judged on the other, for up to three targets; of a wide table
+    it reads 500 columns, drawn at random.
     Das, Zhang and Tramèr, Blind Baselines Beat Membership Inference Attacks, 2024.
     """
     sides = [np.unique(game.member[game.scored[:, t], j]) for t, j in enumerate(game.targets)]
     if all(len(side) < 2 for side in sides):
         return Check(name="blind baseline", passed=True, detail="only one side is asked about: no membership to tell")
     columns = np.sort(rng.permutation(data.X.shape[1])[:WIDEST]) if data.X.shape[1] > WIDEST else slice(None)
-    group = blocks(data)
-    each = np.bincount(group)[group]  # an attack can see it: a model holds on to what it was shown often
-    rows = np.column_stack([data.X[:, columns], data.y, each])
+    rows, group = np.concatenate([data.X[:, columns], data.y[:, None]], axis=1), blocks(data)
     found = []
     for t in range(min(3, len(game.targets))):
         asked = rng.permutation(np.flatnonzero(game.scored[:, t]))[:MOST]
@@ -38,6 +37,26 @@ def blind(data: Dataset, game: Game, rng: Rng) -> Check:
         found.append(delong(*_held_out(rows[asked], truth, group[asked], rng), LEVEL))
     worst = max(found, key=lambda e: e.value or 0.0)
     return _above_half("blind baseline", worst, "a classifier on (x, y) alone, without any model")
+
+
+def rows_per_person(data: Dataset, game: Game) -> list[Check]:
+    """Members must not have more rows each than others, or fewer: a model holds on to what it was shown often.
+
+    Mann-Whitney test on the people of one target (the worst of up to three), at the level of the other checks; without
+    groups there is nothing to check.
+    """
+    if data.groups is None:
+        return []
+    group = blocks(data)
+    worst = 1.0
+    for t, column in list(enumerate(game.targets))[:3]:
+        people, at, first = _unique(group[game.scored[:, t]])
+        inside = game.member[game.scored[:, t], column][first]
+        if len(people) and inside.any() and not inside.all():
+            many = np.bincount(at)
+            worst = min(worst, float(mannwhitneyu(many[inside], many[~inside]).pvalue))
+    detail = f"the number of rows that members and others have differs as it would by chance with p = {worst:.2g}"
+    return [Check(name="rows per person", passed=worst >= 1 - LEVEL, detail=detail, value=worst)]
 
 
 def _held_out(rows: Floats, truth: Bools, group: Ints, rng: Rng) -> tuple[Floats, Bools]:
