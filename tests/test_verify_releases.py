@@ -10,10 +10,12 @@ import numpy as np
 import pytest
 
 from jali import cli
+from jali import verify as engine
 from jali.core import JaliError
 from jali.mechanisms import released
 from jali.report import verification
 from jali.taint import CALLS, ROWS, UNDECLARED
+from jali.tell import Telling
 from jali.verify import subject, verify
 
 TRUTHFUL = math.e / (1 + math.e)  # how often randomised response with epsilon = 1 tells the truth
@@ -114,7 +116,7 @@ CERTAIN = [
 ]
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("function", CERTAIN)
 def test_what_is_certain_is_refuted_at_the_most_that_draws_can_show(function, seed):
     found = outcome(function, seed=seed)
@@ -226,11 +228,33 @@ def test_enough_noise_is_not_refuted(function, seed):
     assert outcome(function, 800, seed, **claim).verdict == "NOT REFUTED"
 
 
+def test_the_draws_that_are_counted_come_after_every_choice(monkeypatch):
+    events = []
+
+    def watched(place, name, label):
+        real = getattr(place, name)
+
+        def call(*args):
+            events.append(label)
+            return real(*args)
+
+        monkeypatch.setattr(place, name, call)
+
+    watched(engine, "_drawn", "draw")
+    watched(engine, "glance", "choose a pair")
+    watched(engine, "learn", "choose a statistic")
+    watched(Telling, "bound", "count")
+    outcome(randomised_response, 100)
+    assert events.count("choose a pair") > 1
+    assert events[-6:] == ["draw", "choose a statistic", "draw", "count", "count", "count"]
+
+
 # Randomised response is the mechanism that shows most of its epsilon, and it shows it in every pair that holds the
-# query on one side. The level is 95 %: among 20 tests 3 false refutations or fewer are to be expected with 98.4 %.
+# query on one side. At a level of 95 % one false refutation among 20 tests is to be expected; bounds on rates are
+# cautious, and one in a hundred was seen.
 def test_trying_many_pairs_refutes_no_more_true_claims_than_the_level_allows():
     found = [outcome(randomised_response, 100, seed) for seed in range(20)]
-    assert sum(each.verdict == "REFUTED" for each in found) <= 3
+    assert sum(each.verdict == "REFUTED" for each in found) <= 1
     assert np.mean([each.lower for each in found]) > 0.2  # and the test does look at what could refute them
 
 

@@ -32,9 +32,10 @@ from jali.tell import LEVEL, Telling, glance, learn
 Draw = Callable[[Dataset, Floats, int, Rng], "Floats | Answers"]
 Verdict = Literal["REFUTED", "NOT REFUTED", "NOT TESTABLE"]
 DRAWS, SEED = 2000, 0
-GLANCE = 4  # a pair of worlds is chosen on this part of the draws
+GLANCE = 16  # every pair of worlds in which the answer changes is tried on this part of the draws
+FINAL = 2  # and the best of them on this part
 PROBE = 25  # draws of each data set, with the noise held fixed, that show whether the answer changes with the record
-FINALISTS = 8  # pairs on which that part of the draws is spent
+FINALISTS = 4  # how many are the best
 
 
 @dataclass(frozen=True)
@@ -187,13 +188,18 @@ def _left_out(worlds: Sequence[Worlds], failed: dict[int, str]) -> list[str]:
 
 
 def _best(subject: Subject, hopeful: list[Hopeful], draws: int, delta: float, rng: Rng) -> list[Hopeful]:
-    """The most promising pairs, best first; where there are many, few draws drop some before more are spent."""
+    """The most promising pairs, best first; where there are many, few draws drop some before more are spent.
+
+    In many columns few draws teach a statistic little, so that the widest table is never dropped.
+    """
     if len(hopeful) < 2:
         return hopeful
     kept = hopeful
     if len(kept) > FINALISTS:
-        kept = _ordered(subject, kept, max(50, draws // (4 * GLANCE)), delta, rng)[:FINALISTS]
-    return _ordered(subject, kept, max(50, draws // GLANCE), delta, rng)
+        widest = max(hopeful, key=lambda each: each.pair.data.X.shape[1])
+        kept = _ordered(subject, kept, max(50, draws // GLANCE), delta, rng)[:FINALISTS]
+        kept += [] if any(each is widest for each in kept) else [widest]
+    return _ordered(subject, kept, max(50, draws // FINAL), delta, rng)
 
 
 def _ordered(subject: Subject, hopeful: list[Hopeful], draws: int, delta: float, rng: Rng) -> list[Hopeful]:

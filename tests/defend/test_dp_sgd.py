@@ -107,7 +107,7 @@ SAMPLED = DPSGD(MLP(hidden=(), epochs=10, lr=0.1, batch=100), 1.0, rate=0.5)
 
 @pytest.mark.parametrize("private", [DPSGD.example(1.0), pytest.param(SAMPLED, marks=pytest.mark.slow)])
 def test_an_audit_refutes_a_tenth_of_the_noise(private):
-    found = verify(with_noise(0.1, private), draws=300 if private.rate == 1 else 400)
+    found = verify(with_noise(0.1, private), draws=600)  # at 300 the bound lies around the claim, by the seed
     assert found.verdict == "REFUTED"
     assert found.carriers == []
     assert found.recomputed > 10
