@@ -76,9 +76,11 @@ def adverse(trainer: Trainer, data: Dataset | None = None, seed: int = 0) -> Wor
     return Worlds("wide", given, other, given.X[[int(moved.argmax())]])
 
 
-def alike(trainer: Trainer, pair: Worlds, most: int = 30) -> Floats:
-    """The query of a pair, and after it rows (n, D) of its data that models of both worlds decide alike."""
+def alike(trainer: Trainer | None, pair: Worlds, most: int = 30) -> Floats:
+    """The query of a pair, and after it rows (n, D) of its data; with a trainer those that both models decide alike."""
     rows = np.vstack([pair.query, np.unique(pair.data.X, axis=0)])
+    if trainer is None:
+        return np.asarray(rows[:most])
     here, there = (fitted(trainer, d).logits(rows).argmax(axis=1) for d in (pair.data, pair.neighbour))
     return np.asarray(rows[here == there][:most])
 
@@ -112,22 +114,25 @@ LITTLE = 0.1  # standard deviations by which a record is moved a little
 SIZES = (2, 3, 4, 5, 6, 10, 11)  # people who share all values: rules about small groups change at such counts
 
 
-def pairs(trainer: Trainer, seed: int) -> tuple[Worlds, ...]:
+def pairs(trainer: Trainer, seed: int, covers_decision: bool = False) -> tuple[Worlds, ...]:
     """All pairs of tables of numbers: those in which one record weighs most, and those that ask about the record.
 
     The latter ask at the record, which the neighbour does not hold, at what replaces it, near it and away from it: in
     the pairs of `weighty` and where the record of the wide one is mirrored at the centre, among an ordinary spread of
     rows, in a neighbourhood where every label counts, and among rows of which no value is more frequent than another.
+    Claims about explanations do not cover the decision, so queries are kept that models of both data sets decide alike;
+    a claim that covers the decision too is asked everything.
     """
     heavy = weighty(trainer, seed)
     wide = heavy[0]
     mirrored = _replaced(wide.data, wide.changed, -wide.data.X[wide.changed])
     sets = (*heavy, Worlds("wide and mirrored", wide.data, mirrored, wide.query))
-    about = [pair for each in sets for pair in _about(each, trainer)]
-    return (*heavy, *about, *ordinary(trainer, seed), *_alternating(trainer), *_even(trainer))
+    by = None if covers_decision else trainer
+    about = [pair for each in sets for pair in _about(each, by)]
+    return (*heavy, *about, *ordinary(by, seed), *_alternating(by), *_even(by))
 
 
-def ordinary(trainer: Trainer, seed: int) -> list[Worlds]:
+def ordinary(trainer: Trainer | None, seed: int) -> list[Worlds]:
     """Two hundred normal rows of three columns, of which a central one is moved a little or far out.
 
     The record is the first row, off the boundary, which lies where the first column is 0. Only queries that both models
@@ -154,7 +159,7 @@ def ordinary(trainer: Trainer, seed: int) -> list[Worlds]:
     ]
 
 
-def tables(trainer: Trainer, seed: int) -> list[Worlds]:
+def tables(trainer: Trainer | None, seed: int) -> list[Worlds]:
     """Pairs of tables with a category, for releases that take any table.
 
     One value of an ordinary record is replaced, or all are; or somebody leaves a group of people who share all values,
@@ -180,7 +185,7 @@ def tables(trainer: Trainer, seed: int) -> list[Worlds]:
 AT, INSTEAD = "at the record", "at its replacement"
 
 
-def _about(pair: Worlds, trainer: Trainer) -> list[Worlds]:
+def _about(pair: Worlds, trainer: Trainer | None) -> list[Worlds]:
     """The same data sets, asked at the record and, if its values change, at what replaces it."""
     who = pair.changed
     queries = {AT: pair.data.X[who]}
@@ -189,7 +194,7 @@ def _about(pair: Worlds, trainer: Trainer) -> list[Worlds]:
     return _asked(pair.name, pair.data, pair.neighbour, queries, trainer)
 
 
-def _alternating(trainer: Trainer) -> list[Worlds]:
+def _alternating(trainer: Trainer | None) -> list[Worlds]:
     """Labels that alternate with the distance from a record, whose own changes: every vote of neighbours turns.
 
     Of k labels that alternate, the first has the majority for odd k and the tie for even k. Two blocks farther out,
@@ -203,7 +208,7 @@ def _alternating(trainer: Trainer) -> list[Worlds]:
     return _asked("alternating labels", data, _replaced(data, 0, X[0], 1), {AT: X[0]}, trainer)
 
 
-def _even(trainer: Trainer) -> list[Worlds]:
+def _even(trainer: Trainer | None) -> list[Worlds]:
     """Rows at equal steps from one end to the other, as many of each label; the first goes to the other end.
 
     Counts of values or labels are tied, so that the largest of them, noised or not, changes with one record.
@@ -214,10 +219,12 @@ def _even(trainer: Trainer) -> list[Worlds]:
 
 
 def _asked(
-    name: str, data: Dataset, neighbour: Dataset, queries: Mapping[str, Floats], trainer: Trainer
+    name: str, data: Dataset, neighbour: Dataset, queries: Mapping[str, Floats], trainer: Trainer | None
 ) -> list[Worlds]:
-    """One pair for each query that models of both data sets decide alike."""
+    """One pair for each query, if there is a trainer each that its models of both data sets decide alike."""
     made = [Worlds(f"{name}, asked {where}", data, neighbour, row[None].copy()) for where, row in queries.items()]
+    if trainer is None:
+        return made
     rows = np.vstack([pair.query for pair in made])
     here, there = (fitted(trainer, d).logits(rows).argmax(axis=1) for d in (data, neighbour))
     return [pair for pair, a, b in zip(made, here, there, strict=True) if a == b]

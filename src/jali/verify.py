@@ -119,8 +119,9 @@ def _claim(given: Guarantee) -> str:
 
 def _tried(subject: Subject, seed: int) -> tuple[Worlds, ...]:
     """The pairs of neighbouring data sets that a subject is asked in."""
-    more = tables(subject.trainer, seed) if subject.own else ()
-    return (*pairs(subject.trainer, seed), *more)
+    if not subject.own:
+        return pairs(subject.trainer, seed)
+    return (*pairs(subject.trainer, seed, covers_decision=True), *tables(None, seed))
 
 
 def _verdict(lower: float, allowed: float, ceiling: float, reacted: int | None) -> Verdict:
@@ -275,7 +276,8 @@ def _carriers(subject: Subject, pair: Worlds, seed: int) -> list[str]:
     """What passes the declared mechanisms, on the way to a draw and from it to answers to several queries."""
     found: list[str] = []
     for draw in filter(None, (subject.draw, subject.answer)):
-        release = partial(_once, draw, alike(subject.trainer, pair), seed)
+        queries = alike(None if subject.own else subject.trainer, pair)
+        release = partial(_once, draw, queries, seed)
         try:
             names = carriers(release, pair.data, pair.neighbour)
         except CallsDifferError:
