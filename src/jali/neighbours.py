@@ -111,7 +111,7 @@ def _bounded(data: Dataset) -> Dataset:
 
 
 LITTLE = 0.1  # standard deviations by which a record is moved a little
-SIZES = (2, 3, 4, 5, 6, 10, 11)  # people who share all values: rules about small groups change at such counts
+SIZES = tuple(range(2, 12))  # people who share all values: rules about small groups change at such counts
 
 
 def pairs(trainer: Trainer, seed: int, covers_decision: bool = False) -> tuple[Worlds, ...]:
@@ -168,11 +168,10 @@ def tables(trainer: Trainer | None, seed: int) -> list[Worlds]:
     data = _people(seed)
     record = data.X[0]
     other = np.array([record[0], -FAR, record[2]])
-    moved = np.array([record[0], record[1], (record[2] + 1) % 6])
     new = np.array([FAR, FAR, (record[2] + 3) % 6])
     found = [
         *_asked("another income", data, _replaced(data, 0, other), {AT: record}, trainer),
-        *_asked("another region", data, _replaced(data, 0, moved), {AT: record, INSTEAD: moved}, trainer),
+        *(pair for who in (0, 2, 4) for pair in _another_region(data, who, trainer)),
         *_asked("another person", data, _replaced(data, 0, new), {AT: record, INSTEAD: new}, trainer),
     ]
     for size in SIZES:
@@ -183,6 +182,19 @@ def tables(trainer: Trainer | None, seed: int) -> list[Worlds]:
 
 
 AT, INSTEAD = "at the record", "at its replacement"
+
+
+def _another_region(data: Dataset, who: int, trainer: Trainer | None) -> list[Worlds]:
+    """Somebody moves to the next region: people of the first six rows are of one region each."""
+    record = data.X[who]
+    moved = np.array([record[0], record[1], (record[2] + 1) % 6])
+    return _asked(
+        f"from region {record[2]:g} to the next",
+        data,
+        _replaced(data, who, moved),
+        {AT: record, INSTEAD: moved},
+        trainer,
+    )
 
 
 def _about(pair: Worlds, trainer: Trainer | None) -> list[Worlds]:
