@@ -137,6 +137,15 @@ def test_a_leak_that_a_rare_rate_cannot_show_is_told_by_the_auc() -> None:
     assert "picks the member in between 98.2 and 100.0 of 100 cases" in said
 
 
+def test_the_luckiest_of_many_attacks_does_not_make_a_leak() -> None:
+    rate = attack("tpr@0.01", 0.02, low=0.0, high=0.05, units=1)
+    own = attack("auc", 0.5, low=0.47, high=0.53, units=1)
+    lucky = attack("auc", 0.54, low=0.51, high=0.57, units=1).model_copy(update={"attack": "lira", "signal": "loss"})
+    said = headline(Results(rows=[rate, own, lucky])).additions[0]
+    assert said.endswith("in AUC 1 of 2 attacks can (one in 40 would by chance alone).")
+    assert "leak is there" not in said
+
+
 def test_chance_at_a_rate_is_what_noise_achieves_on_so_many_people() -> None:
     """Three of 300 others may pass, and a member passes as often as one of 301 in four places."""
     rate = attack("tpr@0.01", 0.0133, low=0.012, high=0.015, units=128, n=600, base_rate=0.5)

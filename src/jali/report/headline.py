@@ -146,9 +146,11 @@ def _doubt(results: Results, row: Row) -> tuple[str, ...]:
         ranked = [r for r in _pooled(results) if r.metric == "auc" and r.channel in PREFERRED]
         own = [r for r in ranked if (r.attack, r.channel, r.explainer) == (row.attack, row.channel, row.explainer)]
         better = [r for r in ranked if r.low is not None and r.low > 0.5]
-        if better:
-            best = next((r for r in better if r in own), None) or max(better, key=lambda r: r.low or 0.0)
-            return (_by_auc(best),)
+        if any(r in own for r in better):
+            return (_by_auc(own[0]),)
+        if better:  # the best of many, chosen afterwards, would often lie above one half by luck
+            told = f"{len(better)} of {len(ranked)} attacks can (one in 40 would by chance alone)"
+            return (f"At that price this audit is too small to tell it from chance; in AUC {told}.",)
         if 0 < row.units < resolution.MODELS:
             return _doubt(results, own[0]) if own else (UNKNOWN,)
     others = _rivals(results, row)
@@ -185,7 +187,7 @@ def _count(row: Row) -> str:
     """What the lead counts, as a range: people of 1,000, or pairs of 100 where only the AUC is resolvable."""
     if words.level(row.metric) is None:
         return _range(row, lambda x: f"{100 * x:.1f}")
-    return _range(row, lambda x: words.per_thousand(min(max(x, 0.0), 1.0)))
+    return _range(row, lambda x: words.per_thousand(min(x, 1.0) if x >= 0.0001 else 0.0))
 
 
 def _listed(rows: Sequence[Row]) -> str:
