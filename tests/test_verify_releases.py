@@ -261,8 +261,8 @@ def test_trying_many_pairs_refutes_no_more_true_claims_than_the_level_allows():
 @pytest.mark.slow
 @pytest.mark.parametrize("function", [randomised_response, noised_count, as_many_zeros_as_a_noised_count])
 def test_the_level_over_many_tests(function):
-    found = [outcome(function, 200, seed) for seed in range(1000, 1030)]
-    assert sum(each.verdict == "REFUTED" for each in found) <= 4
+    found = [outcome(function, 200, seed) for seed in range(1000, 1040)]
+    assert sum(each.verdict == "REFUTED" for each in found) <= 2  # the level: 5 %
 
 
 # --- releases that tell nothing ------------------------------------------------------------------------------------
