@@ -20,11 +20,11 @@ from typing import Any
 
 import numpy as np
 
-from jali import parts
-from jali.columns import Channel, Roles, observe
-from jali.core import Column, Dataset, Floats, Schema
-from jali.encoding import Encoding
-from jali.models._network import NetworkEnsemble
+from jali.audit.worker import Channel, Roles, observe
+from jali.core import registry
+from jali.core.encoding import Encoding
+from jali.core.values import Column, Dataset, Floats, Schema
+from jali.models.fitted.network import NetworkEnsemble
 
 ROWS, COLUMNS, WIDTH, MODELS = 5000, 23, 1000, 32
 FEW, NETS = 100, 2  # records and networks on which Captum is timed
@@ -62,7 +62,7 @@ def ours(name: str) -> dict[str, Any]:
     table = data()
     nets, everybody = networks(table), np.ones(ROWS, dtype=bool)
     roles = Roles(everybody, everybody, np.zeros(ROWS, dtype=bool))
-    channel = Channel(parts.build("explain", name), (parts.build("signal", "attribution_l1"),))
+    channel = Channel(registry.build("explain", name), (registry.build("signal", "attribution_l1"),))
     observe(nets[0], table, roles, channel, 0, 0)
     before = peak()
     seconds, found = timed(lambda: [observe(nets[j], table, roles, channel, 0, j)["value"][0] for j in range(MODELS)])
@@ -108,9 +108,9 @@ def tile(name: str) -> dict[str, Any]:
     """Seconds for 256 records of another model."""
     table, (kind, params) = data(2000), TILE[name]
     model = "sklearn.ensemble:" + kind
-    trainer = parts.build("model", f'sklearn(estimator="{model}", params="{params}")')
+    trainer = registry.build("model", f'sklearn(estimator="{model}", params="{params}")')
     fitted = trainer.fit(table, np.ones((len(table), 1), dtype=bool), [np.random.default_rng(0)])[0]
-    explainer = parts.build("explain", name.strip())
+    explainer = registry.build("explain", name.strip())
 
     def run(rows: int) -> Floats:
         found: Floats = explainer.explain(fitted, table.X[:rows], table.schema, None, np.random.default_rng(0)).value

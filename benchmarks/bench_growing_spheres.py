@@ -18,7 +18,8 @@ from functools import partial
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from jali.core import Column, Dataset, Floats, Ints, Model, Rng, Schema
+from jali.core.protocols import Model
+from jali.core.values import Column, Dataset, Floats, Ints, Rng, Schema
 from jali.explain.growing_spheres import GrowingSpheres
 from jali.models.mlp import MLP
 from jali.models.sklearn import Sklearn

@@ -19,11 +19,12 @@ import time
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from jali import parts
-from jali.attacks import _perturb
-from jali.attacks._boundary import Ground, distance
-from jali.attacks._perturb import Moves, additive, deviations, legal, robustness
-from jali.core import Column, Dataset, Floats, Ints, Model, Schema
+from jali.core import registry
+from jali.core.protocols import Model
+from jali.core.values import Column, Dataset, Floats, Ints, Schema
+from jali.query_attacks import _perturb
+from jali.query_attacks._boundary import Ground, distance
+from jali.query_attacks._perturb import Moves, additive, deviations, legal, robustness
 
 RECORDS, COPIES, KNOWN, NAIVE = 10_000, 1000, 3000, 300
 PROBES, STEPS, FEW = 64, 5, 2000  # of boundary_distance, and the records it is timed on
@@ -71,7 +72,7 @@ def contest(name: str) -> dict[str, float]:
     data, rng = table(RECORDS + KNOWN), np.random.default_rng(1)
     at = np.arange(len(data))
     records, known = data.rows(at < RECORDS), data.rows(at >= RECORDS)
-    model = parts.build("model", MODELS[name]).fit(data, (at < KNOWN)[:, None], [rng])[0]
+    model = registry.build("model", MODELS[name]).fit(data, (at < KNOWN)[:, None], [rng])[0]
     moves = additive(known, COPIES, 0.1, 0.1, rng)
     ask, before = Timed(model), peak()
     wanted = ask(records.X)

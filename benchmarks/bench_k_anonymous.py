@@ -24,16 +24,17 @@ from typing import ClassVar, Literal
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from jali import parts
-from jali.core import Column, Dataset, Floats, Ints, Model, Rng, Schema
-from jali.data import _files
-from jali.defend._anonymity import matching, ncp, pureness
-from jali.defend._release import Protected
-from jali.defend.k_anonymous import KAnonymous
-from jali.defend.mondrian import Mondrian
+from jali.anonymity.measures import matching, ncp, pureness
+from jali.core import registry
+from jali.core.explanation import Counterfactual, Gives, Wants
+from jali.core.protocols import Model
+from jali.core.values import Column, Dataset, Floats, Ints, Rng, Schema
+from jali.data.tables import files
+from jali.defend._dp.release import Protected
+from jali.defend.explain.k_anonymous import KAnonymous
+from jali.defend.explain.mondrian import Mondrian
 from jali.explain.nice import NICE
-from jali.explanation import Counterfactual, Gives, Wants
-from jali.models._estimator import FittedModel
+from jali.models.fitted.estimator import FittedModel
 from jali.models.sklearn import Sklearn
 
 TREES = {"heart": (50, 10), "cmc": (100, 100), "german": (50, 1000), "adult": (500, 500)}
@@ -225,7 +226,7 @@ def cut(model: Model, X: Floats, there: Counterfactual, owner: Dataset, widths: 
 
 def compare(name: str) -> None:
     """One real table."""
-    data = parts.build("data", name).load()
+    data = registry.build("data", name).load()
     order = np.random.default_rng(0).permutation(len(data))
     size = int(0.6 * len(data))
     owner, X = data.rows(order[:size]), data.X[order[size:]]
@@ -311,7 +312,7 @@ def main() -> None:
         for name in asked:
             if name == "growth":
                 growth()
-            elif _files.present(parts.build("data", name)):
+            elif files.present(registry.build("data", name)):
                 compare(name)
             else:
                 print(f"{name}: no files in {os.environ.get('JALI_DATA', 'JALI_DATA')}")

@@ -21,14 +21,15 @@ import numpy as np
 import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
-from jali import parts
-from jali.core import Dataset, Floats, Ints, JaliError
-from jali.explain._marginals import Marginals
-from jali.explain._neighbourhood import Neighbourhood
-from jali.explain._records import Records
+from jali.core import registry
+from jali.core.errors import JaliError
+from jali.core.explanation import Surrogate
+from jali.core.values import Dataset, Floats, Ints
+from jali.explain._attribution.marginals import Marginals
+from jali.explain._surrogate.neighbourhood import Neighbourhood
+from jali.explain._surrogate.records import Records
 from jali.explain.lore import Lore
-from jali.explanation import Surrogate
-from jali.models._network import Network
+from jali.models.fitted.network import Network
 
 ROOT = Path(__file__).resolve().parents[1]
 PYTHON = ROOT / ".venv-surrogates" / "bin" / "python"
@@ -79,10 +80,10 @@ def agreement(made: Surrogate, rows: Floats, labels: Ints) -> Floats:
 
 def compare(name: str) -> None:
     """Print the two sides on one table."""
-    data = parts.build("data", name).load()
+    data = registry.build("data", name).load()
     order = np.random.default_rng(0).permutation(len(data))[:ROWS]
     owner, rest = data.rows(order[: int(0.7 * len(order))]), data.X[order[int(0.7 * len(order)) :]]
-    trainer = parts.build("model", "mlp(hidden=[50], epochs=60)")
+    trainer = registry.build("model", "mlp(hidden=[50], epochs=60)")
     network = trainer.fit(owner, np.ones((len(owner), 1), dtype=bool), [np.random.default_rng(0)])[0]
     asked = Records(network, rest[:RECORDS], Marginals.of(owner.X, owner.schema))
     part = Lore(samples=SAMPLES, generations=GENERATIONS)

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from jali.core import Bools, Column, Dataset, Floats, Schema
+from jali.core.values import Bools, Column, Dataset, Floats, Schema
 from jali.models.mlp import MLP
 
 ROWS, COLUMNS, WIDTH, MODELS, EPOCHS, BATCH = 5000, 23, 1000, 32, 10, 256

@@ -28,11 +28,14 @@ import numpy as np
 import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
-from jali import parts
-from jali.core import Dataset, Floats, JaliError, Model
-from jali.explain import _vae, nice
-from jali.explain._heom import paired, ranges
-from jali.explain._native import Pool, judged
+from jali.core import registry
+from jali.core.distance import paired, ranges
+from jali.core.errors import JaliError
+from jali.core.protocols import Model
+from jali.core.values import Dataset, Floats
+from jali.explain import nice
+from jali.explain._recourse import vae as _vae
+from jali.explain.native.rows import Pool, judged
 from jali.models.sklearn import Sklearn
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -116,7 +119,7 @@ def tied(part: nice.NICE, model: Model, owner: Dataset, record: Floats, answer: 
 
 def compare(name: str, leaves: int, most: int) -> None:
     """Print one line per variant."""
-    data = parts.build("data", name).load()
+    data = registry.build("data", name).load()
     order, cut = np.random.default_rng(0).permutation(len(data)), int(0.6 * len(data))
     owner, rest = data.rows(np.sort(order[:cut])), data.X[np.sort(order[cut:])]
     estimator = Sklearn(

@@ -21,11 +21,12 @@ import numpy as np
 import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
-from jali.columns import TILE
-from jali.core import Column, Dataset, Floats, Model, Schema
+from jali.audit.worker import TILE
+from jali.core.explanation import Explainer
+from jali.core.protocols import Model
+from jali.core.values import Column, Dataset, Floats, Schema
 from jali.explain.growing_spheres import GrowingSpheres
 from jali.explain.scfe import SCFE
-from jali.explanation import Explainer
 from jali.models.mlp import MLP
 from jali.models.sklearn import Sklearn
 

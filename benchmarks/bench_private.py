@@ -19,10 +19,10 @@ import numpy as np
 import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
-from jali.core import Column, Dataset, Floats, Schema
-from jali.defend.clipped_logistic import ClippedLogistic
-from jali.defend.dp_logistic import DPLogistic
-from jali.models._linear import LinearEnsemble
+from jali.core.values import Column, Dataset, Floats, Schema
+from jali.defend.models.clipped_logistic import ClippedLogistic
+from jali.defend.models.dp_logistic import DPLogistic
+from jali.models.fitted.linear import LinearEnsemble
 
 ROOT = Path(__file__).resolve().parents[1]
 PYTHON = ROOT / ".venv-private" / "bin" / "python"

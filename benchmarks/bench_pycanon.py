@@ -18,14 +18,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from jali import parts
-from jali.core import Dataset
-from jali.data import _files
-from jali.data._frames import frame
-from jali.defend._anonymity import matching
-from jali.defend._crowd import quasi_columns
-from jali.defend._disclosure import diversity
-from jali.explanation import Counterfactual, Regions
+from jali.anonymity.disclosure import diversity
+from jali.anonymity.measures import matching
+from jali.anonymity.people import quasi_columns
+from jali.core import registry
+from jali.core.explanation import Counterfactual, Regions
+from jali.core.values import Dataset
+from jali.data.tables import files
+from jali.data.tables.frames import frame
 
 ROOT = Path(__file__).resolve().parents[1]
 PYTHON = ROOT / ".venv-canon" / "bin" / "python"
@@ -50,16 +50,16 @@ def released(owner: Dataset, shown: Regions) -> pd.DataFrame:
 
 def made(name: str) -> dict[str, Any]:
     """Of each solver what is sent to the package, and what we say."""
-    data = parts.build("data", name).load()
+    data = registry.build("data", name).load()
     order, size = np.random.default_rng(0).permutation(len(data)), int(0.6 * len(data))
     owner, X = data.rows(order[:size]), data.X[order[size:]]
-    model = parts.build("model", FOREST).fit(owner, np.ones((size, 1), dtype=bool), [np.random.default_rng(0)])[0]
+    model = registry.build("model", FOREST).fit(owner, np.ones((size, 1), dtype=bool), [np.random.default_rng(0)])[0]
     X = X[model.logits(X).argmax(axis=1) != data.schema.favourable][:MOST]
     columns = owner.schema.columns
     private = next(c.name for c in columns if c.role == "private" and c.kind == "category")
     out = {}
     for text in PARTS:
-        there = parts.build("explain", text).explain(model, X, data.schema, owner, np.random.default_rng(0))
+        there = registry.build("explain", text).explain(model, X, data.schema, owner, np.random.default_rng(0))
         assert isinstance(there, Counterfactual)
         shown = there.shown(data.schema).pick(there.found)
         shown = shown.pick(np.unique(shown.kinds(), return_index=True)[1])
@@ -82,7 +82,7 @@ def main() -> None:
         return
     sent: dict[str, Any] = {}
     for name in TABLES:
-        if _files.present(parts.build("data", name)):
+        if files.present(registry.build("data", name)):
             sent |= made(name)
     with tempfile.TemporaryDirectory() as folder:
         tables, answers = Path(folder) / "tables.json", Path(folder) / "answers.json"

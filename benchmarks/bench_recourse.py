@@ -20,14 +20,14 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from jali.columns import TILE
-from jali.core import Column, Dataset, Floats, Schema
+from jali.audit.worker import TILE
+from jali.core.explanation import Explainer
+from jali.core.registry import name_of
+from jali.core.values import Column, Dataset, Floats, Schema
 from jali.explain.scfe import SCFE
 from jali.explain.scfe_released import SCFEReleased
-from jali.explanation import Explainer
-from jali.models._network import Network
+from jali.models.fitted.network import Network
 from jali.models.mlp import MLP
-from jali.parts import name_of
 
 ROWS, COLUMNS, WIDTH, SAMPLE = 1000, 23, 1000, 20
 STEPS, PATIENCE, STILL = 5000, 25, 1e-3  # of the torch searches: budget per weight, steps, and a cost that has settled

@@ -19,14 +19,16 @@ from collections.abc import Iterator
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from jali import parts
-from jali.core import Dataset, JaliError, Model
-from jali.explain._marginals import Marginals
-from jali.explain._neighbourhood import GENERATORS
-from jali.explain._records import Records
+from jali.core import registry
+from jali.core.errors import JaliError
+from jali.core.protocols import Model
+from jali.core.values import Dataset
+from jali.explain._attribution.marginals import Marginals
+from jali.explain._surrogate.neighbourhood import GENERATORS
+from jali.explain._surrogate.records import Records
 from jali.explain.trepan import Trepan
-from jali.rules import accuracy, fidelity, hits
 from jali.stats.intervals import over_units
+from jali.text.rules import accuracy, fidelity, hits
 
 TABLES = ("adult", "give_me_some_credit", "gaussian_mixture", "german", "heart", "cmc")
 BOXES = {
@@ -45,7 +47,9 @@ def splits(data: Dataset, box: str) -> Iterator[Split]:
     for k in range(PARTS if many else SPLITS):
         rows = order[k * PART : (k + 1) * PART] if many else np.random.default_rng(k).permutation(len(data))
         own, rest = data.rows(rows[: int(TRAIN * len(rows))]), data.rows(rows[int(TRAIN * len(rows)) :])
-        yield own, rest, parts.build("model", box).fit(own, np.ones((len(own), 1), bool), [np.random.default_rng(k)])[0]
+        everyone = np.ones((len(own), 1), bool)
+        ensemble = registry.build("model", box).fit(own, everyone, [np.random.default_rng(k)])
+        yield own, rest, ensemble[0]
 
 
 def trees(made: list[Split], shared: float) -> None:
@@ -64,7 +68,7 @@ def trees(made: list[Split], shared: float) -> None:
 def one(part: str, own: Dataset, rest: Dataset, model: Model) -> tuple[float, float, float]:
     """Fidelity and accuracy on held-out rows, and CPU seconds."""
     began = time.process_time()
-    made = parts.build("explain", part).explain(model, rest.X[:1], own.schema, own, np.random.default_rng(0))
+    made = registry.build("explain", part).explain(model, rest.X[:1], own.schema, own, np.random.default_rng(0))
     tree, seconds = made.models[0], time.process_time() - began
     return fidelity(tree, model, rest.X), accuracy(tree, rest.X, rest.y), seconds
 
@@ -74,7 +78,7 @@ def local(own: Dataset, rest: Dataset, model: Model) -> None:
     X = rest.X[:RECORDS]
     records = Records(model, X, Marginals.of(own.X, own.schema))
     for name in LOCAL:
-        part, began = parts.build("explain", name), time.process_time()
+        part, began = registry.build("explain", name), time.process_time()
         made = part.explain(model, X, own.schema, own, np.random.default_rng(0))
         seconds = (time.process_time() - began) / len(X)
         near = part.neighbourhood(records, np.random.default_rng(1))
@@ -90,7 +94,7 @@ def local(own: Dataset, rest: Dataset, model: Model) -> None:
 
 def compare(name: str) -> None:
     """Print all surrogates on one table."""
-    data = parts.build("data", name).load()
+    data = registry.build("data", name).load()
     for box, specification in BOXES.items():
         made = list(splits(data, specification))
         right = np.mean([accuracy(model, rest.X, rest.y) for _, rest, model in made])

@@ -15,11 +15,12 @@ from collections.abc import Callable
 import numpy as np
 import torch
 
-from jali.core import Column, Dataset, Differentiable, Schema, Trainer
-from jali.data._images import pixels
-from jali.defend._dp_optimiser import Mechanism
-from jali.defend.dp_sgd import trained
-from jali.encoding import Encoding
+from jali.core.encoding import Encoding
+from jali.core.protocols import Differentiable, Trainer
+from jali.core.values import Column, Dataset, Schema
+from jali.data.tables.images import pixels
+from jali.defend._dp.optimiser import Mechanism
+from jali.defend.models.dp_sgd import trained
 from jali.models.convnet import ConvNet
 from jali.models.mlp import MLP
 from jali.models.vit import ViT

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from jali.core import Evidence, Game
+from jali.core.values import Evidence, Game
 
 ROOT = Path(__file__).parents[1]
 
@@ -39,7 +39,7 @@ def planted(shift: float, n: int = 600, models: int = 24, signals: int = 1, seed
 
 
 def target_and_shadows(evidence: Evidence, column: int = 0):
-    from jali.core import Shadows, Target
+    from jali.core.values import Shadows, Target
 
     rest = np.arange(evidence.member.shape[1]) != column
     target = Target(evidence.value[:, :, column], evidence.observed[:, :, column])

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jali.core import Dataset, Schema
-from jali.data._images import pixels
+from jali.core.values import Dataset, Schema
+from jali.data.tables.images import pixels
 
 
 def bars(n=90, size=8, channels=1, seed=0):

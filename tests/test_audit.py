@@ -8,7 +8,7 @@ import pytest
 
 import jali
 from jali.config import Config, checked
-from jali.core import JaliError
+from jali.core.errors import JaliError
 
 QUICK = {"attack": ["threshold", "calibrated"]}
 

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from jali import cli
-from jali.core import JaliError
+from jali.core.errors import JaliError
 
 QUICK = ["--attack", "threshold", "--game", "rotate(models=4)", "--workers", "1"]
 
@@ -285,7 +285,7 @@ def test_a_target_without_shadows_of_a_kind(tmp_path, capsys):
 
 
 def test_help_names_every_kind_of_part(capsys):
-    from jali.parts import FOLDERS
+    from jali.core.registry import FOLDERS
 
     code, out, _ = jali("list", "--help", capsys=capsys)
     assert code == 0
@@ -433,7 +433,7 @@ def test_a_forest_is_audited_without_explanations(tmp_path, capsys):
 
 
 def test_an_invalid_audit_exits_with_three_and_a_failed_one_leaves_no_folder(tmp_path, capsys, monkeypatch):
-    from jali import sanity
+    from jali.audit import sanity
     from jali.results import Check
 
     monkeypatch.setattr(sanity, "blind", lambda *_: Check(name="blind baseline", passed=False, detail="planted"))

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from jali.claims import papers, read
-from jali.findings import again
-from jali.report.compared import published
+from jali.report.reproduction.compared import published
+from jali.reproduce.findings import again
+from jali.reproduce.schema import papers, read
 from jali.results import Reproduction
 
 ROOT = Path(__file__).parent.parent

@@ -14,11 +14,13 @@ import pandas as pd
 import pytest
 
 import jali
-from jali import claims, cli, config, parallel, parts, toml
-from jali.core import JaliError
-from jali.experiment import Machine
-from jali.front import from_config
-from jali.ledger import Ledger
+from jali import cli, config, parallel, toml
+from jali.api import from_config
+from jali.audit.experiment import Machine
+from jali.core import registry
+from jali.core.errors import JaliError
+from jali.privacy.ledger import Ledger
+from jali.reproduce import schema as claims
 
 SOURCE = str(Path(jali.__file__).parents[1])
 QUICK = ["--attack", "threshold", "--game", "rotate(models=4)", "--explain", "none"]
@@ -115,7 +117,7 @@ def commands(folder: Path, out: str) -> list[list[str]]:
         ["reproduce", "paper.toml", "--scale", "standard", "--workers", "2", "--out", f"{out}5"],
         ["audit", "parallel.toml", "--workers", "1", "--out", f"{out}6"],
         ["verify", "laplace_recourse", "--draws", "100"],
-        *(["list", kind] for kind in parts.FOLDERS),
+        *(["list", kind] for kind in registry.FOLDERS),
         ["data"],
     ]
 
@@ -370,18 +372,18 @@ def test_a_file_may_name_classifiers_of_scikit_learn_and_nothing_else_of_it(esti
 
 def test_names_in_data_are_not_imported_for_a_key(pwn):
     """A column may be called anything; only a field that names code counts with the source of that code."""
-    parts._source.cache_clear()
-    column = parts.build("data", 'table("a.csv", target="pwn:X", quasi=["pwn:X"])')
-    parts.key(column)
-    parts.key(parts.build("model", 'sklearn(estimator="pwn:X")'))
+    registry._source.cache_clear()
+    column = registry.build("data", 'table("a.csv", target="pwn:X", quasi=["pwn:X"])')
+    registry.key(column)
+    registry.key(registry.build("model", 'sklearn(estimator="pwn:X")'))
     assert ran(pwn) == []
 
 
 def test_a_stored_model_imports_nothing_but_its_trainer(pwn):
-    from jali.encoding import Encoding
-    from jali.models._restore import restore
+    from jali.core.encoding import Encoding
+    from jali.models.fitted.restore import restore
 
-    schema = parts.build("data", "lending(n=60)").load().schema
+    schema = registry.build("data", "lending(n=60)").load().schema
     arrays = {"architecture": np.array(["pwn:X"]), "state000": np.zeros((1, 2))}
     with pytest.raises(JaliError, match="'pwn'"):
         restore(arrays, Encoding(schema))

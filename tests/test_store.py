@@ -5,7 +5,7 @@ import os
 import numpy as np
 import pytest
 
-from jali.core import JaliError
+from jali.core.errors import JaliError
 from jali.store import Store, atomic, read_arrays, write_arrays
 
 

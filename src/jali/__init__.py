@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from jali.front import Audit, audit
+    from jali.api import Audit, audit
 
 __all__ = ["Audit", "__version__", "audit"]
 __version__ = "0.1.0"
@@ -16,5 +16,5 @@ def __getattr__(name: str) -> Any:
     if name in ("audit", "Audit"):
         from importlib import import_module
 
-        return getattr(import_module("jali.front"), name)
+        return getattr(import_module("jali.api"), name)
     raise AttributeError(f"module 'jali' has no attribute {name!r}")

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
 
-from jali import __version__, own, stopping, terminal
-from jali.errors import JaliError
+from jali import __version__, stopping, terminal
+from jali.core import imports
+from jali.core.errors import JaliError
 
 if TYPE_CHECKING:
+    from jali.api import Audit
+    from jali.audit.experiment import Machine
     from jali.config import Config
-    from jali.experiment import Machine, Watch
-    from jali.front import Audit
+    from jali.parallel import Watch
 
 app = typer.Typer(
     help="What your model's explanations give away about the people in its training data.",
@@ -63,8 +65,8 @@ def audit(
     trust: Trust = False,
 ) -> None:
     """Audit a model: train, explain, attack, report. Without options: the embedded example."""
+    from jali.api import from_config
     from jali.config import SPECIFICATIONS
-    from jali.front import from_config
 
     given: dict[str, Any] = {"data": data, "target": target, "favourable": favourable, "model": model, "seed": seed}
     given |= {"quasi": quasi, "groups": groups, "sensitive": sensitive, "knowledge": knowledge}
@@ -72,7 +74,7 @@ def audit(
     typed = {k: v for k, v in given.items() if v not in (None, "", [])}
     config = _config(file, typed)
     trusted = SPECIFICATIONS if trust else tuple(typed)
-    own.expect(text for setting in SPECIFICATIONS if setting in trusted for text in config.specifications(setting))
+    imports.expect(text for setting in SPECIFICATIONS if setting in trusted for text in config.specifications(setting))
     with terminal.writable(out):
         _show_schema(config, show_values)
         with terminal.watching() as watch:
@@ -92,12 +94,12 @@ def attack(
     workers: Annotated[int, typer.Option(help="Processes; 0 means one per core. Changes no number.")] = 0,
 ) -> None:
     """Attack evidence without any model: every column takes its turn as target."""
-    from jali.front import as_released as with_conventions
-    from jali.front import attack_file
+    from jali.api import as_released as with_conventions
+    from jali.api import attack_file
 
     if as_released and (attack or raw or low):
         raise JaliError("--as-released fixes attack, scale and orientation: leave --attack, --raw and --low out.")
-    own.expect(attack or ())
+    imports.expect(attack or ())
     with terminal.writable(out):
         with terminal.watching() as watch:
             machine = _machine(out, workers, watch)
@@ -116,13 +118,13 @@ def list_parts(
     from rich.markup import escape
     from rich.table import Table
 
-    from jali import parts
+    from jali.core import registry
 
-    if kind not in parts.FOLDERS:
-        raise JaliError(f"There is no kind of part {kind!r}; there are {', '.join(parts.FOLDERS)}.")
+    if kind not in registry.FOLDERS:
+        raise JaliError(f"There is no kind of part {kind!r}; there are {', '.join(registry.FOLDERS)}.")
     table = Table(box=None, show_header=False)
-    for name in parts.names(kind):  # type: ignore[arg-type]
-        table.add_row(f"[bold]{name}[/]", escape(parts.summary(kind, name)))  # type: ignore[arg-type]
+    for name in registry.names(kind):  # type: ignore[arg-type]
+        table.add_row(f"[bold]{name}[/]", escape(registry.summary(kind, name)))  # type: ignore[arg-type]
     terminal.console().print(table)
 
 
@@ -131,7 +133,7 @@ def report(run: Annotated[Path, typer.Argument(help="The folder of a run, or its
     """Render the report of a run again."""
     from pydantic import ValidationError
 
-    from jali.report import html
+    from jali.report.audit import html
     from jali.results import Results
     from jali.store import write_text
 
@@ -166,22 +168,23 @@ def reproduce(
     trust: Trust = False,
 ) -> None:
     """Run a paper's experiments again: its numbers beside ours, with a verdict on each."""
-    from jali import claims
-    from jali import reproduce as engine
-    from jali.report import reproduction
+    from jali.api import save_reproduction
+    from jali.report.reproduction import page as reproduction
+    from jali.reproduce import run as engine
+    from jali.reproduce import schema as claims
 
     if scale not in claims.SCALES:
         raise JaliError(f"There is no scale {scale!r}; there are {', '.join(claims.SCALES)}.")
     if judge is not None and only:
         raise JaliError("--judge takes all studies of the earlier run: drop --only.")
     told = claims.read(paper, trust)
-    own.expect(text for _, text in told.specifications() if trust)
+    imports.expect(text for _, text in told.specifications() if trust)
     with terminal.writable(out), terminal.watching() as watch:
         if judge is not None:
             found = engine.judge_again(told, paper, judge)
         else:
             found = engine.reproduce(told, paper, scale, only or (), _machine(out, workers, watch))
-        path = engine.save(found, out)
+        path = save_reproduction(found, out)
     console = terminal.console()
     console.print(reproduction.table(found))
     console.print(f"Page: {path}", markup=False, highlight=False, soft_wrap=True)
@@ -204,13 +207,13 @@ def verify(
 
     Exit code: 0 NOT REFUTED, 1 REFUTED, 4 NOT TESTABLE, 2 for a mistake in the command.
     """
-    from jali import verify as engine
     from jali.report import verification
     from jali.store import write_text
+    from jali.verify import run as engine
 
     if out is not None and out.is_dir():
         raise JaliError(f"Cannot write to {out}: it is a folder; name a .json file with --out.")
-    own.expect([name])
+    imports.expect([name])
     with terminal.watching() as watch:
         watch(f"drawing from {name}")
         found = engine.verify(engine.subject(name, epsilon, adjacency, delta), None, draws, seed)  # type: ignore[arg-type]
@@ -228,7 +231,7 @@ def data_list(context: typer.Context) -> None:
         return
     from rich.table import Table
 
-    from jali.data._catalogue import catalogue
+    from jali.data.tables.catalogue import catalogue
 
     table = Table("data set", "here", "origin", "licence", box=None, pad_edge=False)
     for entry in catalogue():
@@ -239,17 +242,17 @@ def data_list(context: typer.Context) -> None:
 @data_app.command()
 def fetch(name: Annotated[str, typer.Argument(help="A data set of `jali data`.")]) -> None:
     """Download a data set into the data folder, with a checksum."""
-    from jali import parts
-    from jali.data import _files
+    from jali.core import registry
+    from jali.data.tables import files
 
-    own.expect([name])
-    source = parts.build("data", name)
+    imports.expect([name])
+    source = registry.build("data", name)
     if not source.files:
         typer.echo(f"{name} is embedded: there is nothing to fetch.")
         return
     for remote in source.files:
         with terminal.watching() as watch:
-            path = _files.fetch(remote, _files.folders()[0], watch(remote.path))
+            path = files.fetch(remote, files.folders()[0], watch(remote.path))
         typer.echo(f"{remote.path}: {path}")
 
 
@@ -283,8 +286,8 @@ def _config(file: Path | None, given: dict[str, Any]) -> Config:
 
 
 def _machine(out: Path, workers: int, watch: Watch) -> Machine:
-    from jali.experiment import Machine
-    from jali.front import store_in
+    from jali.api import store_in
+    from jali.audit.experiment import Machine
     from jali.parallel import cores
 
     if workers < 0:
@@ -296,14 +299,15 @@ def _show_schema(config: Config, show_values: bool) -> None:
     """Print what was inferred from a user's own file."""
     if not config.is_file():
         return
-    from jali import parts
-    from jali.report import schema
+    from jali.core import registry
+    from jali.report.audit import schema
 
-    terminal.console().print(schema.table(parts.build("data", config.source()).load().schema, show_values))
+    terminal.console().print(schema.table(registry.build("data", config.source()).load().schema, show_values))
 
 
 def _finish(found: Audit, out: Path) -> None:
-    from jali.report import text, words
+    from jali.report import words
+    from jali.report.audit import text
 
     path = found.save(out)
     console = terminal.console()
@@ -327,7 +331,7 @@ def _finish(found: Audit, out: Path) -> None:
 
 def main() -> None:
     """Run the command line; anything the user can put right is one sentence and exit code 2."""
-    with own.beside(), stopping.orderly():
+    with imports.beside(), stopping.orderly():
         try:
             app()
         except JaliError as error:

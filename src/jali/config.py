@@ -11,8 +11,8 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from jali import toml
-from jali.core import JaliError
-from jali.vetting import foreign
+from jali.core.errors import JaliError
+from jali.core.trust import foreign
 
 OWN = ("target", "favourable", "quasi", "groups", "sensitive")  # what only a file of one's own needs to be told
 SPECIFICATIONS = ("data", "model", "game", "explain", "attack", "knowledge", "signal")  # settings that name parts

@@ -8,11 +8,13 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
-from jali import own, stopping
+from jali import stopping
+from jali.core import imports
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 Progress = Callable[[int, int], None]
+Watch = Callable[[str], Progress]
 Places = tuple[tuple[str, tuple[str, ...]], ...]
 
 
@@ -58,7 +60,7 @@ def _results(run: Callable[[Task], Result], tasks: Sequence[Task], workers: int)
         pre_dispatch="2*n_jobs",
         batch_size=1,
         initializer=_begin,
-        initargs=(own.places(), stopping.run()),
+        initargs=(imports.places(), stopping.run()),
     )
     with _elsewhere():
         with stopping.undisturbed():
@@ -69,20 +71,20 @@ def _results(run: Callable[[Task], Result], tasks: Sequence[Task], workers: int)
 @contextlib.contextmanager
 def _elsewhere() -> Iterator[None]:
     """Start Python without the working folder on its path: `python -m`, as workers are started, puts it first."""
-    before = os.environ.get(own.SAFE)
-    os.environ[own.SAFE] = "1"
+    before = os.environ.get(imports.SAFE)
+    os.environ[imports.SAFE] = "1"
     try:
         yield
     finally:
         if before is None:
-            os.environ.pop(own.SAFE, None)
+            os.environ.pop(imports.SAFE, None)
         else:
-            os.environ[own.SAFE] = before
+            os.environ[imports.SAFE] = before
 
 
 def _begin(places: Places, run: int) -> None:
     """What a worker does first: find a user's own modules where its parent found them, and follow that parent."""
-    own.follow(places)
+    imports.follow(places)
     stopping.follow(run)
 
 

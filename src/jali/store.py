@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from jali import stopping
-from jali.core import JaliError
+from jali.core.errors import JaliError
 
 UNFINISHED = ".part"
 Arrays = dict[str, npt.NDArray[Any]]

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from jali import stopping
-from jali.errors import JaliError
+from jali.core.errors import JaliError
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from jali.experiment import Watch
+    from jali.parallel import Watch
 
 
 @contextlib.contextmanager

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from jali import parts
-from jali.columns import GAME, stream
-from jali.core import Shadows, Target
-from jali.experiment import Experiment, Machine, gather
-from jali.judge import Trial, guess
+from jali.audit.experiment import Experiment, Machine, gather
+from jali.audit.scoring import Trial, guess
+from jali.audit.worker import GAME, stream
+from jali.core import registry
+from jali.core.values import Shadows, Target
 from jali.stats.roc import auc
 
 DISTANCE = "linear_recourse/counterfactual_distance"
@@ -18,15 +18,15 @@ DISTANCE = "linear_recourse/counterfactual_distance"
 def mean_auc(game: str, attack: str) -> float:
     """Rows in thirds of 250, 350 columns: a linear model that interpolates, as 1,400 columns do with 1,000 rows."""
     experiment = Experiment(
-        parts.build("data", "linear_gaussian(n=750, d=350)"),
-        parts.build("model", "logistic(C=1000.0, iterations=30)"),
-        parts.build("game", game),
-        (parts.build("explain", "linear_recourse"),),
+        registry.build("data", "linear_gaussian(n=750, d=350)"),
+        registry.build("model", "logistic(C=1000.0, iterations=30)"),
+        registry.build("game", game),
+        (registry.build("explain", "linear_recourse"),),
     )
     data = experiment.data.load()
     drawn = experiment.game.draw(data, stream(0, GAME))
     evidence = gather(experiment, data, drawn, Machine()).evidence
-    guesses = guess(evidence, drawn, Trial(parts.build("attack", attack), (DISTANCE,), "x"))
+    guesses = guess(evidence, drawn, Trial(registry.build("attack", attack), (DISTANCE,), "x"))
     parts_ = [guesses.pick(guesses.unit == u) for u in range(len(drawn.targets))]
     return float(np.mean([auc(g.score, g.truth) for g in parts_]))
 
@@ -47,7 +47,7 @@ def test_global_and_local_variance_by_hand():
     target = Target(np.array([[2.0, 2.0]]), np.ones((1, 2), bool))
     # Means 1 and 2, population variances 1 and 4: Z = 1/sqrt(2.5) and 0; Student-t with one degree is Cauchy.
     expected = np.log([0.5 + np.arctan(1 / np.sqrt(2.5)) / np.pi, 0.5])
-    got = parts.build("attack", "cfd_lrt_released").score(target, shadows)
+    got = registry.build("attack", "cfd_lrt_released").score(target, shadows)
     np.testing.assert_allclose(got, expected, rtol=1e-9)
-    local = parts.build("attack", 'cfd_lrt_released(variance="local")').score(target, shadows)
+    local = registry.build("attack", 'cfd_lrt_released(variance="local")').score(target, shadows)
     np.testing.assert_allclose(local, np.log([0.5 + np.arctan(1 / np.sqrt(2.00001)) / np.pi, 0.5]), rtol=1e-9)

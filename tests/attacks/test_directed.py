@@ -5,17 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from jali import parts
 from jali.attacks.directed import Directed
 from jali.attacks.offline_lrt import OfflineLRT
 from jali.attacks.threshold import Threshold
-from jali.core import Column, Dataset, Evidence, Game, JaliError, Schema, Shadows, Target
+from jali.audit.scoring import Trial, feasible, guess
+from jali.core import registry
+from jali.core.errors import JaliError
+from jali.core.values import Column, Dataset, Evidence, Game, Schema, Shadows, Target
 from jali.games.thirds import Thirds
-from jali.judge import Trial, feasible, guess
 from jali.stats.roc import auc
 from tests.conftest import target_and_shadows
 
-INNER = pytest.mark.parametrize("inner", [OfflineLRT(), OfflineLRT("student"), Threshold()], ids=parts.spec)
+INNER = pytest.mark.parametrize("inner", [OfflineLRT(), OfflineLRT("student"), Threshold()], ids=registry.spec)
 
 
 def thirds(shift: float, seed: int = 0, n: int = 900, targets: int = 1, **sizes: float) -> tuple[Evidence, Game]:
@@ -115,7 +116,7 @@ def test_shadows_the_attack_cannot_judge_have_no_say(rng):
     observed = np.repeat([[[True, False, True], [True, True, True]]], 20, axis=1)
     shadows = Shadows(rng.normal(size=(1, 40, 3)) - 3.0 * member, observed, member)
     assert Directed()._mean_auc(shadows) == 0.5
-    assert Directed(parts.build("attack", "calibrated"))._mean_auc(shadows) < 0.1
+    assert Directed(registry.build("attack", "calibrated"))._mean_auc(shadows) < 0.1
 
 
 @pytest.mark.parametrize(("inside", "inner", "count"), [(15, "ratio", 30), (9, "ratio", 60), (15, "threshold", 60)])
@@ -124,7 +125,7 @@ def test_rows_with_fewer_cells_count_only_where_the_others_are_too_few(inside, i
     member = np.repeat([[True, False, False], [True, True, False]], 30, axis=0)
     others = Shadows(np.zeros((1, 60, 3)), np.ones((1, 60, 3), bool), member)
     truth = np.arange(60) % 30 < inside
-    rows = Directed(parts.build("attack", inner))._rows(others, np.ones(60, bool), truth)
+    rows = Directed(registry.build("attack", inner))._rows(others, np.ones(60, bool), truth)
     np.testing.assert_array_equal(np.flatnonzero(rows), np.arange(count))
 
 
@@ -132,23 +133,24 @@ def test_rows_with_fewer_cells_count_only_where_the_others_are_too_few(inside, i
     "text", ["directed(attack=threshold)", 'directed(attack=offline_lrt(spread="record"))', "directed(least=4)"]
 )
 def test_the_attack_inside_is_written_in_its_specification(text):
-    part = parts.build("attack", text)
-    assert parts.spec(part) == text
-    assert parts.build("attack", parts.spec(part, every=True)) == part
-    assert parts.build("attack", "directed(attack=offline_lrt())") == parts.build("attack", "directed") == Directed()
-    assert parts.build("attack", "directed(threshold())") == Directed(Threshold())
-    assert parts.key(part) != parts.key(Directed())
+    part = registry.build("attack", text)
+    assert registry.spec(part) == text
+    assert registry.build("attack", registry.spec(part, every=True)) == part
+    assert registry.build("attack", "directed(attack=offline_lrt())") == Directed()
+    assert registry.build("attack", "directed") == Directed()
+    assert registry.build("attack", "directed(threshold())") == Directed(Threshold())
+    assert registry.key(part) != registry.key(Directed())
 
 
 def test_it_needs_the_shadows_its_attack_needs():
     _, game = thirds(0.0)
     wanted = {"threshold": frozenset(), "offline_lrt": {"out"}, "lira": {"in", "out"}}
     for name, kinds in wanted.items():
-        attack = parts.build("attack", f"directed({name})")
+        attack = registry.build("attack", f"directed({name})")
         assert attack.requires == kinds
         assert not attack.many
         assert feasible(attack, game) == (name != "lira")
-    assert parts.build("attack", "directed(offline_joint)").many
+    assert registry.build("attack", "directed(offline_joint)").many
 
 
 def test_no_cell_is_not_enough():

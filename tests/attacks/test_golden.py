@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from jali import evidence, parts, released
-from jali.judge import Trial, guess
+from jali.audit import evidence
+from jali.audit.scoring import Trial, guess
+from jali.core import registry
+from jali.reproduce import released
 from jali.stats.roc import METRICS
 
 WANTED = ("auc", "tpr@0.001", "tpr@0.01")
@@ -32,7 +34,7 @@ def plain(scores):
 
 def means(found, attack: str, names: tuple[str, ...], wanted: tuple[str, ...] = WANTED) -> list[float]:
     signals, game = found
-    guesses = guess(signals, game, Trial(parts.build("attack", attack), names, "x"))
+    guesses = guess(signals, game, Trial(registry.build("attack", attack), names, "x"))
     each = [guesses.pick(guesses.unit == u) for u in range(len(game.targets))]
     return [float(np.mean([METRICS[m](g.score, g.truth) for g in each])) for m in wanted]
 

@@ -7,22 +7,22 @@ import dataclasses
 import numpy as np
 import pytest
 
-from jali import parts
-from jali.core import Game, Shadows, Target
-from jali.judge import Trial, guess
+from jali.audit.scoring import Trial, guess
+from jali.core import registry
+from jali.core.values import Game, Shadows, Target
 from jali.stats.roc import auc
 from tests.conftest import planted, target_and_shadows
 
-ATTACKS = [parts.build("attack", name) for name in parts.names("attack")]
+ATTACKS = [registry.build("attack", name) for name in registry.names("attack")]
 ATTACKS += [
-    parts.build("attack", f'{name}(spread="{s}")')
+    registry.build("attack", f'{name}(spread="{s}")')
     for name, spreads in {
         "lira": ("common", "record", "shrunken"),
         "offline_lrt": ("record", "student", "shrunken"),
     }.items()
     for s in spreads
 ]
-attacks = pytest.mark.parametrize("attack", ATTACKS, ids=[parts.spec(a) for a in ATTACKS])
+attacks = pytest.mark.parametrize("attack", ATTACKS, ids=[registry.spec(a) for a in ATTACKS])
 
 
 def aucs(attack, evidence, game) -> np.ndarray:
@@ -90,8 +90,8 @@ def test_cells_that_were_not_observed_have_no_influence(attack, rng):
 
 @attacks
 def test_its_specification_rebuilds_it(attack):
-    assert parts.build("attack", parts.spec(attack)) == attack
-    assert parts.build("attack", parts.spec(attack, every=True)) == attack
+    assert registry.build("attack", registry.spec(attack)) == attack
+    assert registry.build("attack", registry.spec(attack, every=True)) == attack
     assert dataclasses.is_dataclass(attack)
 
 

@@ -7,10 +7,11 @@ import dataclasses
 import numpy as np
 import pytest
 
-from jali import parts
-from jali.core import Column, Dataset, JaliError, Schema, frozen
-from jali.encoding import Encoding
-from jali.explanation import Surrogate
+from jali.core import registry
+from jali.core.encoding import Encoding
+from jali.core.errors import JaliError
+from jali.core.explanation import Surrogate
+from jali.core.values import Column, Dataset, Schema, frozen
 from jali.models.logistic import Logistic
 
 SCHEMA = Schema(
@@ -34,17 +35,18 @@ class Public:
 
 def example(name: str):
     """The part with its defaults; a defence, whose parameters have none, with little noise and public data of here."""
-    cls = parts.find("explain", name)
+    cls = registry.find("explain", name)
     if not hasattr(cls, "example"):
-        return parts.build("explain", name)
+        return registry.build("explain", name)
     part = cls.example(200.0)
     return dataclasses.replace(part, public=Public()) if hasattr(part, "public") else part
 
 
-FOREST = parts.build("model", 'sklearn(estimator="sklearn.ensemble:RandomForestClassifier", params="n_estimators=5")')
-EXPLAINERS = [example(name) for name in parts.names("explain")]
+SMALL = 'sklearn(estimator="sklearn.ensemble:RandomForestClassifier", params="n_estimators=5")'
+FOREST = registry.build("model", SMALL)
+EXPLAINERS = [example(name) for name in registry.names("explain")]
 RECOURSE = [e for e in EXPLAINERS if e.gives == "counterfactual"]
-explainers = pytest.mark.parametrize("explainer", EXPLAINERS, ids=parts.names("explain"))
+explainers = pytest.mark.parametrize("explainer", EXPLAINERS, ids=registry.names("explain"))
 
 
 def people(n: int, seed: int) -> Dataset:
@@ -96,7 +98,7 @@ def test_the_same_stream_gives_the_same_answer_in_any_order(explainer):
     np.testing.assert_allclose(values(back)[::-1], values(first), atol=1e-9)
 
 
-@pytest.mark.parametrize("explainer", RECOURSE, ids=[parts.spec(e) for e in RECOURSE])
+@pytest.mark.parametrize("explainer", RECOURSE, ids=[registry.spec(e) for e in RECOURSE])
 def test_counterfactuals_are_legal_and_valid(explainer):
     data, model = setting(explainer)
     out = explain(explainer, model, data)
@@ -119,7 +121,7 @@ def test_counterfactuals_are_legal_and_valid(explainer):
 
 @explainers
 def test_specification_and_docstring(explainer):
-    assert parts.build("explain", parts.spec(explainer, every=True)) == explainer
+    assert registry.build("explain", registry.spec(explainer, every=True)) == explainer
     text = type(explainer).__doc__ or ""
     assert ">>>" in text
     assert any(str(year) in text for year in range(2015, 2027))
@@ -144,5 +146,5 @@ def _refusal(call) -> str:
 
 def test_every_defence_is_a_part_of_a_known_kind():
     for kind in ("explain", "model"):
-        for name in parts.names(kind):
-            assert dataclasses.is_dataclass(parts.find(kind, name))
+        for name in registry.names(kind):
+            assert dataclasses.is_dataclass(registry.find(kind, name))

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from jali import parts
-from jali.core import Column, Dataset, JaliError, Schema
+from jali.core import registry
+from jali.core.errors import JaliError
+from jali.core.values import Column, Dataset, Schema
 from jali.stats.roc import auc
 
 SPECS = [
@@ -38,11 +39,11 @@ def data(n: int = 600, grouped: bool = False) -> Dataset:
 
 
 def draw(text: str, seed: int, grouped: bool = False):
-    return parts.build("game", text).draw(data(grouped=grouped), np.random.default_rng(seed))
+    return registry.build("game", text).draw(data(grouped=grouped), np.random.default_rng(seed))
 
 
 def test_every_design_is_in_this_table():
-    assert {s.partition("(")[0] for s in SPECS + LEAKY + ONE_SIDED} == set(parts.names("game"))
+    assert {s.partition("(")[0] for s in SPECS + LEAKY + ONE_SIDED} == set(registry.names("game"))
 
 
 @pytest.mark.parametrize("text", LEAKY)
@@ -51,7 +52,7 @@ def test_a_released_game_that_leaks_says_so(text):
     count = game.member[:, game.shadows[0]].sum(axis=1).astype(float)
     rows = game.scored[:, 0]
     assert auc(-count[rows], game.member[rows, game.targets[0]]) > 0.99
-    assert "counting gives membership away" in parts.build("game", text).caution
+    assert "counting gives membership away" in registry.build("game", text).caution
 
 
 @games
@@ -121,13 +122,13 @@ def test_the_same_stream_gives_the_same_game(text):
 def test_too_few_rows_is_one_sentence(text):
     tiny = data(12)
     with pytest.raises(JaliError, match=r"rows|leave no population"):
-        parts.build("game", text).draw(tiny, np.random.default_rng(0))
+        registry.build("game", text).draw(tiny, np.random.default_rng(0))
 
 
 @every
 def test_specification_and_docstring(text):
-    part = parts.build("game", text)
-    assert parts.build("game", parts.spec(part, every=True)) == part
+    part = registry.build("game", text)
+    assert registry.build("game", registry.spec(part, every=True)) == part
     doc = type(part).__doc__ or ""
     assert ">>>" in doc
     assert any(str(year) in doc for year in range(2015, 2027))
@@ -157,4 +158,4 @@ def test_no_shadow_sees_a_scored_row(text):
 )
 def test_impossible_numbers_are_refused(bad):
     with pytest.raises(JaliError, match="must"):
-        parts.build("game", bad)
+        registry.build("game", bad)

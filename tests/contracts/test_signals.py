@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from jali import parts
-from jali.core import JaliError, Seen
-from jali.explanation import Attribution, Counterfactual
+from jali.core import registry
+from jali.core.errors import JaliError
+from jali.core.explanation import Attribution, Counterfactual
+from jali.core.values import Seen
 
-SIGNALS = [parts.build("signal", name) for name in parts.names("signal")]
-signals = pytest.mark.parametrize("signal", SIGNALS, ids=parts.names("signal"))
+SIGNALS = [registry.build("signal", name) for name in registry.names("signal")]
+signals = pytest.mark.parametrize("signal", SIGNALS, ids=registry.names("signal"))
 
 
 def tile(member_like: bool, n: int = 40) -> dict[str, object]:
@@ -86,7 +87,7 @@ def test_inputs_are_read_only(signal):
 
 @signals
 def test_specification_and_docstring(signal):
-    assert parts.build("signal", parts.spec(signal, every=True)) == signal
+    assert registry.build("signal", registry.spec(signal, every=True)) == signal
     text = type(signal).__doc__ or ""
     assert "t = " in text
     assert ">>>" in text

@@ -9,17 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from jali import parts
-from jali.core import Dataset
-from jali.data import _files
+from jali.core import registry
+from jali.core.values import Dataset
+from jali.data.tables import files
 
 FOLDER = Path(os.environ.get("JALI_DATA") or Path(__file__).resolve().parents[3] / "shared" / "data")
 
 
 @functools.cache
 def _load(spec: str) -> Dataset:
-    source = parts.build("data", spec)
-    if not _files.present(source):
+    source = registry.build("data", spec)
+    if not files.present(source):
         pytest.skip(f"the files of {spec} are not in {FOLDER}; set JALI_DATA to the folder that holds them")
     return source.load()
 
@@ -37,9 +37,9 @@ def lines(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, int], list[str]]:
     monkeypatch.setenv("JALI_DATA", str(FOLDER))
 
     def read(spec: str, file: int = 0) -> list[str]:
-        source = parts.build("data", spec)
-        if not _files.present(source):
+        source = registry.build("data", spec)
+        if not files.present(source):
             pytest.skip(f"the files of {spec} are not in {FOLDER}; set JALI_DATA to the folder that holds them")
-        return _files.read(source.files[file]).decode().splitlines()
+        return files.read(source.files[file]).decode().splitlines()
 
     return read

@@ -1,6 +1,6 @@
 import numpy as np
 
-from jali.data import _frames
+from jali.data.tables import frames
 
 
 def test_counts(real):
@@ -18,7 +18,7 @@ def test_counts(real):
 def test_equals_the_files_read_without_pandas(real, lines):
     data = real("adult")
     rows = [line.split(", ") for line in lines("adult", 0) + lines("adult", 1)[1:] if line]
-    table = _frames.frame(data.X, data.schema)
+    table = frames.frame(data.X, data.schema)
     for j, name in enumerate(table.columns):
         want = [row[j].replace("?", "missing") for row in rows]
         assert table[name].astype(str).tolist() == want

@@ -1,6 +1,6 @@
 import numpy as np
 
-from jali.data import _frames
+from jali.data.tables import frames
 
 
 def test_counts_of_use(real):
@@ -24,7 +24,7 @@ def test_counts_of_methods(real):
 def test_first_row_by_hand(real, lines):
     data = real("cmc")
     assert lines("cmc")[0] == "24,2,3,3,1,1,2,3,0,1"
-    assert _frames.frame(data.X[:1], data.schema).iloc[0].tolist() == [24, "2", "3", 3, "Islam", "no", "2", "3", "good"]
+    assert frames.frame(data.X[:1], data.schema).iloc[0].tolist() == [24, "2", "3", 3, "Islam", "no", "2", "3", "good"]
 
 
 def test_numbers_equal_the_file(real, lines):

@@ -3,12 +3,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from jali import parts
-from jali.data import _files
+from jali.core import registry
+from jali.core.encoding import Encoding
 from jali.data.continuous import Continuous
 from jali.data.german import German
 from jali.data.lending import Lending
-from jali.encoding import Encoding
+from jali.data.tables import files
 
 
 def test_integers_become_numbers_and_nothing_is_immutable():
@@ -48,22 +48,22 @@ def test_a_row_between_whole_numbers_is_legal():
     ],
 )
 def test_specification_comes_back(text, full):
-    source = parts.build("data", text)
-    assert parts.spec(source) == full
-    assert parts.build("data", parts.spec(source, every=True)) == source
-    assert parts.key(source) == parts.key(parts.build("data", full))
+    source = registry.build("data", text)
+    assert registry.spec(source) == full
+    assert registry.build("data", registry.spec(source, every=True)) == source
+    assert registry.key(source) == registry.key(registry.build("data", full))
 
 
 def test_keys_follow_the_data_set_inside():
     texts = ["continuous(lending)", "continuous(lending(n=9))", "lending", "continuous(german)"]
-    assert len({parts.key(parts.build("data", text)) for text in texts}) == len(texts)
+    assert len({registry.key(registry.build("data", text)) for text in texts}) == len(texts)
 
 
 def test_origin_licence_and_files_are_those_of_the_table():
     source = Continuous(German())
     assert source.origin.startswith(German.origin)
     assert (source.licence, source.files) == (German.licence, German.files)
-    assert _files.present(Continuous(Lending()))
+    assert files.present(Continuous(Lending()))
 
 
 def test_groups_are_carried_through(real):

@@ -3,8 +3,8 @@ import csv
 import numpy as np
 import pytest
 
-from jali.data import _frames
 from jali.data.diabetes130 import _chapter
+from jali.data.tables import frames
 
 
 def test_counts(real):
@@ -32,7 +32,7 @@ def test_missing_and_not_measured(real):
 def test_equals_the_file_read_without_pandas(real, lines):
     data = real("diabetes130")
     rows = list(csv.DictReader(lines("diabetes130")[:2001]))
-    table = _frames.frame(data.X[:2000], data.schema)
+    table = frames.frame(data.X[:2000], data.schema)
     for name in table.columns:
         want = [row[name].replace("?", "missing") for row in rows]
         if name.startswith("diag_"):

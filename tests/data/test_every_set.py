@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from jali import parts
-from jali.data import _files, _frames
-from jali.data._catalogue import catalogue
+from jali.core import registry
+from jali.core.encoding import Encoding
 from jali.data.lending import Lending
-from jali.encoding import Encoding
+from jali.data.tables import files, frames
+from jali.data.tables.catalogue import catalogue
 
 NAMES = [entry.name for entry in catalogue()]
 GENERATED = ("lending", "hypercube", "linear_gaussian")  # centre and spread belong to the design
@@ -20,12 +20,12 @@ def column_names(data):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_declares_where_it_comes_from(name):
-    source = parts.build("data", name)
+    source = registry.build("data", name)
     assert source.origin
     assert "\n" not in source.origin
     assert source.licence
     for remote in source.files:
-        assert isinstance(remote, _files.Remote)
+        assert isinstance(remote, files.Remote)
         assert len(remote.sha256) == 64
         assert remote.url.startswith("https://") != bool(remote.how)
         assert not remote.url or remote.path.split("/")[0] == name
@@ -33,8 +33,8 @@ def test_declares_where_it_comes_from(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_specification_comes_back(name):
-    source = parts.build("data", name)
-    assert parts.build("data", parts.spec(source, every=True)) == source
+    source = registry.build("data", name)
+    assert registry.build("data", registry.spec(source, every=True)) == source
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -62,7 +62,7 @@ def test_rows_are_legal_and_encode(real, name):
 def test_frame_and_back(real, name):
     data = real(name)
     some = data.rows(np.arange(0, len(data), max(1, len(data) // 500)))
-    table = _frames.frame(some.X, some.schema)
+    table = frames.frame(some.X, some.schema)
     assert list(table.columns) == column_names(data)
     for column in data.schema.columns:
         kind = {"number": "float64", "integer": "int64"}.get(column.kind)

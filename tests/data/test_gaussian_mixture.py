@@ -5,7 +5,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import f1_score
 
-from jali.core import JaliError
+from jali.core.errors import JaliError
 from jali.data.gaussian_mixture import GaussianMixture, _law
 
 

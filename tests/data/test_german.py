@@ -1,7 +1,7 @@
 import numpy as np
 
-from jali.data import _frames
 from jali.data.german import COLUMNS, NAMES
+from jali.data.tables import frames
 
 
 def test_counts(real):
@@ -16,7 +16,7 @@ def test_counts(real):
 
 def test_first_row_by_hand(real):
     data = real("german")
-    assert _frames.frame(data.X[:1], data.schema).iloc[0].tolist() == [
+    assert frames.frame(data.X[:1], data.schema).iloc[0].tolist() == [
         *("overdrawn", 6, "critical, or credits elsewhere", "radio or television", 1169, "none or unknown"),
         *("7 years or more", 4, "man, single", "none", 4, "real estate", 67, "none", "owned", 2),
         *("skilled or official", 1, "yes", "yes"),
@@ -26,7 +26,7 @@ def test_first_row_by_hand(real):
 def test_equals_the_file_read_without_pandas(real, lines):
     data = real("german")
     rows = [line.split() for line in lines("german")]
-    table = _frames.frame(data.X, data.schema)
+    table = frames.frame(data.X, data.schema)
     for j, name in enumerate(COLUMNS[:-1]):
         codes = [row[j] for row in rows]
         assert table[name].tolist() == [NAMES[name][c] if name in NAMES else int(c) for c in codes]

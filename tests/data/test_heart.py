@@ -1,6 +1,6 @@
 import numpy as np
 
-from jali.data import _frames
+from jali.data.tables import frames
 
 
 def test_counts(real):
@@ -13,7 +13,7 @@ def test_counts(real):
 
 def test_first_row_by_hand(real):
     data = real("heart")
-    assert _frames.frame(data.X[:1], data.schema).iloc[0].tolist() == [
+    assert frames.frame(data.X[:1], data.schema).iloc[0].tolist() == [
         *(63, "male", "typical angina", 145, 233, "above 120 mg/dl", "thick left ventricle"),
         *(150, "no", 2.3, "falling", "0", "fixed defect"),
     ]

@@ -1,6 +1,6 @@
 import numpy as np
 
-from jali.data import _frames
+from jali.data.tables import frames
 
 
 def kept(lines):
@@ -26,7 +26,7 @@ def test_special_codes_stay_as_numbers(real):
 def test_equals_the_file_read_without_pandas(real, lines):
     data = real("heloc")
     header, rows = kept(lines)
-    table = _frames.frame(data.X, data.schema)
+    table = frames.frame(data.X, data.schema)
     assert list(table.columns) == header[1:]
     assert table.to_numpy().tolist() == [[int(v) for v in row[1:]] for row in rows]
     assert [data.schema.classes[y] for y in data.y] == [row[0] for row in rows]

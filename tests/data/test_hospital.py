@@ -2,7 +2,7 @@ import csv
 
 import numpy as np
 
-from jali.data import _frames
+from jali.data.tables import frames
 
 
 def test_counts(real):
@@ -17,7 +17,7 @@ def test_counts(real):
 def test_equals_the_file_read_without_pandas(real, lines):
     data = real("hospital")
     rows = list(csv.DictReader(lines("hospital")))
-    table = _frames.frame(data.X, data.schema)
+    table = frames.frame(data.X, data.schema)
     for name in table.columns:
         assert table[name].astype(str).tolist() == [row[name] or "missing" for row in rows]
     costs = np.array([float(row["Total Costs"].replace(",", "")) for row in rows])

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from jali.core import JaliError
+from jali.core.errors import JaliError
 from jali.data.hypercube import Hypercube
 
 

@@ -2,8 +2,8 @@ import csv
 
 import numpy as np
 
-from jali.data import _frames
 from jali.data.informs import NAMES
+from jali.data.tables import frames
 
 
 def test_counts(real):
@@ -24,7 +24,7 @@ def test_constant_column_has_spread_one(real):
 def test_equals_the_file_read_without_pandas(real, lines):
     data = real("informs")
     rows = list(csv.DictReader(lines("informs")))
-    table = _frames.frame(data.X, data.schema)
+    table = frames.frame(data.X, data.schema)
     for name in table.columns:
         codes = [int(row[name]) for row in rows]
         assert table[name].astype(str).tolist() == [NAMES[name][c] if name in NAMES else str(c) for c in codes]

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from jali import parts
-from jali.core import JaliError
+from jali.core import registry
+from jali.core.errors import JaliError
 from jali.data.mnist import MNIST
 
 
@@ -43,5 +43,5 @@ def test_bad_digits(digits):
 
 def test_how_to_make_the_file_is_one_sentence():
     text = "mnist(digits=[4, 9])"
-    assert parts.spec(parts.build("data", text)) == text
+    assert registry.spec(registry.build("data", text)) == text
     assert "savez_compressed" in MNIST.files[0].how

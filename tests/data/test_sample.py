@@ -1,14 +1,15 @@
 import numpy as np
 import pytest
 
-from jali import parts
-from jali.core import Column, Dataset, JaliError, Schema
-from jali.data import _files
-from jali.data._catalogue import catalogue
+from jali.core import registry
+from jali.core.errors import JaliError
+from jali.core.values import Column, Dataset, Schema
 from jali.data.adult import Adult
 from jali.data.digits import Digits
 from jali.data.sample import Sample
 from jali.data.table import Table
+from jali.data.tables import files
+from jali.data.tables.catalogue import catalogue
 from jali.games.thirds import Thirds
 
 
@@ -114,10 +115,10 @@ def test_refuses_what_cannot_be_drawn(fields):
     ],
 )
 def test_specification_comes_back(text, full):
-    source = parts.build("data", text)
-    assert parts.spec(source) == full
-    assert parts.build("data", full) == source
-    assert parts.build("data", parts.spec(source, every=True)) == source
+    source = registry.build("data", text)
+    assert registry.spec(source) == full
+    assert registry.build("data", full) == source
+    assert registry.build("data", registry.spec(source, every=True)) == source
 
 
 def test_keys_follow_the_data_set_inside_and_the_draw():
@@ -128,27 +129,27 @@ def test_keys_follow_the_data_set_inside_and_the_draw():
         "sample(digits, 9, seed=1)",
         "digits",
     ]
-    assert len({parts.key(parts.build("data", text)) for text in texts}) == len(texts)
-    assert parts.key(Sample(Digits(), 9)) == parts.key(parts.build("data", "sample(digits(), n=9)"))
+    assert len({registry.key(registry.build("data", text)) for text in texts}) == len(texts)
+    assert registry.key(Sample(Digits(), 9)) == registry.key(registry.build("data", "sample(digits(), n=9)"))
 
 
 def test_it_names_what_it_needs():
     with pytest.raises(JaliError, match="sample needs n"):
-        parts.build("data", "sample(digits)")
+        registry.build("data", "sample(digits)")
 
 
 def test_origin_licence_and_files_are_those_of_the_whole():
     source = Sample(Adult(), 15_000)
     assert source.origin == f"15,000 rows of: {Adult.origin}"
     assert (source.licence, source.files) == (Adult.licence, Adult.files)
-    assert _files.present(Sample(Table("a.csv", "y"), 5))
+    assert files.present(Sample(Table("a.csv", "y"), 5))
     assert (Sample(Visits(), 5).licence, Sample(Visits(), 5).files) == ("yours", ())
 
 
 def test_the_list_of_data_sets_names_only_what_stands_alone():
     listed = {entry.name for entry in catalogue()}
     assert {"adult", "digits", "lending"} <= listed
-    assert set(parts.names("data")) - listed == {"table", "sample", "continuous", "unit_rows", "without"}
+    assert set(registry.names("data")) - listed == {"table", "sample", "continuous", "unit_rows", "without"}
 
 
 def test_a_balanced_sample_of_stays_keeps_patients(real):

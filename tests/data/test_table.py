@@ -6,10 +6,10 @@ import pandas as pd
 import pytest
 from pandas.testing import assert_frame_equal
 
-from jali import parts
-from jali.core import JaliError
-from jali.data import _frames
+from jali.core import registry
+from jali.core.errors import JaliError
 from jali.data.table import Table
+from jali.data.tables import frames
 
 TEXT = "age,job,rate,member,paid\n30,cook,0.5,True,yes\n41,clerk,1.25,False,no\n29,cook,3,True,yes\n"
 
@@ -45,7 +45,7 @@ def test_text_files(write, name, content):
 def test_frame_equals_what_pandas_reads(write):
     path = write(TEXT)
     data = Table(path, "paid").load()
-    assert_frame_equal(_frames.frame(data.X, data.schema), pd.read_csv(path).drop(columns="paid"))
+    assert_frame_equal(frames.frame(data.X, data.schema), pd.read_csv(path).drop(columns="paid"))
 
 
 def test_parquet(tmp_path):
@@ -71,7 +71,7 @@ def test_odd_names_and_values_stay_verbatim(write):
     data = Table(path, "y").load()
     assert [c.name for c in data.schema.columns] == odd
     assert set(data.schema.columns[0].categories) == set(odd)
-    assert _frames.frame(data.X, data.schema).iloc[:, 0].tolist() == odd
+    assert frames.frame(data.X, data.schema).iloc[:, 0].tolist() == odd
 
 
 @pytest.mark.parametrize(
@@ -128,19 +128,20 @@ def test_many_columns_are_not_all_listed(write):
 
 def test_from_a_specification(write):
     path = write(TEXT)
-    source = parts.build("data", f'table(path="{path}", target="paid")')
+    source = registry.build("data", f'table(path="{path}", target="paid")')
     assert source == Table(path, "paid")
     assert np.bincount(source.load().y).tolist() == [1, 2]
 
 
 def test_columns_that_find_people_and_rows_of_one_person(write):
     text = "who,age,job,paid\na,30,cook,yes\nb,41,clerk,no\na,29,cook,yes\n"
-    part = parts.build("data", f'table("{write(text)}", "paid", quasi=["age", "job"], groups="who", sensitive="job")')
+    options = 'quasi=["age", "job"], groups="who", sensitive="job"'
+    part = registry.build("data", f'table("{write(text)}", "paid", {options})')
     data = part.load()
     assert [(c.name, c.role) for c in data.schema.columns] == [("age", "quasi"), ("job", "quasi")]
     assert data.groups.tolist() == [0, 1, 0]
     assert data.schema.sensitive == "job"
-    assert parts.build("data", parts.spec(part)) == part
+    assert registry.build("data", registry.spec(part)) == part
 
 
 def test_quasi_is_a_list(write):

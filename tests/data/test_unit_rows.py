@@ -1,12 +1,13 @@
 import numpy as np
 import pytest
 
-from jali import parts
-from jali.core import Column, Dataset, JaliError, Schema
+from jali.core import registry
+from jali.core.encoding import Encoding
+from jali.core.errors import JaliError
+from jali.core.values import Column, Dataset, Schema
 from jali.data.german import German
 from jali.data.lending import Lending
 from jali.data.unit_rows import UnitRows
-from jali.encoding import Encoding
 
 
 class _Given:
@@ -67,8 +68,8 @@ def test_bad_fields(most):
 
 
 def test_specification_origin_and_files():
-    source = parts.build("data", "sample(unit_rows(german), n=90)")
-    assert parts.spec(source) == "sample(source=unit_rows(source=german), n=90)"
+    source = registry.build("data", "sample(unit_rows(german), n=90)")
+    assert registry.spec(source) == "sample(source=unit_rows(source=german), n=90)"
     assert source.source.origin.startswith(German.origin)
     assert (source.source.licence, source.source.files) == (German.licence, German.files)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from jali import parts
-from jali.core import JaliError
+from jali.core import registry
+from jali.core.errors import JaliError
 from jali.data.lending import Lending
 from jali.data.without import Without
 
@@ -31,5 +31,5 @@ def test_an_unknown_column_is_named():
 
 
 def test_specification_comes_back():
-    part = parts.build("data", 'without(lending(n=50), columns=["age"])')
-    assert parts.build("data", parts.spec(part)) == part
+    part = registry.build("data", 'without(lending(n=50), columns=["age"])')
+    assert registry.build("data", registry.spec(part)) == part

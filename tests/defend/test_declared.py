@@ -7,15 +7,15 @@ import dataclasses
 import numpy as np
 import pytest
 
-from jali.core import Dataset
+from jali.core.values import Dataset
 from jali.data.linear_gaussian import LinearGaussian
-from jali.defend._asking import DECISION
-from jali.defend.above_threshold import AboveThreshold
-from jali.defend.dp_logistic import DPLogistic
-from jali.defend.dp_weights_recourse import FRESH, DPWeightsRecourse
-from jali.defend.laplace_recourse import LaplaceRecourse
-from jali.defend.public_direction import PublicDirection
-from jali.taint import carriers
+from jali.defend._dp.asking import DECISION
+from jali.defend.explain.above_threshold import AboveThreshold
+from jali.defend.explain.dp_weights_recourse import FRESH, DPWeightsRecourse
+from jali.defend.explain.laplace_recourse import LaplaceRecourse
+from jali.defend.explain.public_direction import PublicDirection
+from jali.defend.models.dp_logistic import DPLogistic
+from jali.verify.dependence import carriers
 
 DATA = LinearGaussian(n=300, d=20).load()
 OTHER = dataclasses.replace(DATA, y=np.r_[1 - DATA.y[:1], DATA.y[1:]])

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from jali.core import Column, Floats, Schema
-from jali.encoding import Encoding
-from jali.models._network import Network
-from jali.models._torch import TorchModel
+from jali.core.encoding import Encoding
+from jali.core.values import Column, Floats, Schema
+from jali.models.fitted.network import Network
+from jali.models.fitted.torch_network import TorchModel
 
 SCHEMA = Schema(
     (*(Column(f"x{j}", centre=1.0, spread=2.0) for j in range(6)), Column("c", "category", categories=("a", "b", "c"))),

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from jali.core import Bools, Floats
+from jali.core.values import Bools, Floats
 
 
 def shapley(worth: Callable[[Bools], Floats], players: int) -> Floats:

@@ -9,19 +9,20 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from jali import parts
-from jali.core import Column, Dataset, JaliError, Schema
-from jali.encoding import Encoding
-from jali.explain import _vae
-from jali.explanation import Counterfactual
-from jali.models._linear import LinearModel
-from jali.models._network import Network
+from jali.core import registry
+from jali.core.encoding import Encoding
+from jali.core.errors import JaliError
+from jali.core.explanation import Counterfactual
+from jali.core.values import Column, Dataset, Schema
+from jali.explain._recourse import vae
+from jali.models.fitted.linear import LinearModel
+from jali.models.fitted.network import Network
 
 
 def built(name: str):
     """The explainer of this name, or None where it needs to be told something."""
     try:
-        return parts.build("explain", name)
+        return registry.build("explain", name)
     except JaliError:
         return None
 
@@ -29,7 +30,7 @@ def built(name: str):
 # Those that wrap a native explainer have errors of their own, in their own tests.
 NAMES = [
     n
-    for n in parts.names("explain")
+    for n in registry.names("explain")
     if getattr(built(n), "gives", "") == "counterfactual" and not hasattr(built(n), "inner")
 ]
 every = pytest.mark.parametrize("name", NAMES)
@@ -50,8 +51,8 @@ SCHEMA = Schema(
 @pytest.fixture(autouse=True)
 def short(monkeypatch):
     """An autoencoder trained for a moment: what it has learnt does not matter here."""
-    monkeypatch.setattr(_vae, "STEPS", 100)
-    monkeypatch.setattr(_vae, "EPOCHS", 1)
+    monkeypatch.setattr(vae, "STEPS", 100)
+    monkeypatch.setattr(vae, "EPOCHS", 1)
 
 
 class Labels:
@@ -97,7 +98,7 @@ def network(schema: Schema, weight: float = 1.0, bias: float = -3.0, threshold: 
 
 def ask(name: str, model, X, schema: Schema = SCHEMA, owner: Dataset | None = None) -> Counterfactual:
     """An explanation of raw rows, after so many questions at most, and honest about every one of them."""
-    explainer = parts.build("explain", name)
+    explainer = registry.build("explain", name)
     X = np.asarray(X, dtype=float)
     if owner is None:
         owner = Dataset(X if len(X) else table(), np.zeros(len(X) or 6), schema)
@@ -125,12 +126,12 @@ def honest(out: Counterfactual, model, X, schema: Schema) -> None:
 
 
 def wants(name: str) -> str:
-    return parts.build("explain", name).wants
+    return registry.build("explain", name).wants
 
 
 def releases(name: str) -> bool:
     """Whether it answers with training rows, so that what no row has is out of its reach."""
-    return hasattr(parts.find("explain", name), "releases")
+    return hasattr(registry.find("explain", name), "releases")
 
 
 def fits(name: str) -> list[Callable[..., LinearModel | Network]]:
@@ -250,7 +251,7 @@ def test_an_owner_of_few_rows_of_one_class(name, n):
 def test_a_favourable_class_that_no_training_row_has_is_out_of_reach(name):
     schema = dataclasses.replace(SCHEMA, classes=("no", "perhaps", "yes"), favourable=2)
     owner = Dataset(table(40), table(40)[:, 0] > 50, schema)
-    model = parts.build("model", "logistic").fit(owner, np.ones((40, 1), dtype=bool), [np.random.default_rng(0)])[0]
+    model = registry.build("model", "logistic").fit(owner, np.ones((40, 1), dtype=bool), [np.random.default_rng(0)])[0]
     if name == "linear_recourse":
         with pytest.raises(JaliError, match="two classes only"):
             ask(name, model, table(), schema, owner)

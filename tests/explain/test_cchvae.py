@@ -6,14 +6,16 @@ import functools
 import numpy as np
 import pytest
 
-from jali import parts
-from jali.core import Column, Dataset, JaliError, Schema
-from jali.encoding import Encoding
-from jali.explain import _vae, cchvae
+from jali.core import registry
+from jali.core.encoding import Encoding
+from jali.core.errors import JaliError
+from jali.core.values import Column, Dataset, Schema
+from jali.explain import cchvae
+from jali.explain._recourse import vae as _vae
 from jali.explain.cchvae import CCHVAE
 from jali.explain.linear_recourse import LinearRecourse
-from jali.models._linear import LinearModel
-from jali.models._network import Network
+from jali.models.fitted.linear import LinearModel
+from jali.models.fitted.network import Network
 from jali.models.logistic import Logistic
 
 PART = CCHVAE(latent=3)
@@ -43,7 +45,7 @@ def network() -> Network:
 
 def fitted(spec: str):
     data = curved()
-    return parts.build("model", spec).fit(data, np.ones((len(data), 1), bool), [np.random.default_rng(0)])[0]
+    return registry.build("model", spec).fit(data, np.ones((len(data), 1), bool), [np.random.default_rng(0)])[0]
 
 
 def forest():

@@ -6,12 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from jali.core import Column, Dataset, JaliError, Schema
-from jali.encoding import Encoding
+from jali.core.distance import distances, ranges
+from jali.core.encoding import Encoding
+from jali.core.errors import JaliError
+from jali.core.values import Column, Dataset, Schema
 from jali.explain import face
-from jali.explain._heom import distances, ranges
 from jali.explain.face import FACE
-from jali.models._linear import LinearModel
+from jali.models.fitted.linear import LinearModel
 
 SCHEMA = Schema(
     (

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 import torch
 
-from jali.core import JaliError
+from jali.core.errors import JaliError
 from jali.explain.gradient_shap import GradientShap
-from jali.models._linear import LinearModel
+from jali.models.fitted.linear import LinearModel
 from tests.explain.networks import SCHEMA, rows, twins
 from tests.explain.networks import captum as reference
 

@@ -6,14 +6,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from jali import parts
-from jali.core import Column, Dataset, JaliError, Schema
-from jali.data._frames import dataset
-from jali.encoding import Encoding
+from jali.core import registry
+from jali.core.encoding import Encoding
+from jali.core.errors import JaliError
+from jali.core.values import Column, Dataset, Schema
+from jali.data.tables.frames import dataset
 from jali.explain import growing_spheres
 from jali.explain.growing_spheres import GrowingSpheres
 from jali.explain.linear_recourse import LinearRecourse
-from jali.models._linear import LinearModel
+from jali.models.fitted.linear import LinearModel
 from jali.models.given import Given
 
 
@@ -136,7 +137,7 @@ def test_columns_the_model_ignores_are_reset():
 def test_a_forest():
     model, X, schema = linear(0, 5)
     data = Dataset(X, model.logits(X).argmax(axis=1), schema)
-    trainer = parts.build(
+    trainer = registry.build(
         "model", 'sklearn(estimator="sklearn.ensemble:RandomForestClassifier", params="n_estimators=10, max_depth=5")'
     )
     forest = trainer.fit(data, np.ones((len(X), 1), bool), [np.random.default_rng(0)])[0]

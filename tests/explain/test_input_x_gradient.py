@@ -4,10 +4,10 @@ import captum.attr
 import numpy as np
 import pytest
 
-from jali.core import Column, Dataset, Schema
-from jali.encoding import Encoding
+from jali.core.encoding import Encoding
+from jali.core.values import Column, Dataset, Schema
 from jali.explain.input_x_gradient import InputXGradient
-from jali.models._linear import LinearModel
+from jali.models.fitted.linear import LinearModel
 from jali.models.mlp import MLP
 from tests.explain import networks
 

@@ -4,9 +4,9 @@ import captum.attr
 import numpy as np
 import pytest
 
-from jali.core import JaliError
+from jali.core.errors import JaliError
 from jali.explain.integrated_gradients import IntegratedGradients
-from jali.models._linear import LinearModel
+from jali.models.fitted.linear import LinearModel
 from tests.explain.networks import SCHEMA, rows, twins
 from tests.explain.networks import captum as reference
 

@@ -3,12 +3,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from jali.core import Column, JaliError, Schema
-from jali.encoding import Encoding
-from jali.explain import _attribution, kernel_shap
-from jali.explain._attribution import placed, public_rows
+from jali.core.encoding import Encoding
+from jali.core.errors import JaliError
+from jali.core.values import Column, Schema
+from jali.explain import kernel_shap
+from jali.explain._attribution import slopes
+from jali.explain._attribution.slopes import placed, public_rows
 from jali.explain.kernel_shap import KernelShap, _coalitions
-from jali.models._linear import LinearModel
+from jali.models.fitted.linear import LinearModel
 from tests.explain.networks import SCHEMA, rows, twins
 from tests.explain.shapley import replaced, shapley
 
@@ -77,7 +79,7 @@ def test_records_may_come_in_any_blocks(monkeypatch):
     net, _ = twins()
     X = rows(30)
     whole = explain(net, X)
-    monkeypatch.setattr(_attribution, "ASKED", 1)
+    monkeypatch.setattr(slopes, "ASKED", 1)
     np.testing.assert_allclose(explain(net, X), whole, atol=1e-5)
 
 

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 
-from jali.core import Column, JaliError, Schema
-from jali.encoding import Encoding
-from jali.explain import _attribution
+from jali.core.encoding import Encoding
+from jali.core.errors import JaliError
+from jali.core.values import Column, Schema
+from jali.explain._attribution import slopes
 from jali.explain.lime import Lime, _Around, _draws, _slopes
-from jali.models._linear import LinearModel
+from jali.models.fitted.linear import LinearModel
 from tests.explain.networks import SCHEMA, rows, twins
 
 
@@ -74,7 +75,7 @@ def test_records_may_come_in_any_blocks(monkeypatch):
     net, _ = twins()
     X = rows(30)
     whole = explain(net, X)
-    monkeypatch.setattr(_attribution, "ASKED", 1)
+    monkeypatch.setattr(slopes, "ASKED", 1)
     np.testing.assert_allclose(explain(net, X), whole, atol=1e-4)
 
 

@@ -3,11 +3,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from jali.core import Column, JaliError, Schema
-from jali.encoding import Encoding
+from jali.core.encoding import Encoding
+from jali.core.errors import JaliError
+from jali.core.values import Column, Schema
 from jali.explain.linear_recourse import LinearRecourse
 from jali.explain.scfe import SCFE
-from jali.models._linear import LinearModel
+from jali.models.fitted.linear import LinearModel
 
 
 def model(schema: Schema, coef, intercept) -> LinearModel:

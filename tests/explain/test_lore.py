@@ -3,15 +3,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from jali import parts
-from jali.core import Column, Dataset, JaliError, Schema
+from jali.core import registry
+from jali.core.errors import JaliError
+from jali.core.values import Column, Dataset, Schema
 from jali.data.gaussian_mixture import GaussianMixture
-from jali.explain import _attribution
-from jali.explain._marginals import Marginals
-from jali.explain._neighbourhood import GENERATORS
-from jali.explain._records import Records
+from jali.explain._attribution import slopes
+from jali.explain._attribution.marginals import Marginals
+from jali.explain._surrogate.neighbourhood import GENERATORS
+from jali.explain._surrogate.records import Records
 from jali.explain.lore import Lore
-from jali.rules import crowd, hits, listing, support
+from jali.text.rules import crowd, hits, listing, support
 from tests.contracts.test_explain import people
 
 every = pytest.mark.parametrize("generator", GENERATORS)
@@ -21,7 +22,7 @@ FOREST = 'sklearn(estimator="sklearn.ensemble:RandomForestClassifier", params="n
 
 def setting(n: int = 400, box: str = FOREST):
     data = people(n, 0)
-    return data, parts.build("model", box).fit(data, np.ones((n, 1), bool), [np.random.default_rng(0)])[0]
+    return data, registry.build("model", box).fit(data, np.ones((n, 1), bool), [np.random.default_rng(0)])[0]
 
 
 def explain(model, X, owner, seed=0, **fields):
@@ -87,9 +88,9 @@ def test_counterfactual_rules_need_the_fewest_changes_among_those_that_the_black
     [("breast_cancer", FOREST), ("lending", FOREST), pytest.param("breast_cancer", NETWORK, marks=pytest.mark.slow)],
 )
 def test_trees_agree_with_the_black_box_on_neighbourhoods_they_have_not_seen(name, box):
-    data = parts.build("data", name).load()
+    data = registry.build("data", name).load()
     own, X = data.rows(np.arange(500)), data.X[500:508]
-    model = parts.build("model", box).fit(own, np.ones((500, 1), bool), [np.random.default_rng(0)])[0]
+    model = registry.build("model", box).fit(own, np.ones((500, 1), bool), [np.random.default_rng(0)])[0]
     made, near = explain(model, X, own), fresh(model, X, own)
     assert near.both.all()
     assert agreement(made, near).mean() >= 0.95
@@ -121,7 +122,7 @@ def test_sentences_say_what_is_and_what_would_have_to_be_otherwise():
 def test_three_classes(generator):
     data = GaussianMixture(n=1500, d=6, separation=4.0).load()
     own, X = data.rows(np.arange(1000)), data.X[1000:1012]
-    model = parts.build("model", "logistic").fit(own, np.ones((1000, 1), bool), [np.random.default_rng(0)])[0]
+    model = registry.build("model", "logistic").fit(own, np.ones((1000, 1), bool), [np.random.default_rng(0)])[0]
     made, near = (f(model, X, own, generator=generator, samples=600) for f in (explain, fresh))
     assert near.both.all()
     assert hits(made, model, X).all()
@@ -173,7 +174,7 @@ def test_order_and_blocks_change_nothing(monkeypatch):
     X = people(9, 1).X
     rules = [local.rules() for local in explain(model, X, data, samples=200).models]
     assert [local.rules() for local in explain(model, X[::-1], data, samples=200).models] == rules[::-1]
-    monkeypatch.setattr(_attribution, "ASKED", 1)
+    monkeypatch.setattr(slopes, "ASKED", 1)
     assert [local.rules() for local in explain(model, X, data, samples=200).models] == rules
 
 
@@ -252,9 +253,9 @@ def test_bad_input():
 @pytest.mark.slow
 def test_trees_agree_with_the_black_box_on_adult(real_data, monkeypatch):
     monkeypatch.setenv("JALI_DATA", str(real_data))
-    data = parts.build("data", "adult").load()
+    data = registry.build("data", "adult").load()
     own, X = data.rows(np.arange(3000)), data.X[3000:3060]
-    model = parts.build("model", FOREST).fit(own, np.ones((3000, 1), bool), [np.random.default_rng(0)])[0]
+    model = registry.build("model", FOREST).fit(own, np.ones((3000, 1), bool), [np.random.default_rng(0)])[0]
     made, near = explain(model, X, own), fresh(model, X, own)
     assert near.both.all()
     assert hits(made, model, X).all()

@@ -5,12 +5,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from jali import parts
-from jali.core import Column, Dataset, JaliError, Schema
-from jali.encoding import Encoding
-from jali.explain import _native, _vae, nice
+from jali.core import registry
+from jali.core.encoding import Encoding
+from jali.core.errors import JaliError
+from jali.core.values import Column, Dataset, Schema
+from jali.explain import nice
+from jali.explain._recourse import vae as _vae
+from jali.explain.native import rows as _native
 from jali.explain.nice import NICE
-from jali.models._linear import LinearModel
+from jali.models.fitted.linear import LinearModel
 
 VARIANTS = ["none", "sparsity", "proximity", "plausibility"]
 SCHEMA = Schema(
@@ -43,7 +46,7 @@ def people(n: int, seed: int, schema: Schema = SCHEMA) -> Dataset:
 
 def forest(data: Dataset):
     text = 'sklearn(estimator="sklearn.ensemble:RandomForestClassifier", params="n_estimators=7, max_leaf_nodes=12")'
-    return parts.build("model", text).fit(data, np.ones((len(data), 1), bool), [np.random.default_rng(0)])[0]
+    return registry.build("model", text).fit(data, np.ones((len(data), 1), bool), [np.random.default_rng(0)])[0]
 
 
 def explain(part, model, X, owner, schema=None):

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from jali.explain.saliency import Saliency
-from jali.models._linear import LinearModel
+from jali.models.fitted.linear import LinearModel
 from tests.explain.networks import SCHEMA, rows, twins
 from tests.explain.networks import captum as reference
 

@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-from jali.core import Column, Dataset, JaliError, Schema
-from jali.encoding import Encoding
+from jali.core.encoding import Encoding
+from jali.core.errors import JaliError
+from jali.core.values import Column, Dataset, Schema
 from jali.explain.linear_recourse import LinearRecourse
 from jali.explain.scfe import SCFE
-from jali.models._linear import LinearModel
-from jali.models._network import Network
+from jali.models.fitted.linear import LinearModel
+from jali.models.fitted.network import Network
 from jali.models.mlp import MLP
 
 pytestmark = pytest.mark.usefixtures("_one_thread")
@@ -217,7 +218,7 @@ def test_several_classes_with_and_without_a_favourable_one():
 def test_a_linear_pipeline_is_searched_by_probing():
     from sklearn.linear_model import LogisticRegression
 
-    from jali.models._estimator import fitted
+    from jali.models.fitted.estimator import fitted
 
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 3)).clip(-4, 4)

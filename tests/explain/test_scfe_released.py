@@ -3,12 +3,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from jali.core import Column, JaliError, Schema
-from jali.encoding import Encoding
+from jali.core.encoding import Encoding
+from jali.core.errors import JaliError
+from jali.core.values import Column, Schema
 from jali.explain.scfe import SCFE
 from jali.explain.scfe_released import SCFEReleased
-from jali.models._linear import LinearModel
-from jali.models._network import Network
+from jali.models.fitted.linear import LinearModel
+from jali.models.fitted.network import Network
 
 
 def explain(part, model, X, schema):

@@ -9,12 +9,13 @@ from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassif
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from jali import parts
-from jali.core import Column, Dataset, JaliError, Schema
-from jali.encoding import Encoding
-from jali.explain._attribution import public_rows
+from jali.core import registry
+from jali.core.encoding import Encoding
+from jali.core.errors import JaliError
+from jali.core.values import Column, Dataset, Schema
+from jali.explain._attribution.slopes import public_rows
 from jali.explain.tree_shap import TreeShap
-from jali.models._linear import LinearModel
+from jali.models.fitted.linear import LinearModel
 from jali.models.given import Given
 from tests.explain.shapley import replaced, shapley
 
@@ -37,7 +38,7 @@ def table(classes: int, n: int = 250) -> Dataset:
 
 
 def fitted(name: str, data: Dataset):
-    trainer = parts.build("model", f'sklearn(estimator="sklearn.{name}", params="{TREES[name]}")')
+    trainer = registry.build("model", f'sklearn(estimator="sklearn.{name}", params="{TREES[name]}")')
     return trainer.fit(data, np.ones((len(data), 1), bool), [np.random.default_rng(0)])[0]
 
 

@@ -4,17 +4,18 @@ import numpy as np
 import pytest
 from sklearn.tree import DecisionTreeClassifier
 
-from jali import parts
-from jali.core import Dataset, JaliError
-from jali.encoding import Encoding
+from jali.core import registry
+from jali.core.encoding import Encoding
+from jali.core.errors import JaliError
+from jali.core.values import Dataset
 from jali.explain.tree_surrogate import TreeSurrogate
-from jali.rules import accuracy, exposing, fidelity, support
+from jali.text.rules import accuracy, exposing, fidelity, support
 from tests.contracts.test_explain import people
 
 
 def setting(n: int = 500):
     data = people(n, 0)
-    model = parts.build("model", "logistic").fit(data, np.ones((n, 1), bool), [np.random.default_rng(0)])[0]
+    model = registry.build("model", "logistic").fit(data, np.ones((n, 1), bool), [np.random.default_rng(0)])[0]
     return data, model
 
 

@@ -5,14 +5,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from jali import parts
-from jali.core import Column, Dataset, JaliError, Schema
+from jali.core import registry
+from jali.core.errors import JaliError
+from jali.core.values import Column, Dataset, Schema
 from jali.data.gaussian_mixture import GaussianMixture
 from jali.explain import trepan
-from jali.explain._trees import Tree
+from jali.explain._surrogate.trees import Tree
 from jali.explain.tree_surrogate import TreeSurrogate
 from jali.explain.trepan import Trepan
-from jali.rules import AtLeast, accuracy, fidelity, support
+from jali.text.rules import AtLeast, accuracy, fidelity, support
 from tests.contracts.test_explain import people
 
 FOREST = 'sklearn(estimator="sklearn.ensemble:RandomForestClassifier", params="n_estimators=20")'
@@ -121,7 +122,7 @@ def test_fidelity_to_a_wrong_model_is_not_accuracy():
 def test_three_classes():
     data = GaussianMixture(n=3000, d=6, separation=4.0).load()
     own, test = data.rows(np.arange(600)), data.rows(np.arange(600, 3000))
-    model = parts.build("model", "logistic").fit(own, np.ones((600, 1), bool), [np.random.default_rng(0)])[0]
+    model = registry.build("model", "logistic").fit(own, np.ones((600, 1), bool), [np.random.default_rng(0)])[0]
     two = [fidelity(grown(part, model, own), model, test.X) for part in (Trepan(), TreeSurrogate())]
     assert two[0] > max(0.85, two[1])
     assert {rule.outcome for rule in grown(Trepan(), model, own).rules()} == {0, 1, 2}
@@ -129,7 +130,7 @@ def test_three_classes():
 
 def test_every_row_obeys_one_rule():
     owner = people(300, 0)
-    model = parts.build("model", "logistic").fit(owner, np.ones((300, 1), bool), [np.random.default_rng(0)])[0]
+    model = registry.build("model", "logistic").fit(owner, np.ones((300, 1), bool), [np.random.default_rng(0)])[0]
     tree, new = grown(Trepan(sample=1000), model, owner), people(500, 1).X
     cover = np.stack([rule.covers(new) for rule in tree.rules()])
     np.testing.assert_array_equal(cover.sum(axis=0), 1)
@@ -153,11 +154,11 @@ def test_tiles_get_the_same_tree_and_another_model_another():
 
 
 def split(name: str, box: str, seed: int, most: int):
-    data = parts.build("data", name).load()
+    data = registry.build("data", name).load()
     order = np.random.default_rng(seed).permutation(len(data))[:most]
     cut = int(0.7 * len(order))
     own, test = data.rows(order[:cut]), data.rows(order[cut:])
-    return own, test, parts.build("model", box).fit(own, np.ones((cut, 1), bool), [np.random.default_rng(seed)])[0]
+    return own, test, registry.build("model", box).fit(own, np.ones((cut, 1), bool), [np.random.default_rng(seed)])[0]
 
 
 def margins(name: str, box: str, seeds: int, most: int, sample: int = 4000) -> np.ndarray:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from jali.core import JaliError
+from jali.core.errors import JaliError
 from jali.data.linear_gaussian import LinearGaussian
 from jali.games.folds import Folds
 

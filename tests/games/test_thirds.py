@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from jali import parts
+from jali.core import registry
 from jali.data.linear_gaussian import LinearGaussian
 
 
 def draw(text: str):
-    return parts.build("game", text).draw(LinearGaussian(n=300, d=2).load(), np.random.default_rng(3))
+    return registry.build("game", text).draw(LinearGaussian(n=300, d=2).load(), np.random.default_rng(3))
 
 
 @pytest.mark.parametrize("name", ["thirds", "pawelczyk_released"])

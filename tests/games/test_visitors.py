@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from jali.core import Dataset, JaliError
+from jali.core.errors import JaliError
+from jali.core.values import Dataset
 from jali.data.linear_gaussian import LinearGaussian
 from jali.games.visitors import Visitors
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from jali.core import Column, Dataset, Schema
+from jali.core.values import Column, Dataset, Schema
 
 SCHEMA = Schema(
     (

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from jali.core import Column, Dataset, JaliError, Schema
+from jali.core.errors import JaliError
+from jali.core.values import Column, Dataset, Schema
 from jali.knowledge.noise import Noise
 
 from .tables import assert_legal, table

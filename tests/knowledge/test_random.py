@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from jali import parts
+from jali.core import registry
 from jali.knowledge.random import Random
 
 from .tables import SCHEMA, assert_legal, table
@@ -33,7 +33,7 @@ def test_the_rows_themselves_are_not_read():
 
 def test_all_kinds_of_knowledge_have_names():
     for name in ("noise", "statistical", "random"):
-        part = parts.build("knowledge", name)
-        assert parts.spec(part) == name
+        part = registry.build("knowledge", name)
+        assert registry.spec(part) == name
         assert part.whose == "others"
         assert part.know(table(10), np.random.default_rng(0)).schema == SCHEMA

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import ks_2samp
 
-from jali.core import JaliError
+from jali.core.errors import JaliError
 from jali.knowledge.statistical import Statistical
 
 from .tables import assert_legal, table

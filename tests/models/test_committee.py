@@ -7,15 +7,16 @@ import dataclasses
 import numpy as np
 import pytest
 
-from jali import parts
-from jali.core import Dataset, JaliError
+from jali.core import registry
+from jali.core.encoding import Encoding
+from jali.core.errors import JaliError
+from jali.core.values import Dataset
 from jali.data.linear_gaussian import LinearGaussian
-from jali.defend.clipped_logistic import ClippedLogistic
-from jali.defend.dp_logistic import DPLogistic
-from jali.encoding import Encoding
-from jali.models._linear import LinearEnsemble
-from jali.models._restore import restore
+from jali.defend.models.clipped_logistic import ClippedLogistic
+from jali.defend.models.dp_logistic import DPLogistic
 from jali.models.committee import Committee
+from jali.models.fitted.linear import LinearEnsemble
+from jali.models.fitted.restore import restore
 from jali.models.logistic import Logistic
 from jali.models.mlp import MLP
 
@@ -167,5 +168,5 @@ def test_bad_fields(field, value):
 
 def test_specification_comes_back():
     text = "committee(trainer=dp_logistic(epsilon=0.5, bound=1.0), members=4, size=9)"
-    assert parts.spec(parts.build("model", text)) == text
-    assert parts.spec(parts.build("model", "committee")) == "committee"
+    assert registry.spec(registry.build("model", text)) == text
+    assert registry.spec(registry.build("model", "committee")) == "committee"

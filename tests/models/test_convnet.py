@@ -2,10 +2,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.pictures import bars, members, streams
 
-from jali.core import Column, Dataset, JaliError, Schema
+from jali.core.errors import JaliError
+from jali.core.values import Column, Dataset, Schema
 from jali.models.convnet import ConvNet
+from tests.pictures import bars, members, streams
 
 torch = pytest.importorskip("torch", reason="the extra jali[torch] is not installed")
 

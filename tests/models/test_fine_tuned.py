@@ -6,18 +6,18 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.pictures import Bars, bars, members, streams
 
-from jali import parts
-from jali.core import JaliError
-from jali.defend.dp_sgd import DPSGD
-from jali.encoding import Encoding
+from jali.core import registry
+from jali.core.encoding import Encoding
+from jali.core.errors import JaliError
+from jali.defend.models.dp_sgd import DPSGD
 from jali.models import fine_tuned
-from jali.models._descent import Rows, joined, reduced
-from jali.models._restore import restore
 from jali.models.convnet import ConvNet
 from jali.models.fine_tuned import FineTuned
+from jali.models.fitted.descent import Rows, joined, reduced
+from jali.models.fitted.restore import restore
 from jali.models.mlp import MLP
+from tests.pictures import Bars, bars, members, streams
 
 torch = pytest.importorskip("torch", reason="the extra jali[torch] is not installed")
 NET = ConvNet(width=4, epochs=4)
@@ -75,11 +75,11 @@ def test_head_only_leaves_the_body_alone_and_all_layers_do_not():
 
 
 def test_fields_and_models_come_back():
-    part = FineTuned(NET, public=parts.build("data", "digits"), layers="head")
-    assert parts.build("model", parts.spec(part, every=True)) == part
+    part = FineTuned(NET, public=registry.build("data", "digits"), layers="head")
+    assert registry.build("model", registry.spec(part, every=True)) == part
     data = bars()
     nets = tuned().fit(data, members(90, 1), streams(1))
-    back = restore(nets.arrays(), Encoding(data.schema), parts.modules(tuned()))
+    back = restore(nets.arrays(), Encoding(data.schema), registry.modules(tuned()))
     np.testing.assert_array_equal(back.logits(data.X), nets.logits(data.X))
 
 
@@ -128,8 +128,8 @@ def test_what_a_file_holds_is_part_of_the_key_and_another_content_is_refused(tmp
     same = FineTuned(NET, weights=str(path))
     saved(NET.start(schema, 2), path)
     second = FineTuned(NET, weights=str(path))
-    assert parts.key(first) == parts.key(same) != parts.key(second)
-    assert parts.key(DPSGD(first, 1.0)) != parts.key(DPSGD(second, 1.0))
+    assert registry.key(first) == registry.key(same) != registry.key(second)
+    assert registry.key(DPSGD(first, 1.0)) != registry.key(DPSGD(second, 1.0))
     second.start(schema, 0)
     with pytest.raises(JaliError, match=r"w.safetensors is not the weight file that was named: its sha256 starts"):
         first.start(schema, 0)

@@ -13,8 +13,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardScaler
 
-from jali.core import Differentiable, JaliError, Linear
-from jali.data._frames import dataset, frame
+from jali.core.errors import JaliError
+from jali.core.protocols import Differentiable, Linear
+from jali.data.tables.frames import dataset, frame
 from jali.models.given import Given
 
 

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from jali.core import Column, Dataset, JaliError, Schema
-from jali.encoding import Encoding
+from jali.core.encoding import Encoding
+from jali.core.errors import JaliError
+from jali.core.values import Column, Dataset, Schema
 from jali.models import logistic
 from jali.models.logistic import Logistic
 

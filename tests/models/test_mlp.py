@@ -8,8 +8,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from jali.core import Column, Dataset, Differentiable, JaliError, Schema
-from jali.encoding import Encoding
+from jali.core.encoding import Encoding
+from jali.core.errors import JaliError
+from jali.core.protocols import Differentiable
+from jali.core.values import Column, Dataset, Schema
 from jali.models import mlp
 from jali.models.mlp import MLP
 

@@ -7,11 +7,12 @@ from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
-from jali.core import Column, Dataset, JaliError, Schema
-from jali.encoding import Encoding
-from jali.models._linear import LinearEnsemble
+from jali.core.encoding import Encoding
+from jali.core.errors import JaliError
+from jali.core.registry import build, spec
+from jali.core.values import Column, Dataset, Schema
+from jali.models.fitted.linear import LinearEnsemble
 from jali.models.sklearn import Sklearn
-from jali.parts import build, spec
 
 
 class Scaled(Pipeline):

@@ -7,7 +7,8 @@ import pytest
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.tree import DecisionTreeClassifier
 
-from jali.core import Column, Dataset, JaliError, Schema
+from jali.core.errors import JaliError
+from jali.core.values import Column, Dataset, Schema
 from jali.models.tuned import Tuned
 
 

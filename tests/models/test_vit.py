@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.pictures import bars, members, streams
 
-from jali.core import JaliError
-from jali.encoding import Encoding
-from jali.models._restore import restore
+from jali.core.encoding import Encoding
+from jali.core.errors import JaliError
+from jali.models.fitted.restore import restore
 from jali.models.vit import ViT
+from tests.pictures import bars, members, streams
 
 pytest.importorskip("torch", reason="the extra jali[torch] is not installed")
 pytest.importorskip("transformers", reason="the extra jali[vision] is not installed")

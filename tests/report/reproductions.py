@@ -7,8 +7,7 @@ from collections.abc import Callable
 from itertools import pairwise, product
 
 from jali.results import Check, Curve, Drawing, Finding, Reproduction, Row, Series, Study
-
-from .sample import HOSTILE
+from tests.report.sample import HOSTILE
 
 Maker = Callable[[], Reproduction]
 METHODS = ("scfe", "growing_spheres", "cchvae")

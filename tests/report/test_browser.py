@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from jali.report import reproduction
-from jali.report.html import render
-
-from . import reproductions, sample
+from jali.report.audit.html import render
+from jali.report.reproduction import page as reproduction
+from tests.report import reproductions, sample
 
 pytestmark = pytest.mark.browser
 SCREENS = [(width, scheme) for width in (1280, 390) for scheme in ("light", "dark")]

@@ -7,8 +7,7 @@ import pytest
 
 from jali.report import curves
 from jali.results import Curve
-
-from . import sample
+from tests.report import sample
 
 FPR = [1e-4, 1e-3, 1e-2, 1e-1, 1.0]
 

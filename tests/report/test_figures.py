@@ -5,8 +5,7 @@ from xml.etree import ElementTree as ET
 
 from jali.report import curves, figures, svg
 from jali.results import Row
-
-from . import sample
+from tests.report import sample
 
 
 def drawn() -> list[str]:

@@ -10,8 +10,7 @@ import pytest
 
 from jali.report import tiles
 from jali.results import Heat, Picture
-
-from . import sample
+from tests.report import sample
 
 Image = pytest.importorskip("PIL.Image")
 

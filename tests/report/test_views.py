@@ -2,8 +2,7 @@ from __future__ import annotations
 
 from jali.report import views
 from jali.results import Results, Row
-
-from . import sample
+from tests.report import sample
 
 
 def test_every_attack_row_has_exactly_one_cell() -> None:

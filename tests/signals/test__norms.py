@@ -3,9 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from jali import parts
-from jali.core import Seen
-from jali.explanation import Attribution
+from jali.core import registry
+from jali.core.explanation import Attribution
+from jali.core.values import Seen
 from jali.signals._norms import shares
 
 VALUE = np.array([[3.0, -4.0, 0.0, 0.0], [1.0, 1.0, 1.0, 1.0], [0.0, 0.0, 0.0, 0.0]])
@@ -18,7 +18,7 @@ SIZES = {
 
 
 def read(spec: str, value=VALUE):
-    return parts.build("signal", spec)(Seen({"attribution": lambda: Attribution(value)}))
+    return registry.build("signal", spec)(Seen({"attribution": lambda: Attribution(value)}))
 
 
 @pytest.mark.parametrize("name", SIZES)

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from jali.core import Column, Schema, Seen
-from jali.encoding import Encoding
-from jali.explanation import Counterfactual
+from jali.core.encoding import Encoding
+from jali.core.explanation import Counterfactual
+from jali.core.values import Column, Schema, Seen
 from jali.signals.recovered_distance import RecoveredDistance
 
 SCHEMA = Schema((Column("a", spread=2.0), Column("b")))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from jali.core import JaliError
+from jali.core.errors import JaliError
 from jali.stats import caps
 
 TABLE = [

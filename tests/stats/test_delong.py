@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from jali.core import Bools, Floats, JaliError
+from jali.core.errors import JaliError
+from jali.core.values import Bools, Floats
 from jali.stats.delong import delong, delong_difference, placements
 from jali.stats.roc import auc
 

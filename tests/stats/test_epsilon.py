@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from jali.core import Bools, Floats, JaliError
+from jali.core.errors import JaliError
+from jali.core.values import Bools, Floats
 from jali.stats.epsilon import epsilon_at, epsilon_ceiling, epsilon_lower_bound
 from jali.stats.intervals import clopper_pearson
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from jali.core import Bools, Floats
+from jali.core.values import Bools, Floats
 from jali.stats.influence import influence, shared_covariance
 from jali.stats.roc import METRICS, auc, best_balanced_accuracy
 

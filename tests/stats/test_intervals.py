@@ -5,7 +5,8 @@ import pytest
 from scipy import stats
 from scipy.special import ndtr, ndtri
 
-from jali.core import Bools, Floats, Guesses, JaliError
+from jali.core.errors import JaliError
+from jali.core.values import Bools, Floats, Guesses
 from jali.stats import intervals
 from jali.stats.influence import influence, shared_covariance
 from jali.stats.moments import moments, pooled_variance

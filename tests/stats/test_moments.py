@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from jali.core import JaliError
+from jali.core.errors import JaliError
 from jali.stats.moments import Moments, moments, pooled_variance, predictive, student_logpdf, total
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import friedmanchisquare, norm, studentized_range
 
-from jali.core import JaliError
+from jali.core.errors import JaliError
 from jali.stats.ranks import Ranking, critical_distance, nemenyi, ranking
 
 NAMES = tuple("abcdefgh")

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score, roc_curve
 
-from jali.core import Bools, Floats, JaliError
+from jali.core.errors import JaliError
+from jali.core.values import Bools, Floats
 from jali.stats import roc
 
 Sample = tuple[Floats, Bools]

@@ -5,7 +5,8 @@ import pytest
 from scipy import stats
 from sklearn.metrics import roc_auc_score
 
-from jali.core import Guesses, JaliError
+from jali.core.errors import JaliError
+from jali.core.values import Guesses
 from jali.stats.student import two_sample
 
 

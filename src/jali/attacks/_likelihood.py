@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from jali.core import Bools, Floats
+from jali.core.values import Bools, Floats
 from jali.stats.moments import Moments, moments, pooled_variance, predictive, student_logpdf, total
 
 TINY = 1e-12

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import nnls
 
-from jali.core import Bools, Floats, Shadows
+from jali.core.values import Bools, Floats, Shadows
 from jali.stats.moments import moments
 
 

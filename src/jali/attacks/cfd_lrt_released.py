@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from scipy import stats
 
-from jali.core import Floats, Shadows, Target
+from jali.core.values import Floats, Shadows, Target
 from jali.stats.moments import moments
 
 

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from jali.attacks.offline_lrt import OfflineLRT
-from jali.core import Attack, Bools, Floats, JaliError, Shadows, Target
+from jali.core.errors import JaliError
+from jali.core.protocols import Attack
+from jali.core.values import Bools, Floats, Shadows, Target
 from jali.stats.roc import auc
 
 FEWEST = 10  # members and non-members of a shadow below which rows with fewer cells are taken too

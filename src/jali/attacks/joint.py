@@ -9,7 +9,8 @@ import numpy as np
 
 from jali.attacks._likelihood import common_ratio, shrunken_ratio
 from jali.attacks._weights import distinct, overlap
-from jali.core import Bools, Floats, Ints, JaliError, Shadows, Target
+from jali.core.errors import JaliError
+from jali.core.values import Bools, Floats, Ints, Shadows, Target
 from jali.stats.roc import auc
 
 FEWEST = 6  # shadow models below which none can be spared to try signals on

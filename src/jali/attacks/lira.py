@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from jali.attacks._likelihood import log_ratio
-from jali.core import Floats, Shadows, Target
+from jali.core.values import Floats, Shadows, Target
 
 
 @dataclass(frozen=True)

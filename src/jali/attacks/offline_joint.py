@@ -9,7 +9,8 @@ import numpy as np
 
 from jali.attacks._likelihood import TINY
 from jali.attacks._weights import correlation, residuals
-from jali.core import Bools, Floats, JaliError, Shadows, Target
+from jali.core.errors import JaliError
+from jali.core.values import Bools, Floats, Shadows, Target
 from jali.stats.moments import moments, pooled_variance, total
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import stats
 
 from jali.attacks._likelihood import TINY
-from jali.core import Floats, Shadows, Target
+from jali.core.values import Floats, Shadows, Target
 from jali.stats.moments import moments, pooled_variance, predictive, total
 
 

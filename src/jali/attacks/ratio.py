@@ -8,7 +8,8 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import logsumexp
 
-from jali.core import Bools, Floats, JaliError, Shadows, Target
+from jali.core.errors import JaliError
+from jali.core.values import Bools, Floats, Shadows, Target
 
 
 @dataclass(frozen=True)

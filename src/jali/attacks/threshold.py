@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from jali.core import Floats, Shadows, Target
+from jali.core.values import Floats, Shadows, Target
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from jali.core import Dataset
-from jali.data import _frames, _reading
-from jali.data._files import Remote
+from jali.core.values import Dataset
+from jali.data.tables import frames, reading
+from jali.data.tables.files import Remote
 
 UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases/adult/"
 COLUMNS = (
@@ -60,10 +60,10 @@ class Adult:
         """Read both files; the test file opens with a remark, and its labels end in a full stop."""
         import pandas as pd
 
-        train, test = _reading.read(self.files[0], COLUMNS), _reading.read(self.files[1], COLUMNS, skip=1)
+        train, test = reading.read(self.files[0], COLUMNS), reading.read(self.files[1], COLUMNS, skip=1)
         table = pd.concat([train, test], ignore_index=True)
-        return _frames.dataset(
-            _reading.name_missing(table.assign(income=table["income"].str.rstrip("."))),
+        return frames.dataset(
+            reading.name_missing(table.assign(income=table["income"].str.rstrip("."))),
             "income",
             favourable=">50K",
             quasi=("age", "marital-status", "relationship", "race", "sex"),

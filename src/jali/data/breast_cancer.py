@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from jali.core import Dataset
-from jali.data import _frames
+from jali.core.values import Dataset
+from jali.data.tables import frames
 
 
 @dataclass(frozen=True)
@@ -31,4 +31,4 @@ class BreastCancer:
 
         bunch = load_breast_cancer(as_frame=True)
         table = bunch.data.assign(diagnosis=bunch.target_names[bunch.target])
-        return _frames.dataset(table, "diagnosis", favourable="benign")
+        return frames.dataset(table, "diagnosis", favourable="benign")

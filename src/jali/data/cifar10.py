@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from jali.data._files import Remote
-from jali.data._images import Pictures
+from jali.data.tables.files import Remote
+from jali.data.tables.images import Pictures
 
 
 @dataclass(frozen=True)

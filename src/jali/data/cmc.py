@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from jali.core import Dataset
-from jali.data import _frames, _reading
-from jali.data._files import Remote
+from jali.core.values import Dataset
+from jali.data.tables import frames, reading
+from jali.data.tables.files import Remote
 
 LEVELS = {1: "1 (low)", 2: "2", 3: "3", 4: "4 (high)"}
 NAMES = {
@@ -54,8 +54,8 @@ class Cmc:
 
     def load(self) -> Dataset:
         """Read the file and name its codes."""
-        return _frames.dataset(
-            _reading.recode(_reading.read(self.files[0], COLUMNS), NAMES | {"method": OUTCOMES[self.target]}),
+        return frames.dataset(
+            reading.recode(reading.read(self.files[0], COLUMNS), NAMES | {"method": OUTCOMES[self.target]}),
             "method",
             favourable="no use" if self.target == "use" else "",
             quasi=("wife-age", "children"),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from jali.core import Column, Dataset, Source
-from jali.data._wrapped import Wrapped
+from jali.core.protocols import Source
+from jali.core.values import Column, Dataset
+from jali.data.tables.wrapped import Wrapped
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from typing import ClassVar
 
-from jali.core import Dataset
-from jali.data import _frames, _reading
-from jali.data._files import Remote
+from jali.core.values import Dataset
+from jali.data.tables import frames, reading
+from jali.data.tables.files import Remote
 
 DROPPED = ["encounter_id", "weight", "payer_code", "medical_specialty"]
 DIAGNOSES = ("diag_1", "diag_2", "diag_3")
@@ -59,11 +59,11 @@ class Diabetes130:
 
     def load(self) -> Dataset:
         """Read the file, drop what is mostly empty and group the diagnoses."""
-        table = _reading.read(self.files[0]).drop(columns=DROPPED)
+        table = reading.read(self.files[0]).drop(columns=DROPPED)
         chapters = {name: {code: _chapter(code) for code in table[name].dropna().unique()} for name in DIAGNOSES}
         back = {"readmitted": {"<30": "yes", ">30": "no", "NO": "no"}}
-        return _frames.dataset(
-            _reading.name_missing(_reading.recode(table, chapters | back)),
+        return frames.dataset(
+            reading.name_missing(reading.recode(table, chapters | back)),
             "readmitted",
             favourable="no",
             quasi=("race", "gender", "age"),

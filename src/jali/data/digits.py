@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from jali.core import Dataset
-from jali.data import _frames
+from jali.core.values import Dataset
+from jali.data.tables import frames
 
 
 @dataclass(frozen=True)
@@ -31,5 +31,5 @@ class Digits:
 
         bunch = load_digits(as_frame=True)
         pixels = list(bunch.data.columns)
-        data = _frames.dataset(bunch.frame, "target", integers=pixels, bounds=dict.fromkeys(pixels, (0.0, 16.0)))
+        data = frames.dataset(bunch.frame, "target", integers=pixels, bounds=dict.fromkeys(pixels, (0.0, 16.0)))
         return replace(data, schema=replace(data.schema, image=(1, 8, 8)))

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from jali.core import Ints
-from jali.data._files import Remote
-from jali.data._images import PARTS, Bytes, Pictures
+from jali.core.values import Ints
+from jali.data.tables.files import Remote
+from jali.data.tables.images import PARTS, Bytes, Pictures
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from jali.core import Dataset, Floats, JaliError, Rng
-from jali.data import _standard
+from jali.core.errors import JaliError
+from jali.core.values import Dataset, Floats, Rng
+from jali.data.tables import standard
 
 FACTORS = 3
 
@@ -43,7 +44,7 @@ class GaussianMixture:
     files: ClassVar[tuple[()]] = ()
 
     def __post_init__(self) -> None:
-        _standard.check("gaussian_mixture", self.n, self.d, self.seed)
+        standard.check("gaussian_mixture", self.n, self.d, self.seed)
         if not 2 <= self.classes <= min(self.n, self.d):
             raise JaliError(f"gaussian_mixture: classes must lie between 2 and min(n, d), not be {self.classes}.")
         if not self.separation >= 0:
@@ -55,7 +56,7 @@ class GaussianMixture:
         centres, loadings = _law(self.d, self.classes, self.separation, rng)
         y = rng.permutation(np.arange(self.n) % self.classes)
         own, common = rng.standard_normal((self.n, self.d)), rng.standard_normal((self.n, FACTORS))
-        return _standard.dataset(_standard.standardised(centres[y] + own + common @ loadings), y, self.classes)
+        return standard.dataset(standard.standardised(centres[y] + own + common @ loadings), y, self.classes)
 
 
 def _law(d: int, classes: int, separation: float, rng: Rng) -> tuple[Floats, Floats]:

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from jali.core import Dataset
-from jali.data import _frames, _reading
-from jali.data._files import Remote
+from jali.core.values import Dataset
+from jali.data.tables import frames, reading
+from jali.data.tables.files import Remote
 
 NAMES: dict[str, Mapping[Any, str]] = {
     "status": {"A11": "overdrawn", "A12": "below 200 DM", "A13": "200 DM or more, or salary", "A14": "no account"},
@@ -102,8 +102,8 @@ class German:
 
     def load(self) -> Dataset:
         """Read the file and name its codes."""
-        return _frames.dataset(
-            _reading.recode(_reading.read(self.files[0], COLUMNS, separator=" "), NAMES),
+        return frames.dataset(
+            reading.recode(reading.read(self.files[0], COLUMNS, separator=" "), NAMES),
             "credit",
             favourable="good",
             quasi=(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from jali.core import Dataset
-from jali.data import _frames, _reading
-from jali.data._files import Remote
+from jali.core.values import Dataset
+from jali.data.tables import frames, reading
+from jali.data.tables.files import Remote
 
 LATE = "SeriousDlqin2yrs"
 
@@ -36,9 +36,9 @@ class GiveMeSomeCredit:
 
     def load(self) -> Dataset:
         """Read the file and drop the row numbers and the rows with gaps."""
-        table = _reading.read(self.files[0], missing=("NA",)).iloc[:, 1:].dropna()
-        return _frames.dataset(
-            _reading.recode(table, {LATE: {0: "no", 1: "yes"}}),
+        table = reading.read(self.files[0], missing=("NA",)).iloc[:, 1:].dropna()
+        return frames.dataset(
+            reading.recode(table, {LATE: {0: "no", 1: "yes"}}),
             LATE,
             favourable="no",
             quasi=("age", "NumberOfDependents"),

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from jali.core import Ints
-from jali.data._files import Remote
-from jali.data._images import Bytes, Pictures, mosaic
+from jali.core.values import Ints
+from jali.data.tables.files import Remote
+from jali.data.tables.images import Bytes, Pictures, mosaic
 
 LIMITS = tuple(f"{speed} km/h" for speed in (20, 30, 50, 60, 70, 80))
 WARNINGS = """

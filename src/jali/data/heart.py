@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from jali.core import Dataset
-from jali.data import _frames, _reading
-from jali.data._files import Remote
+from jali.core.values import Dataset
+from jali.data.tables import frames, reading
+from jali.data.tables.files import Remote
 
 NAMES = {
     "sex": {0: "female", 1: "male"},
@@ -51,8 +51,8 @@ class Heart:
 
     def load(self) -> Dataset:
         """Read the file, drop the rows with gaps and name the codes."""
-        return _frames.dataset(
-            _reading.recode(_reading.read(self.files[0], COLUMNS).dropna(), NAMES),
+        return frames.dataset(
+            reading.recode(reading.read(self.files[0], COLUMNS).dropna(), NAMES),
             "disease",
             favourable="absent",
             quasi=("age", "sex"),

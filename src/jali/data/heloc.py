@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from jali.core import Dataset
-from jali.data import _frames, _reading
-from jali.data._files import Remote
+from jali.core.values import Dataset
+from jali.data.tables import frames, reading
+from jali.data.tables.files import Remote
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,11 +41,11 @@ class Heloc:
 
     def load(self) -> Dataset:
         """Read the file and drop the rows without any bureau record."""
-        table = _reading.read(self.files[0], missing=())
+        table = reading.read(self.files[0], missing=())
         table = table[(table.drop(columns=RISK) != -9).any(axis=1)]
         if self.target == SCORE:
-            return _frames.dataset(_by_score(table), SCORE, favourable=">=median")
-        return _frames.dataset(table, RISK, favourable="Good")
+            return frames.dataset(_by_score(table), SCORE, favourable=">=median")
+        return frames.dataset(table, RISK, favourable="Good")
 
 
 def _by_score(table: pd.DataFrame) -> pd.DataFrame:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from jali.core import Dataset
-from jali.data import _frames, _reading
-from jali.data._files import Remote
+from jali.core.values import Dataset
+from jali.data.tables import frames, reading
+from jali.data.tables.files import Remote
 
 COSTS = "Total Costs"
 QUASI = ("Age Group", "Zip Code - 3 digits", "Gender", "Race", "Ethnicity")
@@ -58,10 +58,10 @@ class Hospital:
 
     def load(self) -> Dataset:
         """Read the file and hold the costs against their mean."""
-        table = _reading.read(self.files[0], missing=("",))[[*QUASI, *PRIVATE, COSTS]]
+        table = reading.read(self.files[0], missing=("",))[[*QUASI, *PRIVATE, COSTS]]
         costs = table[COSTS].str.replace(",", "").astype(float)
-        return _frames.dataset(
-            _reading.name_missing(_reading.above_mean(table.assign(**{COSTS: costs}), COSTS)),
+        return frames.dataset(
+            reading.name_missing(reading.above_mean(table.assign(**{COSTS: costs}), COSTS)),
             COSTS,
             favourable=">mean",
             quasi=QUASI,

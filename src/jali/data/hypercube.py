@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from jali.core import Dataset, JaliError
-from jali.data import _standard
+from jali.core.errors import JaliError
+from jali.core.values import Dataset
+from jali.data.tables import standard
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class Hypercube:
     files: ClassVar[tuple[()]] = ()
 
     def __post_init__(self) -> None:
-        _standard.check("hypercube", self.n, self.d, self.seed)
+        standard.check("hypercube", self.n, self.d, self.seed)
         if self.class_sep <= 0:
             raise JaliError(f"hypercube: class_sep must be positive, not {self.class_sep}.")
         if not 0 <= self.flip_y <= 1:
@@ -59,4 +60,4 @@ class Hypercube:
             flip_y=self.flip_y,
             random_state=self.seed,
         )
-        return _standard.dataset(_standard.standardised(X), y, self.classes)
+        return standard.dataset(standard.standardised(X), y, self.classes)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from jali.core import Dataset
-from jali.data import _frames, _reading
-from jali.data._files import Remote
+from jali.core.values import Dataset
+from jali.data.tables import frames, reading
+from jali.data.tables.files import Remote
 
 DROPPED = ["DUID", "PID", "DUPERSID", "RACEAX", "RACEBX", "RACEWX", "RACETHNX"]
 NAMES = {
@@ -48,9 +48,9 @@ class Informs:
 
     def load(self) -> Dataset:
         """Read the file, name its codes and hold the income against its mean."""
-        table = _reading.read(self.files[0], missing=()).drop(columns=DROPPED)
-        return _frames.dataset(
-            _reading.recode(_reading.above_mean(table, "income"), NAMES),
+        table = reading.read(self.files[0], missing=()).drop(columns=DROPPED)
+        return frames.dataset(
+            reading.recode(reading.above_mean(table, "income"), NAMES),
             "income",
             favourable=">mean",
             quasi=("DOBMM", "DOBYY", "SEX", "EDUCYEAR", "marry", "RACEX"),

@@ -7,7 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from jali.core import Column, Dataset, Floats, Ints, JaliError, Rng, Schema
+from jali.core.errors import JaliError
+from jali.core.values import Column, Dataset, Floats, Ints, Rng, Schema
 
 REGIONS = (
     "Capital",

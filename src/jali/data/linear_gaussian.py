@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from jali.core import Dataset, Floats, Rng
-from jali.data import _standard
+from jali.core.values import Dataset, Floats, Rng
+from jali.data.tables import standard
 
 NOISE_VARIANCE = 0.01
 RELEVANT = 0.1
@@ -35,15 +35,15 @@ class LinearGaussian:
     files: ClassVar[tuple[()]] = ()
 
     def __post_init__(self) -> None:
-        _standard.check("linear_gaussian", self.n, self.d, self.seed)
+        standard.check("linear_gaussian", self.n, self.d, self.seed)
 
     def load(self) -> Dataset:
         """Draw the rule, the rows and the noise."""
         rng = np.random.default_rng(self.seed)
         rule = _rule(self.d, rng)
-        X = _standard.standardised(rng.standard_normal((self.n, self.d)))
+        X = standard.standardised(rng.standard_normal((self.n, self.d)))
         noise = rng.normal(0.0, np.sqrt(NOISE_VARIANCE), self.n)
-        return _standard.dataset(X, (X @ rule + noise > 0).astype(np.int64), 2)
+        return standard.dataset(X, (X @ rule + noise > 0).astype(np.int64), 2)
 
 
 def _rule(d: int, rng: Rng) -> Floats:

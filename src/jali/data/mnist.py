@@ -8,9 +8,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from jali.core import Column, Dataset, Floats, JaliError, Schema
-from jali.data import _files
-from jali.data._files import Remote
+from jali.core.errors import JaliError
+from jali.core.values import Column, Dataset, Floats, Schema
+from jali.data.tables import files as _files
+from jali.data.tables.files import Remote
 
 SIDE = 28
 

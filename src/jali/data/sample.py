@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jali.core import Dataset, Ints, JaliError, Source
-from jali.data._wrapped import Wrapped
+from jali.core.errors import JaliError
+from jali.core.protocols import Source
+from jali.core.values import Dataset, Ints
+from jali.data.tables.wrapped import Wrapped
 
 
 @dataclass(frozen=True)

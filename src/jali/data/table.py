@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from jali.core import Dataset, JaliError
-from jali.data import _declared, _frames
+from jali.core.errors import JaliError
+from jali.core.values import Dataset
+from jali.data.tables import declared, frames
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,16 +65,16 @@ class Table:
         """Read the file, and infer what of its schema is not declared."""
         frame = _read(Path(self.path).expanduser())
         if self.target not in frame.columns:
-            hint = _frames.near(self.target, list(frame.columns))
+            hint = frames.near(self.target, list(frame.columns))
             raise JaliError(f"{self.path} has no column {self.target!r}; {hint}")
-        return _frames.dataset(
+        return frames.dataset(
             frame,
             self.target,
             favourable=self.favourable,
             quasi=self.quasi,
             groups=self.groups or None,
             sensitive=self.sensitive or None,
-            declared=_declared.read(Path(self.schema).expanduser()) if self.schema else None,
+            declared=declared.read(Path(self.schema).expanduser()) if self.schema else None,
         )
 
 
@@ -104,7 +105,7 @@ def _delimited(path: Path, separator: str) -> pd.DataFrame:
         path, sep=separator, header=None, nrows=1, dtype=str, keep_default_na=False, encoding="utf-8-sig"
     )
     names = header.iloc[0].tolist()
-    _frames.check_names(names)
+    frames.check_names(names)
     frame = pd.read_csv(path, sep=separator, header=0, names=names, encoding="utf-8-sig", low_memory=False)
     if not frame.index.equals(pd.RangeIndex(len(frame))):
         raise JaliError(f"The rows of {path} have more fields than its header has names ({len(names)}).")

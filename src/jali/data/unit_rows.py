@@ -7,9 +7,11 @@ from typing import Literal
 
 import numpy as np
 
-from jali.core import Bools, Column, Dataset, Floats, JaliError, Schema, Source
-from jali.data._wrapped import Wrapped
-from jali.encoding import Encoding
+from jali.core.encoding import Encoding
+from jali.core.errors import JaliError
+from jali.core.protocols import Source
+from jali.core.values import Bools, Column, Dataset, Floats, Schema
+from jali.data.tables.wrapped import Wrapped
 
 
 @dataclass(frozen=True)

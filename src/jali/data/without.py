@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from jali.core import Dataset, JaliError, Source
-from jali.data._wrapped import Wrapped
+from jali.core.errors import JaliError
+from jali.core.protocols import Source
+from jali.core.values import Dataset
+from jali.data.tables.wrapped import Wrapped
 
 
 @dataclass(frozen=True)

@@ -1,1 +1,1 @@
-"""Defences: wrappers that are parts of the kind they wrap, one file each."""
+"""Defences: wrappers that are parts of the kind they wrap, by that kind."""

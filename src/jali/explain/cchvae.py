@@ -8,10 +8,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from jali.core import Bools, Dataset, Floats, Ints, JaliError, Model, Rng, Schema
-from jali.encoding import Encoding
-from jali.explain import _vae
-from jali.explanation import Counterfactual, Gives, Wants
+from jali.core.encoding import Encoding
+from jali.core.errors import JaliError
+from jali.core.explanation import Counterfactual, Gives, Wants
+from jali.core.protocols import Model
+from jali.core.values import Bools, Dataset, Floats, Ints, Rng, Schema
+from jali.explain._recourse import vae as _vae
 
 CANDIDATES, CELLS = 1024, 2_000_000  # rows shown to the model at once, and numbers in them: they bound the memory
 
@@ -33,8 +35,8 @@ class CCHVAE:
     Pawelczyk, Broelemann and Kasneci, WWW 2020; attacked by Pawelczyk, Lakkaraju and Neel, AISTATS 2023, whose 8
     latent dimensions and 20 units are the defaults.
 
-    >>> from jali.core import Column
-    >>> from jali.models._linear import LinearModel
+    >>> from jali.core.values import Column
+    >>> from jali.models.fitted.linear import LinearModel
     >>> schema = Schema((Column("a"), Column("b"), Column("fixed", mutable=False)), favourable=1)
     >>> model = LinearModel(Encoding(schema), np.array([[0.0, 1.0], [0.0, 1.0], [0.0, 0.0]]), np.zeros(2))
     >>> a = np.linspace(-2, 2, 200)

@@ -8,9 +8,11 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from jali.core import Bools, Dataset, Floats, Ints, JaliError, Model, Rng, Schema
-from jali.explain._native import Pool, hopes, judged, parties, remembered
-from jali.explanation import Counterfactual, Gives, Wants
+from jali.core.errors import JaliError
+from jali.core.explanation import Counterfactual, Gives, Wants
+from jali.core.protocols import Model
+from jali.core.values import Bools, Dataset, Floats, Ints, Rng, Schema
+from jali.explain.native.rows import Pool, hopes, judged, parties, remembered
 
 STEP = 1e-12  # shortest edge: a sparse matrix would lose one of length zero
 KEPT = 4  # graphs kept: tiles of one model come one after the other, so few are enough
@@ -33,9 +35,9 @@ class FACE:
     Poyiadzi, Sokol, Santos-Rodriguez, De Bie and Flach, FACE: Feasible and Actionable Counterfactual Explanations,
     AIES 2020.
 
-    >>> from jali.core import Column
-    >>> from jali.encoding import Encoding
-    >>> from jali.models._linear import LinearModel
+    >>> from jali.core.values import Column
+    >>> from jali.core.encoding import Encoding
+    >>> from jali.models.fitted.linear import LinearModel
     >>> schema = Schema((Column("a"),), favourable=1)
     >>> model = LinearModel(Encoding(schema), np.array([[0.0, 1.0]]), np.array([0.0, -4.5]))
     >>> owner = Dataset(np.arange(8.0)[:, None], np.arange(8) > 4, schema)

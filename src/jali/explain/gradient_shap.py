@@ -7,9 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from jali.core import Dataset, Floats, JaliError, Model, Rng, Schema
-from jali.explain._attribution import asked
-from jali.explanation import Attribution, Gives, Wants
+from jali.core.errors import JaliError
+from jali.core.explanation import Attribution, Gives, Wants
+from jali.core.protocols import Model
+from jali.core.values import Dataset, Floats, Rng, Schema
+from jali.explain._attribution.slopes import asked
 
 
 @dataclass(frozen=True)
@@ -27,9 +29,9 @@ class GradientShap:
     Lundberg and Lee, A Unified Approach to Interpreting Model Predictions, NIPS 2017; as in Captum (Kokhlikyan et al.,
     2020), and with the baselines of Huang, Pawelczyk and Lakkaraju, 2024.
 
-    >>> from jali.core import Column
-    >>> from jali.encoding import Encoding
-    >>> from jali.models._linear import LinearModel
+    >>> from jali.core.values import Column
+    >>> from jali.core.encoding import Encoding
+    >>> from jali.models.fitted.linear import LinearModel
     >>> schema = Schema((Column("a"), Column("b")))
     >>> model = LinearModel(Encoding(schema), np.array([[0.0, 2.0], [0.0, -1.0]]), np.zeros(2))
     >>> GradientShap().explain(model, np.array([[3.0, 1.0]]), schema, None, np.random.default_rng(0)).value.round(1)

@@ -7,9 +7,11 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from jali.core import Bools, Dataset, Floats, Ints, JaliError, Model, Rng, Schema
-from jali.explain._sampling import Draw, Freedom
-from jali.explanation import Counterfactual, Gives, Wants
+from jali.core.errors import JaliError
+from jali.core.explanation import Counterfactual, Gives, Wants
+from jali.core.protocols import Model
+from jali.core.values import Bools, Dataset, Floats, Ints, Rng, Schema
+from jali.explain._recourse.sampling import Draw, Freedom
 
 CHUNK = 2048  # rows in one call of the model, unless one record has more samples
 HALVINGS = 40  # the first ball may shrink to 1e-12 of its size
@@ -36,9 +38,9 @@ class GrowingSpheres:
 
     Laugel et al., Inverse classification for comparison-based interpretability in machine learning, 2017.
 
-    >>> from jali.core import Column
-    >>> from jali.encoding import Encoding
-    >>> from jali.models._linear import LinearModel
+    >>> from jali.core.values import Column
+    >>> from jali.core.encoding import Encoding
+    >>> from jali.models.fitted.linear import LinearModel
     >>> schema = Schema((Column("a"), Column("b")), favourable=1)
     >>> model = LinearModel(Encoding(schema), np.array([[0.0, 3.0], [0.0, 4.0]]), np.array([0.0, -25.0]))
     >>> part = GrowingSpheres(finish="refined")

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from jali.core import Dataset, Floats, Model, Rng, Schema
-from jali.explain._attribution import asked
-from jali.explanation import Attribution, Gives, Wants
+from jali.core.explanation import Attribution, Gives, Wants
+from jali.core.protocols import Model
+from jali.core.values import Dataset, Floats, Rng, Schema
+from jali.explain._attribution.slopes import asked
 
 
 @dataclass(frozen=True)
@@ -18,9 +19,9 @@ class InputXGradient:
     Shrikumar et al., Learning Important Features Through Propagating Activation Differences, ICML 2017.
 
     >>> import numpy as np
-    >>> from jali.core import Column
-    >>> from jali.encoding import Encoding
-    >>> from jali.models._linear import LinearModel
+    >>> from jali.core.values import Column
+    >>> from jali.core.encoding import Encoding
+    >>> from jali.models.fitted.linear import LinearModel
     >>> schema = Schema((Column("a"), Column("b")))
     >>> model = LinearModel(Encoding(schema), np.array([[0.0, 2.0], [0.0, -1.0]]), np.zeros(2))
     >>> InputXGradient().explain(model, np.array([[3.0, 1.0]]), schema, None, np.random.default_rng(0)).value

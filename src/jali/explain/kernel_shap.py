@@ -9,9 +9,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from jali.core import Bools, Dataset, Floats, Ints, JaliError, Model, Rng, Schema
-from jali.explain._attribution import blocks, check, placed, public_rows, scores
-from jali.explanation import Attribution, Gives, Wants
+from jali.core.errors import JaliError
+from jali.core.explanation import Attribution, Gives, Wants
+from jali.core.protocols import Model
+from jali.core.values import Bools, Dataset, Floats, Ints, Rng, Schema
+from jali.explain._attribution.slopes import blocks, check, placed, public_rows, scores
 
 MOST = 4096  # columns; the coalitions of one record then take a quarter of a gigabyte
 
@@ -31,9 +33,9 @@ class KernelShap:
 
     Lundberg and Lee, A Unified Approach to Interpreting Model Predictions, NIPS 2017; pairs: Covert and Lee, 2021.
 
-    >>> from jali.core import Column
-    >>> from jali.encoding import Encoding
-    >>> from jali.models._linear import LinearModel
+    >>> from jali.core.values import Column
+    >>> from jali.core.encoding import Encoding
+    >>> from jali.models.fitted.linear import LinearModel
     >>> schema = Schema((Column("a"), Column("b")))
     >>> model = LinearModel(Encoding(schema), np.array([[0.0, 2.0], [0.0, -1.0]]), np.zeros(2))
     >>> part = KernelShap(background=1)  # the public centre alone

@@ -7,10 +7,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from jali.core import Dataset, Floats, JaliError, Model, Rng, Schema
-from jali.encoding import Encoding
-from jali.explain._attribution import blocks, check, scores
-from jali.explanation import Attribution, Gives, Wants
+from jali.core.encoding import Encoding
+from jali.core.errors import JaliError
+from jali.core.explanation import Attribution, Gives, Wants
+from jali.core.protocols import Model
+from jali.core.values import Dataset, Floats, Rng, Schema
+from jali.explain._attribution.slopes import blocks, check, scores
 
 
 @dataclass(frozen=True)
@@ -28,8 +30,8 @@ class Lime:
     Ribeiro, Singh and Guestrin, "Why Should I Trust You?", KDD 2016; kernel and ridge as in their library, but around
     the record, and on the numbers themselves instead of quartiles of the training data.
 
-    >>> from jali.core import Column
-    >>> from jali.models._linear import LinearModel
+    >>> from jali.core.values import Column
+    >>> from jali.models.fitted.linear import LinearModel
     >>> schema = Schema((Column("a"), Column("b")))
     >>> model = LinearModel(Encoding(schema), np.array([[0.0, 2.0], [0.0, -1.0]]), np.zeros(2))
     >>> part = Lime(ridge=1e-6)

@@ -8,14 +8,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from jali.core import Dataset, Floats, Ints, JaliError, Model, Rng, Schema
-from jali.encoding import Encoding
-from jali.explain._capability import linear
-from jali.explain._search import Points, nearer
-from jali.explain._task import Task
-from jali.explain._whole import frugal, legal, rounded, units
-from jali.explanation import Counterfactual, Gives, Wants
-from jali.models._linear import lead
+from jali.core.encoding import Encoding
+from jali.core.errors import JaliError
+from jali.core.explanation import Counterfactual, Gives, Wants
+from jali.core.protocols import Model
+from jali.core.values import Dataset, Floats, Ints, Rng, Schema
+from jali.explain._recourse.search import Points, nearer
+from jali.explain._recourse.task import Task
+from jali.explain._recourse.whole import frugal, legal, rounded, units
+from jali.explain.native.capability import linear
+from jali.models.fitted.linear import lead
 
 OVERSHOOT, ROUNDING = 1e-6, 1e-3  # how far to cross: a share of the gap, and of the scores a share of that
 
@@ -34,8 +36,8 @@ class LinearRecourse:
 
     Pawelczyk, Lakkaraju and Neel, AISTATS 2023 (closed form for linear models).
 
-    >>> from jali.core import Column
-    >>> from jali.models._linear import LinearModel
+    >>> from jali.core.values import Column
+    >>> from jali.models.fitted.linear import LinearModel
     >>> schema = Schema((Column("a"), Column("b")), favourable=1)
     >>> model = LinearModel(Encoding(schema), np.array([[0.0, 3.0], [0.0, 4.0]]), np.array([0.0, -25.0]))
     >>> LinearRecourse().explain(model, np.zeros((1, 2)), schema, None, np.random.default_rng(0)).rows.round(3)

@@ -7,14 +7,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from jali.core import Dataset, Floats, JaliError, Model, Rng, Schema
-from jali.explain._attribution import blocks
-from jali.explain._marginals import Marginals, owned
-from jali.explain._neighbourhood import GENERATORS, Generator, Neighbourhood, around
-from jali.explain._records import Records
-from jali.explain._rules import Local, explained, merged
-from jali.explain._trees import Tree
-from jali.explanation import Gives, Surrogate, Wants
+from jali.core.errors import JaliError
+from jali.core.explanation import Gives, Surrogate, Wants
+from jali.core.protocols import Model
+from jali.core.values import Dataset, Floats, Rng, Schema
+from jali.explain._attribution.marginals import Marginals, owned
+from jali.explain._attribution.slopes import blocks
+from jali.explain._surrogate.neighbourhood import GENERATORS, Generator, Neighbourhood, around
+from jali.explain._surrogate.records import Records
+from jali.explain._surrogate.rules import Local, explained, merged
+from jali.explain._surrogate.trees import Tree
 
 
 @dataclass(frozen=True)
@@ -46,9 +48,9 @@ class Lore:
     explainers, 2024, with 10,000 samples. Here the fittest of old and new rows survive, and the search for another
     class starts from people of that class too (docs/surrogates.md says what that changes).
 
-    >>> from jali.core import Column
-    >>> from jali.encoding import Encoding
-    >>> from jali.models._linear import LinearModel
+    >>> from jali.core.values import Column
+    >>> from jali.core.encoding import Encoding
+    >>> from jali.models.fitted.linear import LinearModel
     >>> schema = Schema((Column("age", "integer"), Column("income", "integer")), classes=("denied", "granted"))
     >>> model = LinearModel(Encoding(schema), np.array([[0.0, 0.0], [0.0, 1.0]]), np.array([0.0, -5.5]))
     >>> owner = Dataset(np.stack([np.arange(20.0) % 7, np.arange(20.0) % 10], axis=1), np.zeros(20), schema)

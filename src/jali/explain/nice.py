@@ -8,12 +8,14 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from jali.core import Bools, Dataset, Floats, Ints, JaliError, Model, Rng, Schema
-from jali.encoding import Encoding
-from jali.explain import _vae
-from jali.explain._heom import paired
-from jali.explain._native import Pool, hopes, judged, parties, remembered
-from jali.explanation import Counterfactual, Gives, Wants, legal
+from jali.core.distance import paired
+from jali.core.encoding import Encoding
+from jali.core.errors import JaliError
+from jali.core.explanation import Counterfactual, Gives, Wants, legal
+from jali.core.protocols import Model
+from jali.core.values import Bools, Dataset, Floats, Ints, Rng, Schema
+from jali.explain._recourse import vae as _vae
+from jali.explain.native.rows import Pool, hopes, judged, parties, remembered
 
 LATENT, HIDDEN = 8, 20  # the autoencoder that plausibility is measured with
 EPSILON = 1e-11  # as published: between equal gains per distance it lets the longer step win
@@ -53,8 +55,8 @@ class NICE:
     Brughmans, Leyman and Martens, NICE: an algorithm for nearest instance counterfactual explanations, 2023; attacked
     by Goethals, Soerensen and Martens, The privacy issue of counterfactual explanations, 2023.
 
-    >>> from jali.core import Column
-    >>> from jali.models._linear import LinearModel
+    >>> from jali.core.values import Column
+    >>> from jali.models.fitted.linear import LinearModel
     >>> schema = Schema((Column("a", low=0, high=10), Column("b", low=0, high=10)), favourable=1)
     >>> model = LinearModel(Encoding(schema), np.array([[0.0, 1.0], [0.0, 2.0]]), np.array([0.0, -7.0]))
     >>> owner = Dataset(np.array([[9.0, 9.0], [3.0, 4.0]]), [1, 1], schema)

@@ -7,9 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from jali.core import Dataset, Floats, Model, Rng, Schema
-from jali.explain._attribution import asked
-from jali.explanation import Attribution, Gives, Wants
+from jali.core.explanation import Attribution, Gives, Wants
+from jali.core.protocols import Model
+from jali.core.values import Dataset, Floats, Rng, Schema
+from jali.explain._attribution.slopes import asked
 
 
 @dataclass(frozen=True)
@@ -20,9 +21,9 @@ class Saliency:
     for all who are told the same. Simonyan, Vedaldi and Zisserman, Deep Inside Convolutional Networks, 2014; with
     absolute values as in Captum (Kokhlikyan et al., 2020).
 
-    >>> from jali.core import Column
-    >>> from jali.encoding import Encoding
-    >>> from jali.models._linear import LinearModel
+    >>> from jali.core.values import Column
+    >>> from jali.core.encoding import Encoding
+    >>> from jali.models.fitted.linear import LinearModel
     >>> schema = Schema((Column("a"), Column("b")))
     >>> model = LinearModel(Encoding(schema), np.array([[0.0, 2.0], [0.0, -1.0]]), np.zeros(2))
     >>> Saliency().explain(model, np.array([[3.0, 1.0]]), schema, None, np.random.default_rng(0)).value

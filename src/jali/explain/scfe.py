@@ -7,13 +7,15 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from jali.core import Bools, Dataset, Floats, JaliError, Model, Rng, Schema
-from jali.encoding import Encoding
-from jali.explain._recourse import recourse
-from jali.explain._search import Points, cross, leap, look, nearer, polish
-from jali.explain._task import Task
-from jali.explain._whole import legal, settled, units
-from jali.explanation import Counterfactual, Gives, Wants
+from jali.core.encoding import Encoding
+from jali.core.errors import JaliError
+from jali.core.explanation import Counterfactual, Gives, Wants
+from jali.core.protocols import Model
+from jali.core.values import Bools, Dataset, Floats, Rng, Schema
+from jali.explain._recourse.legal import recourse
+from jali.explain._recourse.search import Points, cross, leap, look, nearer, polish
+from jali.explain._recourse.task import Task
+from jali.explain._recourse.whole import legal, settled, units
 
 PENALTY = 0.25  # weight of the cost at the start, relative to the slope of the margin
 LOOKS = 3
@@ -36,8 +38,8 @@ class SCFE:
 
     Wachter, Mittelstadt and Russell, Counterfactual Explanations without Opening the Black Box, 2017.
 
-    >>> from jali.core import Column
-    >>> from jali.models._linear import LinearModel
+    >>> from jali.core.values import Column
+    >>> from jali.models.fitted.linear import LinearModel
     >>> schema = Schema((Column("a"), Column("b")), favourable=1)
     >>> model = LinearModel(Encoding(schema), np.array([[0.0, 3.0], [0.0, 4.0]]), np.array([0.0, -25.0]))
     >>> SCFE().explain(model, np.zeros((1, 2)), schema, None, np.random.default_rng(0)).rows.round(2)

@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from jali.core import Dataset, Floats, JaliError, Model, Rng, Schema
-from jali.encoding import Encoding
-from jali.explain._recourse import recourse
-from jali.explain._search import Points, cross
-from jali.explain._task import Task
-from jali.explain._whole import legal, units
-from jali.explanation import Counterfactual, Gives, Wants
+from jali.core.encoding import Encoding
+from jali.core.errors import JaliError
+from jali.core.explanation import Counterfactual, Gives, Wants
+from jali.core.protocols import Model
+from jali.core.values import Dataset, Floats, Rng, Schema
+from jali.explain._recourse.legal import recourse
+from jali.explain._recourse.search import Points, cross
+from jali.explain._recourse.task import Task
+from jali.explain._recourse.whole import legal, units
 
 
 @dataclass(frozen=True)
@@ -26,8 +28,8 @@ class SCFEReleased:
     Pawelczyk, Lakkaraju and Neel, On the Privacy Risks of Algorithmic Recourse, AISTATS 2023.
 
     >>> import numpy as np
-    >>> from jali.core import Column
-    >>> from jali.models._linear import LinearModel
+    >>> from jali.core.values import Column
+    >>> from jali.models.fitted.linear import LinearModel
     >>> schema = Schema((Column("a"), Column("b")), favourable=1)
     >>> model = LinearModel(Encoding(schema), np.array([[0.0, 3.0], [0.0, 4.0]]), np.array([0.0, -25.0]))
     >>> SCFEReleased().explain(model, np.zeros((1, 2)), schema, None, np.random.default_rng(0)).rows.round(2)

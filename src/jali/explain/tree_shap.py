@@ -8,12 +8,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from jali.core import Dataset, Floats, Ints, JaliError, Model, Rng, Schema
-from jali.encoding import Encoding
-from jali.explain._attribution import check, placed, public_rows
-from jali.explain._capability import trees
-from jali.explanation import Attribution, Gives, Wants
-from jali.models._estimator import FittedModel
+from jali.core.encoding import Encoding
+from jali.core.errors import JaliError
+from jali.core.explanation import Attribution, Gives, Wants
+from jali.core.protocols import Model
+from jali.core.values import Dataset, Floats, Ints, Rng, Schema
+from jali.explain._attribution.slopes import check, placed, public_rows
+from jali.explain.native.capability import trees
+from jali.models.fitted.estimator import FittedModel
 
 
 @dataclass(frozen=True)
@@ -34,8 +36,8 @@ class TreeShap:
 
     Lundberg et al., From local explanations to global understanding with explainable AI for trees, 2020.
 
-    >>> from jali import parts
-    >>> parts.build("explain", "tree_shap(background=20)")
+    >>> from jali.core import registry
+    >>> registry.build("explain", "tree_shap(background=20)")
     TreeShap(background=20)
     """
 

@@ -7,10 +7,12 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from jali.core import Dataset, Floats, JaliError, Model, Rng, Schema
-from jali.explain._marginals import owned
-from jali.explain._trees import fitted
-from jali.explanation import Gives, Surrogate, Wants
+from jali.core.errors import JaliError
+from jali.core.explanation import Gives, Surrogate, Wants
+from jali.core.protocols import Model
+from jali.core.values import Dataset, Floats, Rng, Schema
+from jali.explain._attribution.marginals import owned
+from jali.explain._surrogate.trees import fitted
 
 
 @dataclass(frozen=True)
@@ -26,9 +28,9 @@ class TreeSurrogate:
     Monreale and Giannotti, Evaluating the privacy exposure of interpretable global and local explainers, 2024, set
     TREPAN.
 
-    >>> from jali.core import Column
-    >>> from jali.encoding import Encoding
-    >>> from jali.models._linear import LinearModel
+    >>> from jali.core.values import Column
+    >>> from jali.core.encoding import Encoding
+    >>> from jali.models.fitted.linear import LinearModel
     >>> schema = Schema((Column("income", "integer"),), classes=("denied", "granted"))
     >>> model = LinearModel(Encoding(schema), np.array([[0.0, 1.0]]), np.array([0.0, -25.0]))
     >>> owner = Dataset(np.arange(0.0, 60.0, 10.0)[:, None], [0, 1, 0, 1, 1, 1], schema)

@@ -9,13 +9,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from jali import parts
-from jali.core import Dataset, Floats, Ints, JaliError, Model, Rng, Schema
-from jali.explain._marginals import Marginals, owned
-from jali.explain._splits import split
-from jali.explain._trees import Tree, said
-from jali.explanation import Gives, Surrogate, Wants
-from jali.rules import Condition, Rule, narrowed
+from jali.core import registry
+from jali.core.errors import JaliError
+from jali.core.explanation import Gives, Surrogate, Wants
+from jali.core.protocols import Model
+from jali.core.values import Dataset, Floats, Ints, Rng, Schema
+from jali.explain._attribution.marginals import Marginals, owned
+from jali.explain._surrogate.splits import split
+from jali.explain._surrogate.trees import Tree, said
+from jali.text.rules import Condition, Rule, narrowed
 
 FEW = 30  # below so many of the owner's rows, rows drawn earlier help to say how columns are distributed at a node
 TRIES = 10  # rounds of drawing; where m of n terms let few rows through, a node has to do with less
@@ -41,9 +43,9 @@ class Trepan:
     Monreale and Giannotti, Evaluating the privacy exposure of interpretable global and local explainers, 2024. Theirs
     estimates number columns by kernels and tests whether a node needs estimates of its own; ours always makes them.
 
-    >>> from jali.core import Column
-    >>> from jali.encoding import Encoding
-    >>> from jali.models._linear import LinearModel
+    >>> from jali.core.values import Column
+    >>> from jali.core.encoding import Encoding
+    >>> from jali.models.fitted.linear import LinearModel
     >>> schema = Schema(tuple(Column(name, "integer", 0, 1) for name in "abc"), classes=("no", "yes"))
     >>> model = LinearModel(Encoding(schema), np.array([[0.0, 1.0]] * 3), np.array([0.0, -1.5]))
     >>> owner = Dataset(np.eye(3).repeat(4, axis=0), [0] * 12, schema)
@@ -74,7 +76,7 @@ class Trepan:
         """One tree for all rows (n, D)."""
         rows = owned("trepan", owner).X
         labels = model.logits(rows).argmax(axis=1)
-        content = parts.spec(self, every=True).encode() + np.ascontiguousarray(rows).tobytes() + labels.tobytes()
+        content = registry.spec(self, every=True).encode() + np.ascontiguousarray(rows).tobytes() + labels.tobytes()
         tree = _remembered(hashlib.sha256(content).hexdigest(), self, model, _Node(rows, rows[:0], labels), schema)
         return Surrogate((tree,), np.zeros(len(X), dtype=np.int64), np.ones(len(X), dtype=bool))
 

@@ -4,16 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from jali.core import Bools, Dataset, Ints, JaliError, Rng
+from jali.core.errors import JaliError
+from jali.core.values import Bools, Dataset, Ints, Rng
 
 FEWEST = 10
-
-
-def blocks(data: Dataset) -> Ints:
-    """Group number (N,) of each row, counted from zero; every row its own where the data names no groups."""
-    if data.groups is None:
-        return np.arange(len(data))
-    return np.unique(data.groups, return_inverse=True)[1].astype(np.int64)
 
 
 def subsets(group: Ints, share: float, count: int, rng: Rng, pool: Bools | None = None) -> Bools:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from jali.core import Bools, Dataset, JaliError
-from jali.games._draws import FEWEST, blocks
+from jali.core.errors import JaliError
+from jali.core.values import Bools, Dataset
+from jali.games._draws import FEWEST
 
 
 def sides(name: str, data: Dataset, members: int) -> tuple[Bools, Bools]:
@@ -16,7 +17,7 @@ def sides(name: str, data: Dataset, members: int) -> tuple[Bools, Bools]:
     if members >= len(data):
         raise JaliError(f"{name}: {members} training rows of {len(data)} leave no population to compare with.")
     train = np.arange(len(data)) < members
-    group = blocks(data)
+    group = data.group_numbers()
     others = ~np.isin(group, np.unique(group[train]))
     if int(others.sum()) < FEWEST:
         raise JaliError(

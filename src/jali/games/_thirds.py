@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from jali.core import Bools, Dataset, Game, Ints, Rng
-from jali.games._draws import blocks, enough, subsets
+from jali.core.values import Bools, Dataset, Game, Ints, Rng
+from jali.games._draws import enough, subsets
 
 
 def three_folds(
@@ -16,7 +16,7 @@ def three_folds(
     At most `most` rows of each of these folds are asked about (0: all). They are drawn last, so that the models are
     the same whatever is asked.
     """
-    group = blocks(data)
+    group = data.group_numbers()
     ids = int(group.max()) + 1
     folds = np.stack([(rng.permutation(ids) * 3 // ids)[group] for _ in range(targets)], axis=1)
     helpers = [subsets(group, share, shadows, rng, fold == pool) for fold in folds.T]

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jali.core import Dataset, Game, Rng
-from jali.games._draws import blocks, enough, positive, proportion, split, subsets
+from jali.core.values import Dataset, Game, Rng
+from jali.games._draws import enough, positive, proportion, split, subsets
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Disjoint:
 
     def draw(self, data: Dataset, rng: Rng) -> Game:
         """Split the population, then draw halves of each part."""
-        group = blocks(data)
+        group = data.group_numbers()
         owned = split(group, self.owner, rng)
         attacked = subsets(group, 0.5, self.targets, rng, owned)
         member = np.concatenate([attacked, subsets(group, 0.5, self.shadows, rng, ~owned)], axis=1)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jali.core import Bools, Dataset, Game, Ints, Rng
-from jali.games._draws import blocks, enough, positive, subsets
+from jali.core.values import Bools, Dataset, Game, Ints, Rng
+from jali.games._draws import enough, positive, subsets
 from jali.games._existing import sides
 from jali.games.fixed_offline import FixedOffline
 
@@ -41,7 +41,7 @@ class Fixed:
     def draw(self, data: Dataset, rng: Rng) -> Game:
         """Keep the given membership in column 0 and draw shadows from all candidates alike."""
         train, others = sides("fixed", data, self.members)
-        group = blocks(data)
+        group = data.group_numbers()
         candidate = _balanced(group, train, others, rng)
         share = float(train[candidate].mean())
         drawn = subsets(group, share, self.shadows, rng, candidate) & candidate[:, None]

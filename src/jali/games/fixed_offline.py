@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from jali.core import Dataset, Game, Rng
-from jali.games._draws import blocks, enough, positive, proportion, split, subsets
+from jali.core.values import Dataset, Game, Rng
+from jali.games._draws import enough, positive, proportion, split, subsets
 from jali.games._existing import sides
 
 
@@ -45,7 +45,7 @@ class FixedOffline:
     def draw(self, data: Dataset, rng: Rng) -> Game:
         """Keep the given membership in column 0 and draw shadows from the population."""
         train, others = sides("fixed_offline", data, self.members)
-        group = blocks(data)
+        group = data.group_numbers()
         reserve = split(group, self.reserve, rng) & others
         pool = others & ~reserve
         share = min(0.8, self.members / max(1, int(pool.sum())))

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jali.core import Bools, Dataset, Game, Ints, Rng
-from jali.games._draws import blocks, enough, positive, proportion, split, subsets
+from jali.core.values import Bools, Dataset, Game, Ints, Rng
+from jali.games._draws import enough, positive, proportion, split, subsets
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Folds:
 
     def draw(self, data: Dataset, rng: Rng) -> Game:
         """Split off the adversary's rows, then cut the owner's into folds."""
-        group = blocks(data)
+        group = data.group_numbers()
         owned = ~split(group, self.adversary, rng)
         attacked = np.concatenate([self._cut(group, owned, rng) for _ in range(self.repeats)], axis=1)
         targets = attacked.shape[1]

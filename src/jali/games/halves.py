@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jali.core import Dataset, Game, Rng
-from jali.games._draws import blocks, enough, positive, proportion, subsets
+from jali.core.values import Dataset, Game, Rng
+from jali.games._draws import enough, positive, proportion, subsets
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Halves:
     def draw(self, data: Dataset, rng: Rng) -> Game:
         """Draw all columns; everybody is scored under every target."""
         models = self.targets + self.shadows
-        member = subsets(blocks(data), self.share, models, rng)
+        member = subsets(data.group_numbers(), self.share, models, rng)
         shadows = np.broadcast_to(np.arange(models) >= self.targets, (self.targets, models))
         scored = np.ones((len(data), self.targets), dtype=bool)
         enough("halves", data, member, scored)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from jali.core import Dataset, Game, Rng
+from jali.core.values import Dataset, Game, Rng
 from jali.games._draws import positive, proportion
 from jali.games._thirds import three_folds
 

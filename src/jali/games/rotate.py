@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jali.core import Dataset, Game, Rng
-from jali.games._draws import blocks, enough, positive, proportion, subsets
+from jali.core.values import Dataset, Game, Rng
+from jali.games._draws import enough, positive, proportion, subsets
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Rotate:
 
     def draw(self, data: Dataset, rng: Rng) -> Game:
         """Draw independent columns; everybody is scored under every model."""
-        member = subsets(blocks(data), self.share, self.models, rng)
+        member = subsets(data.group_numbers(), self.share, self.models, rng)
         scored = np.ones((len(data), self.models), dtype=bool)
         enough("rotate", data, member, scored)
         return Game(member, np.arange(self.models), ~np.eye(self.models, dtype=bool), scored)

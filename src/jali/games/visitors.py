@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jali.core import Dataset, Game, Rng
-from jali.games._draws import blocks, enough, positive, proportion, split
+from jali.core.values import Dataset, Game, Rng
+from jali.games._draws import enough, positive, proportion, split
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Visitors:
 
     def draw(self, data: Dataset, rng: Rng) -> Game:
         """Draw each training set, and then who asks."""
-        group = blocks(data)
+        group = data.group_numbers()
         member = np.stack([split(group, self.share, rng) for _ in range(self.targets)], axis=1)
         scored = np.zeros_like(member)
         for t in range(self.targets):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from jali.core import Dataset, JaliError
+from jali.core.errors import JaliError
+from jali.core.values import Dataset
 
 
 def listed(name: str, rows: Dataset) -> Dataset:

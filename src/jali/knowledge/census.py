@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from jali.core import Dataset, Rng
-from jali.inquiry import Whose
+from jali.core.query import Whose
+from jali.core.values import Dataset, Rng
 from jali.knowledge._people import listed
 
 
@@ -19,7 +19,7 @@ class Census:
     Sweeney, k-Anonymity: A Model for Protecting Privacy, 2002.
 
     >>> import numpy as np
-    >>> from jali.core import Column, Schema
+    >>> from jali.core.values import Column, Schema
     >>> data = Dataset(np.array([[30.0, 9.0]]), [1], Schema((Column("age", role="quasi"), Column("income"))))
     >>> Census().know(data, np.random.default_rng(0)).X
     array([[30.,  0.]])

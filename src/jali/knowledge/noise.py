@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from jali.core import Dataset, JaliError, Rng
-from jali.encoding import Encoding
+from jali.core.encoding import Encoding
+from jali.core.errors import JaliError
+from jali.core.values import Dataset, Rng
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,7 @@ class Noise:
     Shokri et al., 2017; Naretto, Monreale and Giannotti, 2024, who write of 10 % of noise and not of its form.
 
     >>> import numpy as np
-    >>> from jali.core import Column, Schema
+    >>> from jali.core.values import Column, Schema
     >>> data = Dataset(np.arange(4.0)[:, None], [0, 1, 0, 1], Schema((Column("age", "integer", 0, 3),)))
     >>> Noise(share=0.0).know(data, np.random.default_rng(0)).X.tolist() == data.X.tolist()
     True

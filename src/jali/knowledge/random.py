@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from jali.core import Column, Dataset, Floats, Rng
+from jali.core.values import Column, Dataset, Floats, Rng
 
 WIDE = 3.0  # spreads from the centre at which a column without bounds is cut off
 
@@ -21,7 +21,7 @@ class Random:
 
     Shokri et al., 2017; Naretto, Monreale and Giannotti, 2024.
 
-    >>> from jali.core import Schema
+    >>> from jali.core.values import Schema
     >>> data = Dataset(np.zeros((3, 1)), [0, 1, 0], Schema((Column("age", "integer", 18, 20),)))
     >>> Random().know(data, np.random.default_rng(0)).X.ravel().tolist()
     [20.0, 19.0, 19.0]

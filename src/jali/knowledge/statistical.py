@@ -7,7 +7,8 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from jali.core import Dataset, JaliError, Rng
+from jali.core.errors import JaliError
+from jali.core.values import Dataset, Rng
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,7 @@ class Statistical:
 
     The statistics-based data of Shokri et al., 2017, as in Naretto, Monreale and Giannotti, 2024.
 
-    >>> from jali.core import Column, Schema
+    >>> from jali.core.values import Column, Schema
     >>> data = Dataset(np.full((3, 1), 7.0), [0, 1, 0], Schema((Column("age"),)))
     >>> Statistical().know(data, np.random.default_rng(0)).X.tolist()
     [[7.0], [7.0], [7.0]]

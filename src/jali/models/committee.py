@@ -6,11 +6,13 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from jali import parts
-from jali.core import Bools, Dataset, JaliError, Linear, Model, Rng, Schema, Trainer, frozen
-from jali.encoding import Encoding
-from jali.guarantee import Guarantee, Private
-from jali.models._linear import LinearEnsemble, LinearModel, joined
+from jali.core import registry
+from jali.core.encoding import Encoding
+from jali.core.errors import JaliError
+from jali.core.guarantee import Guarantee, Private
+from jali.core.protocols import Linear, Model, Trainer
+from jali.core.values import Bools, Dataset, Rng, Schema, frozen
+from jali.models.fitted.linear import LinearEnsemble, LinearModel, joined
 from jali.models.logistic import Logistic
 
 
@@ -31,7 +33,7 @@ class Committee:
     log-odds are another order of the records wherever members disagree, and no linear model, so a step along the
     weights would miss their boundary. Here decision, score and recourse belong to one and the same linear model.
 
-    >>> from jali.core import Column, Schema
+    >>> from jali.core.values import Column, Schema
     >>> data = Dataset(np.array([[-2.0], [2.0], [-1.0], [1.0]]), [0, 1, 0, 1], Schema((Column("x"),)))
     >>> whole, rngs = np.ones((4, 1), dtype=bool), [np.random.default_rng(0)]
     >>> bool((Committee(members=1).fit(data, whole, rngs).coef == Logistic().fit(data, whole, rngs).coef).all())
@@ -70,7 +72,7 @@ class Committee:
 
         With the schema of the data, it is void where constants that it rests on were taken from the rows.
         """
-        name = parts.name_of(self.trainer)
+        name = registry.name_of(self.trainer)
         if not isinstance(self.trainer, Private):
             raise JaliError(f"committee: {name} promises nothing, so its mean does not: use dp_logistic as trainer.")
         given = self.trainer.guarantee()
@@ -87,6 +89,6 @@ class Committee:
 
     def _linear(self, model: Model) -> Linear:
         if not isinstance(model, Linear):
-            name = parts.name_of(self.trainer)
+            name = registry.name_of(self.trainer)
             raise JaliError(f"committee averages weights, and a model of {name} is not linear: use logistic.")
         return model

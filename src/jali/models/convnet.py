@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from jali.core import Bools, Dataset, JaliError, Rng, Schema
-from jali.models._descent import fitted, joined, picture, positive, seeded
-from jali.models._torch import TorchEnsemble
+from jali.core.errors import JaliError
+from jali.core.values import Bools, Dataset, Rng, Schema
+from jali.models.fitted.descent import fitted, joined, picture, positive, seeded
+from jali.models.fitted.torch_network import TorchEnsemble
 
 if TYPE_CHECKING:
     from torch import nn

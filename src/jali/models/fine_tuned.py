@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from jali import parts
-from jali.core import Bools, Dataset, JaliError, Rng, Schema, Source, Trainer
-from jali.models import _descent, _torch
-from jali.models._descent import Architecture, descend, fitted, positive, seeded, tensors
-from jali.models._torch import TorchEnsemble
-from jali.models._weights import digest, fill
+from jali.core import registry
+from jali.core.errors import JaliError
+from jali.core.protocols import Source, Trainer
+from jali.core.values import Bools, Dataset, Rng, Schema
+from jali.models.fitted import descent, torch_network
+from jali.models.fitted.descent import Architecture, descend, fitted, positive, seeded, tensors
+from jali.models.fitted.torch_network import TorchEnsemble
+from jali.models.fitted.weights import digest, fill
 from jali.store import Arrays, Store
 
 if TYPE_CHECKING:
@@ -57,7 +59,7 @@ class FineTuned:
 
     def __post_init__(self) -> None:
         if not isinstance(self.model, Architecture):
-            name = parts.name_of(self.model)
+            name = registry.name_of(self.model)
             raise JaliError(f"fine_tuned: model must be a network on torch such as vit or convnet, and {name} is none.")
         if (self.public is None) == (not self.weights):
             raise JaliError("fine_tuned starts from public data or from a file: give public or weights, one of them.")
@@ -92,7 +94,7 @@ class FineTuned:
             fill(net, Path(self.weights), self.sha256)
         else:
             assert self.public is not None
-            _torch.load(net[0], _body(self._inner, self.public, schema.image))  # type: ignore[arg-type]
+            torch_network.load(net[0], _body(self._inner, self.public, schema.image))  # type: ignore[arg-type]
         net[0].requires_grad_(self.layers == "all")
         return net
 
@@ -115,14 +117,14 @@ def _body(model: Architecture, public: Source, image: tuple[int, int, int] | Non
 
 
 def _trained(model: Architecture, data: Dataset) -> Arrays:
-    with _torch.one_thread("fine_tuned"):
+    with torch_network.one_thread("fine_tuned"):
         import torch
 
         net = model.start(data.schema, SEED)
         varied = functools.partial(_varied, image=data.schema.image)
         descend(net, tensors(data), model, torch.Generator().manual_seed(SEED), varied)
-        _descent.finite("fine_tuned", model.lr, net)
-    return {f"state{i:03}": tensor for i, tensor in enumerate(_torch.state(net[0]))}
+        descent.finite("fine_tuned", model.lr, net)
+    return {f"state{i:03}": tensor for i, tensor in enumerate(torch_network.state(net[0]))}
 
 
 def _varied(z: torch.Tensor, stream: torch.Generator, image: tuple[int, int, int] | None) -> torch.Tensor:
@@ -144,10 +146,10 @@ def _varied(z: torch.Tensor, stream: torch.Generator, image: tuple[int, int, int
 
 def _key(model: Architecture, data: Dataset) -> str:
     """Content key of public training: the network, the pictures, the code and the libraries that train it."""
-    code = [inspect.getsource(module) for module in (inspect.getmodule(type(model)), _descent) if module]
+    code = [inspect.getsource(module) for module in (inspect.getmodule(type(model)), descent) if module]
     code += [inspect.getsource(function) for function in (_trained, _varied)]
     versions = [metadata.version(name) for name in ("torch", "transformers") if _there(name)]
-    made = hashlib.sha256(repr((parts.spec(model, every=True), code, versions, data.schema)).encode())
+    made = hashlib.sha256(repr((registry.spec(model, every=True), code, versions, data.schema)).encode())
     made.update(np.ascontiguousarray(data.X, dtype=np.float32).tobytes() + data.y.tobytes())
     return made.hexdigest()
 

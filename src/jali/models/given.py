@@ -9,10 +9,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from jali.core import Bools, Dataset, Floats, Ints, JaliError, Rng, Schema
-from jali.data._frames import frame, label, restored
-from jali.models._estimator import SAMPLE, FittedModel, Several, classifier, fitted, fresh, seeded, trained
-from jali.models._members import checked
+from jali.core.errors import JaliError
+from jali.core.values import Bools, Dataset, Floats, Ints, Rng, Schema
+from jali.data.tables.frames import frame, label, restored
+from jali.models.fitted.estimator import SAMPLE, FittedModel, Several, classifier, fitted, fresh, seeded, trained
+from jali.models.fitted.members import checked
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class Given:
     category codes. Its classes are matched to those of the schema by name.
 
     >>> from sklearn.linear_model import LogisticRegression
-    >>> from jali.core import Column
+    >>> from jali.core.values import Column
     >>> data = Dataset(np.array([[-1.0], [0.0], [2.0]]), [0, 0, 1], Schema((Column("x"),)))
     >>> part = Given(LogisticRegression().fit(data.X, data.y), inputs="array")
     >>> scores = 2 * part.existing(data).logits(data.X)[:, 1]

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from jali.core import Bools, Dataset, Floats, Ints, JaliError, Rng
-from jali.encoding import Encoding
-from jali.models._linear import UNSEEN, LinearEnsemble
-from jali.models._members import checked
+from jali.core.encoding import Encoding
+from jali.core.errors import JaliError
+from jali.core.values import Bools, Dataset, Floats, Ints, Rng
+from jali.models.fitted.linear import UNSEEN, LinearEnsemble
+from jali.models.fitted.members import checked
 
 LARGEST = 400  # unknowns beyond which a Newton system costs more than many gradient steps
 ENOUGH = 1e-8  # size of the gradient, relative to where it started, at which the fit has converged
@@ -24,7 +25,7 @@ class Logistic:
     scores are -w/2 and w/2; with more, every class has its own and the intercepts add up to zero. Columns are fitted
     one by one on arrays of their own, so a model is the same to the bit whatever else is in the call.
 
-    >>> from jali.core import Column, Schema
+    >>> from jali.core.values import Column, Schema
     >>> data = Dataset(np.array([[-1.0], [-1.0], [1.0], [1.0]]), [0, 0, 1, 1], Schema((Column("x"),)))
     >>> fitted = Logistic().fit(data, np.ones((4, 1), dtype=bool), [np.random.default_rng(0)])
     >>> fitted.coef.round(4)  # the root of w = 4 / (1 + exp(w))

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jali.core import Bools, Dataset, JaliError, Rng
-from jali.encoding import Encoding
-from jali.models._members import checked
-from jali.models._network import Network, NetworkEnsemble
+from jali.core.encoding import Encoding
+from jali.core.errors import JaliError
+from jali.core.values import Bools, Dataset, Rng
+from jali.models.fitted.members import checked
+from jali.models.fitted.network import Network, NetworkEnsemble
 
 if TYPE_CHECKING:
     import torch

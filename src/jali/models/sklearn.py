@@ -9,12 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from jali.core import Bools, Dataset, Ensemble, Floats, Ints, JaliError, Model, Rng, Schema
-from jali.encoding import Encoding
-from jali.models._estimator import FittedModel, Several, decision, fitted, seeded, trained
-from jali.models._linear import UNSEEN, LinearModel, joined
-from jali.models._members import checked
-from jali.own import KNOWN, ImportPath
+from jali.core.encoding import Encoding
+from jali.core.errors import JaliError
+from jali.core.imports import KNOWN, ImportPath
+from jali.core.protocols import Ensemble, Model
+from jali.core.values import Bools, Dataset, Floats, Ints, Rng, Schema
+from jali.models.fitted.estimator import FittedModel, Several, decision, fitted, seeded, trained
+from jali.models.fitted.linear import UNSEEN, LinearModel, joined
+from jali.models.fitted.members import checked
 
 
 @dataclass(frozen=True)

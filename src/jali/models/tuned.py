@@ -7,13 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from jali.core import Bools, Dataset, Ensemble, JaliError, Model, Rng
-from jali.encoding import Encoding
-from jali.models._estimator import Several
-from jali.models._linear import LinearModel, joined
-from jali.models._members import checked
+from jali.core.encoding import Encoding
+from jali.core.errors import JaliError
+from jali.core.imports import ImportPath
+from jali.core.protocols import Ensemble, Model
+from jali.core.values import Bools, Dataset, Rng
+from jali.models.fitted.estimator import Several
+from jali.models.fitted.linear import LinearModel, joined
+from jali.models.fitted.members import checked
 from jali.models.sklearn import Sklearn, literals
-from jali.own import ImportPath
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,15 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from jali.report import answers, compared, headline, studies, tiles, views, words
+from jali.report import tiles, views, words
+from jali.report.audit import answers, headline
+from jali.report.reproduction import compared, studies
 
 
 def environment() -> Environment:
     """Templates of this folder; all but Markdown, which is given escaped text, escape whatever they are given."""
-    loader = FileSystemLoader(Path(__file__).parent)
+    here = Path(__file__).parent
+    loader = FileSystemLoader([here, here / "audit", here / "reproduction"])
     made = Environment(loader=loader, autoescape=_escaped, undefined=StrictUndefined, trim_blocks=True)
     made.lstrip_blocks = True
     made.globals.update(words=words, views=views, seen=headline.seen, compared=compared, studies=studies, tiles=tiles)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from jali.results import Verification
-from jali.taint import UNDECLARED
+from jali.verify.dependence import UNDECLARED
 
 MEANING = {
     "REFUTED": "the draws show a larger epsilon than claimed, with 95 % confidence",
@@ -71,7 +71,7 @@ def _taint(found: Verification) -> str:
     if found.carriers == [UNDECLARED]:
         return (
             "Taint: not checked, because no mechanism was declared; draw the noise inside "
-            "jali.mechanisms.released(name, make, scale=…)."
+            "jali.privacy.mechanisms.released(name, make, scale=…)."
         )
     return (
         f"Taint: with the declared mechanisms held fixed, the answer still changes with the record, through "

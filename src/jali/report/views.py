@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from jali.asked import CLAIMED
+from jali.audit.query_rows import CLAIMED
 from jali.report import words
 from jali.results import Results, Row
 

@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from jali.core import Floats
+from jali.core.values import Floats
 
 TINY = 1e-30  # stands for nothing at all on the log scale
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import entr
 
-from jali.core import Floats, Seen
+from jali.core.values import Floats, Seen
 from jali.signals._norms import shares
 
 
@@ -20,7 +20,7 @@ class AttributionEntropy:
     still there after explanations were scaled to one size.
     Shokri, Strobel and Zick, On the Privacy Risks of Model Explanations, AIES 2021 (flatness); the signal is ours.
 
-    >>> from jali.explanation import Attribution
+    >>> from jali.core.explanation import Attribution
     >>> AttributionEntropy()(Seen({"attribution": lambda: Attribution(np.array([[1.0, -1.0]]))})).round(4)  # log 2
     array([0.6931])
     """

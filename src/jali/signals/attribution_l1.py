@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from jali.core import Floats, Seen
+from jali.core.values import Floats, Seen
 from jali.signals._norms import smallness
 
 
@@ -18,7 +18,7 @@ class AttributionL1:
     t = -log ||a||_1, or -||a||_1. Explanations of members tend to be flatter.
     Huang, Pawelczyk and Lakkaraju, Explaining the Model, Protecting Your Data, 2024.
 
-    >>> from jali.explanation import Attribution
+    >>> from jali.core.explanation import Attribution
     >>> seen = Seen({"attribution": lambda: Attribution(np.array([[1.0, -1.0]]))})
     >>> AttributionL1()(seen).round(4) + 0.0, AttributionL1(scale="raw")(seen)
     (array([-0.6931]), array([-2.]))

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from jali.core import Floats, Seen
+from jali.core.values import Floats, Seen
 from jali.signals._norms import smallness
 
 
@@ -18,7 +18,7 @@ class AttributionL2:
     t = -log ||a||_2, or -||a||_2. Explanations of members tend to be flatter.
     Huang, Pawelczyk and Lakkaraju, Explaining the Model, Protecting Your Data, 2024.
 
-    >>> from jali.explanation import Attribution
+    >>> from jali.core.explanation import Attribution
     >>> seen = Seen({"attribution": lambda: Attribution(np.array([[3.0, -4.0]]))})
     >>> AttributionL2()(seen).round(4) + 0.0, AttributionL2(scale="raw")(seen)
     (array([-1.6094]), array([-5.]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from jali.core import Floats, Seen
+from jali.core.values import Floats, Seen
 from jali.signals._norms import shares, smallness
 
 
@@ -18,7 +18,7 @@ class AttributionTop1:
     Shokri, Strobel and Zick, On the Privacy Risks of Model Explanations, AIES 2021 (flatness); the signal is ours.
 
     >>> import numpy as np
-    >>> from jali.explanation import Attribution
+    >>> from jali.core.explanation import Attribution
     >>> AttributionTop1()(Seen({"attribution": lambda: Attribution(np.array([[1.0, -3.0]]))})).round(4)  # -log 3/4
     array([0.2877])
     """

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from jali.core import Floats, Seen
+from jali.core.values import Floats, Seen
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class AttributionTotal:
 
     Completeness: Sundararajan, Taly and Yan, Axiomatic Attribution for Deep Networks, ICML 2017; the signal is ours.
 
-    >>> from jali.explanation import Attribution
+    >>> from jali.core.explanation import Attribution
     >>> seen = {"y": lambda: np.array([0]), "decision": lambda: np.array([1]), "attribution": lambda: given}
     >>> given = Attribution(np.array([[3.0, -1.0]]))
     >>> AttributionTotal()(Seen(seen))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from jali.core import Floats, Seen
+from jali.core.values import Floats, Seen
 from jali.signals._norms import smallness
 
 
@@ -18,7 +18,7 @@ class AttributionVariance:
     Shokri, Strobel and Zick, On the Privacy Risks of Model Explanations, AIES 2021; Huang et al., 2024.
 
     >>> import numpy as np
-    >>> from jali.explanation import Attribution
+    >>> from jali.core.explanation import Attribution
     >>> seen = Seen({"attribution": lambda: Attribution(np.array([[1.0, -1.0]]))})
     >>> AttributionVariance()(seen).round(4) + 0.0, AttributionVariance(scale="raw")(seen)
     (array([0.]), array([-1.]))

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import logsumexp
 
-from jali.core import Floats, Seen
+from jali.core.values import Floats, Seen
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from jali.core import Floats, JaliError, Seen
+from jali.core.errors import JaliError
+from jali.core.values import Floats, Seen
 
 
 @dataclass(frozen=True)
@@ -17,7 +18,7 @@ class CounterfactualDistance:
     t = log ||z' - z||_p in model space (p = `norm`, 1 or 2), z' the encoded counterfactual: training on a record
     tends to push the boundary away from it. Pawelczyk et al., On the Privacy Risks of Algorithmic Recourse, 2023.
 
-    >>> from jali.explanation import Counterfactual
+    >>> from jali.core.explanation import Counterfactual
     >>> there = Counterfactual(np.array([[3.0, 4.0]]), np.array([True]))
     >>> same = lambda: np.asarray
     >>> seen = Seen({"x": lambda: np.zeros((1, 2)), "counterfactual": lambda: there, "encode": same})

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from jali.core import Floats, Seen
+from jali.core.values import Floats, Seen
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class RecoveredDistance:
 
     After Pawelczyk et al., AISTATS 2023 (distances); aimed at Huang et al., 2023 (noised lengths).
 
-    >>> from jali.explanation import Counterfactual
+    >>> from jali.core.explanation import Counterfactual
     >>> there = Counterfactual(np.array([[9.0, 4.0]]), np.array([True]))
     >>> same = lambda: np.asarray
     >>> seen = Seen({"x": lambda: np.array([[3.0, 4.0]]), "counterfactual": lambda: there, "encode": same})

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from jali.core import Floats, Seen
+from jali.core.values import Floats, Seen
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class SignedDistance:
 
     The distance: Pawelczyk, Lakkaraju and Neel, AISTATS 2023; the sign is ours.
 
-    >>> from jali.explanation import Counterfactual
+    >>> from jali.core.explanation import Counterfactual
     >>> there = Counterfactual(np.array([[3.0, 4.0]]), np.array([True]))
     >>> makers = {"x": lambda: np.zeros((1, 2)), "y": lambda: np.array([1]), "decision": lambda: np.array([0])}
     >>> SignedDistance()(Seen(makers | {"counterfactual": lambda: there, "encode": lambda: np.asarray}))

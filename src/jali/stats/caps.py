@@ -11,7 +11,7 @@ import math
 import numpy as np
 from scipy.special import expit, ndtr, ndtri
 
-from jali.core import JaliError
+from jali.core.errors import JaliError
 
 
 def balanced_accuracy_cap(eps: float, delta: float = 0.0) -> float:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from jali.core import Bools, Floats, Ints
+from jali.core.values import Bools, Floats, Ints
 
 Parts = Callable[[Ints, Ints], tuple[Ints, Ints]]
 LIFT, BALANCED = "precision_over_base_rate", "balanced_accuracy_of_claims"

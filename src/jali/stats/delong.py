@@ -10,7 +10,7 @@ import math
 import numpy as np
 from scipy.special import ndtri
 
-from jali.core import Bools, Estimate, Floats
+from jali.core.values import Bools, Estimate, Floats
 from jali.stats.roc import checked, steps
 
 TOO_FEW = "An interval needs at least two members and two non-members."

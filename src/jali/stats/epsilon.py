@@ -6,7 +6,8 @@ import math
 
 import numpy as np
 
-from jali.core import Bools, Floats, Ints, JaliError, Rng
+from jali.core.errors import JaliError
+from jali.core.values import Bools, Floats, Ints, Rng
 from jali.stats.intervals import rate_bounds
 from jali.stats.roc import checked, steps
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from jali.core import Bools, Floats, Ints
+from jali.core.values import Bools, Floats, Ints
 from jali.stats import decided
 from jali.stats.delong import placements
 from jali.stats.roc import checked, steps, vertex

@@ -13,7 +13,8 @@ import numpy as np
 from scipy.special import betaincinv, ndtri, stdtrit
 from scipy.stats import binom
 
-from jali.core import Bools, Estimate, Floats, Guesses, Ints, JaliError, Rng
+from jali.core.errors import JaliError
+from jali.core.values import Bools, Estimate, Floats, Guesses, Ints, Rng
 from jali.stats import decided, roc
 from jali.stats.delong import delong, delong_difference
 from jali.stats.influence import influence, shared_covariance

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import gammaln
 
-from jali.core import Bools, Floats, Ints, JaliError
+from jali.core.errors import JaliError
+from jali.core.values import Bools, Floats, Ints
 
 # A signal that never varies would give a density of zero width; this keeps its logarithm finite.
 _FLOOR = 1e-12

@@ -10,7 +10,8 @@ import numpy as np
 from scipy.special import gammaincc
 from scipy.stats import rankdata, studentized_range
 
-from jali.core import Floats, JaliError
+from jali.core.errors import JaliError
+from jali.core.values import Floats
 
 
 @dataclass(frozen=True)

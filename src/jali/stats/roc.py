@@ -9,7 +9,8 @@ from functools import partial
 
 import numpy as np
 
-from jali.core import Bools, Floats, Ints, JaliError
+from jali.core.errors import JaliError
+from jali.core.values import Bools, Floats, Ints
 from jali.stats import decided
 
 Metric = Callable[[Floats, Bools], float]

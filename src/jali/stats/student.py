@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import stats
 
-from jali.core import Estimate, Floats, Guesses, JaliError
+from jali.core.errors import JaliError
+from jali.core.values import Estimate, Floats, Guesses
 from jali.stats import roc
 
 

@@ -1,0 +1,151 @@
+"""What a generalised answer is worth: how many people it may be about, what it lost, how often it keeps its promise."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from jali.anonymity.people import Boxes, levels, quasi_columns, shares
+from jali.anonymity.purity import CHUNK, points
+from jali.core.explanation import Regions, categories
+from jali.core.protocols import Model
+from jali.core.values import Bools, Dataset, Floats, Ints, Rng, Role
+from jali.stats.intervals import rate_bounds
+
+HELD = 1 << 24  # pairs of a region and a training row at work at once
+
+
+class Pureness(NamedTuple):
+    """Shares (n,) with their intervals, which are the shares themselves where all combinations were asked about."""
+
+    value: Floats
+    low: Floats
+    high: Floats
+
+
+def matching(regions: Regions, owner: Dataset) -> Ints:
+    """How many people (n,) among the training rows agree with a region in all quasi-identifiers: the k achieved.
+
+    Counted row by row in the raw table, apart from all that the solvers count; rows of one group are one person.
+
+    >>> from jali.core.values import Column, Schema
+    >>> schema = Schema((Column("age", role="quasi"), Column("income")))
+    >>> owner = Dataset(np.array([[24.0, 5], [25, 6], [30, 7]]), [0, 0, 1], schema)
+    >>> matching(Regions(np.array([[24.0, 5]]), np.array([[27.0, 5]]), np.zeros((1, 2, 0)), schema), owner)
+    array([2])
+    """
+    out, size = np.empty(len(regions), dtype=np.int64), max(1, HELD // max(1, len(owner)))
+    for some in np.split(np.arange(len(regions)), range(size, len(regions), size)):
+        out[some] = people(regions.pick(some).covers(owner.X, quasi_columns(owner.schema)), owner)
+    return out
+
+
+def people(rows: Bools, owner: Dataset) -> Ints:
+    """How many people (n,) are among the chosen training rows (n, N)."""
+    if owner.groups is None:
+        return np.asarray(rows.sum(axis=1), dtype=np.int64)
+    order = np.argsort(owner.groups, kind="stable")
+    starts = np.unique(owner.groups[order], return_index=True)[1]
+    return np.asarray(np.logical_or.reduceat(rows[:, order], starts, axis=1).sum(axis=1), dtype=np.int64)
+
+
+def repeated(owner: Dataset) -> bool:
+    """Whether somebody has several training rows."""
+    return owner.groups is not None and len(np.unique(owner.groups)) < len(owner)
+
+
+def ncp(regions: Regions, owner: Dataset, weights: tuple[float, ...] = (), role: Role = "quasi") -> Floats:
+    """Normalised certainty penalty (n,): what generalising the columns of a role cost, 0 for nothing, 1 for all.
+
+    sum_j w_j NCP_j, where NCP_j of a number is its range in the region by its range in the training rows, and of a
+    category the share of its values in the training rows that the region allows, 0 if that is one value. Weights stand
+    in the order of the columns and are scaled to sum to one; without any, all count alike.
+
+    Xu et al., 2006; Ghinita et al., 2009. As published, ranges and values are those of the people who agree with the
+    region; that is the same wherever one of them has each end of a range and each category allowed.
+
+    >>> from jali.core.values import Column, Schema
+    >>> schema = Schema((Column("age", role="quasi"), Column("income")))
+    >>> owner = Dataset(np.array([[24.0, 5], [25, 6], [34, 7]]), [0, 0, 1], schema)
+    >>> ncp(Regions(np.array([[24.0, 5]]), np.array([[27.0, 5]]), np.zeros((1, 2, 0)), schema), owner)
+    array([0.3])
+    """
+    out, named = np.zeros(len(regions)), categories(owner.schema)
+    columns = np.flatnonzero([column.role == role for column in owner.schema.columns])
+    for j, weight in zip(columns, shares(owner.schema, columns, weights), strict=True):
+        if j in named:
+            many = regions.allowed[:, j].sum(axis=1)
+            out += weight * np.where(many > 1, many, 0) / len(levels(owner)[j])
+        else:
+            out += weight * (regions.high[:, j] - regions.low[:, j]) / (np.ptp(levels(owner)[j]) or 1.0)
+    return out
+
+
+def pureness(model: Model, regions: Regions, owner: Dataset, wanted: Ints, rng: Rng, most: int = 1000) -> Pureness:
+    """Share (n,) of the combinations of values in a region that the model gives the class wanted (n,).
+
+    The values of a number are those of the training rows inside its range, those of a category the ones allowed.
+    Regions of up to `most` combinations are asked about in full; of others as many are drawn, with a 95 %
+    Clopper-Pearson interval.
+
+    >>> from jali.core.values import Column, Schema
+    >>> from jali.core.encoding import Encoding
+    >>> from jali.models.fitted.linear import LinearModel
+    >>> schema = Schema((Column("age", role="quasi"), Column("income")))
+    >>> model = LinearModel(Encoding(schema), np.array([[1.0, 0.0], [0.0, 0.0]]), np.array([-25.5, 0.0]))
+    >>> owner = Dataset(np.array([[24.0, 5], [25, 6], [26, 7], [27, 8]]), [0, 0, 1, 1], schema)
+    >>> some = Regions(np.array([[24.0, 5]]), np.array([[27.0, 5]]), np.zeros((1, 2, 0)), schema)
+    >>> pureness(model, some, owner, np.array([1]), np.random.default_rng(0)).value
+    array([0.5])
+    """
+    values = levels(owner)
+    ranged = np.array([column.kind != "category" for column in owner.schema.columns])
+    boxes = _coded(regions, values, ranged)
+    some = points(boxes, ranged, rng.random((most, len(ranged))))
+    good = np.zeros(len(some.box), dtype=bool)
+    for at in np.split(np.arange(len(good)), range(CHUNK, len(good), CHUNK)):
+        rows = _raw(some.codes[at], regions, some.box[at], values, ranged)
+        good[at] = model.logits(rows).argmax(axis=1) == wanted[some.box[at]] if len(at) else False
+    hits, many = np.bincount(some.box, good, len(regions)), np.bincount(some.box, minlength=len(regions))
+    low, high = rate_bounds(np.where(some.exact, 0, hits).astype(np.int64), most, 0.95)
+    value = hits / many
+    return Pureness(value, np.where(some.exact, value, low), np.where(some.exact, value, high))
+
+
+def class_interval(regions: Regions, owner: Dataset) -> Regions:
+    """The regions with every private column widened to the people who agree with them in the quasi-identifiers.
+
+    Numbers go from the lowest to the highest of these people, categories are all that one of them has, so that no
+    answer shows what one person alone has.
+    """
+    low, high, allowed = regions.low.copy(), regions.high.copy(), regions.allowed.copy()
+    quasi, named = quasi_columns(owner.schema), categories(owner.schema)
+    for i in range(len(regions)):
+        rows = owner.X[regions.pick(np.array([i])).covers(owner.X, quasi)[0]]
+        for j in np.setdiff1d(np.arange(owner.X.shape[1]), quasi if len(rows) else np.arange(owner.X.shape[1])):
+            if j in named:
+                allowed[i, j, rows[:, j].astype(np.int64)] = True
+            else:
+                low[i, j], high[i, j] = rows[:, j].min(), rows[:, j].max()
+    return Regions(low, high, allowed, regions.schema)
+
+
+def _coded(regions: Regions, values: tuple[Floats, ...], ranged: Bools) -> Boxes:
+    """Regions with numbers by their place among the values that occur; a range without any counts as its low end."""
+    low, high = np.zeros(regions.low.shape, np.int64), np.zeros(regions.low.shape, np.int64)
+    for j in np.flatnonzero(ranged):
+        low[:, j] = np.searchsorted(values[j], regions.low[:, j], "left")
+        high[:, j] = np.searchsorted(values[j], regions.high[:, j], "right") - 1
+    low = np.minimum(low, np.maximum(high, 0))
+    allowed = regions.allowed if regions.allowed.shape[2] else np.zeros((*low.shape, 1), dtype=bool)
+    return Boxes(low, np.maximum(low, high), allowed)
+
+
+def _raw(codes: Ints, regions: Regions, box: Ints, values: tuple[Floats, ...], ranged: Bools) -> Floats:
+    """Raw rows (M, D) of combinations of regions box (M,); numbers outside their range are set to its low end."""
+    rows = codes.astype(np.float64)
+    for j in np.flatnonzero(ranged):
+        x, low, high = values[j][codes[:, j]], regions.low[box, j], regions.high[box, j]
+        rows[:, j] = np.where((x < low) | (x > high), low, x)
+    return rows

@@ -1,0 +1,327 @@
+"""The people behind a model by their quasi-identifiers, and boxes of combinations of these.
+
+Quasi-identifiers are coded: a value is its place among the values that occur in the training rows. S boxes, Q
+quasi-identifiers, C cells (different combinations of quasi-identifiers that occur), V values of a quasi-identifier.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from jali.core.errors import JaliError
+from jali.core.explanation import Regions
+from jali.core.values import Bools, Dataset, Floats, Ints, Schema
+
+HELD = 1 << 22  # pairs of a box and a cell at work at once
+Words = npt.NDArray[np.uint64]  # bits, one for each cell
+T = TypeVar("T")
+
+_kept: dict[int, dict[Hashable, Any]] = {}  # what was made of objects that still live, by their id
+
+
+class Boxes(NamedTuple):
+    """S sets of combinations: codes of numbers from low to high (S, Q), those of categories allowed (S, Q, V)."""
+
+    low: Ints
+    high: Ints
+    allowed: Bools
+
+    def pick(self, which: Bools | Ints | slice) -> Boxes:
+        """The chosen boxes, as copies where they are not a slice."""
+        return Boxes(self.low[which], self.high[which], self.allowed[which])
+
+    def put(self, which: Bools | Ints, others: Boxes) -> None:
+        """Write other boxes in the place of the chosen ones."""
+        for mine, theirs in zip(self, others, strict=True):
+            mine[which] = theirs
+
+    def combinations(self, ranged: Bools) -> Floats:
+        """How many combinations each box holds (S,); ranged (Q,): whose values are a range."""
+        size = np.where(ranged, self.high - self.low + 1, self.allowed.sum(axis=2))
+        return np.asarray(size.astype(np.float64).prod(axis=1))
+
+    def add(self, which: Ints, codes: Ints) -> None:
+        """Widen the chosen boxes (n,) until each holds its combination (n, Q)."""
+        self.low[which] = np.minimum(self.low[which], codes)
+        self.high[which] = np.maximum(self.high[which], codes)
+        last = self.allowed.shape[2] - 1  # codes of numbers may go beyond, and are not read there
+        self.allowed[which[:, None], np.arange(codes.shape[1]), codes.clip(max=last)] = True
+
+
+def joined(parts: Sequence[Boxes]) -> Boxes:
+    """Some boxes, one after the other."""
+    return Boxes(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+
+
+@dataclass(frozen=True, eq=False)
+class Crowd:
+    """The people behind a model, counted by their quasi-identifiers.
+
+    quasi (Q,): columns. values: of each quasi-identifier those that occur, sorted. cells (C, Q) with count (C,) people
+    each; place (N,): the cell of a training row; first: the row at which each person is counted. weight (Q,): what each
+    quasi-identifier counts in NCP, one in all.
+    ranged (Q,): those whose boxes are ranges, which are the numbers. fixed (Q,): those that are never widened, because
+    the person shown has the value of whoever asked.
+    """
+
+    schema: Schema
+    quasi: Ints
+    values: tuple[Floats, ...]
+    cells: Ints
+    count: Ints
+    place: Ints
+    first: Ints
+    weight: Floats
+    ranged: Bools
+    fixed: Bools
+
+    @classmethod
+    def of(cls, owner: Dataset, weights: tuple[float, ...] = (), agree: bool = False) -> Crowd:
+        """The people of a table; rows of one group are one person, who is counted where the first of them lies.
+
+        With agree, answers agree with the record in what cannot change.
+        """
+        return once(owner, ("crowd", weights, agree), lambda: cls._counted(owner, weights, agree))
+
+    @classmethod
+    def _counted(cls, owner: Dataset, weights: tuple[float, ...], agree: bool) -> Crowd:
+        quasi = quasi_columns(owner.schema)
+        weight, known = shares(owner.schema, quasi, weights), tuple(levels(owner)[j] for j in quasi)
+        codes = [np.searchsorted(values, owner.X[:, j]) for j, values in zip(quasi, known, strict=True)]
+        cells, place = _distinct(np.stack(codes, axis=1).astype(np.int64))
+        first = np.arange(len(owner))
+        if owner.groups is not None:
+            first = np.unique(owner.groups, return_index=True)[1]
+        count = np.bincount(place[first], minlength=len(cells))
+        ranged = np.array([owner.schema.columns[j].kind != "category" for j in quasi])
+        fixed = np.array([agree and not owner.schema.columns[j].mutable for j in quasi])
+        return cls(owner.schema, quasi, known, cells, count, place, first, weight, ranged, fixed)
+
+    @cached_property
+    def step(self) -> Floats:
+        """What NCP charges (Q,) for a unit of a number, and for one more value of a category."""
+        spans = [np.ptp(v) or 1.0 if r else len(v) for v, r in zip(self.values, self.ranged, strict=True)]
+        return np.asarray(self.weight / np.array(spans, dtype=np.float64))
+
+    @cached_property
+    def wide(self) -> int:
+        """How many values the largest category has, at least one."""
+        return max([len(v) for v, r in zip(self.values, self.ranged, strict=True) if not r], default=1)
+
+    def coded(self, rows: Floats) -> Ints:
+        """Codes (n, Q) of raw rows (n, D) all of whose quasi-identifiers occur."""
+        out = np.empty((len(rows), len(self.quasi)), dtype=np.int64)
+        for q, (j, known) in enumerate(zip(self.quasi, self.values, strict=True)):
+            out[:, q] = np.searchsorted(known, rows[:, j]).clip(max=len(known) - 1)
+            if (known[out[:, q]] != rows[:, j]).any():
+                name = self.schema.columns[j].name
+                raise JaliError(
+                    f"A counterfactual has a value of the quasi-identifier {name!r} that no training row has: "
+                    "pass the training rows that the wrapped explainer took it from."
+                )
+        return out
+
+    def agreeing(self, cells: Ints) -> list[Ints]:
+        """Some cells (c,), those together that are alike in what is fixed."""
+        which = np.unique(self.cells[cells][:, self.fixed], axis=0, return_inverse=True)[1].reshape(-1)
+        return [cells[which == part] for part in range(which.max(initial=-1) + 1)] if self.fixed.any() else [cells]
+
+    def parted(self, cells: Ints, cut: Callable[[Ints], Bools | None]) -> Ints:
+        """The part (C,) that each of some cells is in, -1 for others, if those that agree are cut until cut says None.
+
+        cut says which of some cells go to one side.
+        """
+        out, many, todo = np.full(len(self.cells), -1, dtype=np.int64), 0, self.agreeing(cells)
+        while todo:
+            some = todo.pop()
+            left = cut(some)
+            if left is None:
+                out[some], many = many, many + 1
+            else:
+                todo += [some[left], some[~left]]
+        return out
+
+    def hulls(self, cells: Ints, place: Ints) -> Boxes:
+        """The least boxes (V,) that hold the cells (c,) of each place, of which there are 0 to V - 1."""
+        order, codes, named = np.argsort(place, kind="stable"), self.cells[cells], np.flatnonzero(~self.ranged)
+        starts = np.searchsorted(place[order], np.arange(place.max() + 1))
+        low, high = np.minimum.reduceat(codes[order], starts), np.maximum.reduceat(codes[order], starts)
+        allowed = np.zeros((*low.shape, self.wide), dtype=bool)
+        allowed[place[:, None], named, codes[:, named]] = True
+        return Boxes(low, high, allowed)
+
+    def labelled(self, labels: Ints, label: int) -> Ints:
+        """How many people of each cell (C,) have a label, of those (N,) of the training rows."""
+        return np.bincount(self.place[self.first[labels[self.first] == label]], minlength=len(self.cells))
+
+    def find(self, codes: Ints) -> Ints:
+        """The cell (n,) of each combination (n, Q), all of which occur."""
+        blocks = [self.covers(self.around(codes[block])).argmax(axis=1) for block in self.blocks(len(codes))]
+        return np.concatenate(blocks)
+
+    def around(self, codes: Ints, wide: int = 0) -> Boxes:
+        """The boxes that hold one combination (S, Q) each, with room for lists of `wide` values if that is more."""
+        boxes = Boxes(codes.copy(), codes.copy(), np.zeros((*codes.shape, max(self.wide, wide)), dtype=bool))
+        boxes.add(np.arange(len(codes)), codes)
+        return boxes
+
+    def blocks(self, boxes: int) -> Iterator[slice]:
+        """Some boxes at a time, so few that what they share with all cells fits into memory."""
+        size = max(1, HELD // len(self.cells))
+        return (slice(start, min(start + size, boxes)) for start in range(0, max(1, boxes), size))
+
+    @cached_property
+    def _having(self) -> tuple[Words, ...]:
+        """Of each quasi-identifier the cells (., W) with a value below (numbers) or equal to (categories) each."""
+        out = []
+        for code, known, ranged in zip(self.cells.T, self.values, self.ranged, strict=True):
+            value = np.arange(len(known) + 1)[:, None]
+            out.append(_packed(code < value if ranged else code == value))
+        return tuple(out)
+
+    @cached_property
+    def _counts(self) -> Words:
+        """The binary digits of the number of people in the cells, the lowest first, (., W)."""
+        digits = np.arange(int(self.count.max(initial=1)).bit_length())[:, None]
+        return _packed((self.count >> digits) & 1 > 0)
+
+    def held(self, boxes: Boxes) -> Words:
+        """The cells in each box, as bits (S, W): 64 at a time are quicker to compare and to count."""
+        out = np.full((len(boxes.low), self._counts.shape[1]), ~np.uint64(0))
+        for q, having in enumerate(self._having):
+            if self.ranged[q]:
+                out &= having[boxes.high[:, q] + 1] & ~having[boxes.low[:, q]]
+            elif len(out):
+                box, value = boxes.allowed[:, q].nonzero()
+                starts = np.searchsorted(box, np.arange(len(out)))
+                out &= np.bitwise_or.reduceat(having[value], starts, axis=0)
+        return out
+
+    def covers(self, boxes: Boxes) -> Bools:
+        """Which cells lie in which box, (S, C)."""
+        return self.cells_of(self.held(boxes))
+
+    def cells_of(self, held: Words) -> Bools:
+        """Bits (S, W) as cells (S, C)."""
+        return np.unpackbits(held.view(np.uint8), axis=1, count=len(self.cells)).view(bool)
+
+    def count_of(self, held: Words) -> Ints:
+        """How many people are in cells given as bits (S, W), (S,)."""
+        out = np.zeros(len(held), dtype=np.int64)
+        for digit, mask in enumerate(self._counts):
+            out += np.bitwise_count(held & mask).sum(axis=1, dtype=np.int64) << digit
+        return out
+
+    def people(self, boxes: Boxes) -> Ints:
+        """How many people each box holds, (S,)."""
+        parts = [self.count_of(self.held(boxes.pick(block))) for block in self.blocks(len(boxes.low))]
+        return np.concatenate([np.zeros(0, dtype=np.int64), *parts])
+
+    def hull(self, inside: Bools) -> Boxes:
+        """The smallest boxes that hold the cells inside (S, C), of which each has some."""
+        size = (len(inside), len(self.quasi))
+        out = Boxes(np.zeros(size, np.int64), np.zeros(size, np.int64), np.zeros((*size, self.wide), dtype=bool))
+        box, cell = inside.nonzero()
+        starts = np.searchsorted(box, np.arange(len(inside)))
+        for q in range(len(self.quasi)):
+            code = self.cells[cell, q]
+            if not self.ranged[q]:
+                out.allowed[box, q, code] = True
+            elif len(starts):
+                out.low[:, q], out.high[:, q] = np.minimum.reduceat(code, starts), np.maximum.reduceat(code, starts)
+        return out
+
+    def gap(self, boxes: Boxes) -> Floats:
+        """HEOM distance (S, C) of cells from boxes: of numbers the gap by the range, of categories 0 or 1."""
+        named = np.flatnonzero(~self.ranged)
+        shows = (self.cells[:, named, None] == np.arange(boxes.allowed.shape[2])).reshape(len(self.cells), -1)
+        out: Floats = (~boxes.allowed[:, named]).reshape(len(boxes.low), -1).astype(np.float64) @ shows.T
+        for q in np.flatnonzero(self.ranged):
+            known, low, high = self.values[q], boxes.low[:, q, None], boxes.high[:, q, None]
+            far = np.maximum(np.maximum(known[low] - known, known - known[high]), 0.0) / (np.ptp(known) or 1.0)
+            out += far[:, self.cells[:, q]]
+        return out
+
+    def ncp(self, boxes: Boxes) -> Floats:
+        """Normalised certainty penalty (S,) of boxes."""
+        out = np.zeros(len(boxes.low))
+        for q, known in enumerate(self.values):
+            many = boxes.allowed[:, q].sum(axis=1)
+            loss = known[boxes.high[:, q]] - known[boxes.low[:, q]] if self.ranged[q] else np.where(many > 1, many, 0)
+            out += self.step[q] * loss
+        return out
+
+    def regions(self, boxes: Boxes, rows: Floats) -> Regions:
+        """Boxes (S, Q) as regions, with all that is no quasi-identifier as in raw rows (S, D)."""
+        plain = Regions.of(rows, self.schema)
+        low, high, allowed = plain.low.copy(), plain.high.copy(), plain.allowed.copy()
+        for q, (j, known) in enumerate(zip(self.quasi, self.values, strict=True)):
+            if self.ranged[q]:
+                low[:, j], high[:, j] = known[boxes.low[:, q]], known[boxes.high[:, q]]
+            else:
+                allowed[:, j] = False
+                allowed[:, j, known.astype(np.int64)] = boxes.allowed[:, q, : len(known)]
+        return Regions(low, high, allowed, self.schema)
+
+
+def once(of: object, name: Hashable, make: Callable[[], T]) -> T:
+    """What was made of an object the first time, for as long as the object lives; it must not hold the object itself.
+
+    The tiles of a model ask about the same training rows again and again.
+    """
+    if id(of) not in _kept:
+        _kept[id(of)] = {}
+        weakref.finalize(of, _kept.pop, id(of))
+    mine = _kept[id(of)]
+    if name not in mine:
+        mine[name] = make()
+    out: T = mine[name]
+    return out
+
+
+def levels(owner: Dataset) -> tuple[Floats, ...]:
+    """Of each column the values that occur, sorted."""
+    return once(owner, "levels", lambda: tuple(np.unique(column) for column in owner.X.T))
+
+
+def quasi_columns(schema: Schema) -> Ints:
+    """Positions (Q,) of the quasi-identifiers, at least one."""
+    quasi = np.flatnonzero([column.role == "quasi" for column in schema.columns])
+    if not len(quasi):
+        raise JaliError(
+            "k-anonymity is about quasi-identifiers, and no column of this table is one: give the columns by which "
+            'people can be found, such as age and postcode, the role "quasi".'
+        )
+    return quasi
+
+
+def shares(schema: Schema, columns: Ints, weights: tuple[float, ...]) -> Floats:
+    """Weights (Q,) of some columns, scaled to sum to one; equal where none are given."""
+    if not weights:
+        return np.full(len(columns), 1 / max(1, len(columns)))
+    given = np.asarray(weights, dtype=np.float64)
+    if given.shape != columns.shape or not (given > 0).all() or not np.isfinite(given).all():
+        names = ", ".join(schema.columns[j].name for j in columns)
+        raise JaliError(f"weights must be one positive number for each of {names}, in this order, not {weights}.")
+    return np.asarray(given / given.sum())
+
+
+def _packed(which: Bools) -> Words:
+    """Bits (R, W) of rows of flags (R, C)."""
+    wide = -which.shape[1] % 64
+    return np.packbits(np.pad(which, ((0, 0), (0, wide))), axis=1).view(np.uint64)
+
+
+def _distinct(codes: Ints) -> tuple[Ints, Ints]:
+    """The different rows (C, Q) of codes (N, Q), in order, and which of them each row is (N,)."""
+    place = np.zeros(len(codes), dtype=np.int64)
+    for column in codes.T:  # one after the other, so that no number grows beyond N times V
+        place = np.unique(place * (int(column.max(initial=0)) + 1) + column, return_inverse=True)[1]
+    return codes[np.unique(place, return_index=True)[1]], place

@@ -1,0 +1,384 @@
+"""The front door: audit a model of your own, a named experiment, or evidence without any model."""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jali import __version__
+from jali.audit import evidence, setup
+from jali.audit.attack_runs import Inquest
+from jali.audit.examples.answers import told
+from jali.audit.examples.pictures import pictures
+from jali.audit.experiment import Experiment, Machine, Outcome, ask, conclude, run, stamped
+from jali.audit.plan import usual
+from jali.audit.summary import sizes
+from jali.audit.worker import digest
+from jali.config import SPECIFICATIONS, Config, checked
+from jali.core import registry
+from jali.core.errors import JaliError
+from jali.core.guarantee import unannounced
+from jali.core.trust import vet
+from jali.core.values import Dataset, Evidence, Game
+from jali.reproduce import released
+from jali.results import Exposed, Reproduction, Results
+from jali.store import Store, write_text
+from jali.text.sentences import value
+
+if TYPE_CHECKING:
+    from jali.data.tables.own import OwnTables
+
+NO_MODEL = {"evidence": "evidence.npz", "data": "", "model": "", "game": ""}
+NOT_TESTED = [
+    "attacks on other releases: gradients, training logs, several model versions, model files",
+    "extraction of the model, inference of single attributes, and reconstruction of records",
+    "adversaries who ask many questions about one record, or who choose their questions",
+    "records and populations other than the ones given",
+]
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What an audit found; shows itself readably, and `save` writes report, results, evidence and configuration."""
+
+    results: Results
+    evidence: Evidence
+    game: Game
+    config: Config
+
+    def save(self, out: str | Path) -> Path:
+        """Write report.html, results.json, evidence.npz and audit.toml into a folder; return the report's path."""
+        from jali.report.audit import html
+
+        folder, page = Path(out), html.render(self.results)
+        evidence.write(folder / "evidence.npz", self.evidence, self.game)
+        write_text(folder / "audit.toml", self.config.toml(folder))
+        write_text(folder / "results.json", self.results.model_dump_json(indent=1))
+        write_text(folder / "report.html", page)
+        return folder / "report.html"
+
+    def __repr__(self) -> str:
+        from jali.report.audit import text
+
+        return f"{text.summary(self.results)}\n\n{text.plain(self.results)}"
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        return f"<pre>{escape(repr(self))}</pre>"
+
+
+def audit(
+    model: Any = "logistic",
+    train: tuple[Any, Any] | None = None,
+    population: tuple[Any, Any] | None = None,
+    *,
+    data: Any = "lending",
+    explain: Sequence[Any] = (),
+    attack: Sequence[Any] = (),
+    signal: Sequence[Any] = (),
+    game: Any = None,
+    seed: int = 0,
+    favourable: Any = None,
+    quasi: Sequence[str] = (),
+    groups: str = "",
+    sensitive: str = "",
+    schema: str = "",
+    knowledge: Any = "",
+    machine: Machine | None = None,
+    show_values: bool = False,
+) -> Audit:
+    """Audit what a model's explanations give away about its training data.
+
+    With `train` and `population`, `model` is your own fitted scikit-learn estimator or pipeline: the training rows
+    are the members, the population are the non-members, and shadows are clones of the model, each trained on a random
+    part of all of them. `game="fixed_offline(members=…)"` is the weaker adversary who does not know these people.
+    `quasi` names the columns by which people can be found, `groups` one that says which rows are one person's (the
+    model does not read it), `sensitive` one whose groups are compared; `schema` is a schema file, which private
+    explainers need for a claim. Without `train` and `population`, `data`, `model`, `explain` and `game` name parts: a
+    specification or the part itself. `knowledge` is what attacks that ask hold beforehand.
+    """
+    machine = machine or Machine()
+    if (train is None) != (population is None):
+        raise JaliError("Give both train=(X, y) and population=(X, y), or neither of them.")
+    lists = {"explain": explain, "attack": attack, "signal": signal}
+    settings = {name: [_text(part) for part in _several(name, given)] for name, given in lists.items()}
+    if train is not None and population is not None:
+        source = _tables(train, population, favourable, _several("quasi", quasi), groups, sensitive, schema)
+        experiment, own = _own(model, source, game, seed)
+        machine = replace(machine, store=None)  # an object without a specification has no content key
+        plain, _ = setup.parted(settings["attack"])  # the evidence is all that can be attacked again
+        config = checked(own | settings | {"attack": [_text(a) for a in plain], "seed": seed})
+    else:
+        if hasattr(model, "predict"):
+            raise JaliError("A fitted model of your own needs train=(X, y) and population=(X, y).")
+        marked = {"favourable": favourable, "quasi": quasi, "groups": groups, "sensitive": sensitive, "schema": schema}
+        if told := [name for name, value in marked.items() if value not in (None, "", (), [])]:
+            raise JaliError(f"{told[0]} goes with tables of your own; a named data set has its own.")
+        chosen = {"data": _text(data), "model": _text(model), "game": _text(game) if game else "rotate"}
+        config = checked(chosen | settings | {"seed": seed, "knowledge": _text(knowledge) if knowledge else ""})
+        experiment = Experiment(_part("data", data), _part("model", model), _part("game", game or "rotate"))
+    extra: dict[str, Any] = {name: tuple(_part(name, part) for part in lists[name]) for name in ("explain", "signal")}
+    armed = _armed(replace(experiment, seed=seed, **extra), attack, knowledge)
+    return _run(armed, machine, config, show_values, named=bool(attack))
+
+
+def from_config(
+    config: Config, machine: Machine, show_values: bool = False, trust: bool | Collection[str] = False
+) -> Audit:
+    """Run the audit a configuration describes; one that names evidence is attacked without a model.
+
+    A configuration may be somebody else's file. It may name modules, whose code would run, only in the settings that
+    are trusted (True: in all).
+    """
+    _vet(config, trust)
+    if config.evidence:
+        path = Path(config.base) / config.evidence
+        if config.as_released:
+            return as_released(path, config.as_released)
+        return attack_file(path, config.attack, config.seed, machine)
+    lists: dict[str, Any] = {
+        kind: tuple(_part(kind, text) for text in getattr(config, kind)) for kind in ("explain", "signal")
+    }
+    experiment = Experiment(
+        registry.build("data", config.source()),
+        registry.build("model", config.model),
+        registry.build("game", config.game),
+        seed=config.seed,
+        **lists,
+    )
+    armed = _armed(experiment, config.attack, config.knowledge)
+    return _run(armed, machine, config, show_values, named=bool(config.attack))
+
+
+def _vet(config: Config, trust: bool | Collection[str]) -> None:
+    """Refuse to import what settings name that are not trusted."""
+    trusted = SPECIFICATIONS if trust is True else trust or ()
+    for setting in SPECIFICATIONS:
+        for text in config.specifications(setting) if setting not in trusted else ():
+            vet(config.file or "The configuration", setting, text)
+
+
+def attack_file(
+    path: Path,
+    attack: Sequence[str] = (),
+    seed: int = 0,
+    machine: Machine = Machine(),  # noqa: B008 (frozen)
+    raw: bool = False,
+    low: Sequence[str] = (),
+) -> Audit:
+    """Attack evidence without any model."""
+    began = time.perf_counter()
+    found, game, warnings = evidence.read(path, raw, low)
+    checked({"seed": seed})
+    # On raw scales a common variance is what published recipes use; elsewhere `pooled` is stronger.
+    default = usual(game, ('lira(spread="common")',)) if raw else ()
+    attacks = [registry.build("attack", a) for a in attack] or default
+    outcome = conclude(found, game, attacks, seed, machine)
+    results = outcome.results
+    content = digest(found.value, found.observed, game.member)
+    results.rows = stamped(results.rows, registry.key("evidence", content, seed))
+    results.warnings += warnings
+    results.facts = sizes(game)
+    results.timings = {"attacks and statistics": time.perf_counter() - began}
+    return finished(outcome, checked(NO_MODEL | {"attack": list(attack), "seed": seed}))
+
+
+def as_released(path: Path, paper: str) -> Audit:
+    """Attack evidence with a paper's published conventions, target by target."""
+    outcome = released.attack(path, paper)
+    return finished(outcome, checked(NO_MODEL | {"as_released": paper}))
+
+
+def save_reproduction(found: Reproduction, out: Path) -> Path:
+    """Write the page, its Markdown with pictures, and all numbers into a folder; return the page's path."""
+    from jali.report.reproduction import page as reproduction
+
+    page, files = reproduction.page(found), reproduction.markdown(found)
+    write_text(out / f"{found.paper}.json", found.model_dump_json(indent=1))
+    for name, text in files.items():
+        write_text(out / name, text)
+    write_text(out / f"{found.paper}.html", page)
+    return out / f"{found.paper}.html"
+
+
+def _armed(experiment: Experiment, attack: Sequence[Any], knowledge: Any) -> Experiment:
+    """The experiment with its attacks on signals and those that ask; without a list, whatever fits."""
+    attacks, inquiries = setup.parted(attack)
+    if attack:
+        inquests = setup.inquests(inquiries, experiment.explain, knowledge)
+    else:
+        inquests = setup.usual(experiment.explain, knowledge)
+    if any(inquest.inquiry.links for inquest in inquests):
+        data = experiment.data.load()
+        if not attack and not knowledge and not setup.identifiable(data):
+            inquests = ()
+        setup.check(inquests, data)
+    return replace(experiment, attack=attacks, inquest=inquests)
+
+
+def _run(experiment: Experiment, machine: Machine, config: Config, show_values: bool, named: bool) -> Audit:
+    """Attack signals and ask; where only attacks that ask were named, or the game has no shadows, ask alone."""
+    if experiment.inquest and not experiment.attack:
+        data = experiment.data.load()
+        if named or setup.unshadowed(experiment.game, data, experiment.seed):
+            return _asked(experiment, machine, config, data, show_values)
+    outcome = run(replace(experiment, inquest=()), machine)
+    if show_values:
+        _reveal(experiment, machine, outcome)
+    if outcome.data is not None:
+        outcome.results.warnings += setup.untried(experiment.explain, experiment.inquest, outcome.data)
+    if experiment.inquest and outcome.data is not None:
+        _add(outcome.results, _held(replace(experiment, explain=(), signal=()), machine, outcome.data))
+    return finished(outcome, config, experiment.inquest)
+
+
+def _asked(experiment: Experiment, machine: Machine, config: Config, data: Dataset, show_values: bool) -> Audit:
+    """An audit by attacks that ask alone, in the game that it says it had."""
+    outcome = _held(experiment, machine, data)
+    rows = [row for row in outcome.results.rows if row.attack]
+    if all(row.value is None for row in rows):
+        raise JaliError(rows[0].reason)
+    if show_values:
+        _reveal(experiment, machine, outcome)
+    if config.evidence:
+        outcome.results.warnings.append("Attacks that ask cannot be repeated from evidence.npz: call jali.audit again.")
+        return finished(outcome, config, experiment.inquest)
+    game = setup.design(experiment.game, experiment.inquest, data, experiment.seed)
+    played = config.game if isinstance(game, setup.Targets) else registry.spec(game)
+    return finished(outcome, config.model_copy(update={"game": played}), experiment.inquest)
+
+
+def _held(experiment: Experiment, machine: Machine, data: Dataset) -> Outcome:
+    """The inquests of an experiment, in a game that fits them."""
+    game = setup.design(experiment.game, experiment.inquest, data, experiment.seed)
+    shown = tuple(e for e in experiment.explain if e.gives != "surrogate")  # these are asked by inquests alone
+    outcome = ask(replace(experiment, game=game, explain=shown), machine)
+    outcome.results.facts["game"] = registry.spec(game.game if isinstance(game, setup.Targets) else game)
+    return outcome
+
+
+def _add(results: Results, more: Outcome) -> None:
+    """Put what attacks that ask achieved beside the rest; their game has its own sizes and checks."""
+    results.rows += [row for row in more.results.rows if row.attack]
+    results.sanity += [c.model_copy(update={"name": f"{c.name}, attacks that ask"}) for c in more.results.sanity]
+    results.timings["attacks that ask"] = sum(more.results.timings.values())
+    kept = ("game", "members per target", "targets", "records scored per target")
+    results.facts["attacks that ask"] = {name: more.results.facts[name] for name in kept if name in more.results.facts}
+
+
+def finished(outcome: Outcome, config: Config, inquests: Sequence[Inquest] = ()) -> Audit:
+    """Add what a report says about the run itself."""
+    results, data = outcome.results, outcome.data
+    results.jali = __version__
+    results.title = config.title()
+    results.config = config.model_dump(exclude_defaults=False)
+    results.threats = threats(results, outcome.game) + setup.threats(inquests)
+    results.not_tested = list(NOT_TESTED)
+    if not config.explain and data is not None:
+        results.warnings.append("No explainer was named: this audit covers the predictions only.")
+    names = ("numpy", "scipy", "scikit-learn")
+    results.facts["versions"] = {"python": platform.python_version(), **{n: version(n) for n in names}}
+    results.image = None if data is None else data.schema.image
+    return Audit(results, outcome.evidence, outcome.game, config)
+
+
+def _reveal(experiment: Experiment, machine: Machine, outcome: Outcome) -> None:
+    """Put people's values into the results, for a reader who asked for them."""
+    with unannounced():
+        outcome.results.exposed = pictures(experiment, machine, outcome) or values(outcome)
+        said = told(experiment, machine, outcome)
+    if said:
+        outcome.results.told = said
+
+
+def values(outcome: Outcome) -> list[Exposed]:
+    """The exposed records with their raw rows, for a reader who asked for them."""
+    data = outcome.data
+    if data is None:
+        return outcome.results.exposed
+    return [e.model_copy(update={"values": row_values(data, e.record)}) for e in outcome.results.exposed]
+
+
+def row_values(data: Dataset, record: int) -> dict[str, str]:
+    """One raw row as text, for a reader who asked for it."""
+    return {c.name: value(c, float(x)) for c, x in zip(data.schema.columns, data.X[record], strict=True)}
+
+
+def threats(results: Results, game: Game) -> list[dict[str, str]]:
+    """What the adversary of each channel is assumed to see and to have."""
+    sees = {
+        "decision": "the decision, and whether an answer was given",
+        "score": "the probability of every class",
+        "explanation": "the explanation",
+        "score+explanation": "the probabilities and the explanation",
+        "decision+explanation": "the decision and the explanation",
+    }
+    present = {row.channel for row in results.rows}
+    common = {"knows": "the record and its label", "has": _shadows_held(game), "asks": "one query per record"}
+    return [{"channel": c, "sees": s, **common} for c, s in sees.items() if c in present]
+
+
+def _shadows_held(game: Game) -> str:
+    """The adversary's shadow models, and whether these were trained on the people who are judged."""
+    many, scored = int(game.shadows[0].sum()), game.scored[:, 0]
+    inside = game.member[:, game.shadows[0]][scored]
+    if not inside.any():
+        return f"{many} shadow models, none trained on a record that is judged: an outsider without candidates"
+    share = f"{100 * float(inside.mean()):.0f} %"
+    known = int((game.member[:, game.shadows[0]].all(axis=1) & ~scored).sum())
+    more = f" and on {known:,} members it knows, who are not judged" if known else ""
+    return (
+        f"all {int(scored.sum()):,} candidates, and {many} shadow models, each trained on about {share} of these{more}"
+    )
+
+
+def _tables(
+    train: Any, population: Any, favourable: Any, quasi: Sequence[str], groups: str, sensitive: str, schema: str
+) -> OwnTables:
+    from jali.data.tables.own import OwnTables, pair
+
+    both = pair(train, "train"), pair(population, "population")
+    return OwnTables(*both, favourable, tuple(quasi), groups, sensitive, schema)
+
+
+def _own(model: Any, source: OwnTables, game: Any, seed: int) -> tuple[Experiment, dict[str, Any]]:
+    """The experiment on a user's fitted model; it has no specification, so the evidence stands for it."""
+    from jali.games.fixed import Fixed
+    from jali.games.fixed_offline import FixedOffline
+    from jali.models.given import Given
+
+    members = len(source.train[1])
+    chosen = _part("game", game) if game else Fixed(members)
+    if not isinstance(chosen, Fixed | FixedOffline) or chosen.members != members:
+        raise JaliError(
+            f"A model that exists is audited with its real training rows: use game='fixed(members={members})', or "
+            f"fixed_offline for an adversary who does not know the candidates, not {_text(chosen)}."
+        )
+    experiment = Experiment(source, Given(model, source.inputs(), source.like()), chosen, seed=seed)
+    return experiment, NO_MODEL | {"model": type(model).__name__, "game": _text(chosen)}
+
+
+def _several(name: str, given: Any) -> Sequence[Any]:
+    """A list of parts; a single text is a common slip."""
+    if isinstance(given, str) or not isinstance(given, Sequence):
+        raise JaliError(f"{name} must be a list, such as {name}=[{given!r}].")
+    return given
+
+
+def _part(kind: Any, given: Any) -> Any:
+    return registry.build(kind, given) if isinstance(given, str) else given
+
+
+def _text(given: Any) -> str:
+    return given if isinstance(given, str) else registry.spec(given)
+
+
+def store_in(out: Path) -> Store:
+    """The store of a run, beside its results."""
+    return Store(out / "store")

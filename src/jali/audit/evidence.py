@@ -1,0 +1,125 @@
+"""Evidence files: signals and membership as plain arrays, from an audit or from anybody."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from jali.core.errors import JaliError
+from jali.core.values import Evidence, Floats, Game
+from jali.store import Arrays, read_arrays, write_arrays
+
+RESERVED = ("member", "targets", "shadows", "scored", "asked", "oriented")
+MASK = "observed/"
+LOW = ("loss", "variance", "l1", "l2", "linf")
+LOGARITHMIC = ("variance", "l1", "l2", "linf", "counterfactual_distance")
+
+
+def write(path: Path, evidence: Evidence, game: Game) -> None:
+    """Write evidence with the whole game, so that it can be attacked again without the model."""
+    arrays: Arrays = {"member": game.member, "targets": game.targets, "shadows": game.shadows, "scored": game.scored}
+    arrays["oriented"] = np.array(True)
+    if game.asked is not None:
+        arrays["asked"] = game.asked
+    for name, value, observed in zip(evidence.names, evidence.value, evidence.observed, strict=True):
+        arrays[name] = value
+        if not observed.all():
+            arrays[MASK + name] = observed
+    write_arrays(path, arrays)
+
+
+def read(path: Path, raw: bool = False, low: Sequence[str] = ()) -> tuple[Evidence, Game, list[str]]:
+    """Evidence and game of a file, with warnings.
+
+    Known names get their orientation and scale: -log for variance, l1, l2 and linf, log for counterfactual_distance,
+    log-odds for a cross-entropy loss; raw keeps the scale. Any other name is larger = member unless listed in low.
+    """
+    arrays = read_arrays(path)
+    member = _membership(arrays)
+    names = [n for n in arrays if n not in RESERVED and not n.startswith(MASK)]
+    if not names:
+        raise JaliError(f"{path} holds no signal: add one array of shape {member.shape} per signal beside `member`.")
+    unknown = [n for n in low if n not in names]
+    if unknown:
+        raise JaliError(f"--low {unknown[0]}: there is no such signal; the file has {', '.join(names)}.")
+    oriented = bool(arrays.get("oriented", False))
+    value = np.empty((len(names), *member.shape))
+    observed = np.ones(value.shape, dtype=bool)
+    for s, name in enumerate(names):
+        observed[s] = _mask(arrays, name, member.shape)
+        cells = _cells(name, arrays[name], observed[s])
+        value[s] = cells if oriented and name not in low else _oriented(name, cells, observed[s], raw, name in low)
+    game, warnings = _game(arrays, member)
+    return Evidence(tuple(names), value, observed, member), game, warnings
+
+
+def _membership(arrays: Arrays) -> npt.NDArray[np.bool_]:
+    if "member" not in arrays:
+        raise JaliError("The file holds no array `member`: a bool of shape (records, models), True where trained on.")
+    member = arrays["member"]
+    if member.ndim != 2 or not np.isin(np.unique(member), (0, 1)).all():
+        raise JaliError(f"`member` must be a (records, models) array of True and False; it has shape {member.shape}.")
+    return member.astype(bool)
+
+
+def _mask(arrays: Arrays, name: str, shape: tuple[int, ...]) -> npt.NDArray[np.bool_]:
+    mask = arrays.get(MASK + name)
+    if mask is None:
+        return np.ones(shape, dtype=bool)
+    if mask.shape != shape:
+        raise JaliError(f"`{MASK}{name}` has shape {mask.shape}, but `member` has {shape}.")
+    return mask.astype(bool)
+
+
+def _cells(name: str, array: npt.NDArray[Any], observed: npt.NDArray[np.bool_]) -> Floats:
+    if array.shape != observed.shape:
+        raise JaliError(f"Signal {name!r} has shape {array.shape}, but `member` has {observed.shape}: they must agree.")
+    if not np.issubdtype(array.dtype, np.number) and array.dtype != bool:
+        raise JaliError(f"Signal {name!r} must hold numbers, not {array.dtype}.")
+    cells = array.astype(np.float64)
+    bad = int((~np.isfinite(cells[observed])).sum())
+    if bad:
+        raise JaliError(
+            f"Signal {name!r} holds {bad} missing or infinite values; mark gaps in a bool array `{MASK}{name}`."
+        )
+    return np.where(observed, cells, 0.0)
+
+
+def _oriented(name: str, cells: Floats, observed: npt.NDArray[np.bool_], raw: bool, low: bool) -> Floats:
+    """Larger = more member-like, on the scale where the signal is closest to normal."""
+    sign = -1.0 if low or name in LOW else 1.0
+    if raw or name not in (*LOGARITHMIC, "loss"):
+        return sign * cells
+    if cells[observed].min(initial=0.0) < 0:
+        raise JaliError(f"Signal {name!r} holds negative values, so it has no logarithm: use --raw, or another name.")
+    safe = np.where(observed, np.maximum(cells, 1e-12), 1.0)
+    # log p/(1-p) with p = exp(-loss); for large losses expm1 overflows and the value is -loss.
+    scaled = np.where(safe > 30, safe, np.log(np.expm1(np.minimum(safe, 30)))) if name == "loss" else np.log(safe)
+    return np.where(observed, sign * scaled, 0.0)
+
+
+def _game(arrays: Arrays, member: npt.NDArray[np.bool_]) -> tuple[Game, list[str]]:
+    """The game a file names, or every column in turn against the others."""
+    named = [n for n in ("targets", "shadows", "scored") if n in arrays]
+    if len(named) == 3:
+        return Game(member, arrays["targets"], arrays["shadows"], arrays["scored"], arrays.get("asked")), []
+    if named:
+        missing = next(n for n in ("targets", "shadows", "scored") if n not in arrays)
+        raise JaliError(f"The file names {', '.join(named)} but not {missing}: give all three, or none.")
+    n, m = member.shape
+    if m < 2:
+        raise JaliError("With a single model there is nobody to compare with: add shadow models as further columns.")
+    lonely = [j for j in range(m) if member[:, j].all() or not member[:, j].any()]
+    if lonely:
+        raise JaliError(f"Model {lonely[0]} has only members or only non-members, so nothing can be guessed about it.")
+    balanced = np.unique(member.sum(axis=1)).size == 1
+    warning = (
+        "Every record is in the same number of models, so counting the other columns gives membership away; "
+        "name `targets`, `shadows` and `scored` in the file, or draw the columns independently."
+    )
+    game = Game(member, np.arange(m), ~np.eye(m, dtype=bool), np.ones((n, m), dtype=bool), arrays.get("asked"))
+    return game, [warning] if balanced else []

@@ -1,0 +1,192 @@
+"""Quality of recourse, one number per record: read them where a counterfactual was found.
+
+Costs and distances are those of model space, where numbers count by their spread and a changed category turns two
+columns. Time is the caller's to measure.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from jali.anonymity.disclosure import homogeneity
+from jali.anonymity.measures import matching, ncp, pureness
+from jali.core.encoding import Encoding
+from jali.core.errors import JaliError
+from jali.core.explanation import Counterfactual
+from jali.core.protocols import Model
+from jali.core.values import Bools, Dataset, Floats, Ints, Rng, Schema
+
+PLAIN = ("validity", "cost_l0", "cost_l1", "cost_l2", "sparsity", "plausibility")
+SHOWN = (
+    "people",
+    "ncp",
+    "pureness",
+    "shared_values",
+    "t_closeness",
+)  # of answers that show training rows, as they are or generalised
+RELIANCE = "reliance_on_quasi_identifiers"
+MEASURES = (*PLAIN, "clamped", "gap", "withheld", *SHOWN)
+BLOCK = 256  # rows compared with all training rows at once
+SAME = 1e-9  # moves below this are rounding
+
+
+@dataclass(frozen=True)
+class Quality:
+    """Measures of recourse in all scored cells of a game, by name: explainer/measure.
+
+    value (K, G): the cells of the first target by record, then those of the second, and so on; there (K, G): where a
+    measure speaks.
+    """
+
+    names: tuple[str, ...]
+    value: npt.NDArray[np.float32]
+    there: Bools
+
+
+@dataclass(frozen=True)
+class Neighbourhood:
+    """Training rows in model space by class, encoded once for many calls."""
+
+    owner: Dataset
+
+    @cached_property
+    def rows(self) -> dict[int, Floats]:
+        """Encoded rows (., P) of each class that has any."""
+        X, y = self.owner.X, self.owner.y
+        return {int(label): Encoding(self.owner.schema).encode(X[y == label]) for label in np.unique(y)}
+
+    def distance(self, X: Floats, wanted: Ints, k: int = 5) -> Floats:
+        """Mean l2 distance (n,) of raw rows X (n, D) to the k nearest training rows of class wanted (n,)."""
+        encode, out = Encoding(self.owner.schema).encode, np.zeros(len(X))
+        for label in np.unique(wanted):
+            if label not in self.rows:
+                name = self.owner.schema.classes[label]
+                raise JaliError(f"plausibility compares with training rows of class {name!r}, and there are none.")
+            train, rows = self.rows[label], np.flatnonzero(wanted == label)
+            for some in np.split(rows, range(BLOCK, len(rows), BLOCK)):
+                out[some] = _neighbours(encode(X[some]), train, min(k, len(train)))
+        return out
+
+
+def appraise(model: Model, X: Floats, there: Counterfactual, near: Neighbourhood, rng: Rng) -> tuple[Floats, Bools]:
+    """All MEASURES (K, n) of rows given to records X (n, D), and where each speaks (K, n).
+
+    Validity speaks of all who are denied what they hope for, the rest of those who got a row; plausibility only where
+    the owner has training rows of the class reached, `clamped` where noise can be clamped, `gap` where an optimum was
+    sought, `withheld` where an answer was given or withheld, SHOWN where the answer comes from a training row.
+    """
+    schema, found, at = near.owner.schema, there.found, MEASURES.index
+    before, after = (model.logits(rows).argmax(axis=1) for rows in (X, there.rows))
+    value, speaks = np.zeros((len(MEASURES), len(X))), np.tile(found, (len(MEASURES), 1))
+    speaks[0] = before != (-1 if schema.favourable is None else schema.favourable)
+    speaks[at("plausibility")] &= np.isin(after, list(near.rows))
+    given, near_by = there.pick(found), speaks[at("plausibility")]
+    value[0] = _reached(before, after, there, schema)
+    value[1:4, found] = [cost(X[found], given, schema, norm) for norm in ("l0", "l1", "l2")]
+    value[at("sparsity"), found] = sparsity(X[found], given, schema)
+    value[at("plausibility"), near_by] = near.distance(there.rows[near_by], after[near_by])
+    for name in ("clamped", "gap", "withheld"):
+        told = getattr(there, name)
+        speaks[at(name)] &= told is not None
+        value[at(name)] = 0.0 if told is None else told
+    if there.withheld is not None:
+        speaks[at("withheld")] |= there.withheld
+    last = slice(at(SHOWN[0]), None)
+    speaks[last] &= _traceable(there, schema)
+    if speaks[last].any():
+        value[last, found] = _shown(model, given, near.owner, rng)
+    return value, speaks
+
+
+def _traceable(there: Counterfactual, schema: Schema) -> bool:
+    """Whether answers show training rows, of people whom some columns identify."""
+    named = any(column.role == "quasi" for column in schema.columns)
+    return named and there.origin is not None and bool((there.origin[there.found] >= 0).all())
+
+
+def _shown(model: Model, given: Counterfactual, owner: Dataset, rng: Rng) -> Floats:
+    """People who agree with an answer, what generalising cost, its pureness, and what they have in common (5, n)."""
+    regions, hoped = given.shown(owner.schema), owner.schema.favourable
+    shows = model.logits(owner.X[given.origin]).argmax(axis=1)
+    wanted = shows if hoped is None else np.full(len(regions), hoped)
+    return np.stack(
+        [
+            matching(regions, owner).astype(np.float64),
+            ncp(regions, owner),
+            pureness(model, regions, owner, wanted, rng).value,
+            *homogeneity(regions, owner),
+        ]
+    )
+
+
+def reliance(model: Model, records: Dataset, rng: Rng) -> tuple[Floats, Bools]:
+    """How much a right prediction needs the quasi-identifiers (n,), and whether there are any (n,).
+
+    1 where the model is right about a record and wrong once its quasi-identifiers are those of another of the records,
+    -1 the other way round: on average, the accuracy that hangs on them (Breiman's permutation importance, 2001).
+    """
+    quasi = np.array([column.role == "quasi" for column in records.schema.columns], dtype=bool)
+    order = rng.permutation(len(records))
+    other = np.empty_like(order)
+    other[order] = np.roll(order, 1)  # nobody is paired with themselves
+    mixed = np.where(quasi, records.X[other], records.X)
+    right, still = (model.logits(X).argmax(axis=1) == records.y for X in (records.X, mixed))
+    return right.astype(np.float64) - still, np.full(len(records), bool(quasi.any()))
+
+
+def validity(model: Model, X: Floats, there: Counterfactual, schema: Schema) -> Floats:
+    """Whether (n,) a released row has the outcome hoped for: the favourable class, else any but the record's own.
+
+    Records without a row count as 0, and so do those that had the favourable class already.
+    """
+    before, after = (model.logits(rows).argmax(axis=1) for rows in (X, there.rows))
+    return _reached(before, after, there, schema)
+
+
+def _reached(before: Ints, after: Ints, there: Counterfactual, schema: Schema) -> Floats:
+    hoped = after != before if schema.favourable is None else (after == schema.favourable) & (before != after)
+    return np.asarray(there.found & hoped, dtype=np.float64)
+
+
+def cost(X: Floats, there: Counterfactual, schema: Schema, norm: Literal["l0", "l1", "l2"]) -> Floats:
+    """Length (n,) of the way from a record to its row; l0 counts the columns of model space that change.
+
+    >>> from jali.core.values import Column
+    >>> columns = (Column("age", "integer", centre=40, spread=10), Column("sex", "category", categories=("f", "m")))
+    >>> there = Counterfactual(np.array([[60.0, 1.0]]), np.array([True]))
+    >>> [float(cost(np.array([[30.0, 0.0]]), there, Schema(columns), norm)[0].round(3)) for norm in ("l0", "l1", "l2")]
+    [3.0, 5.0, 3.317]
+    """
+    encode = Encoding(schema).encode
+    move = np.abs(encode(there.rows) - encode(X))
+    if norm == "l0":
+        return np.asarray((move > SAME).sum(axis=1), dtype=np.float64)
+    return np.asarray(move.sum(axis=1) if norm == "l1" else np.sqrt((move * move).sum(axis=1)))
+
+
+def sparsity(X: Floats, there: Counterfactual, schema: Schema) -> Floats:
+    """Share (n,) of the raw columns that change; small is sparse."""
+    spread = np.array([1.0 if c.kind == "category" else c.spread for c in schema.columns])
+    return np.asarray((np.abs(there.rows - X) / spread > SAME).mean(axis=1))
+
+
+def plausibility(there: Counterfactual, wanted: Ints, owner: Dataset, k: int = 5) -> Floats:
+    """Mean l2 distance (n,) of a row to the k nearest training rows of the class it reaches, wanted (n,).
+
+    All training rows of the class are compared, 256 rows at a time; where a class has fewer than k, all of them count.
+    """
+    if k < 1:
+        raise JaliError(f"plausibility: k must be at least 1, not {k}.")
+    return Neighbourhood(owner).distance(there.rows, wanted, k)
+
+
+def _neighbours(Z: Floats, train: Floats, k: int) -> Floats:
+    """Mean distance (n,) from points Z (n, P) to their k nearest in train (N, P)."""
+    square = (Z * Z).sum(axis=1)[:, None] - 2 * Z @ train.T + (train * train).sum(axis=1)
+    near = np.take_along_axis(square, np.argpartition(square, k - 1, axis=1)[:, :k], axis=1)
+    return np.asarray(np.sqrt(np.maximum(near, 0.0)).mean(axis=1))

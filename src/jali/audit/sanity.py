@@ -1,0 +1,145 @@
+"""Checks that an audit must pass before its numbers mean anything."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.stats import mannwhitneyu
+
+from jali.audit.scoring import Trial, guess
+from jali.core.errors import JaliError
+from jali.core.values import Bools, Dataset, Estimate, Evidence, Floats, Game, Guesses, Ints, Rng
+from jali.parallel import alone
+from jali.results import Check
+from jali.stats.intervals import delong, over_units
+from jali.stats.roc import auc
+
+LEVEL = 0.999
+SIXTEEN = 16
+MOST, WIDEST = 12_000, 500  # rows and columns that the blind classifier reads
+
+
+def blind(data: Dataset, game: Game, rng: Rng) -> Check:
+    """A classifier that sees the records and labels but no model must not tell members from non-members.
+
+    Gradient boosting on (x, y), trained on one half and judged on the other, for up to three targets; of a wide table
+    it reads 500 columns, drawn at random.
+    Das, Zhang and Tramèr, Blind Baselines Beat Membership Inference Attacks, 2024.
+    """
+    sides = [np.unique(game.member[game.scored[:, t], j]) for t, j in enumerate(game.targets)]
+    if all(len(side) < 2 for side in sides):
+        return Check(name="blind baseline", passed=True, detail="only one side is asked about: no membership to tell")
+    columns = np.sort(rng.permutation(data.X.shape[1])[:WIDEST]) if data.X.shape[1] > WIDEST else slice(None)
+    rows, group = np.concatenate([data.X[:, columns], data.y[:, None]], axis=1), data.group_numbers()
+    found = []
+    for t in range(min(3, len(game.targets))):
+        asked = rng.permutation(np.flatnonzero(game.scored[:, t]))[:MOST]
+        truth = game.member[asked, game.targets[t]]
+        found.append(delong(*_held_out(rows[asked], truth, group[asked], rng), LEVEL))
+    worst = max(found, key=lambda e: e.value or 0.0)
+    return _above_half("blind baseline", worst, "a classifier on (x, y) alone, without any model")
+
+
+def rows_per_person(data: Dataset, game: Game) -> list[Check]:
+    """Members must not have more rows each than others, or fewer: a model holds on to what it was shown often.
+
+    Mann-Whitney test on the people of one target (the worst of up to three), at the level of the other checks; without
+    groups there is nothing to check.
+    """
+    if data.groups is None:
+        return []
+    group = data.group_numbers()
+    worst = 1.0
+    for t, column in list(enumerate(game.targets))[:3]:
+        people, at, first = _unique(group[game.scored[:, t]])
+        inside = game.member[game.scored[:, t], column][first]
+        if len(people) and inside.any() and not inside.all():
+            many = np.bincount(at)
+            worst = min(worst, float(mannwhitneyu(many[inside], many[~inside]).pvalue))
+    detail = f"the number of rows that members and others have differs as it would by chance with p = {worst:.2g}"
+    return [Check(name="rows per person", passed=worst >= 1 - LEVEL, detail=detail, value=worst)]
+
+
+def _held_out(rows: Floats, truth: Bools, group: Ints, rng: Rng) -> tuple[Floats, Bools]:
+    """Scores and truth of one half of the groups, one each, by a classifier trained on the other half.
+
+    One split, not cross-validation, whose folds depend on each other: its AUC varies a quarter more than it says.
+    Rows of one person share their membership, so a group stays on one side and counts once.
+    """
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    people, at, first = _unique(group)
+    side = np.empty(len(people), dtype=bool)
+    for kind in (True, False):
+        mine = np.flatnonzero(truth[first] == kind)
+        side[mine] = rng.permutation(len(mine)) % 2 == 0
+    learn = side[at]
+    model = HistGradientBoostingClassifier(max_iter=40, max_leaf_nodes=8, random_state=int(rng.integers(2**31)))
+    # A limit on threads does not reach a library that is loaded under it, so it is set again now that it is here.
+    margin = alone(lambda m: m.fit(rows[learn], truth[learn]).decision_function(rows[~learn]), model)
+    total, count = (np.bincount(at[~learn], weights=w, minlength=len(people)) for w in (margin, np.ones(len(margin))))
+    return (total / np.maximum(count, 1))[~side], truth[first][~side]
+
+
+def _unique(group: Ints) -> tuple[Ints, Ints, Ints]:
+    """Different groups, the place of each row's group among them, and the first row of each."""
+    people, first, at = np.unique(group, return_index=True, return_inverse=True)
+    return people, at, first
+
+
+def null_target(evidence: Evidence, game: Game, trial: Trial) -> Check:
+    """The same attack on a model trained without regard to the target must not recognise the target's members.
+
+    One shadow of each target is attacked with the help of the other shadows, and judged by the target's membership.
+    """
+    chosen = range(min(SIXTEEN, len(game.targets)))
+    stand_in = np.array([np.flatnonzero(game.shadows[t])[t % game.shadows[t].sum()] for t in chosen])
+    helpers = game.shadows[: len(stand_in)].copy()
+    helpers[np.arange(len(stand_in)), stand_in] = False
+    if not helpers.any(axis=1).all():
+        return Check(name="null target", passed=True, detail="not run: it needs at least two shadow models")
+    swapped = Game(game.member, stand_in, helpers, game.scored[:, : len(stand_in)])
+    try:
+        found = guess(evidence, swapped, trial)
+    except JaliError as error:
+        return Check(name="null target", passed=True, detail=f"not run: {error}")
+    truth = game.member[found.record, game.targets[found.unit]]
+    return _covers_half(
+        "null target", _auc(found, truth), "the attack on a model that the target's members did not train"
+    )
+
+
+def orientation(guesses: Guesses) -> Check:
+    """An attack that learns its direction from shadows must not be significantly worse than a coin."""
+    estimate = _auc(guesses, guesses.truth)
+    passed = estimate.high is None or estimate.high >= 0.5
+    return _check("orientation", passed, estimate, "the joint attack points towards members")
+
+
+def parity(difference: float) -> Check:
+    """Members and non-members go through the same preprocessing: a row's output must not depend on its company."""
+    detail = f"the largest change of an output when members and non-members are evaluated apart is {difference:.1e}"
+    return Check(name="same preprocessing", passed=difference <= 1e-3, detail=detail, value=difference)
+
+
+def _auc(guesses: Guesses, truth: Bools) -> Estimate:
+    units = np.unique(guesses.unit)
+    split = [(guesses.score[guesses.unit == u], truth[guesses.unit == u]) for u in units]
+    split = [(s, t) for s, t in split if t.any() and not t.all()]
+    if len(split) == 1:
+        return delong(*split[0], LEVEL)
+    return over_units(np.array([auc(s, t) for s, t in split]), LEVEL)
+
+
+def _covers_half(name: str, e: Estimate, what: str) -> Check:
+    return _check(name, e.low is None or e.high is None or e.low <= 0.5 <= e.high, e, what)
+
+
+def _above_half(name: str, e: Estimate, what: str) -> Check:
+    return _check(name, e.low is None or e.low <= 0.5, e, what)
+
+
+def _check(name: str, passed: bool, e: Estimate, what: str) -> Check:
+    span = "" if e.low is None else f" (99.9 % interval {e.low:.3f} to {e.high:.3f}; one half is chance)"
+    return Check(
+        name=name, passed=passed, detail=f"{what}: AUC {e.value:.3f}{span}", value=e.value, low=e.low, high=e.high
+    )

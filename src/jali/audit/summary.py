@@ -1,0 +1,215 @@
+"""What a report says beside the attacks: who is exposed, how good the models are, what the data look like."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from jali.audit.quality import RELIANCE, SHOWN, Quality
+from jali.audit.scoring import caught
+from jali.core.values import Bools, Dataset, Estimate, Evidence, Floats, Game, Guesses
+from jali.results import Exposed, Row
+from jali.stats.influence import shared_covariance
+from jali.stats.intervals import average, clopper_pearson, over_units
+
+SMALLEST_GROUP = 20
+COUNTED = frozenset(  # what a record either has or has not
+    [
+        "train_accuracy",
+        "test_accuracy",
+        "answered",
+        "validity",
+        "clamped",
+        "withheld",
+        "singled_out",
+        "at_most_10",
+        "newly_singled_out",
+        "reidentified",
+    ]
+)
+SHARES = COUNTED | {"sparsity", "pureness", "ncp", "shared_values", "disclosed", "imputed", "gained"}
+SOMETIMES = (RELIANCE, "clamped", "gap", "withheld", *SHOWN)  # measures that only some explainers have
+BY_GROUP = ("people", "ncp", "pureness")
+SIGNED = (RELIANCE, "gained")
+NOBODY = "There is no record to measure it on."
+
+
+def exposed(guesses: Guesses, alpha: float, most: int = 20) -> list[Exposed]:
+    """The records most often recognised at a share alpha of false positives, by row number."""
+    hit = caught(guesses, alpha) & guesses.truth
+    width = int(guesses.record.max()) + 1
+    times = np.bincount(guesses.record[guesses.truth], minlength=width)
+    hits = np.bincount(guesses.record[hit], minlength=width)
+    # One more member and a tenth of a hit: 5 of 5 comes before 1 of 1.
+    order = np.lexsort((np.arange(width), -(hits + 0.1) / (times + 1)))[:most]
+    return [
+        Exposed(record=int(i), caught=int(hits[i]), member_of=int(times[i]), rate=float(hits[i] / times[i]))
+        for i in order
+        if hits[i]
+    ]
+
+
+def groups(data: Dataset) -> dict[str, Bools]:
+    """Subgroups of records: each value of a quasi-identifier, numbers cut at their thirds; small ones are left out."""
+    out: dict[str, Bools] = {}
+    for j, column in enumerate(data.schema.columns):
+        if column.role != "quasi" and column.name != data.schema.sensitive:
+            continue
+        if column.kind == "category":
+            found = {f"{column.name} = {v}": data.X[:, j] == code for code, v in enumerate(column.categories)}
+            out |= found if len(found) <= 30 else _by_size(column.name, data.X[:, j])
+        else:
+            out |= _thirds(column.name, data.X[:, j])
+    return {label: inside for label, inside in out.items() if inside.sum() >= SMALLEST_GROUP}
+
+
+def _thirds(name: str, x: Floats) -> dict[str, Bools]:
+    """Three parts at the thirds of a column, named by the cuts and not by the values of the outermost people."""
+    cuts = np.unique(np.quantile(x, [1 / 3, 2 / 3]))
+    third = np.searchsorted(cuts, x, side="left")
+    words = [f"up to {cuts[0]:.4g}", *(f"above {low:.4g} to {high:.4g}" for low, high in itertools.pairwise(cuts))]
+    return {f"{name} {word}": third == k for k, word in enumerate([*words, f"above {cuts[-1]:.4g}"])}
+
+
+def _by_size(name: str, codes: Floats) -> dict[str, Bools]:
+    """Too many categories to show each: records by how common their category is."""
+    count = np.bincount(codes.astype(np.int64))[codes.astype(np.int64)]
+    cuts = np.quantile(count, [1 / 3, 2 / 3])
+    third = np.searchsorted(cuts, count, side="left")
+    words = ("rare", "middling", "common")
+    return {f"{name}: {words[k]}": third == k for k in np.unique(third)}
+
+
+def measures(evidence: Evidence, game: Game, quality: Quality, of: Mapping[str, Bools]) -> list[Row]:
+    """Accuracy of the targets on members and non-members, the share each explainer answered, quality of recourse.
+
+    What generalising costs is also told of the records in each group (N,).
+    """
+    unit, record = np.nonzero(game.scored.T)
+    column = game.targets[unit]
+    out = []
+    if "correctness" in evidence.names:
+        right = evidence.value[evidence.names.index("correctness")][record, column]
+        inside = game.member[record, column]
+        for metric, side in {"train_accuracy": inside, "test_accuracy": ~inside}.items():
+            out.append(_measure(metric, "", right[side], unit[side], record[side]))
+    seen = set()
+    for name, there in zip(evidence.names, evidence.observed, strict=True):
+        explainer = name.rpartition("/")[0]
+        if explainer not in seen and (explainer or not there[game.cells()].all()):
+            seen.add(explainer)
+            out.append(_measure("answered", explainer, there[record, column], unit, record))
+    for name, value, there in zip(quality.names, quality.value, quality.there, strict=True):
+        explainer, _, metric = name.rpartition("/")
+        if there.any() or metric not in SOMETIMES:
+            out.append(_measure(metric, explainer, value[there], unit[there], record[there]))
+        for label, inside in of.items() if metric in BY_GROUP else ():
+            mine = there & inside[record]
+            row = _measure(metric, explainer, value[mine], unit[mine], record[mine])
+            out.append(row.model_copy(update={"group": label, "n": int(mine.sum())}))
+    return out
+
+
+def difference(
+    game: Game, quality: Quality, of: Mapping[str, Bools], metric: str, more: tuple[str, str], less: tuple[str, str]
+) -> Estimate | None:
+    """Mean of a measure for one explainer and group (all if empty) minus that for another, on the same target models.
+
+    Means are subtracted within each target, of the records that both speak of where no groups are compared. None if
+    there is no such measure, or no target has both.
+    """
+    unit, record = np.nonzero(game.scored.T)
+    value, there = np.zeros((2, len(unit))), np.zeros((2, len(unit)), dtype=bool)
+    for side, (explainer, label) in enumerate((more, less)):
+        if f"{explainer}/{metric}" not in quality.names or label not in {"", *of}:
+            return None
+        at = quality.names.index(f"{explainer}/{metric}")
+        value[side], there[side] = quality.value[at], quality.there[at] & (of[label][record] if label else True)
+    if not (more[1] or less[1]):
+        there[:] = there.all(axis=0)
+    count = np.stack([np.bincount(unit, side, len(game.targets)) for side in there])
+    both: Bools = np.asarray((count > 0).all(axis=0))
+    if not both.any():
+        return None
+    means = np.stack([np.bincount(unit, v * t, len(both)) for v, t in zip(value, there, strict=True)]) / count.clip(1)
+    effect = np.where(there, (value - means[:, unit]) / count.clip(1)[:, unit], 0.0)
+    mine, cells = effect[0] - effect[1], both[unit]
+    within = float(mine[cells] @ mine[cells]) / both.sum() ** 2
+    shared = shared_covariance(mine[cells], unit[cells], record[cells]) if both.sum() > 1 else 0.0
+    return over_units((means[0] - means[1])[both], 0.95, (-np.inf, np.inf), shared, within)
+
+
+def sensitive(data: Dataset) -> dict[str, Bools]:
+    """Records by the value of the sensitive attribute."""
+    name = data.schema.sensitive
+    return {} if name is None else {k: v for k, v in groups(data).items() if k.startswith(f"{name} ")}
+
+
+def _measure(metric: str, explainer: str, x: Any, unit: Any, record: Any) -> Row:
+    if not len(x):
+        return Row(kind="measure", metric=metric, explainer=explainer, value=None, reason=NOBODY)
+    e, name = average(x.astype(np.float64), unit, record), metric.rpartition(": ")[2]
+    least, most = -1.0 if name in SIGNED else 0.0, 1.0 if name in SHARES else np.inf
+    low, high = (None if side is None else min(max(side, least), most) for side in (e.low, e.high))
+    if name in COUNTED and e.value in (0.0, 1.0) and low is not None:  # none of some records is not none of all
+        low, high = clopper_pearson(int(e.value) * len(np.unique(record)), len(np.unique(record)))
+    return Row(kind="measure", metric=metric, explainer=explainer, value=e.value, low=low, high=high, units=e.units)
+
+
+def twins(data: Dataset, game: Game) -> list[str]:
+    """A warning where non-members are copies of members."""
+    rows = np.concatenate([data.X, data.y[:, None]], axis=1)
+    same = np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1)
+    most = 0
+    for t, j in enumerate(game.targets.tolist()):
+        inside = np.zeros(same.max() + 1, dtype=bool)
+        inside[same[game.member[:, j]]] = True
+        most = max(most, int((inside[same] & ~game.member[:, j] & game.scored[:, t]).sum()))
+    copies = "non-member of a target is an exact copy" if most == 1 else "non-members of a target are exact copies"
+    text = f"{most} {copies} of its members (same columns, same label): they are counted as non-members."
+    return [text] if most else []
+
+
+def several_rows(data: Dataset) -> list[str]:
+    """A warning where people have several rows: intervals and resolution count rows."""
+    if data.groups is None or len(np.unique(data.groups)) == len(data):
+        return []
+    return [
+        f"The {len(data):,} rows are those of {len(np.unique(data.groups)):,} people. Intervals and false-positive "
+        "rates count rows as if each were a person of its own: read the intervals as too narrow."
+    ]
+
+
+def left_out(game: Game) -> list[str]:
+    """A warning where a game with one target does not judge everybody it was given."""
+    if len(game.targets) != 1 or game.asked is None:
+        return []
+    inside = game.member[:, game.targets[0]]
+    judged = game.scored[:, 0]
+    if judged.all():
+        return []
+    return [
+        f"Of {int(inside.sum()):,} members {int((inside & judged).sum()):,} are judged, and of "
+        f"{int((~inside).sum()):,} others {int((~inside & judged).sum()):,}: one side is much larger, or others have "
+        "rows among the members. Those who are judged are drawn at random."
+    ]
+
+
+def sizes(game: Game, data: Dataset | None = None) -> dict[str, Any]:
+    """Sizes a reader needs."""
+    members = game.member[:, game.targets].sum(axis=0)
+    low, high = int(members.min()), int(members.max())
+    out: dict[str, Any] = {"rows": int(game.member.shape[0])}
+    if data is not None:
+        out |= {"columns": len(data.schema.columns), "classes": list(data.schema.classes)}
+    if game.asked is not None:
+        out["records scored per target"] = int(game.scored.sum(axis=0).max())
+    return out | {
+        "members per target": f"{low:,}" if low == high else f"{low:,} to {high:,}",
+        "models": int(game.member.shape[1]),
+        "targets": len(game.targets),
+        "shadows per target": int(game.shadows[0].sum()),
+    }

@@ -1,0 +1,276 @@
+"""One column of the game at a time: train a model, explain it tile by tile, keep the signals, forget the rest.
+
+A tile is 256 random records of one model: the unit of arithmetic and of randomness, with the stream (seed, stage,
+column, tile). Explainers may share draws within a tile, so tiles must not follow the order of the rows: where members
+come first, what a tile shares would tell them. Workers get blocks of columns, so neither their number nor the size of a
+block changes a bit. Of a tile, only the records that are asked about are shown to the model and its explainer; the rest
+is not observed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from jali.audit.attack_runs import Inquest, Scene, attempted
+from jali.audit.quality import MEASURES, RELIANCE, Neighbourhood, appraise, reliance
+from jali.core import registry
+from jali.core.encoding import Encoding
+from jali.core.explanation import Explainer, public
+from jali.core.guarantee import unannounced
+from jali.core.protocols import Ensemble, Existing, Model, Signal, Trainer
+from jali.core.values import Bools, Dataset, Ints, Rng, Seen
+from jali.models.fitted.restore import restore
+from jali.store import Arrays, Store
+
+TILE = 256
+GAME, TRAIN, EXPLAIN, JUDGE, ASK = 1, 2, 3, 4, 5
+SECONDS = "seconds"  # per record that was asked about; the one measure that no seed repeats
+
+
+def stream(seed: int, stage: int, *where: int) -> Rng:
+    """The random stream of one place in a run; adding a worker or a stage changes no other number."""
+    return np.random.default_rng(np.random.SeedSequence([seed, stage, *where]))
+
+
+@dataclass(frozen=True)
+class Channel:
+    """What is released: an explainer (None: the prediction itself) and the signals read from it."""
+
+    explainer: Explainer | None
+    signals: tuple[Signal, ...]
+
+    @property
+    def name(self) -> str:
+        """Specification of the explainer, or prediction."""
+        return "prediction" if self.explainer is None else registry.spec(self.explainer)
+
+    def names(self) -> tuple[str, ...]:
+        """Names of the signals in evidence: signal, or explainer/signal."""
+        prefix = "" if self.explainer is None else f"{self.name}/"
+        return tuple(prefix + registry.spec(s) for s in self.signals)
+
+    def measures(self) -> tuple[str, ...]:
+        """Names of its measures: explainer/measure of recourse, and of any explainer the time it takes."""
+        if self.explainer is None:
+            return (RELIANCE,)
+        of_recourse = MEASURES if self.explainer.gives == "counterfactual" else ()
+        return tuple(f"{self.name}/{measure}" for measure in (*of_recourse, SECONDS))
+
+
+@dataclass(frozen=True)
+class Roles:
+    """What the records are to some columns of a game, each (N, C): trained on, asked about, their recourse measured."""
+
+    member: Bools
+    asked: Bools
+    measured: Bools
+
+    def pick(self, columns: int | tuple[int, ...]) -> Roles:
+        """The chosen columns (N, C), or one of them (N,)."""
+        return Roles(self.member[:, columns], self.asked[:, columns], self.measured[:, columns])
+
+
+@dataclass(frozen=True)
+class Block:
+    """Work for one process: some columns of the game, each with the channels that are still to be done."""
+
+    data: Dataset
+    trainer: Trainer
+    roles: Roles
+    columns: tuple[int, ...]
+    channels: tuple[Channel, ...]
+    inquests: tuple[Inquest, ...]
+    keys: tuple[tuple[str, ...], ...]
+    models: tuple[str, ...]
+    store: Store | None
+    seed: int
+
+
+def digest(*arrays: Any) -> str:
+    """Fingerprint of arrays, by shape, type and bytes."""
+    out = hashlib.sha256()
+    for array in arrays:
+        whole = np.ascontiguousarray(array)
+        out.update(f"{whole.shape}{whole.dtype}".encode() + whole.tobytes())
+    return out.hexdigest()
+
+
+@unannounced()
+def run_block(block: Block) -> list[list[Arrays]]:
+    """What each channel and each inquest of each column of a block left; whatever is new is kept in the store."""
+    models, scenes = models_of(block), dict[int, Scene]()
+    works: list[Channel | Inquest] = [*block.channels, *block.inquests]
+    out = []
+    for at in range(len(block.columns)):
+        made = []
+        for work, key in zip(works, block.keys[at], strict=True):
+            arrays = None if block.store is None else block.store.load(key)
+            if arrays is None:
+                arrays = _done(work, partial(models, at), block, at, scenes)
+                if block.store is not None and arrays:
+                    block.store.save(key, arrays)
+            made.append(arrays)
+        scenes.pop(at, None)
+        out.append(made)
+    return out
+
+
+def _done(
+    work: Channel | Inquest, model: Callable[[], Model], block: Block, at: int, scenes: dict[int, Scene]
+) -> Arrays:
+    """The signals of a channel, or the claims of an inquest where the column is a target."""
+    roles, column = block.roles.pick(at), block.columns[at]
+    if isinstance(work, Channel):
+        return observe(model(), block.data, roles, work, block.seed, column)
+    if not roles.measured.any():
+        return {}
+    if at not in scenes:
+        draws = partial(_named_stream, block.seed, column)
+        scenes[at] = Scene.of(model(), block.data, roles.member, roles.measured, draws)
+    return attempted(work, scenes[at], _named_stream(block.seed, column, work.name))
+
+
+def _named_stream(seed: int, column: int, name: str) -> Rng:
+    """The stream of what is asked, or said, under a name about one column."""
+    return stream(seed, ASK, zlib.crc32(name.encode()), column)
+
+
+def observe(model: Model, data: Dataset, roles: Roles, channel: Channel, seed: int, column: int) -> Arrays:
+    """Signals (S, N) of one channel of one model and where they were observed; the quality of measured recourse."""
+    owner, label, kinds = data.rows(roles.member), zlib.crc32(channel.name.encode()), len(channel.measures())
+    value, found = np.zeros((len(channel.signals), len(data))), np.zeros(len(data), dtype=bool)
+    quality, there = np.zeros((kinds, len(data)), dtype=np.float32), np.zeros((kinds, len(data)), dtype=bool)
+    near = Neighbourhood(owner)
+    for tile, rows in tiles(roles.asked):
+        seen = look(model, data, owner, channel.explainer, rows, stream(seed, EXPLAIN, label, column, tile))
+        began = time.perf_counter()
+        found[rows] = True if channel.explainer is None else getattr(seen, channel.explainer.gives).found
+        each = (time.perf_counter() - began) / len(rows)
+        for s, signal in enumerate(channel.signals):
+            value[s, rows] = signal(seen.only(signal.needs))
+        some = roles.measured[rows]
+        if channel.explainer is None and some.any():
+            rng = stream(seed, JUDGE, label, column, tile)
+            quality[0, rows[some]], there[0, rows[some]] = reliance(model, data.rows(rows[some]), rng)
+        elif some.any():
+            quality[-1, rows[some]], there[-1, rows[some]] = each, True  # SECONDS
+            if kinds > 1:
+                rng = stream(seed, JUDGE, label, column, tile)
+                given = seen.answer.pick(some)
+                quality[:-1, rows[some]], there[:-1, rows[some]] = appraise(model, seen.x[some], given, near, rng)
+    observed = np.tile(found, (len(channel.signals), 1))
+    arrays = {"value": np.where(observed, value, 0.0), "observed": observed}
+    arrays |= {"quality": quality[:, roles.measured], "there": there[:, roles.measured]}
+    return arrays if channel.explainer else arrays | {"parity": np.array(company(model, data, roles.member))}
+
+
+def tiles(asked: Bools) -> Iterator[tuple[int, Ints]]:
+    """Number and rows, in ascending order, of every tile in which somebody is asked about."""
+    number = tile_numbers(len(asked))
+    order = np.argsort(number, kind="stable")
+    for tile, rows in enumerate(np.split(order, np.arange(TILE, len(order), TILE))):
+        some = rows[asked[rows]]
+        if len(some):
+            yield tile, some
+
+
+def tile_numbers(records: int) -> Ints:
+    """The tile (N,) of each of so many records: the same for all models, seeds and games of a table of this size.
+
+    >>> tile_numbers(1000).max(), np.bincount(tile_numbers(1000)).tolist()
+    (np.int64(3), [256, 256, 256, 232])
+    """
+    shuffled = np.random.default_rng(records).permutation(records)
+    return np.asarray(shuffled // TILE)
+
+
+def company(model: Model, data: Dataset, inside: Bools) -> float:
+    """How much outputs change when members and non-members of the first tile are evaluated apart, not together."""
+    first = tile_numbers(len(data)) == 0
+    X, mine = data.X[first], inside[first]
+    together, worst = model.logits(X), 0.0
+    for side in (mine, ~mine):
+        if side.any():
+            apart = model.logits(X[side])
+            worst = max(worst, float((np.abs(apart - together[side]) / (1 + np.abs(apart))).max()))
+    return worst
+
+
+def look(model: Model, data: Dataset, owner: Dataset, explainer: Explainer | None, rows: Ints, rng: Rng) -> Seen:
+    """The lazy view of one tile: the explanation is computed once for all signals, then dropped."""
+    X = data.X[rows]
+    makers: dict[str, Callable[[], Any]] = {
+        "x": lambda: X,
+        "y": lambda: data.y[rows],
+        "logits": lambda: model.logits(X),
+        "decision": lambda: seen.logits.argmax(axis=1),
+        "encode": lambda: Encoding(data.schema).encode,
+    }
+    if explainer is not None:
+        known = owner if "owner" in explainer.reads else None
+        makers["answer"] = lambda: explainer.explain(model, X, data.schema, known, rng)
+        makers[explainer.gives] = lambda: public(seen.answer)
+    seen = Seen(makers)
+    return seen
+
+
+def models_of(block: Block) -> Callable[[int], Model]:
+    """Models of a block by position, trained on first use, in one call with others that are needed and missing."""
+    made: dict[int, Model] = {}
+
+    def model(at: int) -> Model:
+        if at not in made:
+            made.update(_stored(block))
+            missing = [i for i in range(len(block.columns)) if i not in made and (i == at or _unfinished(block, i))]
+            if missing:
+                made.update(_trained(block, missing))
+        return made[at]
+
+    return model
+
+
+def _unfinished(block: Block, at: int) -> bool:
+    """Whether the store lacks anything about a column; some models cannot be kept, and take minutes to train again."""
+    works = block.keys[at] if block.roles.measured[:, at].any() else block.keys[at][: len(block.channels)]
+    return block.store is None or not all(block.store.path(key).exists() for key in works)
+
+
+def _stored(block: Block) -> dict[int, Model]:
+    found = {}
+    encoding = Encoding(block.data.schema)
+    modules = registry.modules(block.trainer)
+    for at, key in enumerate(block.models):
+        arrays = None if block.store is None else block.store.load(key)
+        if arrays is not None and (ensemble := restore(arrays, encoding, modules)) is not None:
+            found[at] = ensemble[0]
+    return found
+
+
+def _trained(block: Block, missing: list[int]) -> dict[int, Model]:
+    """Train what is missing; a model that already exists is asked for, not trained."""
+    out: dict[int, Model] = {}
+    if isinstance(block.trainer, Existing) and 0 in (block.columns[at] for at in missing):
+        at = block.columns.index(0)
+        out[at] = block.trainer.existing(block.data)
+        missing = [i for i in missing if i != at]
+    if missing:
+        rngs = [stream(block.seed, TRAIN, block.columns[at]) for at in missing]
+        ensemble = block.trainer.fit(block.data, block.roles.member[:, missing], rngs)
+        for i, at in enumerate(missing):
+            out[at] = ensemble[i]
+            _keep(block, at, ensemble, i)
+    return out
+
+
+def _keep(block: Block, at: int, ensemble: Ensemble, i: int) -> None:
+    arrays = getattr(ensemble, "arrays", None)
+    if block.store is not None and arrays is not None:
+        block.store.save(block.models[at], {name: array[i : i + 1] for name, array in arrays().items()})

@@ -1,0 +1,105 @@
+"""The one encoding of an experiment: raw rows (N, D) <-> model space (N, P).
+
+Numbers are scaled by the schema's public centre and spread, categories are one-hot. The encoding reads the schema
+and nothing else, so members and non-members go through the same transform by construction.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from jali.core.errors import JaliError
+from jali.core.values import Bools, Floats, Ints, Schema
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """Encode and decode rows of one schema.
+
+    >>> from jali.core.values import Column
+    >>> columns = (Column("age", "integer", 18, 90, 40, 10), Column("sex", "category", categories=("f", "m")))
+    >>> e = Encoding(Schema(columns))
+    >>> e.encode(np.array([[50.0, 1.0]]))
+    array([[1., 0., 1.]])
+    >>> e.decode(np.array([[1.04, 0.2, 0.3]]))
+    array([[50.,  1.]])
+    """
+
+    schema: Schema
+
+    @cached_property
+    def source(self) -> Ints:
+        """Raw column (P,) behind each column of model space."""
+        width = [max(1, len(c.categories)) for c in self.schema.columns]
+        return np.repeat(np.arange(len(width)), width)
+
+    @cached_property
+    def numeric(self) -> Ints:
+        """Positions in model space of the numeric raw columns, in order."""
+        return np.flatnonzero([self.schema.columns[j].kind != "category" for j in self.source])
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """One name per column of model space."""
+        return tuple(
+            name
+            for c in self.schema.columns
+            for name in ([f"{c.name}={v}" for v in c.categories] if c.kind == "category" else [c.name])
+        )
+
+    @cached_property
+    def scaling(self) -> tuple[Ints, Floats, Floats]:
+        """Raw positions of the number columns, their centres and their spreads."""
+        chosen = [(j, c.centre, c.spread) for j, c in enumerate(self.schema.columns) if c.kind != "category"]
+        at, centre, spread = zip(*chosen, strict=True) if chosen else ((), (), ())
+        return np.array(at, dtype=np.int64), np.array(centre), np.array(spread)
+
+    @cached_property
+    def coded(self) -> tuple[tuple[int, int], ...]:
+        """Raw position of each category column, and where its block of model space starts."""
+        named = [j for j, c in enumerate(self.schema.columns) if c.kind == "category"]
+        return tuple((j, int(np.searchsorted(self.source, j))) for j in named)
+
+    def encode(self, X: Floats) -> Floats:
+        """Rows of model space (n, P)."""
+        if X.shape[1:] != (len(self.schema.columns),):
+            raise JaliError(
+                f"Rows must have the {len(self.schema.columns)} columns of the schema, not shape {X.shape}."
+            )
+        Z = np.zeros((len(X), len(self.source)))
+        at, centre, spread = self.scaling
+        Z[:, self.numeric] = (X[:, at] - centre) / spread
+        for j, start in self.coded:
+            column, codes = self.schema.columns[j], X[:, j].astype(np.int64)
+            if codes.size and not (codes.min() >= 0 and codes.max() < len(column.categories)):
+                raise JaliError(f"Column {column.name!r} holds a category the schema does not name.")
+            Z[np.arange(len(X)), start + codes] = 1.0
+        return Z
+
+    def decode(self, Z: Floats) -> Floats:
+        """The legal raw rows nearest to Z: bounds kept, integers rounded, the largest category taken."""
+        X = np.empty((len(Z), len(self.schema.columns)))
+        at, centre, spread = self.scaling
+        x = Z[:, self.numeric] * spread + centre
+        columns = [self.schema.columns[j] for j in at]
+        whole = np.array([c.kind == "integer" for c in columns], dtype=bool)
+        x[:, whole] = np.rint(x[:, whole])
+        X[:, at] = np.clip(x, [c.low for c in columns], [c.high for c in columns])
+        for j, start in self.coded:
+            X[:, j] = Z[:, start : start + len(self.schema.columns[j].categories)].argmax(axis=1)
+        return X
+
+    def movable(self) -> Bools:
+        """Which columns of model space (P,) a search may change continuously: mutable numbers."""
+        columns = [self.schema.columns[j] for j in self.source]
+        return np.array([c.mutable and c.kind != "category" for c in columns], dtype=bool)
+
+    def bounds(self) -> tuple[Floats, Floats]:
+        """Lower and upper bounds (P,) of model space; 0 and 1 for one-hot columns."""
+        columns = [self.schema.columns[j] for j in self.source]
+        low = [0.0 if c.kind == "category" else (c.low - c.centre) / c.spread for c in columns]
+        high = [1.0 if c.kind == "category" else (c.high - c.centre) / c.spread for c in columns]
+        return np.array(low), np.array(high)

@@ -1,0 +1,221 @@
+"""What a private mechanism promises: to whom, how much, and for which of the things that are released."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import warnings
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, get_args, runtime_checkable
+
+from jali.core.errors import JaliError
+from jali.core.values import Column, Schema
+
+if TYPE_CHECKING:
+    from dp_accounting import DpEvent
+
+Adjacency = Literal["replace-one", "add-remove"]
+Covered = Literal["decisions", "explanations", "one noised score"]
+Noise = Literal["pure", "laplace"]
+Constant = Literal["bounds", "scale", "categories", "classes"]
+CONSTANTS: tuple[Constant, ...] = get_args(Constant)
+NAMED = 5  # columns that a sentence names before it only counts
+HOW = 'declare them in a schema file, table(…, schema="columns.toml")'
+SECRET = "the random draws and their seed stay secret: whoever can repeat the noise can subtract it"
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """A claim of (epsilon, delta) differential privacy in the training data.
+
+    adjacency: data sets that differ by one record replaced, or by one added or removed. covers: what may be released
+    under it. per: the price of one release, or of all there will ever be. assumes: what must be true besides the
+    arithmetic, for this mechanism (`conditions` adds what every claim rests on). decides: the schema's constants that
+    reach decisions; all of them reach explanations, which are computed in its units and kept within its bounds.
+    refuted: why the claim is false, where it is known to be. void: which condition is visibly not met, so that nothing
+    is claimed.
+
+    >>> claim = Guarantee("objective perturbation", 1.0, "replace-one", ("decisions", "explanations"))
+    >>> print(claim)
+    epsilon = 1 in total (objective perturbation, replace-one), for decisions and explanations
+    >>> print(claim.on(Schema((Column("age", known="observed"),))).void.partition(";")[0])
+    bounds and scale of 1 column (age) were taken from the rows
+    """
+
+    mechanism: str
+    epsilon: float
+    adjacency: Adjacency
+    covers: tuple[Covered, ...]
+    per: Literal["release", "total"] = "total"
+    delta: float = 0.0
+    noise: Noise = "pure"
+    assumes: tuple[str, ...] = ()
+    decides: tuple[Constant, ...] = CONSTANTS
+    refuted: str = ""
+    void: str = ""
+
+    def __post_init__(self) -> None:
+        if not 0 < self.epsilon < math.inf:
+            raise JaliError(f"{self.mechanism}: epsilon must be positive and finite, not {self.epsilon}.")
+        if not 0 <= self.delta < 1:
+            raise JaliError(f"{self.mechanism}: delta must be at least 0 and below 1, not {self.delta}.")
+        if self.adjacency not in get_args(Adjacency):
+            raise JaliError(
+                f"{self.mechanism}: a claim needs its adjacency, {' or '.join(get_args(Adjacency))}, "
+                f"not {self.adjacency!r}."
+            )
+
+    def __str__(self) -> str:
+        delta = f", delta = {self.delta:g}" if self.delta else ""
+        when = "a release" if self.per == "release" else "in total"
+        text = f"epsilon = {self.epsilon:g}{delta} {when} ({self.mechanism}, {self.adjacency})"
+        text = f"{text}, for {' and '.join(self.covers)}"
+        return f"VOID: {self.void} (the claim would be: {text})" if self.void else text
+
+    @property
+    def conditions(self) -> tuple[str, ...]:
+        """All that must be true besides the arithmetic: what this claim assumes, and what every claim does."""
+        return (*self.assumes, SECRET)
+
+    def on(self, schema: Schema | None) -> Self:
+        """The claim about data of this schema: as it is, for decisions alone, or void.
+
+        Constants that were taken from the rows are a release of their own, which no epsilon covers. None: no data are
+        at hand, so nothing can be seen.
+        """
+        if schema is None or self.void:
+            return self
+        reason = taken(schema, CONSTANTS)
+        if not reason or not {"decisions", "explanations"} & set(self.covers):
+            return self
+        if "decisions" not in self.covers or taken(schema, self.decides):
+            return replace(self, void=reason)
+        assumes = (*self.assumes, f"explanations are not covered: {reason}")
+        return replace(self, covers=("decisions",), assumes=assumes)
+
+    def of_explanations(self, schema: Schema | None) -> Self:
+        """The claim about explanations alone of data of this schema: as it is, or void."""
+        found = self.on(schema)
+        if schema is None or "explanations" in found.covers or "explanations" not in self.covers:
+            return found
+        return replace(self, void=taken(schema, CONSTANTS))
+
+    def of_people(self, rows: int) -> Self:
+        """The claim about people with up to so many rows: k epsilon, and delta (e^(k epsilon) - 1) / (e^epsilon - 1).
+
+        >>> Guarantee("noise", 1.0, "replace-one", ("decisions",)).of_people(3).epsilon
+        3.0
+        """
+        if rows <= 1 or not {"decisions", "explanations"} & set(self.covers):
+            return self
+        delta = 0.0
+        if self.delta:
+            delta = self.delta * math.expm1(min(rows * self.epsilon, 700.0)) / math.expm1(self.epsilon)
+        if delta >= 1:
+            return replace(self, void=f"one person has up to {rows} rows, and then its delta says nothing")
+        mechanism = f"{self.mechanism}, for people with up to {rows} rows"
+        return replace(self, mechanism=mechanism, epsilon=rows * self.epsilon, delta=delta)
+
+    def event(self) -> DpEvent:
+        """One use of the mechanism for `dp-accounting`.
+
+        Laplace noise is itself; any other pure guarantee is dominated by randomised response between two answers,
+        which differ with probability 1 / (1 + e^epsilon).
+        """
+        dp = accounting()
+        if self.delta:
+            raise JaliError(f"{self.mechanism}: only pure guarantees are accounted for here, and delta = {self.delta}.")
+        if self.noise == "laplace":
+            return dp.LaplaceDpEvent(1 / self.epsilon)
+        return dp.RandomizedResponseDpEvent(2 / (1 + math.exp(min(self.epsilon, 700.0))), 2)
+
+
+@runtime_checkable
+class Private(Protocol):
+    """A part that promises something: a trainer or an explainer."""
+
+    def guarantee(self) -> Guarantee:
+        """What it promises."""
+        ...
+
+
+@runtime_checkable
+class Unmet(Protocol):
+    """A part that may lack what its promise needs; then `guarantee` refuses, and this says what it would promise."""
+
+    def claim(self) -> Guarantee:
+        """What it promises, void where something is missing."""
+        ...
+
+
+class VoidClaim(UserWarning):
+    """A private part is used in a way in which its privacy claim is void."""
+
+
+def announce(name: str, given: Guarantee, schema: Schema) -> None:
+    """Warn whoever trains or explains with a private part that its claim is void for these data, all or in part."""
+    found = given.on(schema)
+    if found.void:
+        warnings.warn(f"The privacy claim of {name} is VOID: {found.void}.", VoidClaim, stacklevel=3)
+    elif found.covers != given.covers:
+        why = given.of_explanations(schema).void
+        warnings.warn(f"The privacy claim of {name} does not cover explanations: {why}.", VoidClaim, stacklevel=3)
+
+
+@contextlib.contextmanager
+def unannounced() -> Iterator[None]:
+    """No such warnings, where a report will say the same."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", VoidClaim)
+        yield
+
+
+def taken(schema: Schema, constants: Collection[Constant]) -> str:
+    """Which of these constants of a schema were taken from the rows, and what to do; empty where none was.
+
+    >>> taken(Schema((Column("age", known="bounds"), Column("sex", "category", known="observed"))), ["bounds"])
+    ''
+    """
+    numbers = [c for c in schema.columns if c.kind != "category"]
+    observed = [c for c in numbers if c.known == "observed" and {"bounds", "scale"} & set(constants)]
+    scaled = [c for c in numbers if c.known == "bounds" and "scale" in constants]
+    named = [c for c in schema.columns if c.kind == "category" and c.known != "declared" and "categories" in constants]
+    found = [
+        _of("bounds and scale", observed),
+        _of("scale", scaled),
+        _of("categories", named),
+        f"the classes of {schema.target!r}" if "classes" in constants and schema.outcome != "declared" else "",
+    ]
+    said = [text for text in found if text]
+    if not said:
+        return ""
+    listed = " and ".join(filter(None, [", ".join(said[:-1]), said[-1]]))
+    return f"{listed} were taken from the rows; {HOW}"
+
+
+def _of(what: str, columns: list[Column]) -> str:
+    """What is meant of some columns, in words; empty where there are none."""
+    if not columns:
+        return ""
+    more = f" and {len(columns) - NAMED} more" if len(columns) > NAMED else ""
+    names = ", ".join(c.name for c in columns[:NAMED]) + more
+    return f"{what} of {len(columns)} column{'s' * (len(columns) > 1)} ({names})"
+
+
+def accounting() -> Any:
+    """The library dp-accounting, or one sentence on how to get it."""
+    try:
+        import dp_accounting
+    except ImportError:
+        raise JaliError("Privacy accounting needs dp-accounting: pip install 'jali[dp]'.") from None
+    return dp_accounting
+
+
+def doubled(given: Guarantee) -> float:
+    """Epsilon of the membership game, which replaces one record: add-remove pays for a removal and an addition.
+
+    >>> doubled(Guarantee("x", 1.0, "add-remove", ("decisions",)))
+    2.0
+    """
+    return given.epsilon * (1.0 if given.adjacency == "replace-one" else 2.0)

@@ -1,0 +1,152 @@
+"""Modules of a user's own, in the folder where a command is typed: found by what is typed and by one another only.
+
+That folder is never on `sys.path`. Libraries try to import optional modules (numexpr, bottleneck, lz4, ...), and a file
+of such a name in a folder that somebody else filled would run.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import os
+import re
+import sys
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from importlib.machinery import ModuleSpec, PathFinder
+from types import FrameType, ModuleType
+
+from jali.core.errors import JaliError
+
+ImportPath = str  # package.module:name; a field of a part with this annotation names code
+# Packages whose classifiers anybody may name: they read no files. `models.sklearn` checks that it is a classifier.
+KNOWN = ("sklearn",)
+SAFE = "PYTHONSAFEPATH"  # Python leaves the working folder, or that of a script, off its path where this is set
+NAMED = re.compile(r"([\w-]+)(?:\.[\w-]+)*:\w")  # package.module:name, of which the package
+IMPORTING = ("importlib", "_frozen_importlib", "_frozen_importlib_external")  # what runs between a request and a finder
+
+
+class Finder:
+    """Finds a module in one folder for those who may ask: see `find_spec`.
+
+    expected: names outside of any package that were typed. found: those that this finder has found.
+    """
+
+    def __init__(self, folder: str, expected: Iterable[str] = ()) -> None:
+        self.folder = folder
+        self.expected = set(expected)
+        self.found: set[str] = set()
+
+    def find_spec(
+        self,
+        name: str,
+        path: Sequence[str] | None = None,
+        target: ModuleType | None = None,  # noqa: ARG002 (Python's protocol)
+    ) -> ModuleSpec | None:
+        """Find a module that was typed, or that a module found here asks for; installed ones come before it."""
+        if path is not None or "." in name:  # inside a package: Python knows where that lies
+            return None
+        if name not in self.expected and _asking() not in self.found:
+            return None
+        spec = PathFinder.find_spec(name, [self.folder])
+        if spec is not None:
+            self.found.add(name)
+        return spec
+
+
+def _asking() -> str:
+    """The name, outside of any package, of the module whose code asks for an import."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        name = str(frame.f_globals.get("__name__", "")).partition(".")[0]
+        if name not in IMPORTING and frame.f_globals is not globals():
+            return name
+        frame = frame.f_back
+    return ""
+
+
+@contextlib.contextmanager
+def beside() -> Iterator[None]:
+    """Look up what is typed in the folder where it is typed, as long as this lasts.
+
+    Libraries may start Python processes of their own (scikit-learn does with n_jobs); the folder is off their path too.
+    """
+    os.environ[SAFE] = "1"
+    try:
+        folder = os.getcwd()
+    except FileNotFoundError:  # the folder was removed: there is nothing in it
+        yield
+        return
+    finder = Finder(folder)
+    sys.meta_path.append(finder)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(finder)
+
+
+def expect(texts: Iterable[str]) -> None:
+    """Let the modules that these texts name be found: they were typed, or their file is trusted."""
+    names = {name for text in texts for name in NAMED.findall(text)}
+    for finder in _finders():
+        finder.expected |= names
+
+
+def places() -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """What another process needs to find the same modules."""
+    return tuple((f.folder, tuple(sorted(f.expected | f.found))) for f in _finders())
+
+
+def follow(places: Iterable[tuple[str, tuple[str, ...]]]) -> None:
+    """Find in this process what `places` of another process said."""
+    sys.meta_path.extend(Finder(folder, names) for folder, names in places)
+
+
+def _finders() -> list[Finder]:
+    return [finder for finder in sys.meta_path if isinstance(finder, Finder)]
+
+
+# --- what others wrote --------------------------------------------------------------------------------------------
+
+
+class ForeignCodeError(JaliError):
+    """A specification that somebody else wrote names a module whose code would run."""
+
+    def __init__(self, text: str, module: str) -> None:
+        super().__init__(f"{text!r} would run the module {module!r}, and nobody vouched for it.")
+        self.text = text
+        self.module = module
+
+
+def admit(path: ImportPath, text: str, modules: Collection[str], packages: Collection[str] = ()) -> None:
+    """Refuse an import path in a text unless it names one of these modules, or something in one of these packages.
+
+    >>> admit("sklearn.tree:DecisionTreeClassifier", "tree", (), ("sklearn",))
+    """
+    module = path.partition(":")[0]
+    first, *inner = module.split(".")
+    # What a package keeps for itself, its tests above all, is not meant to be imported and may do anything.
+    private = any(name.startswith(("_", "test", "conftest")) for name in inner)
+    if module not in modules and (first not in packages or private):
+        raise ForeignCodeError(text, module)
+
+
+def source(module: str) -> str:
+    """The text of a module, loaded or not; nothing is run to find it.
+
+    >>> "class JSONDecoder" in source("json.decoder")
+    True
+    """
+    if module in sys.modules:
+        return inspect.getsource(sys.modules[module])
+    path: Sequence[str] | None = None
+    names = module.split(".")
+    for depth in range(1, len(names) + 1):
+        spec = PathFinder.find_spec(".".join(names[:depth]), path)
+        if spec is None:
+            raise ImportError(f"There is no module {module}.")
+        path = list(spec.submodule_search_locations or ())
+        loader = spec.loader
+    text = getattr(loader, "get_source", lambda _: None)(module)
+    if text is None:
+        raise OSError(f"The source of {module} is not here.")
+    return str(text)

@@ -1,0 +1,388 @@
+"""Names <-> parts. The directory is the registry: `lira` of kind `attack` is the one public class of jali.attacks.lira.
+
+A specification is one safe grammar for command line, TOML, rows and cache keys:
+`lira(spread="shrunken", prior=11.0)`, `my_lab.attacks:Mine(k=3)`, `k_anonymous(nice(), k=10)`.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import difflib
+import functools
+import hashlib
+import importlib
+import inspect
+import pkgutil
+import re
+import uuid
+from collections.abc import Collection
+from importlib import metadata
+from pathlib import Path
+from typing import Any, Literal
+
+from jali.core import imports
+from jali.core.errors import JaliError
+
+PartKind = Literal["data", "game", "model", "explain", "signal", "attack", "inquiry", "knowledge"]
+FOLDERS: dict[str, tuple[str, ...]] = {
+    "data": ("data",),
+    "game": ("games",),
+    "model": ("models", "defend.models"),
+    "explain": ("explain", "defend.explain"),
+    "signal": ("signals",),
+    "attack": ("attacks",),
+    "inquiry": ("query_attacks",),
+    "knowledge": ("knowledge",),
+}
+ROOT = Path(__file__).parents[1]
+PROTOCOLS = {
+    "Source": "data",
+    "Design": "game",
+    "Trainer": "model",
+    "Explainer": "explain",
+    "Signal": "signal",
+    "Attack": "attack",
+    "Inquiry": "inquiry",
+    "Knowledge": "knowledge",
+}
+TOKEN = re.compile(
+    r"\s*(?:(?P<string>\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*')|(?P<number>-?\d[\w.+-]*|-?\.\d[\w.+-]*)"
+    r"|(?P<name>[A-Za-z_][\w.]*(?::[A-Za-z_]\w*)?)|(?P<mark>[()\[\],=]))"
+)
+DEEPEST = 100  # brackets of one specification
+RUN = uuid.uuid4().hex
+LIBRARIES = ("numpy", "scipy", "scikit-learn", "torch", "shap", "captum", "opacus", "transformers")
+WORDS = {"true": True, "false": False, "none": None, "True": True, "False": False, "None": None}
+
+
+def names(kind: PartKind) -> tuple[str, ...]:
+    """Every built-in part of a kind.
+
+    >>> "lira" in names("attack")
+    True
+    """
+    found: list[str] = []
+    for folder in FOLDERS[kind]:
+        package = importlib.import_module(f"jali.{folder}")
+        modules = [m for m in pkgutil.iter_modules(package.__path__) if not m.ispkg]
+        found += [m.name for m in modules if not m.name.startswith("_")]
+    return tuple(sorted(found))
+
+
+def build(kind: PartKind, text: str, modules: Collection[str] | None = None) -> Any:
+    """The part a specification names; where `modules` are given, it may import no others, except from scikit-learn.
+
+    >>> build("attack", 'lira(spread="shrunken")').spread
+    'shrunken'
+    """
+    tokens = _tokens(text)
+    if sum(word in "([" for _, word in tokens) > DEEPEST:
+        raise JaliError(f"Cannot read {text[:40]!r}…: it has more than {DEEPEST} brackets.")
+    part, rest = _value(kind, tokens, _Told(text, modules))
+    if rest:
+        raise JaliError(f"Cannot read {text!r}: {rest[0][1]!r} is left over.")
+    if isinstance(part, (str, int, float, bool, list, type(None))):
+        raise JaliError(f"{text!r} does not name a part of kind {kind}.")
+    return part
+
+
+def spec(part: Any, every: bool = False) -> str:
+    """The specification of a part: fields that differ from their defaults, or every field.
+
+    >>> spec(build("attack", "lira"))
+    'lira'
+    """
+    if not dataclasses.is_dataclass(part) or isinstance(part, type):
+        return _literal(part)
+    given = []
+    for f in dataclasses.fields(part):
+        value = getattr(part, f.name)
+        default = f.default_factory() if f.default_factory is not dataclasses.MISSING else f.default
+        if every or value != default:
+            given.append(f"{f.name}={spec(value, every)}")
+    name = name_of(part)
+    return f"{name}({', '.join(given)})" if given else name
+
+
+def name_of(part: Any) -> str:
+    """The name of a part: its file for a built-in one, an import path for any other."""
+    module = type(part).__module__
+    folder, _, name = module.rpartition(".")
+    built_in = any(folder == f"jali.{known}" for folders in FOLDERS.values() for known in folders)
+    return name if built_in else f"{module}:{type(part).__name__}"
+
+
+def summary(kind: PartKind, name: str) -> str:
+    """First sentence of a part's docstring."""
+    return (inspect.getdoc(find(kind, name)) or "").split("\n")[0]
+
+
+def key(*ingredients: Any) -> str:
+    """Content key of anything: parts by full specification and source, nested ones too, the rest by text."""
+    digest = hashlib.sha256(code().encode())
+    for item in ingredients:
+        known = dataclasses.is_dataclass(item)
+        text = spec(item, every=True) + "".join(map(_source, sorted(modules(item)))) if known else repr(item)
+        digest.update(text.encode() + b"\0")
+    return digest.hexdigest()[:40]
+
+
+def modules(value: Any, texts: bool = True) -> set[str]:
+    """Modules behind a part: its own, those of parts inside it, and those that its texts name as import paths.
+
+    >>> sorted(modules(build("model", 'sklearn(estimator="lab.trees:Mine")')))
+    ['jali.models.sklearn', 'lab.trees']
+    """
+    if isinstance(value, str):
+        path = re.fullmatch(r"([A-Za-z_][\w.]*):[A-Za-z_]\w*", value)
+        return {path[1]} if path and texts else set()
+    if isinstance(value, list | tuple):
+        return set().union(*(modules(item, texts) for item in value))
+    if not dataclasses.is_dataclass(value):
+        return set()
+    ours = _ours(type(value).__module__)  # of ours it is known which texts name code: a column may be "a:b"
+    inside = ((getattr(value, f.name), not ours or _names_code(f)) for f in dataclasses.fields(value))
+    return {type(value).__module__}.union(*(modules(item, texts) for item, texts in inside))
+
+
+@functools.cache
+def code() -> str:
+    """Digest of what every number goes through and of the libraries below, so that none outlives what made it.
+
+    What only some parts use is digested with those parts, so that an edit elsewhere costs no stored number.
+    """
+    versions = repr([_version(name) for name in LIBRARIES])
+    return hashlib.sha256((versions + _source("jali.audit.worker")).encode()).hexdigest()
+
+
+# --- reading ---------------------------------------------------------------------------------------------------
+
+Tokens = list[tuple[str, str]]
+
+
+@dataclasses.dataclass(frozen=True)
+class _Told:
+    """A specification while it is read, and the modules that it may import (None: any)."""
+
+    text: str
+    modules: Collection[str] | None
+
+    def __repr__(self) -> str:
+        return repr(self.text)
+
+
+def _tokens(text: str) -> Tokens:
+    out, at = [], 0
+    while at < len(text.rstrip()):
+        match = TOKEN.match(text, at)
+        if not match:
+            raise JaliError(
+                f"Cannot read {text!r} at {text[at : at + 10]!r}; expected something like name(field=value)."
+            )
+        out.append((str(match.lastgroup), match[0].strip()))
+        at = match.end()
+    return out
+
+
+def _value(kind: str | None, tokens: Tokens, told: _Told) -> tuple[Any, Tokens]:
+    if not tokens:
+        raise JaliError(f"Cannot read {told!r}: it ends too early.")
+    (what, word), rest = tokens[0], tokens[1:]
+    if what == "string":
+        return re.sub(r"\\(.)", r"\1", word[1:-1]), rest
+    if what == "number":
+        return _number(word, told), rest
+    if what == "mark":
+        if word != "[":
+            raise JaliError(f"Cannot read {told!r}: unexpected {word!r}.")
+        return _list(kind, rest, told)
+    if word in WORDS:
+        return WORDS[word], rest
+    if kind is None:
+        raise JaliError(f"Cannot read {told!r}: {word} must be written as a quoted string here.")
+    return _part(kind, word, rest, told)
+
+
+def _number(word: str, told: _Told) -> int | float:
+    try:
+        return int(word) if re.fullmatch(r"-?\d+", word) else float(word)
+    except ValueError:
+        raise JaliError(f"Cannot read {told!r}: {word!r} is not a number.") from None
+
+
+def _list(kind: str | None, tokens: Tokens, told: _Told) -> tuple[tuple[Any, ...], Tokens]:
+    items: list[Any] = []
+    while tokens and tokens[0][1] != "]":
+        item, tokens = _value(kind, tokens, told)
+        items.append(item)
+        if tokens and tokens[0][1] == ",":
+            tokens = tokens[1:]
+    if not tokens:
+        raise JaliError(f"Cannot read {told!r}: a closing ] is missing.")
+    return tuple(items), tokens[1:]
+
+
+def _part(kind: str, name: str, tokens: Tokens, told: _Told) -> tuple[Any, Tokens]:
+    if ":" in name and told.modules is not None:
+        imports.admit(name, told.text, told.modules)
+    cls = find(kind, name)
+    fields = {f.name: f for f in dataclasses.fields(cls)}
+    given: dict[str, Any] = {}
+    if tokens and tokens[0] == ("mark", "("):
+        tokens = tokens[1:]
+        while tokens and tokens[0][1] != ")":
+            named = len(tokens) > 1 and tokens[1] == ("mark", "=")
+            field = tokens[0][1] if named else next((f for f in fields if f not in given), "")
+            if field not in fields:
+                raise JaliError(f"{name} has no field {field or 'left'!r}; it has {_listed(fields) or 'none'}.")
+            given[field], tokens = _value(_field_kind(fields[field]), tokens[2:] if named else tokens, told)
+            given[field] = _checked(name, fields[field], given[field])
+            if _names_code(fields[field]) and told.modules is not None:
+                imports.admit(given[field], told.text, told.modules, imports.KNOWN)
+            if tokens and tokens[0][1] == ",":
+                tokens = tokens[1:]
+        if not tokens:
+            raise JaliError(f"Cannot read {told!r}: a closing ) is missing.")
+        tokens = tokens[1:]
+    missing = [f for f, d in fields.items() if f not in given and _required(d)]
+    if missing:
+        raise JaliError(f"{name} needs {_listed(missing)}: write {name}({missing[0]}=…).")
+    return cls(**given), tokens
+
+
+def _required(field: dataclasses.Field[Any]) -> bool:
+    return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+
+
+def _checked(name: str, field: dataclasses.Field[Any], value: Any) -> Any:
+    """Hold a value against its annotation, as far as plain types go."""
+    want = _annotation(field)
+    if want == "float" and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    plain = {"int": int, "float": float, "str": str, "bool": bool, "ImportPath": str}
+    wrong = want in plain and (not isinstance(value, plain[want]) or (want == "int" and isinstance(value, bool)))
+    if wrong:
+        raise JaliError(f"{name}: {field.name} must be of type {want}, not {value!r}.")
+    kind = _field_kind(field)
+    if kind and isinstance(value, (str, int, float)):
+        raise JaliError(f"{name}: {field.name} must name a part of kind {kind}, without quotes, not {value!r}.")
+    if want.startswith("Literal["):
+        allowed = ast.literal_eval(f"[{want[8:-1]}]")
+        if value not in allowed:
+            raise JaliError(f"{name}: {field.name} must be one of {_listed(allowed)}, not {value!r}.")
+    return value
+
+
+def _annotation(field: dataclasses.Field[Any]) -> str:
+    """The annotation as text, whether or not the module postpones them."""
+    named = isinstance(field.type, type) and not hasattr(field.type, "__args__")
+    return field.type.__name__ if named else str(field.type).removeprefix("typing.")  # type: ignore[union-attr]
+
+
+def _names_code(field: dataclasses.Field[Any]) -> bool:
+    return _annotation(field) == "ImportPath"
+
+
+def _field_kind(field: dataclasses.Field[Any]) -> str | None:
+    words = re.findall(r"\w+", _annotation(field))
+    return next((PROTOCOLS[w] for w in words if w in PROTOCOLS), None)
+
+
+def find(kind: str, name: str) -> Any:
+    """The class of a part of a kind, by its name or its import path.
+
+    >>> find("attack", "lira").__name__
+    'LiRA'
+    """
+    if ":" in name:
+        return _imported(name)
+    known = names(kind)  # type: ignore[arg-type]
+    if name not in known:
+        near = difflib.get_close_matches(name, known, n=3, cutoff=0.4)
+        hint = f"did you mean {' or '.join(near)}" if near else f"there are {_listed(known)}"
+        raise JaliError(f"There is no {kind} called {name!r}; {hint}? (A part of your own is package.module:Class.)")
+    for folder in FOLDERS[kind]:
+        if ROOT.joinpath(*folder.split("."), f"{name}.py").exists():
+            return _public(f"jali.{folder}.{name}")
+    raise JaliError(f"There is no {kind} called {name!r}.")
+
+
+def _imported(path: str) -> Any:
+    module, _, attribute = path.partition(":")
+    try:
+        cls = getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        raise JaliError(f"Cannot import {path!r}: {error}.") from None
+    if not dataclasses.is_dataclass(cls):
+        raise JaliError(f"{path!r} is not a dataclass; a part is a frozen dataclass with one method.")
+    return cls
+
+
+@functools.cache
+def _public(module: str) -> Any:
+    """The one public dataclass of a module."""
+    loaded = importlib.import_module(module)
+    mine = [c for c in vars(loaded).values() if inspect.isclass(c) and c.__module__ == module]
+    parts = [c for c in mine if dataclasses.is_dataclass(c) and not c.__name__.startswith("_")]
+    if len(parts) != 1:
+        raise JaliError(f"{module} must hold exactly one public part, not {len(parts)}.")
+    return parts[0]
+
+
+@functools.cache
+def _source(module: str) -> str:
+    """Digest of a module and of all of jali that it imports, however far down; for this run only without a source."""
+    found, todo = {}, {module}
+    while todo:
+        name = todo.pop()
+        try:
+            found[name] = inspect.getsource(importlib.import_module(name)) if _ours(name) else imports.source(name)
+        except (OSError, TypeError, ImportError):
+            return RUN
+        todo |= _imports(found[name]) - set(found)
+    return hashlib.sha256(repr(sorted(found.items())).encode()).hexdigest()
+
+
+def _imports(source: str) -> set[str]:
+    """Modules of jali that a source imports, at its top or inside its functions."""
+    out = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            out |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            out |= {str(node.module)} | {f"{node.module}.{alias.name}" for alias in node.names}
+    return {name for name in out if _ours(name) and _is_module(name)}
+
+
+def _ours(module: str) -> bool:
+    return module.partition(".")[0] == "jali"
+
+
+@functools.cache
+def _is_module(name: str) -> bool:
+    """Whether a dotted name of jali is a module with code in it, not something inside one."""
+    path = ROOT.joinpath(*name.split(".")[1:])
+    return path.with_suffix(".py").exists()
+
+
+def _version(package: str) -> str:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+def _literal(value: Any) -> str:
+    if isinstance(value, str):
+        escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+        return f'"{escaped}"'
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(spec(v) for v in value)}]"
+    if value is None or isinstance(value, bool):
+        return str(value).lower()
+    return repr(value)
+
+
+def _listed(items: Any) -> str:
+    return ", ".join(str(i) for i in items)

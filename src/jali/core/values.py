@@ -1,0 +1,290 @@
+"""The values that flow between parts.
+
+N records, M models, T targets, S signals, D raw columns, P columns of model space, C classes.
+Arrays are frozen on the way in, and every shape is checked here and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from jali.core.errors import JaliError
+
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+Ints = npt.NDArray[np.int64]
+Rng = np.random.Generator
+Kind = Literal["number", "integer", "category"]
+Role = Literal["quasi", "private"]
+
+
+def frozen(array: npt.ArrayLike, dtype: Any, shape: tuple[int | None, ...], name: str) -> npt.NDArray[Any]:
+    """Return a read-only array of this dtype, or say which axis does not fit; None stands for any length."""
+    try:
+        out = np.asarray(array, dtype=dtype)
+    except (ValueError, TypeError):
+        raise JaliError(f"{name} must be an array of {np.dtype(dtype).name}, with rows of one length.") from None
+    if out.ndim != len(shape) or any(want not in (None, got) for want, got in zip(shape, out.shape, strict=True)):
+        wanted = ", ".join("any" if n is None else str(n) for n in shape)
+        raise JaliError(f"{name} must have shape ({wanted}), not {out.shape}.")
+    if out.flags.writeable:
+        out = out.copy() if out.base is not None or out is array else out
+        out.setflags(write=False)
+    return out
+
+
+@dataclass(frozen=True)
+class Column:
+    """One raw column: its kind, its legal values, and what it says about a person.
+
+    Numbers and integers have bounds and a public centre and spread, which scale them into model space;
+    a category is stored as its position in `categories`. Quasi-identifiers may link a row to a person. known: whether
+    bounds and scale (of a category: its categories) were declared, or the bounds alone, or all of it was taken from
+    the rows.
+    """
+
+    name: str
+    kind: Kind = "number"
+    low: float = -np.inf
+    high: float = np.inf
+    centre: float = 0.0
+    spread: float = 1.0
+    categories: tuple[str, ...] = ()
+    mutable: bool = True
+    role: Role = "private"
+    known: Literal["declared", "bounds", "observed"] = "declared"
+
+
+@dataclass(frozen=True)
+class Schema:
+    """What a table's columns mean, and which outcome people hope for (None: no outcome is better).
+
+    image: channels, height and width where a row is a picture, its columns in that order. outcome: whether the classes
+    were declared, or taken from the rows; it changes nothing that is computed, so it is no part of the text.
+    """
+
+    columns: tuple[Column, ...]
+    classes: tuple[str, ...] = ("0", "1")
+    favourable: int | None = None
+    sensitive: str | None = None
+    target: str = "target"
+    image: tuple[int, int, int] | None = None
+    outcome: Literal["declared", "observed"] = field(default="declared", repr=False)
+
+    def __post_init__(self) -> None:
+        names = [c.name for c in self.columns]
+        if len(set(names)) < len(names):
+            repeated = next(n for n in names if names.count(n) > 1)
+            raise JaliError(f"Column names must be unique; {repeated!r} stands more than once.")
+        if flat := next((c for c in self.columns if not c.spread > 0), None):
+            raise JaliError(f"Column {flat.name!r} must have a positive spread, not {flat.spread}.")
+        if self.sensitive is not None and self.sensitive not in names:
+            raise JaliError(f"The sensitive column {self.sensitive!r} is not a column of the table.")
+        if self.image is not None and np.prod(self.image) != len(names):
+            raise JaliError(
+                f"An image of {self.image} has {np.prod(self.image)} columns, and the table has {len(names)}."
+            )
+
+    def index(self, name: str) -> int:
+        """Position of a column."""
+        return [c.name for c in self.columns].index(name)
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A raw table: X (N, D) numbers and category codes, y (N,) class numbers, groups (N,) of rows of one person.
+
+    >>> data = Dataset(np.zeros((2, 1)), [0, 1], Schema((Column("age"),)))
+    >>> len(data), data.X.flags.writeable
+    (2, False)
+    """
+
+    X: Floats
+    y: Ints
+    schema: Schema
+    groups: Ints | None = None
+
+    def __post_init__(self) -> None:
+        X = frozen(self.X, np.float64, (None, len(self.schema.columns)), "X")
+        object.__setattr__(self, "X", X)
+        object.__setattr__(self, "y", frozen(self.y, np.int64, (len(X),), "y"))
+        if self.groups is not None:
+            object.__setattr__(self, "groups", frozen(self.groups, np.int64, (len(X),), "groups"))
+        if not np.isfinite(X).all():
+            row, column = np.argwhere(~np.isfinite(X))[0]
+            name = self.schema.columns[column].name
+            raise JaliError(
+                f"Column {name!r} holds a missing or infinite value (row {row}): fill or drop such rows first."
+            )
+        if len(X) and not (self.y.min() >= 0 and self.y.max() < len(self.schema.classes)):
+            raise JaliError(f"y must hold class numbers from 0 to {len(self.schema.classes) - 1}.")
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    def rows(self, which: Bools | Ints) -> Dataset:
+        """The chosen rows, in the order given."""
+        return Dataset(self.X[which], self.y[which], self.schema, None if self.groups is None else self.groups[which])
+
+    def group_numbers(self) -> Ints:
+        """Group number (N,) of each row, counted from zero; every row its own where no groups are named."""
+        if self.groups is None:
+            return np.arange(len(self))
+        return np.unique(self.groups, return_inverse=True)[1].astype(np.int64)
+
+
+@dataclass(frozen=True)
+class Game:
+    """Who is in which training set, which models are attacked, with whose help, and on whom.
+
+    member (N, M): record i trained model j. targets (T,): columns attacked.
+    shadows (T, M): columns the adversary of target t has trained. scored (N, T): records guessed about.
+    asked (N, M): cells the models are asked about, all that are scored among them; None stands for all cells.
+    """
+
+    member: Bools
+    targets: Ints
+    shadows: Bools
+    scored: Bools
+    asked: Bools | None = None
+
+    def __post_init__(self) -> None:
+        member = frozen(self.member, bool, (None, None), "member")
+        n, m = member.shape
+        targets = frozen(self.targets, np.int64, (None,), "targets")
+        if len(targets) == 0 or targets.min() < 0 or targets.max() >= m:
+            raise JaliError(f"targets must name at least one of the {m} models, 0 to {m - 1}; got {targets.tolist()}.")
+        shadows = frozen(self.shadows, bool, (len(targets), m), "shadows")
+        if shadows[np.arange(len(targets)), targets].any():
+            raise JaliError("A target must not be its own shadow.")
+        object.__setattr__(self, "member", member)
+        object.__setattr__(self, "targets", targets)
+        object.__setattr__(self, "shadows", shadows)
+        object.__setattr__(self, "scored", frozen(self.scored, bool, (n, len(targets)), "scored"))
+        if self.asked is not None:
+            object.__setattr__(self, "asked", frozen(self.asked, bool, (n, m), "asked"))
+        if (self.scored & ~self.cells()[:, targets]).any():
+            raise JaliError("Every record that is scored must also be asked about under its target.")
+
+    def cells(self) -> Bools:
+        """The cells (N, M) the models are asked about."""
+        return np.broadcast_to(np.True_, self.member.shape) if self.asked is None else self.asked
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Named signals of every record under every model; larger = more member-like, everywhere, always.
+
+    value (S, N, M); observed (S, N, M) where a signal was asked for and found, zero elsewhere; member (N, M).
+    """
+
+    names: tuple[str, ...]
+    value: Floats
+    observed: Bools
+    member: Bools
+
+    def __post_init__(self) -> None:
+        shape = (len(self.names), None, None)
+        value = frozen(self.value, np.float64, shape, "value")
+        observed = frozen(self.observed, bool, value.shape, "observed")
+        object.__setattr__(self, "member", frozen(self.member, bool, value.shape[1:], "member"))
+        object.__setattr__(self, "observed", observed)
+        for name, cells, there in zip(self.names, value, observed, strict=True):
+            if not np.isfinite(cells[there]).all():
+                raise JaliError(f"Signal {name!r} holds missing or infinite values where it is marked as observed.")
+        if value[~observed].any():
+            value = frozen(np.where(observed, value, 0.0), np.float64, shape, "value")
+        object.__setattr__(self, "value", value)
+
+    def pick(self, names: tuple[str, ...]) -> Evidence:
+        """The named signals only, in the order given."""
+        if missing := [n for n in names if n not in self.names]:
+            raise JaliError(f"There is no signal {missing[0]!r}; there are {', '.join(self.names)}.")
+        at = [self.names.index(n) for n in names]
+        return Evidence(names, self.value[at], self.observed[at], self.member)
+
+
+@dataclass(frozen=True)
+class Target:
+    """What the adversary sees of the attacked model: value and observed (S, N). Its membership is not here."""
+
+    value: Floats
+    observed: Bools
+
+
+@dataclass(frozen=True)
+class Shadows:
+    """What the adversary knows of its own models: value and observed (S, N, K), member (N, K)."""
+
+    value: Floats
+    observed: Bools
+    member: Bools
+
+
+@dataclass(frozen=True)
+class Guesses:
+    """One row per guess: score (G,), truth (G,), the target it is about (G,), the record (G,)."""
+
+    score: Floats
+    truth: Bools
+    unit: Ints
+    record: Ints
+
+    def __post_init__(self) -> None:
+        score = frozen(self.score, np.float64, (None,), "score")
+        if not np.isfinite(score).all():
+            raise JaliError("An attack returned a score that is not finite.")
+        object.__setattr__(self, "score", score)
+        object.__setattr__(self, "truth", frozen(self.truth, bool, score.shape, "truth"))
+        object.__setattr__(self, "unit", frozen(self.unit, np.int64, score.shape, "unit"))
+        object.__setattr__(self, "record", frozen(self.record, np.int64, score.shape, "record"))
+
+    def pick(self, rows: Ints | Bools) -> Guesses:
+        """The chosen guesses."""
+        return Guesses(self.score[rows], self.truth[rows], self.unit[rows], self.record[rows])
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number with its interval; units = how many models it rests on; reason says why there is none."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    units: int = 0
+    reason: str = ""
+
+
+class Seen:
+    """A lazy, memoised view of what an adversary sees of one tile; touching what was not declared raises.
+
+    >>> seen = Seen({"y": lambda: np.array([1]), "logits": lambda: np.zeros((1, 2))})
+    >>> seen.only(frozenset({"y"})).logits
+    Traceback (most recent call last):
+    jali.core.errors.JaliError: 'logits' was read but not declared in needs = {y}.
+    """
+
+    def __init__(self, makers: Mapping[str, Callable[[], Any]], needs: frozenset[str] | None = None) -> None:
+        self._makers = makers
+        self._needs = frozenset(makers) if needs is None else needs
+        self._memo: dict[str, Any] = {}
+
+    def only(self, needs: frozenset[str]) -> Seen:
+        """The same tile, restricted to what a signal declares; what is computed is shared."""
+        view = Seen(self._makers, needs)
+        view._memo = self._memo
+        return view
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        if name not in self._needs:
+            raise JaliError(f"{name!r} was read but not declared in needs = {{{', '.join(sorted(self._needs))}}}.")
+        if name not in self._memo:
+            self._memo[name] = self._makers[name]()
+        return self._memo[name]

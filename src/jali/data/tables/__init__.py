@@ -1,0 +1,1 @@
+"""Tables: files, pandas, schemas, pictures, and a user's own rows."""

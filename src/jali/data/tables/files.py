@@ -1,0 +1,166 @@
+"""Where data files lie, and how they get there: found by path, fetched whole, checked by sha256.
+
+A file is looked for in the folder named by JALI_DATA, then in the user's cache, as `x` or as `x.gz`. The sum is always
+of the uncompressed content and is checked at every reading, so a table is settled by the code that declares it.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import http.client
+import os
+import urllib.error
+import urllib.request
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+from urllib.parse import urlsplit
+
+from jali.core.errors import JaliError
+
+CHUNK = 1 << 16
+TIMEOUT = 30.0
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Remote:
+    """A file: its path below a data folder, the sha256 of its uncompressed content, and where it comes from.
+
+    The first folder of the path of a file that can be downloaded is the name of its data set. A file without an
+    address has `how`: what to do to get it.
+    """
+
+    path: str
+    sha256: str
+    url: str = ""
+    how: str = ""
+
+
+class Filed(Protocol):
+    """Anything that says which files it reads."""
+
+    @property
+    def files(self) -> tuple[Remote, ...]:
+        """The files, empty for a table made on the spot."""
+
+
+def folders() -> list[Path]:
+    """The folders searched, first one first: JALI_DATA where set, then the user's cache."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "jali" / "data"
+    chosen = os.environ.get("JALI_DATA")
+    return [Path(chosen).expanduser(), cache] if chosen else [cache]
+
+
+def find(remote: Remote) -> Path | None:
+    """The file, plain or compressed, or None where it is in no folder."""
+    paths = (folder / f"{remote.path}{end}" for folder in folders() for end in ("", ".gz"))
+    return next((path for path in paths if path.is_file()), None)
+
+
+def present(source: Filed) -> bool:
+    """Whether every file of a data set is there (none is needed for an embedded one)."""
+    return all(find(remote) for remote in source.files)
+
+
+def advice(remote: Remote) -> str:
+    """What to do to get a file.
+
+    >>> advice(Remote("adult/adult.data", "", "https://host/adult.data"))
+    'run `jali data fetch adult`, or set JALI_DATA to the folder that holds adult/adult.data'
+    """
+    if remote.url:
+        name = remote.path.split("/")[0]
+        return f"run `jali data fetch {name}`, or set JALI_DATA to the folder that holds {remote.path}"
+    return f"{remote.how}, save it as {remote.path} in a folder of yours and set JALI_DATA to that folder"
+
+
+def locate(remote: Remote) -> Path:
+    """The file, or what to do to get it."""
+    path = find(remote)
+    if path is None:
+        where = " or ".join(str(folder) for folder in folders())
+        raise JaliError(f"The file {remote.path} is not in {where}: {advice(remote)}.")
+    return path
+
+
+def read(remote: Remote) -> bytes:
+    """The uncompressed content of a file, checked against its sum."""
+    path = locate(remote)
+    try:
+        raw = path.read_bytes()
+        content = gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
+    except (OSError, EOFError, zlib.error) as error:
+        raise JaliError(f"Cannot read {path} ({error}): remove it and {advice(remote)}.") from None
+    _check(str(path), hashlib.sha256(content).hexdigest(), remote)
+    return content
+
+
+def fetch(remote: Remote, folder: Path, progress: Progress) -> Path:
+    """Download a file into a folder: whole and with the right sum, or not at all.
+
+    The bytes go to a temporary neighbour that replaces the file only after its sum was checked, so a failed download
+    never harms a file that was there. `progress` is told the bytes so far and in all (0: the server did not say).
+    """
+    if urlsplit(remote.url).scheme not in ("http", "https"):
+        raise JaliError(f"The file {remote.path} has no http address to download it from: {advice(remote)}.")
+    packed = ".gz" if urlsplit(remote.url).path.endswith(".gz") else ""
+    path = folder / f"{remote.path}{packed}"
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _download(remote.url, part, progress)
+        _check(remote.url, _digest(part), remote)
+        os.replace(part, path)
+    except (OSError, http.client.HTTPException, EOFError, zlib.error) as error:
+        raise JaliError(f"Could not fetch {remote.url} into {folder}: {_reason(error)}.") from None
+    finally:
+        if part.parent.is_dir():
+            part.unlink(missing_ok=True)
+    return path
+
+
+def _download(url: str, part: Path, progress: Progress) -> None:
+    request = urllib.request.Request(url, headers={"User-Agent": "jali"})
+    with urllib.request.urlopen(request, timeout=TIMEOUT) as response, part.open("wb") as file:
+        total, done = int(response.headers.get("Content-Length") or 0), 0
+        while chunk := response.read(CHUNK):
+            file.write(chunk)
+            done += len(chunk)
+            progress(done, total)
+        file.flush()
+        os.fsync(file.fileno())
+    if done < total:
+        raise http.client.HTTPException(f"only {done} of {total} bytes came")
+
+
+def _digest(part: Path) -> str:
+    """Sum of the uncompressed content, never held in memory as a whole."""
+    digest = hashlib.sha256()
+    with part.open("rb") as file:
+        packed = file.read(2) == b"\x1f\x8b"
+        file.seek(0)
+        with gzip.open(file) if packed else file as content:
+            while chunk := content.read(CHUNK):
+                digest.update(chunk)
+    return digest.hexdigest()
+
+
+def _check(where: str, found: str, remote: Remote) -> None:
+    if found != remote.sha256:
+        raise JaliError(
+            f"What lies at {where} is not the expected {remote.path}: its sha256 is {found}, not {remote.sha256}; "
+            "use the original file."
+        )
+
+
+def _reason(error: BaseException) -> str:
+    """One line about a failure; the answer that an HTTP error carries is closed."""
+    if isinstance(error, urllib.error.HTTPError):
+        error.close()
+        return f"the server said {error.code} {error.msg}"
+    inner = error.reason if isinstance(error, urllib.error.URLError) else error
+    return str(getattr(inner, "strerror", None) or inner or type(error).__name__)

@@ -1,0 +1,307 @@
+"""pandas tables <-> raw tables: the one place that reads dtypes, turns them into a schema, and back."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from jali.core.errors import JaliError
+from jali.core.values import Column, Dataset, Floats, Ints, Kind, Schema
+from jali.data.tables.declared import Declared
+from jali.data.tables.declared import label as label
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    Values = pd.Series[Any]
+
+CATEGORIES = 200
+CLASSES = 50
+TRUTH = {"False", "True"}
+
+
+def dataset(
+    table: pd.DataFrame,
+    target: str,
+    *,
+    favourable: str = "",
+    quasi: Collection[str] = (),
+    immutable: Collection[str] = (),
+    categories: Collection[str] = (),
+    integers: Collection[str] = (),
+    sensitive: str | None = None,
+    groups: str | None = None,
+    bounds: Mapping[str, tuple[float, float]] | None = None,
+    declared: Declared | None = None,
+) -> Dataset:
+    """The raw table of a pandas table, its schema read from the dtypes.
+
+    Text, truth values and pandas categories become categories; whole-number dtypes become integers, floats numbers.
+    Bounds are those declared, otherwise those observed; centre and spread are mean and standard deviation. What a
+    schema file declares comes before all of this, and is not taken from the rows.
+
+    Parameters
+    ----------
+    table
+        One row per record, every cell filled.
+    target
+        The column to predict. Its 2 to 50 different values are the classes: numbers by size, text sorted.
+    favourable
+        The class people hope for; empty where no class is better.
+    quasi, immutable
+        Columns that may link a row to a person, and columns that nobody can change.
+    categories, integers
+        Columns whose dtype says less than they mean: codes in numbers, whole numbers in floats.
+    sensitive
+        The column whose groups are compared.
+    groups
+        The column that says which rows belong to one person; it is no input.
+    bounds
+        Natural limits of columns of numbers.
+    declared
+        What a schema file says of columns and classes.
+
+    >>> import pandas as pd
+    >>> data = dataset(pd.DataFrame({"age": [30, 50], "sex": ["m", "f"], "y": [0, 1]}), "y", immutable=["sex"])
+    >>> data.X.tolist(), data.schema.columns[1].categories
+    ([[30.0, 1.0], [50.0, 0.0]], ('f', 'm'))
+    """
+    inputs = _inputs(table, target, groups)
+    marked = {"quasi": quasi, "immutable": immutable, "categories": categories, "integers": integers}
+    for said, some in {**marked, "sensitive": [sensitive] if sensitive else []}.items():
+        _check_marked(said, some, inputs, target)
+    known = declared or Declared()
+    _check_marked("schema file", known.columns, inputs, target)
+    y, classes = _outcome(table[target], known.classes)
+    X, columns = [], []
+    for name in inputs:
+        if name in known.columns:
+            column = known.columns[name]
+            values = _within(table[name], column)
+        else:
+            kind = _kind(table[name], name in categories, name in integers)
+            values, column = _column(table[name], kind, (bounds or {}).get(name))
+        X.append(values)
+        columns.append(replace(column, mutable=name not in immutable, role="quasi" if name in quasi else "private"))
+    favoured = _favoured(favourable, target, classes)
+    source: Literal["declared", "observed"] = "declared" if known.classes else "observed"
+    schema = Schema(tuple(columns), classes, favoured, sensitive, target, outcome=source)
+    return Dataset(np.stack(X, axis=1), y, schema, None if groups is None else _coded(table[groups])[0])
+
+
+def frame(X: Floats, schema: Schema) -> pd.DataFrame:
+    """Raw rows (n, D) as a pandas table: int64, float64, text, and bool where the categories are False and True.
+
+    >>> schema = Schema((Column("age", "integer"), Column("sex", "category", categories=("f", "m"))))
+    >>> frame(np.array([[30.0, 1.0]]), schema).to_dict("records")
+    [{'age': 30, 'sex': 'm'}]
+    """
+    import pandas as pd
+
+    return pd.DataFrame({c.name: _decoded(X[:, j], c) for j, c in enumerate(schema.columns)})
+
+
+def restored(table: pd.DataFrame, like: pd.DataFrame) -> pd.DataFrame:
+    """A decoded table with the names, values and dtypes of another one: codes in categories become codes again.
+
+    >>> import pandas as pd
+    >>> like = pd.DataFrame({"k": pd.Series([3, 1], dtype="category")})
+    >>> restored(pd.DataFrame({"k": ["1", "3"]}), like)["k"].tolist()
+    [1, 3]
+    """
+    import pandas as pd
+
+    columns = []
+    for name, wanted in zip(table.columns, (like.iloc[:, j] for j in range(like.shape[1])), strict=True):
+        column = table[name]
+        if is_text(wanted) and is_text(column):
+            original = dict(zip(wanted.astype(str), wanted, strict=True))
+            column = column.astype(str).map(lambda name, known=original: known.get(name, name))
+        columns.append(column.astype(wanted.dtype))
+    out: pd.DataFrame = pd.concat(columns, axis=1).set_axis(like.columns, axis=1)
+    return out
+
+
+def is_text(values: Values) -> bool:
+    """Whether a column holds names rather than numbers: text, truth values, pandas categories."""
+    from pandas import CategoricalDtype
+    from pandas.api import types
+
+    kind = values.dtype
+    named = isinstance(kind, CategoricalDtype) or types.is_bool_dtype(kind)
+    return named or types.is_object_dtype(kind) or types.is_string_dtype(kind)
+
+
+def check_names(names: Sequence[object]) -> None:
+    """Say which column has no name, or a name that another one has too."""
+    seen: set[object] = set()
+    for place, name in enumerate(names, start=1):
+        if not isinstance(name, str) or not name.strip():
+            raise JaliError(f"Column {place} has no name ({name!r}): name it, or drop it if it holds row numbers.")
+        if name in seen:
+            raise JaliError(f"Column names must be unique, but {name!r} stands more than once: rename or drop one.")
+        seen.add(name)
+
+
+def near(name: str, names: Sequence[str]) -> str:
+    """What to say of a name that no column has.
+
+    >>> near("aeg", ["age", "sex"])
+    "did you mean 'age'?"
+    """
+    if len(names) == 1:
+        return f"its only column is {names[0]!r}: are the values separated by something else?"
+    alike = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
+    if alike:
+        return f"did you mean {' or '.join(map(repr, alike))}?"
+    return f"it has {', '.join(map(repr, names[:10]))}{' and more' if len(names) > 10 else ''}."
+
+
+def _check_marked(said: str, some: Collection[str], inputs: list[str], target: str) -> None:
+    """Refuse to mark a column that is no input, or not there at all."""
+    for name in some:
+        if name == target:
+            raise JaliError(f"{said}: {name!r} is the target, which the model predicts: name columns it reads.")
+        if name not in inputs:
+            raise JaliError(f"{said}: the table has no column {name!r} among its inputs; {near(name, inputs)}")
+
+
+def _inputs(table: pd.DataFrame, target: str, groups: str | None) -> list[str]:
+    """The names of the input columns, after the table as a whole was found sound."""
+    names = list(table.columns)
+    check_names(names)
+    if groups is not None and (groups not in names or groups == target):
+        others = [name for name in names if name != target]
+        raise JaliError(f"groups: the table has no column {groups!r} beside the target; {near(groups, others)}")
+    inputs = [name for name in names if name not in (target, groups)]
+    if not len(table) or not inputs:
+        raise JaliError(f"The table needs rows and at least one column beside {target!r}; it is {table.shape}.")
+    for name in names:
+        gaps = _gaps(table[name])
+        if gaps:
+            raise JaliError(f"Column {name!r} holds {gaps} missing or infinite values: fill or drop these rows first.")
+    return inputs
+
+
+def _gaps(values: Values) -> int:
+    gaps = values.isna().to_numpy(dtype=bool)
+    if values.dtype.kind == "f":
+        gaps = gaps | np.isinf(values.to_numpy(np.float64, na_value=np.nan))
+    return int(gaps.sum())
+
+
+def _kind(values: Values, category: bool, integer: bool) -> Kind:
+    if category or is_text(values):
+        return "category"
+    kind = values.dtype.kind
+    if kind not in "iuf":
+        raise JaliError(f"Column {values.name!r} has type {values.dtype}; make it a number or text, or drop it.")
+    return "number" if kind == "f" and not integer else "integer"
+
+
+def _column(values: Values, kind: Kind, bounds: tuple[float, float] | None) -> tuple[Floats, Column]:
+    """The raw values (N,) of a column, and what is known of it."""
+    name = str(values.name)
+    if kind == "category":
+        codes, names = _coded(values)
+        if len(names) > CATEGORIES:
+            raise JaliError(
+                f"Column {name!r} holds {len(names)} different texts, more than {CATEGORIES}: "
+                "drop it if it is an identifier, otherwise group its values or make it a number."
+            )
+        return codes.astype(np.float64), Column(name, "category", categories=names, known="observed")
+    x = values.to_numpy(np.float64)
+    low, high = bounds or (float(x.min()), float(x.max()))
+    return x, Column(name, kind, low, high, *_scale(x, name), known="bounds" if bounds else "observed")
+
+
+def _within(values: Values, column: Column) -> Floats:
+    """The raw values (N,) of a declared column; values that it does not allow are counted, not shown."""
+    if column.kind == "category":
+        return _codes(values, column.categories, f"Column {column.name!r}", "categories").astype(np.float64)
+    if is_text(values) or values.dtype.kind not in "iuf":
+        raise JaliError(f"Column {column.name!r} is declared as {column.kind}, and holds {values.dtype}.")
+    x = values.to_numpy(np.float64)
+    outside = int(((x < column.low) | (x > column.high)).sum())
+    if outside:
+        raise JaliError(
+            f"Column {column.name!r}: {outside} rows lie outside the declared {column.low:g} to {column.high:g}: clip "
+            "them, or declare wider bounds that hold whatever the rows are."
+        )
+    broken = int((x != np.rint(x)).sum()) if column.kind == "integer" else 0
+    if broken:
+        raise JaliError(f"Column {column.name!r} is declared as integer, and {broken} rows hold no whole number.")
+    return x
+
+
+def _codes(values: Values, names: tuple[str, ...], where: str, what: str) -> Ints:
+    """The place of each value (N,) among declared names."""
+    place = {name: at for at, name in enumerate(names)}
+    codes = values.map(lambda value: place.get(label(value), -1)).to_numpy(np.int64)
+    unknown = int((codes < 0).sum())
+    if unknown:
+        raise JaliError(f"{where}: {unknown} rows hold none of the {len(names)} declared {what}.")
+    return codes
+
+
+def _scale(x: Floats, name: str) -> tuple[float, float]:
+    """Centre and spread of a column (N,)."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        centre, spread = float(x.mean()), float(x.std())
+    if not np.isfinite([centre, spread]).all():
+        raise JaliError(f"Column {name!r} holds numbers that are too large to scale: use another unit.")
+    return centre, spread if spread > 0 and x.min() < x.max() else 1.0
+
+
+def _outcome(values: Values, declared: tuple[str, ...] = ()) -> tuple[Ints, tuple[str, ...]]:
+    """Class numbers (N,) and the names of the classes: those declared, otherwise those observed."""
+    if declared:
+        y, classes = _codes(values, declared, f"The target {values.name!r}", "classes"), declared
+    else:
+        y, classes = _coded(values)
+    if len(classes) < 2:
+        raise JaliError(f"The target {values.name!r} has one class only, {classes[0]!r}; at least two are needed.")
+    if len(classes) > CLASSES:
+        raise JaliError(
+            f"The target {values.name!r} has {len(classes)} different values, but a class for each row was expected, "
+            f"at most {CLASSES} in all: cut it into classes first, such as above or below a threshold."
+        )
+    return y, classes
+
+
+def _coded(values: Values) -> tuple[Ints, tuple[str, ...]]:
+    """The place of each value (N,) among the different ones, and their names: numbers by size, the rest as text."""
+    import pandas as pd
+
+    plain = values.astype(str) if is_text(values) else values
+    distinct = sorted(plain.unique().tolist())
+    codes = pd.Index(distinct, dtype=plain.dtype).get_indexer(plain)
+    return codes.astype(np.int64), tuple(label(v) for v in distinct)
+
+
+def _favoured(favourable: str, target: str, classes: tuple[str, ...]) -> int | None:
+    if not favourable:
+        return None
+    if favourable not in classes:
+        raise JaliError(
+            f"The favourable class {favourable!r} is none of the {len(classes)} classes of {target!r}: "
+            "write it as it stands in the data."
+        )
+    return classes.index(favourable)
+
+
+def _decoded(x: Floats, column: Column) -> npt.NDArray[Any] | Values:
+    import pandas as pd
+
+    if column.kind == "number":
+        return x
+    whole = np.rint(x).astype(np.int64)
+    if column.kind == "integer":
+        return whole
+    names = np.array(column.categories, dtype=object)[whole]
+    return names == "True" if TRUTH.issuperset(column.categories) else pd.Series(names, dtype=str)

@@ -1,0 +1,1 @@
+"""What differentially private parts share: noise, clipping, optimisers, checks."""

@@ -1,0 +1,104 @@
+"""Exact minimisers of a perturbed logistic loss, many perturbations of one training set at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from jali.core.errors import JaliError
+from jali.core.values import Floats
+
+ENOUGH = 1e-9  # size of the gradient, relative to where it started, at which a minimiser counts as exact
+STEPS, HALVINGS = 200, 50
+ROUNDING = 1e-12  # of an objective's parts: differences below it may be rounding
+CELLS = 1_000_000  # numbers in the weighted rows of the draws that are solved together: they bound the memory
+
+
+def minimisers(A: Floats, y: Floats, penalty: float, tilt: Floats) -> Floats:
+    """The minimisers (T, k) of F(w) + tilt_t . w, F(w) = sum_i log(1 + e^(w.a_i)) - y_i w.a_i + penalty/2 ||w||^2.
+
+    Rows A (n, k), y (n,) of zeros and ones, tilt (T, k). Outside the row space of A only the penalty and the tilt
+    act, so there w = -tilt / penalty, and with more columns than rows the rest is solved inside it. A guarantee that
+    rests on the optimum must not be given for less, so a search that ends early is an error.
+
+    >>> A, y = np.array([[1.0], [1.0]]), np.array([0.0, 1.0])
+    >>> minimisers(A, y, 1.0, np.array([[0.0], [2.0]])).round(4)  # roots of 2/(1 + e^-w) - 1 + w + tilt
+    array([[ 0.    ],
+           [-1.3967]])
+    """
+    if A.shape[1] > len(A):
+        basis, triangle = np.linalg.qr(A.T)
+        inside = tilt @ basis
+        solved = minimisers(np.ascontiguousarray(triangle.T), y, penalty, inside)
+        return np.asarray(solved @ basis.T - (tilt - inside @ basis.T) / penalty)
+    size = max(1, CELLS // max(1, A.size))
+    some = [_newton(_Problem(A, y, penalty, tilt[at : at + size])) for at in range(0, len(tilt), size)]
+    return np.concatenate(some) if some else np.zeros_like(tilt)
+
+
+@dataclass(frozen=True)
+class _Problem:
+    """T objectives that share rows A (n, k), labels y (n,) and penalty, and differ in tilt (T, k)."""
+
+    A: Floats
+    y: Floats
+    penalty: float
+    tilt: Floats
+
+    def some(self, which: np.ndarray) -> _Problem:
+        """The chosen objectives."""
+        return _Problem(self.A, self.y, self.penalty, self.tilt[which])
+
+    def value(self, W: Floats) -> tuple[Floats, Floats]:
+        """Objectives (T,) at W (T, k), and what rounding may have added to them (T,)."""
+        scores = W @ self.A.T
+        convex = (np.logaddexp(0.0, scores) - self.y * scores).sum(axis=1) + 0.5 * self.penalty * (W * W).sum(axis=1)
+        tilted = (W * self.tilt).sum(axis=1)
+        return convex + tilted, ROUNDING * (convex + np.abs(tilted))
+
+    def gradient(self, W: Floats) -> Floats:
+        """Gradients (T, k) at W (T, k)."""
+        return np.asarray((_sigmoid(W @ self.A.T) - self.y) @ self.A + self.penalty * W + self.tilt)
+
+    def step(self, W: Floats, gradient: Floats) -> Floats:
+        """Newton steps (T, k) at W (T, k)."""
+        p = _sigmoid(W @ self.A.T)
+        hessian = (self.A.T * (p * (1 - p))[:, None, :]) @ self.A
+        hessian += self.penalty * np.eye(self.A.shape[1])
+        return np.asarray(np.linalg.solve(hessian, gradient[:, :, None])[:, :, 0])
+
+
+def _newton(problem: _Problem) -> Floats:
+    """Damped Newton on all objectives at once; those that have converged rest."""
+    W = np.zeros_like(problem.tilt)
+    gradient = problem.gradient(W)
+    enough = ENOUGH * np.maximum(1.0, np.linalg.norm(gradient, axis=1))
+    for _ in range(STEPS):
+        left = np.flatnonzero(~(np.linalg.norm(gradient, axis=1) <= enough))
+        if not len(left):
+            return W
+        open_ = problem.some(left)
+        W[left] = _descended(open_, W[left], open_.step(W[left], gradient[left]), gradient[left])
+        gradient[left] = open_.gradient(W[left])
+    raise JaliError(
+        f"The private fit did not reach its optimum in {STEPS} Newton steps, and its guarantee needs the optimum: "
+        "choose a smaller C or a smaller bound."
+    )
+
+
+def _descended(problem: _Problem, W: Floats, step: Floats, gradient: Floats) -> Floats:
+    """W (T, k) after steps halved until each objective falls, or rounding hides that it does."""
+    (now, blur), slope = problem.value(W), (gradient * step).sum(axis=1)
+    part = np.ones(len(W))
+    for _ in range(HALVINGS):
+        fallen = problem.value(W - part[:, None] * step)[0] <= now - 1e-4 * part * slope + blur
+        if fallen.all():
+            break
+        part = np.where(fallen, part, part / 2)
+    return np.asarray(W - part[:, None] * step)
+
+
+def _sigmoid(a: Floats) -> Floats:
+    """1 / (1 + e^-a), without overflow."""
+    return np.asarray(0.5 * (1 + np.tanh(0.5 * a)))

@@ -1,0 +1,95 @@
+"""From counterfactuals that are training rows to what may be shown of them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from jali.core.errors import JaliError
+from jali.core.explanation import Counterfactual, Explainer, Regions, categories
+from jali.core.protocols import Model
+from jali.core.values import Bools, Dataset, Floats, Ints, Rng, Schema
+
+
+class Shown(NamedTuple):
+    """The training rows (m,) that counterfactuals are, and which of these each record (n,) was given, -1 for none."""
+
+    rows: Ints
+    of: Ints
+
+
+class Protected(NamedTuple):
+    """What becomes of m training rows that counterfactuals show, one entry (m,) each.
+
+    regions: what is shown instead, where able; people: who match it; loss: its NCP; pure: its pureness; bound: no
+    region of as many people and as pure has an NCP below, 0 where nothing is known.
+    """
+
+    who: Shown
+    regions: Regions
+    able: Bools
+    people: Ints
+    loss: Floats
+    pure: Floats
+    bound: Floats
+
+
+def native(
+    name: str, inner: Explainer, model: Model, X: Floats, schema: Schema, owner: Dataset | None, rng: Rng
+) -> tuple[Counterfactual, Dataset]:
+    """What a wrapped explainer answers, and the training rows it answers with."""
+    if owner is None or len(owner) == 0:
+        raise JaliError(f"{name} counts the rows a model was trained on, and none were given: pass them as owner.")
+    for j in categories(schema):
+        if len(X) and not (X[:, j].min() >= 0 and X[:, j].max() < len(schema.columns[j].categories)):
+            raise JaliError(f"Column {schema.columns[j].name!r} holds a category the schema does not name.")
+    there = inner.explain(model, X, schema, owner if "owner" in inner.reads else None, rng)
+    if not isinstance(there, Counterfactual) or there.origin is None:
+        raise JaliError(
+            f"{name} generalises counterfactuals that are training rows, and {type(inner).__name__} does not say which "
+            "rows it shows: wrap nice or face."
+        )
+    return there, owner
+
+
+def agrees(inner: Explainer) -> bool:
+    """Whether the rows that an explainer shows agree with the record in what cannot change.
+
+    Whoever knows the record then knows these values of the person shown, so they must not be widened.
+    """
+    return getattr(inner, "immutable", "free") == "agree"
+
+
+def shown(name: str, there: Counterfactual, owner: Dataset) -> Shown:
+    """The training rows behind the answers; an answer that is none is refused."""
+    origin = there.origin if there.origin is not None else np.full(len(there.found), -1)
+    mine = origin[there.found]
+    if (mine < 0).any() or not np.array_equal(owner.X[mine], there.rows[there.found]):
+        raise JaliError(
+            f"{name} generalises counterfactuals that are training rows, and some of these are none: wrap nice without "
+            "an optimisation."
+        )
+    rows, of = np.unique(mine, return_inverse=True)
+    out = np.full(len(origin), -1)
+    out[there.found] = of
+    return Shown(rows, out)
+
+
+def generalised(
+    X: Floats, there: Counterfactual, who: Shown, regions: Regions, able: Bools, gap: Floats | None = None
+) -> Counterfactual:
+    """Answers to records X (n, D): the regions (m,) of the rows they were given where able (m,), nothing elsewhere.
+
+    gap (m,): how much more than proved necessary a region loses, where a bound was sought.
+    """
+    found = (who.of >= 0) & np.r_[able, False][who.of]
+    plain = Regions.of(X, regions.schema)
+    low, high, allowed = plain.low.copy(), plain.high.copy(), plain.allowed.copy()
+    mine = regions.pick(who.of[found])
+    low[found], high[found], allowed[found] = mine.low, mine.high, mine.allowed
+    whole = Regions(low, high, allowed, regions.schema)
+    origin = there.origin if there.origin is not None else np.full(len(X), -1)
+    rows, withheld = np.where(found[:, None], whole.nearest(X), X), (who.of >= 0) & ~found
+    spare = None if gap is None else np.where(found, np.r_[gap, 0.0][who.of], 0.0)
+    return Counterfactual(rows, found, whole, np.where(found, origin, -1), gap=spare, withheld=withheld)

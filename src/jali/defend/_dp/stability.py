@@ -1,0 +1,76 @@
+"""Models of which it is known how far one replaced training record can move their scores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from jali.core.errors import JaliError
+from jali.core.protocols import Model
+from jali.core.values import Floats
+from jali.defend._dp.frame import Frame
+from jali.models.fitted.linear import LinearEnsemble, LinearModel
+
+
+@dataclass(frozen=True, eq=False)
+class Stability:
+    """A model is the exact minimiser of C sum_i loss_i(w) + ||w||^2 / 2 over rows of a frame, so no longer than R.
+
+    The objective is 1-strongly convex and a loss has gradients up to C R. Replacing one record therefore moves w by
+    at most 2 C R, adding or removing one by half of that; scores and probabilities follow.
+    """
+
+    frame: Frame
+    C: float
+
+    @property
+    def weights(self) -> float:
+        """How far replacing one record moves the weights: 2 C R."""
+        return 2 * self.C * self.frame.radius
+
+    def score(self, X: Floats) -> Floats:
+        """How far replacing one record moves the scores (n,) of raw rows: 2 C R ||x||, x scaled and with its one."""
+        return np.asarray(self.weights * np.linalg.norm(self.frame.rows(X), axis=1))
+
+    def probability(self, X: Floats) -> Floats:
+        """The same for probabilities, whose slope is at most 1/4: C R ||x|| / 2, which is C R^2 / 2 at the most."""
+        return np.minimum(1.0, self.score(X) / 4)
+
+
+@dataclass(frozen=True, eq=False)
+class StableModel(LinearModel):
+    """A linear model whose stability is known."""
+
+    stability: Stability
+
+
+@dataclass(frozen=True, eq=False)
+class StableEnsemble:
+    """M linear models whose stability is known; kept in memory only, because stored arrays would forget it."""
+
+    linear: LinearEnsemble
+    stability: Stability
+
+    def __len__(self) -> int:
+        return len(self.linear)
+
+    def __getitem__(self, column: int) -> StableModel:
+        one = self.linear[column]
+        return StableModel(one.encoding, one.coef, one.intercept, self.stability)
+
+    def logits(self, X: Floats) -> Floats:
+        """Class scores (n, M, 2) of raw rows (n, D)."""
+        return self.linear.logits(X)
+
+
+def stable(name: str, model: Model) -> StableModel:
+    """The model, if its stability is known."""
+    if isinstance(model, StableModel):
+        return model
+    what = str(getattr(model, "name", type(model).__name__))
+    raise JaliError(
+        f"{name} needs a model of which one training record is known to move scores only so far, that is the exact "
+        f"optimum of a fit with all weights penalised and rows of bounded length, and {what} is not known to be: train "
+        "it with clipped_logistic."
+    )

@@ -1,0 +1,1 @@
+"""Private explainers, one file each."""

@@ -1,0 +1,117 @@
+"""Laplace Recourse as it was published, whose privacy claim is false."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from jali.core.encoding import Encoding
+from jali.core.errors import JaliError
+from jali.core.explanation import Counterfactual, Gives, Wants
+from jali.core.guarantee import Guarantee
+from jali.core.protocols import Model
+from jali.core.values import Dataset, Floats, Rng, Schema
+from jali.defend._dp.asking import asking, moved
+from jali.defend._dp.checks import FLOATS, ROW, positive
+from jali.defend._dp.noise import laplace
+from jali.explain.native.capability import linear
+from jali.models.logistic import Logistic
+from jali.privacy.mechanisms import mark, released
+
+LIMIT = 1 - 1e-9  # of the largest score that the clamp leaves: what lies beyond was clamped
+REFUTED = (
+    "The noise makes one score epsilon-private, and the score is not what is released: the answer is a multiple of the "
+    "model's own weights, which nothing protects. One answer shows their direction exactly and, with probability at "
+    "least e^(-epsilon / 2), their length, so no epsilon bounds what it tells about a training record. Treat it as an "
+    "unprotected release of the model, and use recourse from private weights, along a public direction or above a "
+    "noisy threshold instead."
+)
+
+
+@dataclass(frozen=True)
+class LaplaceRecourse:
+    """Recourse of a linear model from a noised probability, as published: for comparison, not for protection.
+
+    p' = clip(p + Laplace(1 / epsilon), clamp, 1 - clamp) with p the probability of the wanted class, f' = logit p',
+    and the record moves by -f' w / ||w||^2 in model space (`squared`), which ends on the boundary if there is no
+    noise, or by -f' w / ||w|| (`printed`), as the paper has it. w: the weights on mutable numbers; the row shown is
+    the legal one there.
+
+    What is drawn is released, valid or not: with `squared` it is valid where the noise is negative, half the time at
+    every epsilon unless p' is clamped. Answers are not filtered, because the filter would look at the model again.
+
+    Huang et al., Accurate, Explainable, and Private Models, 2023.
+
+    >>> from jali.core.values import Column
+    >>> from jali.models.fitted.linear import LinearModel
+    >>> schema = Schema((Column("a"), Column("b")), favourable=1)
+    >>> model = LinearModel(Encoding(schema), np.array([[0.0, 3.0], [0.0, 4.0]]), np.array([0.0, -2.5]))
+    >>> faint = LaplaceRecourse(epsilon=1e9)
+    >>> faint.explain(model, np.zeros((1, 2)), schema, None, np.random.default_rng(0)).rows.round(3)
+    array([[0.3, 0.4]])
+    >>> print(faint.guarantee().covers)
+    ('one noised score',)
+    """
+
+    epsilon: float
+    normaliser: Literal["squared", "printed"] = "squared"
+    clamp: float = 1e-5
+    gives: ClassVar[Gives] = "counterfactual"
+    reads: ClassVar[frozenset[str]] = frozenset()
+    wants: ClassVar[Wants] = "linear"
+    checked: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        positive("laplace_recourse", "epsilon", self.epsilon)
+        if not 0 < self.clamp < 0.5:
+            raise JaliError(f"laplace_recourse: clamp must lie between 0 and 1/2, not {self.clamp}.")
+
+    def explain(self, model: Model, X: Floats, schema: Schema, owner: Dataset | None, rng: Rng) -> Counterfactual:  # noqa: ARG002
+        """Whatever rows (n, D) the noise leads to, for everybody who asks."""
+        known, encoding = linear("laplace_recourse", model, schema), Encoding(schema)
+        ask = asking("laplace_recourse", model, X, schema)
+        weight = np.outer(ask.sign, mark("weights", known.coef[:, 1] - known.coef[:, 0]) * encoding.movable())
+        square = (weight * weight).sum(axis=1)
+        length = square if self.normaliser == "squared" else np.sqrt(square)
+        score = released("noised score", lambda: self.noised(ask.score, X, rng), scale=1 / self.epsilon)
+        pace = np.divide(-score, length, out=np.zeros_like(length), where=length > 0)
+        found = ask.asked & (length > 0)
+        rows = moved(X, weight * pace[:, None], encoding)
+        clamped = np.abs(score) >= LIMIT * np.log((1 - self.clamp) / self.clamp)
+        return Counterfactual(np.where(found[:, None], rows, X), found, clamped=clamped)
+
+    def noised(self, score: Floats, X: Floats, rng: Rng) -> Floats:
+        """The scores f' (n,) after noise, from scores f (n,) of records X (n, D): all that the noise covers."""
+        p = 0.5 * (1 + np.tanh(0.5 * score)) + laplace(X, 1, rng)[:, 0] / self.epsilon
+        p = np.clip(p, self.clamp, 1 - self.clamp)
+        return np.asarray(np.log(p) - np.log1p(-p))
+
+    def deployed(self) -> Logistic:
+        """A trainer of models that it explains."""
+        return Logistic()
+
+    @classmethod
+    def example(cls, epsilon: float) -> LaplaceRecourse:
+        """One of this epsilon, for audits of the guarantee."""
+        return cls(epsilon)
+
+    def guarantee(self, schema: Schema | None = None) -> Guarantee:  # noqa: ARG002
+        """What holds for one noised score of any schema, and why the recourse made from it is not private."""
+        assumes = (
+            "one score of one record that was chosen without the training rows; k scores cost k epsilon",
+            "who needs recourse is decided by the model without noise, and is not covered",
+            ROW,
+            FLOATS,
+        )
+        return Guarantee(
+            "Laplace noise on the probability",
+            self.epsilon,
+            "replace-one",
+            ("one noised score",),
+            per="release",
+            noise="laplace",
+            assumes=assumes,
+            refuted=REFUTED,
+        )

@@ -1,0 +1,1 @@
+"""Private trainers, one file each."""

@@ -1,0 +1,1 @@
+"""What attribution explainers share."""

@@ -1,0 +1,116 @@
+"""What attribution explainers share: slopes in model space, public rows to compare with, scores of changed rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from scipy.special import ndtri
+
+from jali.core.encoding import Encoding
+from jali.core.errors import JaliError
+from jali.core.protocols import Differentiable, Model
+from jali.core.values import Column, Floats, Ints, Schema
+from jali.explain.native.capability import differentiable
+
+ASKED = 2**21  # cells of the changed rows that a model is asked about in one call, unless one record has more
+
+
+@runtime_checkable
+class Paths(Protocol):
+    """Anything that averages its gradients on straight ways faster than point by point."""
+
+    def average(self, start: Floats, way: Floats, of: Ints, at: Floats, share: Floats) -> Floats:
+        """Sum over k of share_k times the gradient (n, P) at start (P,) + at_k way (n, P)."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Encoded records Z (n, P), the class each of them was told (n,), and the model whose score it is."""
+
+    model: Differentiable
+    Z: Floats
+    of: Ints
+
+    def gradient(self, at: Floats) -> Floats:
+        """Gradient (n, P) of each record's score at another place (n, P)."""
+        return self.model.gradient(at, self.of)
+
+    def average(self, start: Floats, at: Floats, share: Floats) -> Floats:
+        """Sum over k of share (K,) times the gradient (n, P) a part at (K,) of the way from start (P,) to a record."""
+        way = self.Z - start
+        if isinstance(self.model, Paths):
+            return self.model.average(start, way, self.of, at, share)
+        total = np.zeros_like(way)
+        for t, weight in zip(at, share, strict=True):
+            total += weight * self.gradient(start + t * way)
+        return total
+
+
+def asked(name: str, model: Model, X: Floats, schema: Schema) -> Asked:
+    """Raw rows (n, D) as a question to a model with gradients, be it linear, a network or a torch module."""
+    check(name, X, schema)
+    able = differentiable(name, model, schema)
+    return Asked(able, Encoding(schema).encode(X), model.logits(X).argmax(axis=1))
+
+
+def check(name: str, X: Floats, schema: Schema) -> None:
+    """Refuse rows that are not those of the schema, such as pictures of another size."""
+    if X.ndim != 2 or X.shape[1] != len(schema.columns):
+        shape = f", pictures of {schema.image}" if schema.image else ""
+        raise JaliError(f"{name} explains rows of {len(schema.columns)} columns{shape}, not {X.shape}.")
+
+
+def public_rows(schema: Schema, count: int) -> Floats:
+    """Legal raw rows (count, D) that stand for the population without being anybody's.
+
+    Numbers follow a normal law with the public centre and spread, categories are all alike; the points of a Sobol
+    sequence make the rows even and always the same. The first row is the public centre.
+
+    >>> public_rows(Schema((Column("age", "integer", 18, 90, 45, 15), Column("pay", spread=2.0))), 3)
+    array([[45.       ,  0.       ],
+           [55.       , -1.3489795],
+           [35.       ,  1.3489795]])
+    """
+    from scipy.stats import qmc
+
+    points = qmc.Sobol(len(schema.columns), scramble=False).fast_forward(1).random(count)
+    drawn = [_drawn(c, u) for c, u in zip(schema.columns, points.T, strict=True)]
+    encoding = Encoding(schema)
+    return encoding.decode(encoding.encode(np.stack(drawn, axis=1)))
+
+
+def _drawn(column: Column, u: Floats) -> Floats:
+    """Values of a column at the shares u (n,) of its public law."""
+    if column.kind == "category":
+        return np.asarray(np.floor(u * len(column.categories)))
+    return np.asarray(column.centre + column.spread * ndtri(u))
+
+
+def blocks(records: int, cells: int) -> list[slice]:
+    """Records that are worked on together if each of them needs this many cells."""
+    size = max(1, ASKED // cells)
+    return [slice(at, at + size) for at in range(0, records, size)]
+
+
+def scores(model: Model, rows: Floats, of: Ints) -> Floats:
+    """Logit (n, S) of class of (n,) at S raw rows of each record, (n, S, D)."""
+    n, each, width = rows.shape
+    logits = model.logits(rows.reshape(n * each, width)).reshape(n, each, -1)
+    return np.take_along_axis(logits, of[:, None, None], axis=2)[:, :, 0]
+
+
+def placed(value: Floats, X: Floats, schema: Schema) -> Floats:
+    """Attributions (n, P) of model space from those (n, D) of raw columns: a category's go to the one the record has.
+
+    >>> schema = Schema((Column("sex", "category", categories=("f", "m")), Column("age")))
+    >>> placed(np.array([[5.0, 7.0]]), np.array([[1.0, 30.0]]), schema)
+    array([[0., 5., 7.]])
+    """
+    encoding = Encoding(schema)
+    out = np.zeros((len(value), len(encoding.source)))
+    out[:, encoding.numeric] = value[:, encoding.scaling[0]]
+    for j, start in encoding.coded:
+        out[np.arange(len(value)), start + X[:, j].astype(np.int64)] = value[:, j]
+    return out

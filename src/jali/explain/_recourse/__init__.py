@@ -1,0 +1,1 @@
+"""What searches for recourse share: legal rows, boxes, steps and samples."""

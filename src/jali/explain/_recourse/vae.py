@@ -1,0 +1,226 @@
+"""A small conditional variational autoencoder of one table, trained in plain numpy, once per table."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from jali.core.encoding import Encoding
+from jali.core.values import Bools, Dataset, Floats, Ints, Rng, Schema
+
+# Settings of the authors' released class; their weight decay of 1e-6 changes nothing and is left out.
+EPOCHS, BATCH, RATE, KL = 50, 32, 0.002, 0.25
+STEPS = 6000  # fewest steps, about 50 epochs of 4,000 rows: after fewer, a latent dimension may still be unused
+REACH = 5.0  # values further than this many deviations from their mean count as this far: they would rule the loss
+WIDE = 1000.0  # columns above which the first layer learns slower: each step of Adam moves every weight by the rate
+KEPT = 4  # trained autoencoders kept: tiles of one model come one after the other, so few are enough
+FIRST, SECOND, TINY = 0.9, 0.999, 1e-8  # Adam
+
+Layers = tuple[tuple[Floats, Floats], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Which columns of model space are made (Q,), which are given, and where categories lie among those made.
+
+    choices (K,): one-hot columns among the Q made; starts (B,): where each category begins among the K;
+    block (K,): the category each belongs to.
+    """
+
+    made: Ints
+    given: Ints
+    choices: Ints
+    starts: Ints
+    block: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class VAE:
+    """q(z | x) = N(mean(x), diag), p(x_made | z, x_given) = N(f(z, x_given), I) for numbers, softmax for categories.
+
+    layers: P -> hidden -> 2 latent (mean, log variance); latent + given -> hidden -> Q; softplus inside.
+    centre, spread (P,): the owner's mean and deviation of each number; 0 and 1 for one-hot columns.
+    """
+
+    layout: Layout
+    centre: Floats
+    spread: Floats
+    layers: Layers
+
+    def encode(self, Z: Floats) -> Floats:
+        """Latent means (n, latent) of rows of model space (n, P)."""
+        (W, b), (V, c) = self.layers[:2]
+        return np.split(_softplus(self.scaled(Z) @ W + b) @ V + c, 2, axis=1)[0]
+
+    def decode(self, latent: Floats, Z: Floats) -> Floats:
+        """Rows of model space (n, k, P) of latent points (n, k, latent), with the given columns of Z (n, P).
+
+        Numbers are means; categories hold scores, the largest of which is the likeliest.
+        """
+        (W, b), (V, c) = self.layers[2:]
+        (n, k, size), made = latent.shape, self.layout.made
+        shared = self.scaled(Z)[:, self.layout.given] @ W[size:] + b
+        hidden = _softplus((latent.reshape(-1, size) @ W[:size]).reshape(n, k, -1) + shared[:, None])
+        spread, centre = self.spread[made], self.centre[made]
+        out = np.repeat(Z, k, axis=0)
+        out[:, made] = hidden.reshape(n * k, -1) @ (V * spread) + (c * spread + centre)
+        return out.reshape(n, k, -1)
+
+    def scaled(self, Z: Floats) -> Floats:
+        """Rows (n, P) as the networks see them."""
+        return np.clip((Z - self.centre) / self.spread, -REACH, REACH)
+
+
+_trained: dict[str, VAE] = {}
+
+
+def trained(owner: Dataset, schema: Schema, latent: int, hidden: int) -> VAE:
+    """The autoencoder of the owner's rows, made once per content.
+
+    Its random stream comes from the content too, so it does not matter which tile or worker asks first.
+    """
+    content = f"{owner.X.shape}{schema.columns}{latent}|{hidden}".encode() + np.ascontiguousarray(owner.X).tobytes()
+    key = hashlib.sha256(content).hexdigest()
+    vae = _trained.pop(key, None) or fit(owner.X, schema, latent, hidden, np.random.default_rng(int(key, 16)))
+    _trained[key] = vae
+    while len(_trained) > KEPT:
+        _trained.pop(next(iter(_trained)), None)
+    return vae
+
+
+def fit(X: Floats, schema: Schema, latent: int, hidden: int, rng: Rng) -> VAE:
+    """Train on raw rows (n, D): the negative of the evidence lower bound, KL term weighted, by Adam."""
+    from threadpoolctl import threadpool_limits
+
+    encoding = Encoding(schema)
+    Z, plan = encoding.encode(X), layout(schema)
+    centre, spread = np.zeros(Z.shape[1]), np.ones(Z.shape[1])
+    at = encoding.numeric
+    centre[at], deviation = Z[:, at].mean(axis=0), Z[:, at].std(axis=0)
+    spread[at] = np.where(deviation > 1e-9 * (1 + np.abs(centre[at])), deviation, 1.0)
+    vae = VAE(plan, centre, spread, _start(Z.shape[1], plan, latent, hidden, rng))
+    with threadpool_limits(limits=1):  # sums split over threads would change the last bits, and are slower here
+        return VAE(plan, centre, spread, _adam(vae.layers, vae.scaled(Z), plan, rng))
+
+
+def layout(schema: Schema) -> Layout:
+    """Mutable columns are made, the others are given."""
+    source = Encoding(schema).source
+    mutable = _which(source, [c.mutable for c in schema.columns])
+    made = np.flatnonzero(mutable)
+    choices = np.flatnonzero(_which(source[made], [c.kind == "category" for c in schema.columns]))
+    _, starts, block = np.unique(source[made][choices], return_index=True, return_inverse=True)
+    return Layout(made, np.flatnonzero(~mutable), choices, starts, block)
+
+
+def _which(source: Ints, flags: list[bool]) -> Bools:
+    return np.array(flags, dtype=bool)[source]
+
+
+# --- training ----------------------------------------------------------------------------------------------------
+
+
+class Pass(NamedTuple):
+    """What one pass through the networks leaves: hidden layers, posterior, decoder input, means of the columns made."""
+
+    first: Floats
+    mean: Floats
+    log_variance: Floats
+    code: Floats
+    second: Floats
+    made: Floats
+
+
+def forward(layers: Layers, plan: Layout, S: Floats, noise: Floats) -> Pass:
+    """Pass scaled rows (n, P) through, with z = mean + exp(log variance / 2) noise."""
+    (W1, b1), (W2, b2), (W3, b3), (W4, b4) = layers
+    first = _softplus(S @ W1 + b1)
+    mean, log_variance = np.split(first @ W2 + b2, 2, axis=1)
+    code = np.concatenate([mean + np.exp(0.5 * log_variance) * noise, S[:, plan.given]], axis=1)
+    second = _softplus(code @ W3 + b3)
+    return Pass(first, mean, log_variance, code, second, _link(second @ W4 + b4, plan))
+
+
+def loss(seen: Pass, plan: Layout, S: Floats) -> float:
+    """Mean over rows of 1/2 sum (x - f)^2 - sum log p + KL / 2 sum (variance + mean^2 - 1 - log variance)."""
+    target = S[:, plan.made]
+    gap = np.delete(seen.made - target, plan.choices, axis=1)
+    chosen = (target * np.log(np.maximum(seen.made, 1e-300)))[:, plan.choices]
+    divergence = np.exp(seen.log_variance) + seen.mean**2 - 1 - seen.log_variance
+    return float((0.5 * (gap**2).sum() - chosen.sum() + 0.5 * KL * divergence.sum()) / len(S))
+
+
+def gradient(layers: Layers, plan: Layout, S: Floats, noise: Floats) -> Layers:
+    """Gradient of the loss by every weight and bias, shaped like the layers."""
+    _, (W2, _), (W3, _), (W4, _) = layers
+    seen, size = forward(layers, plan, S, noise), noise.shape[1]
+    out = (seen.made - S[:, plan.made]) / len(S)  # both a Gaussian mean and a softmax leave prediction - target
+    second = out @ W4.T * -np.expm1(-seen.second)  # the slope of softplus is 1 - exp(-softplus)
+    code = second @ W3[:size].T
+    deviation = np.exp(0.5 * seen.log_variance)
+    by_mean = code + KL / len(S) * seen.mean
+    by_variance = 0.5 * (code * noise * deviation + KL / len(S) * (deviation**2 - 1))
+    posterior = np.concatenate([by_mean, by_variance], axis=1)
+    first = posterior @ W2.T * -np.expm1(-seen.first)
+    steps = ((S, first), (seen.first, posterior), (seen.code, second), (seen.second, out))
+    return tuple((into.T @ back, back.sum(axis=0)) for into, back in steps)
+
+
+def _adam(layers: Layers, S: Floats, plan: Layout, rng: Rng) -> Layers:
+    """Layers after Adam; all parameters lie in one vector, of which the layers are views."""
+    shapes = [part.shape for layer in layers for part in layer]
+    theta = np.concatenate([part.ravel() for layer in layers for part in layer])
+    views = _views(theta, shapes)
+    m, v, pace = np.zeros_like(theta), np.zeros_like(theta), np.full_like(theta, RATE)
+    pace[: layers[0][0].size] *= min(1.0, WIDE / S.shape[1])
+    for t, (rows, noise) in enumerate(_batches(S, views[1][1].size // 2, rng), 1):
+        slope = np.concatenate([part.ravel() for layer in gradient(views, plan, rows, noise) for part in layer])
+        m += (1 - FIRST) * (slope - m)
+        v += (1 - SECOND) * (slope**2 - v)
+        theta -= np.sqrt(1 - SECOND**t) / (1 - FIRST**t) * pace * m / (np.sqrt(v) + TINY)
+    return views
+
+
+def _batches(S: Floats, latent: int, rng: Rng) -> Iterator[tuple[Floats, Floats]]:
+    """Rows in a new order every epoch, with the noise of their latent points."""
+    per_epoch = -(-len(S) // BATCH)
+    for _ in range(max(EPOCHS, -(-STEPS // per_epoch))):
+        rows, noise = S[rng.permutation(len(S))], rng.standard_normal((len(S), latent))
+        for start in range(0, len(S), BATCH):
+            yield rows[start : start + BATCH], noise[start : start + BATCH]
+
+
+def _start(inputs: int, plan: Layout, latent: int, hidden: int, rng: Rng) -> Layers:
+    """Weights uniform in +-sqrt(6 / (in + out)) (Glorot and Bengio 2010), biases zero."""
+    widths = ((inputs, hidden), (hidden, 2 * latent), (latent + len(plan.given), hidden), (hidden, len(plan.made)))
+    return tuple((rng.uniform(-1, 1, w) * np.sqrt(6 / sum(w)), np.zeros(w[1])) for w in widths)
+
+
+def _views(theta: Floats, shapes: list[tuple[int, ...]]) -> Layers:
+    ends = np.cumsum([int(np.prod(shape)) for shape in shapes])
+    flat = [part.reshape(shape) for part, shape in zip(np.split(theta, ends[:-1]), shapes, strict=True)]
+    return tuple(zip(flat[::2], flat[1::2], strict=True))
+
+
+def _softplus(a: Floats) -> Floats:
+    """log(1 + exp(a)), without overflow; log and exp in place, as this is half the time of decoding."""
+    out = np.abs(a)
+    np.negative(out, out=out)
+    np.exp(out, out=out)
+    out += 1.0  # below exp(-36) this is 1: the error is absolute, 1e-16
+    np.log(out, out=out)
+    out += np.maximum(a, 0.0)
+    return out
+
+
+def _link(scores: Floats, plan: Layout) -> Floats:
+    """Scores (n, Q) as means: softmax within each category, numbers as they are."""
+    if len(plan.choices):
+        chosen = scores[:, plan.choices]
+        mass = np.exp(chosen - np.maximum.reduceat(chosen, plan.starts, axis=1)[:, plan.block])
+        scores[:, plan.choices] = mass / np.add.reduceat(mass, plan.starts, axis=1)[:, plan.block]
+    return scores

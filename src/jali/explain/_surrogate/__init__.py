@@ -1,0 +1,1 @@
+"""What surrogate explainers share: neighbourhoods, trees and their rules."""

@@ -1,0 +1,77 @@
+"""Ask a model for what an explainer needs, or say what is missing and which explainers would fit."""
+
+from __future__ import annotations
+
+from jali.core import registry
+from jali.core.errors import JaliError
+from jali.core.protocols import Differentiable, Linear, Model
+from jali.core.values import Schema
+from jali.models.fitted.estimator import FittedModel
+
+
+def linear(name: str, model: Model, schema: Schema) -> Linear:
+    """The model as a linear one in model space."""
+    found = model if isinstance(model, Linear) else _probe(model, schema)
+    if found is None:
+        raise JaliError(
+            f"{name} needs a model that is linear in its columns, and {_named(model)} is not: "
+            f"{_instead(model)}audit a linear model."
+        )
+    return found
+
+
+def differentiable(name: str, model: Model, schema: Schema) -> Differentiable:
+    """The model with exact gradients in model space."""
+    found = model if isinstance(model, Differentiable) else _probe(model, schema)
+    if not isinstance(found, Differentiable):
+        raise JaliError(
+            f"{name} needs gradients, and {_named(model)} has none: "
+            f"{_instead(model)}audit a linear model or a network (logistic, mlp)."
+        )
+    return found
+
+
+def trees(name: str, model: Model) -> FittedModel:
+    """The model as a scikit-learn tree, forest or set of boosted trees that reads the columns themselves."""
+    if not isinstance(model, FittedModel) or not _has_trees(model):
+        raise JaliError(
+            f"{name} needs trees that read the columns themselves, and {_named(model)} has none: {_instead(model)}"
+            "audit a tree, a forest or boosted trees of scikit-learn, outside a pipeline."
+        )
+    return model
+
+
+def _has_trees(model: Model) -> bool:
+    if not isinstance(model, FittedModel):
+        return False
+    from sklearn import ensemble, tree
+
+    boosted = ensemble.GradientBoostingClassifier, ensemble.HistGradientBoostingClassifier
+    forests = ensemble.RandomForestClassifier, ensemble.ExtraTreesClassifier
+    return isinstance(model.estimator, (tree.DecisionTreeClassifier, *forests, *boosted))
+
+
+def _probe(model: Model, schema: Schema) -> Linear | None:
+    probe = getattr(model, "linear", None)
+    return None if probe is None else probe(schema)
+
+
+def _named(model: Model) -> str:
+    return str(getattr(model, "name", type(model).__name__))
+
+
+def _instead(model: Model) -> str:
+    """The explainers that want no more than this model has."""
+    has = {
+        "gradient": isinstance(model, Differentiable),
+        "linear": isinstance(model, Linear),
+        "trees": _has_trees(model),
+    }
+    able = {"labels"} | {what for what, there in has.items() if there}
+    fitting = [name for name in registry.names("explain") if _wants(name) in able]
+    return f"choose an explainer that fits ({', '.join(fitting)}), or " if fitting else "leave this explainer out, or "
+
+
+def _wants(name: str) -> str:
+    """What an explainer wants of a model; one that only wraps another leaves that to it."""
+    return str(getattr(registry.find("explain", name), "wants", ""))

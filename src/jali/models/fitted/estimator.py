@@ -1,0 +1,169 @@
+"""Fitted scikit-learn estimators as models: what their scores mean, whose classes they are, how they are seeded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from jali.core.encoding import Encoding
+from jali.core.errors import JaliError
+from jali.core.protocols import Model
+from jali.core.values import Floats, Ints, Rng, Schema
+from jali.models.fitted.linear import UNSEEN, LinearModel
+from jali.models.fitted.probe import probed
+
+SAMPLE = 500  # rows on which a decision function is held against the probabilities
+
+
+@dataclass(frozen=True, eq=False)
+class FittedModel:
+    """One fitted estimator. `feed` makes its input from raw rows, `position` (K,) places its classes in the schema.
+
+    With `scored`, the decision function is the logit; otherwise the logit is the log of the clipped probability.
+    """
+
+    encoding: Encoding
+    estimator: Any
+    feed: Callable[[Floats], Any]
+    position: Ints
+    scored: bool
+
+    @property
+    def name(self) -> str:
+        """What people call the estimator."""
+        return type(self.estimator).__name__
+
+    def logits(self, X: Floats) -> Floats:
+        """Class scores (n, C) of raw rows (n, D); a class the estimator never saw lies log(1e-12) away."""
+        rows = self.feed(X)
+        scores = decision(self.estimator, rows) if self.scored else _log_probability(self.estimator, rows)
+        out = np.empty((len(X), len(self.encoding.schema.classes)))
+        out[:] = (scores.min(axis=1) if self.scored else np.zeros(len(X)))[:, None] + UNSEEN
+        out[:, self.position] = scores
+        return out
+
+    def linear(self, schema: Schema) -> LinearModel | None:
+        """The same model as a linear one of model space, or None if it is not linear there."""
+        return self._linear if schema == self.encoding.schema else probed(self, Encoding(schema))
+
+    @cached_property
+    def _linear(self) -> LinearModel | None:
+        return probed(self, self.encoding)
+
+
+@dataclass(frozen=True)
+class Several:
+    """Models of any kind as one ensemble."""
+
+    models: Sequence[Model]
+
+    def __len__(self) -> int:
+        return len(self.models)
+
+    def __getitem__(self, column: int) -> Model:
+        return self.models[column]
+
+    def logits(self, X: Floats) -> Floats:
+        """Class scores (n, M, C) of raw rows (n, D)."""
+        return np.stack([model.logits(X) for model in self.models], axis=1)
+
+
+def fitted(
+    estimator: Any, feed: Callable[[Floats], Any], schema: Schema, position: Ints, sample: Floats
+) -> FittedModel:
+    """A fitted estimator as a model; its scores are tried on some raw rows (n, D) it was made for."""
+    return FittedModel(Encoding(schema), estimator, feed, position, _is_logit(estimator, feed(sample[:SAMPLE])))
+
+
+def seeded(estimator: Any, rng: Rng) -> Any:
+    """The estimator with every random_state in it, however deep, drawn from rng."""
+    states = sorted(n for n in estimator.get_params() if n == "random_state" or n.endswith("__random_state"))
+    return estimator.set_params(**{name: int(rng.integers(2**31 - 1)) for name in states})
+
+
+def fresh(estimator: Any) -> Any:
+    """An unfitted copy."""
+    from sklearn.base import clone
+
+    try:
+        return clone(estimator)
+    except TypeError as error:
+        raise JaliError(f"Shadow models are clones of the given model, and it cannot be cloned: {error}") from error
+
+
+def trained(estimator: Any, rows: Any, labels: Any) -> Any:
+    """The estimator after fit."""
+    try:
+        estimator.fit(rows, labels)
+    except (ValueError, TypeError, KeyError) as error:
+        raise JaliError(f"{type(estimator).__name__} could not be fitted: {error}") from error
+    return classifier(estimator)
+
+
+def classifier(estimator: Any) -> Any:
+    """The estimator, if it has classes."""
+    if not hasattr(estimator, "classes_"):
+        raise JaliError(f"{type(estimator).__name__} has no classes_: a fitted scikit-learn classifier was expected.")
+    return estimator
+
+
+def decision(estimator: Any, rows: Any) -> Floats:
+    """The decision function (n, K); with two classes it is shared evenly between them."""
+    return shared(_ask(estimator, "decision_function", rows))
+
+
+def shared(scores: Floats) -> Floats:
+    """Scores (n, K) of K classes; one column (n,) becomes minus and plus its half."""
+    return np.column_stack([-scores / 2, scores / 2]) if scores.ndim == 1 else scores
+
+
+def _log_probability(estimator: Any, rows: Any) -> Floats:
+    return np.log(np.clip(_ask(estimator, "predict_proba", rows), np.exp(UNSEEN), 1.0))
+
+
+def _is_logit(estimator: Any, rows: Any) -> bool:
+    """Whether softmax of the decision function is the probability, or there is no probability."""
+    if not hasattr(estimator, "decision_function"):
+        return False
+    if not hasattr(estimator, "predict_proba"):
+        return True
+    scores, probability = decision(estimator, rows), _ask(estimator, "predict_proba", rows)
+    if scores.shape != probability.shape:
+        return False
+    mass = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return np.allclose(mass / mass.sum(axis=1, keepdims=True), probability, rtol=1e-6, atol=1e-9)
+
+
+def _ask(estimator: Any, method: str, rows: Any) -> Floats:
+    try:
+        quick = _forest(estimator, rows) if method == "predict_proba" else None
+        return np.asarray(getattr(estimator, method)(rows) if quick is None else quick, dtype=np.float64)
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        name = type(estimator).__name__
+        raise JaliError(f"{name}.{method} cannot read rows of this table: {error}") from error
+
+
+def _forest(estimator: Any, rows: Any) -> Floats | None:
+    """The probabilities (n, K) of a forest, the same as its own without a tenth of a millisecond spent on each tree.
+
+    None if it is no forest, may use several cores, or would refuse the rows.
+    """
+    from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
+
+    if type(estimator) not in (RandomForestClassifier, ExtraTreesClassifier) or estimator.n_jobs not in (None, 1):
+        return None
+    wide = getattr(estimator, "n_features_in_", None)
+    if not isinstance(rows, np.ndarray) or rows.ndim != 2 or rows.shape[1] != wide or estimator.n_outputs_ != 1:
+        return None
+    with np.errstate(over="ignore"):
+        Z = np.ascontiguousarray(rows, dtype=np.float32)
+    if not len(Z) or not np.isfinite(Z).all():
+        return None
+    out = np.zeros((len(Z), estimator.n_classes_))
+    for tree in estimator.estimators_:
+        out += tree.tree_.predict(Z)
+    return np.asarray(out / len(estimator.estimators_))

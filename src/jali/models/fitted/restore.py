@@ -1,0 +1,35 @@
+"""Ensembles from plain arrays, so that models are kept as npz and never pickled."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from jali.core.encoding import Encoding
+from jali.core.protocols import Ensemble
+from jali.models.fitted.linear import LinearEnsemble
+from jali.models.fitted.network import NetworkEnsemble
+from jali.models.fitted.torch_network import restored
+
+
+def restore(arrays: Mapping[str, Any], encoding: Encoding, modules: Collection[str] = ()) -> Ensemble | None:
+    """The ensemble whose `arrays()` these are; None if they are of no kind known here.
+
+    Arrays of several ensembles of one trainer may be joined along the first axis before. `modules` are those of a
+    user's own that may be needed: a file in the store could name any, and only those of the trainer were vouched for.
+
+    >>> import numpy as np
+    >>> from jali.core.values import Column, Schema
+    >>> encoding = Encoding(Schema((Column("age"),)))
+    >>> len(restore({"coef": np.zeros((3, 1, 2)), "intercept": np.zeros((3, 2))}, encoding))
+    3
+    """
+    if "coef" in arrays:
+        return LinearEnsemble(encoding, arrays["coef"], arrays["intercept"])
+    if "architecture" in arrays:
+        return restored(arrays, encoding, modules)
+    depth = sum(name.startswith("weight") for name in arrays)
+    if not depth:
+        return None
+    weights = tuple(arrays[f"weight{layer}"] for layer in range(depth))
+    return NetworkEnsemble(encoding, weights, tuple(arrays[f"bias{layer}"] for layer in range(depth)))

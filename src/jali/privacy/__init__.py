@@ -1,0 +1,1 @@
+"""Declared mechanisms, what several private answers cost together, and a ledger for them."""

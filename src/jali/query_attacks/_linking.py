@@ -1,0 +1,81 @@
+"""Who in a register fits the quasi-identifiers of an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from jali.core.errors import JaliError
+from jali.core.explanation import Counterfactual, Regions
+from jali.core.query import Links, Oracle
+from jali.core.values import Bools, Dataset, Floats, Ints, Rng
+
+BLOCK = 1 << 24  # pairs of an answer and a person compared at once
+Sift = Callable[[Ints, Bools], Bools]  # answers (a,) and who fits each (a, R): those who are left
+
+
+def answers(name: str, oracle: Oracle, records: Dataset) -> Counterfactual:
+    """The counterfactuals that records are given."""
+    there = oracle.explanations(records.X)
+    if not isinstance(there, Counterfactual):
+        raise JaliError(f"{name} reads counterfactuals, not {type(there).__name__.lower()}s: choose such an explainer.")
+    return there
+
+
+def everybody(answer: Ints, fits: Bools) -> Bools:  # noqa: ARG001 (as others who sift)
+    """Nobody is ruled out."""
+    return fits
+
+
+def named(there: Counterfactual, about: Ints, known: Dataset, rng: Rng, sift: Sift = everybody) -> Links:
+    """One claim per answer: of those who fit all answers with its number in about (n,) and are left, one at random.
+
+    Nobody is named where there is no answer or nobody is left. sift is given the first answer with each number.
+    """
+    quasi, shown = identifying(known), there.shown(known.schema)
+    person, crowd = np.full(len(about), -1), np.zeros(len(about), dtype=np.int64)
+    numbers, size = np.unique(about[there.found]), max(1, BLOCK // max(1, len(known)))
+    for some in np.split(numbers, range(size, len(numbers), size)):
+        mine = there.found & np.isin(about, some)
+        at = np.searchsorted(some, about[mine])
+        fits = _fitting(shown.pick(mine), at, len(some), known.X, np.flatnonzero(quasi))
+        fits = sift(np.flatnonzero(mine)[np.unique(at, return_index=True)[1]], fits)
+        one, many = _drawn(fits, known, rng)
+        person[mine], crowd[mine] = one[at], many[at]
+    rows = np.where(quasi & (person >= 0)[:, None], known.X[person], there.rows)
+    return Links(np.divide(1.0, crowd, out=np.zeros(len(crowd)), where=crowd > 0), person, crowd, rows)
+
+
+def identifying(known: Dataset) -> Bools:
+    """Which columns (D,) are quasi-identifiers."""
+    return np.array([c.role == "quasi" for c in known.schema.columns])
+
+
+def _fitting(shown: Regions, at: Ints, count: int, people: Floats, quasi: Ints) -> Bools:
+    """Who (count, R) fits every answer with each number."""
+    out = np.ones((count, len(people)), dtype=bool)
+    for number, fits in zip(at, shown.covers(people, quasi), strict=True):
+        out[number] &= fits
+    return out
+
+
+def _drawn(fits: Bools, known: Dataset, rng: Rng) -> tuple[Ints, Ints]:
+    """One row (n,) of one of the people who fit (n, R), at random, -1 for nobody; and how many people fit."""
+    if known.groups is not None:
+        fits = _first(fits, known.groups)
+    count = fits.sum(axis=1)
+    nth = np.floor(rng.random(len(fits)) * count)
+    at: Ints = (np.cumsum(fits, axis=1) > nth[:, None]).argmax(axis=1)
+    return np.where(count > 0, at, -1), count
+
+
+def _first(fits: Bools, groups: Ints) -> Bools:
+    """Of the rows that fit (n, R) the first of each group (R,)."""
+    order = np.argsort(groups, kind="stable")
+    starts = np.flatnonzero(np.r_[True, np.diff(groups[order]) > 0])
+    before = np.cumsum(fits[:, order], axis=1, dtype=np.int64)
+    mine = np.repeat(before[:, starts] - fits[:, order[starts]], np.diff(np.r_[starts, len(order)]), axis=1)
+    out = np.empty_like(fits)
+    out[:, order] = fits[:, order] & (before - mine == 1)
+    return out

@@ -1,0 +1,60 @@
+"""Labels that hold under factors, for an adversary without statistics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from jali.core.errors import JaliError
+from jali.core.explanation import categories
+from jali.core.protocols import Trainer
+from jali.core.query import Claims, Oracle, Shows
+from jali.core.values import Dataset, Floats, Ints, Rng
+from jali.query_attacks._perturb import checked, multiplicative, robustness
+from jali.query_attacks._shadow import FOREST, Ask, calibrated, mimics
+
+
+@dataclass(frozen=True)
+class ALOA:
+    """As label_only, but every number of a copy is multiplied by 1 - u or 1 + u, u uniform in [low, high].
+
+    This needs no statistics of the data, only what its columns are. Categories stay as they are, because a factor on
+    one-hot columns changes none either. A zero never moves, and a column that is constant moves as any other, for the
+    adversary cannot know; a record without any number but zero keeps its label for certain, whoever it is.
+
+    Agnostic label-only attack of Naretto, Monreale and Giannotti, Evaluating the Privacy Exposure of Interpretable
+    Global and Local Explainers, 2024; reference and score as in label_only.
+
+    >>> import numpy as np
+    >>> from jali.core.values import Column, Schema
+    >>> rows = Dataset(np.linspace(0, 2, 40)[:, None], np.zeros(40, int), Schema((Column("x"),)))
+    >>> oracle = Oracle(rows.schema, lambda X: np.hstack([1 - X, X - 1]), shows="label")
+    >>> ALOA(perturbations=50).run(oracle, rows, rows.rows([0, 21]), np.random.default_rng(0)).score.argmax()
+    np.int64(0)
+    """
+
+    reference: Literal["predicted", "true", "as_released"] = "predicted"
+    perturbations: int = 1000
+    low: float = 0.1
+    high: float = 0.5
+    shadow: Trainer = FOREST
+    shows: ClassVar[Shows] = "label"
+    links: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        checked("aloa", self.perturbations)
+        if not 0 <= self.low <= self.high:
+            raise JaliError(f"aloa: low and high must be 0 or more and in order, not {self.low} and {self.high}.")
+
+    def run(self, oracle: Oracle, known: Dataset, records: Dataset, rng: Rng) -> Claims:
+        """One claim per record."""
+        schema = records.schema
+        if len(categories(schema)) == len(schema.columns):
+            raise JaliError("aloa multiplies numbers, and all columns are categories: choose label_only.")
+        shadow = mimics("aloa", self.shadow, oracle, known, 1, rng)
+        moves = multiplicative(schema, self.perturbations, self.low, self.high, rng)
+
+        def held(ask: Ask, X: Floats, wanted: Ints) -> Floats:
+            return robustness(ask, X, wanted, moves, schema)
+
+        return calibrated(held, shadow, oracle, records, self.reference)

@@ -1,0 +1,43 @@
+"""Explanation linkage."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from jali.core.query import Links, Oracle, Shows
+from jali.core.values import Dataset, Rng
+from jali.query_attacks._linking import answers, named
+
+
+@dataclass(frozen=True)
+class Linkage:
+    """Who in a public register fits the quasi-identifiers of a counterfactual, and so may be the person it shows.
+
+    A counterfactual that is somebody's record carries that person's values. Everybody in the register within the
+    stated quasi-identifiers is a candidate; one of the k is named at random, with confidence 1 / k, and said to have
+    the private values that stand in the answer. Where a private value is given as an interval or a set, the one nearest
+    to the record is claimed. Each answer is judged alone.
+
+    Goethals, Sörensen and Martens, The Privacy Issue of Counterfactual Explanations, 2022.
+
+    >>> from jali.core.values import Column, Schema
+    >>> from jali.core.explanation import Counterfactual
+    >>> schema = Schema((Column("age", role="quasi"), Column("income")))
+    >>> oracle = Oracle(schema, np.asarray, lambda X: Counterfactual(np.array([[40.0, 9.0]]), np.array([True])))
+    >>> people = Dataset(np.array([[30.0, 0.0], [40.0, 0.0]]), [0, 0], schema)
+    >>> asked = Dataset(np.array([[35.0, 3.0]]), [0], schema)
+    >>> claims = Linkage().run(oracle, people, asked, np.random.default_rng(0))
+    >>> claims.person, claims.crowd, claims.rows
+    (array([1]), array([1]), array([[40.,  9.]]))
+    """
+
+    shows: ClassVar[Shows] = "explanation"
+    links: ClassVar[bool] = True
+
+    def run(self, oracle: Oracle, known: Dataset, records: Dataset, rng: Rng) -> Links:
+        """Name one person per answer."""
+        there = answers("linkage", oracle, records)
+        return named(there, np.arange(len(there.rows)), known, rng)

@@ -1,0 +1,105 @@
+"""Shadow models and a model of what tells their own rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from jali.core.errors import JaliError
+from jali.core.protocols import Model, Trainer
+from jali.core.query import Claims, Oracle, Shows
+from jali.core.values import Bools, Column, Dataset, Floats, Ints, Rng, Schema
+from jali.models.sklearn import Sklearn
+from jali.query_attacks._shadow import ATTACK, FOREST, SHADOW, Mimics, mimics
+
+SMOOTH = Sklearn("sklearn.ensemble:RandomForestClassifier", "n_estimators=50, min_samples_leaf=20")
+
+
+@dataclass(frozen=True)
+class ShokriMIA:
+    """Attack models, one per predicted class, that learn from shadow models what members' probabilities look like.
+
+    Each shadow model is trained on half of the known rows, with the oracle's labels; then its probability vectors
+    (N, C) of both halves are the attack models' training set, with as many rows IN as OUT for each class predicted.
+    score = p(IN) - p(OUT) of the attack model of the class that the oracle predicts, above 0 for a claim of membership,
+    and 0 for a class in which the shadow models had no row IN or none OUT.
+
+    Shokri et al., Membership Inference Attacks against Machine Learning Models, S&P 2017, as in Naretto, Monreale and
+    Giannotti, 2024.
+
+    >>> from jali.core.values import Schema
+    >>> rows = Dataset(np.linspace(-1, 1, 40)[:, None], np.zeros(40, int), Schema((Column("x"),)))
+    >>> oracle = Oracle(rows.schema, lambda X: np.hstack([-X, X]))
+    >>> ShokriMIA(shadows=2).run(oracle, rows, rows, np.random.default_rng(0)).score.shape
+    (40,)
+    """
+
+    shadow: Trainer = FOREST
+    attack: Trainer = SMOOTH
+    shadows: int = 6
+    shows: ClassVar[Shows] = "probabilities"
+    links: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        if self.shadows < 1:
+            raise JaliError(f"shokri_mia: shadows must be at least 1, not {self.shadows}.")
+
+    def run(self, oracle: Oracle, known: Dataset, records: Dataset, rng: Rng) -> Claims:
+        """One claim per record."""
+        seen = oracle.probabilities(records.X)
+        shadow = mimics("shokri_mia", self.shadow, oracle, known, self.shadows, rng)
+        vectors, inside = _lessons(shadow)
+        score, told, learnt = np.zeros(len(seen)), seen.argmax(axis=1), vectors.argmax(axis=1)
+        right: list[Bools] = []
+        for number in range(seen.shape[1]):
+            mine, rows = told == number, _balanced(np.flatnonzero(learnt == number), inside, rng)
+            if mine.any() and len(rows):
+                model = _taught(self.attack, vectors[rows], inside[rows], rng)
+                score[mine] = _confidence(model, seen[mine])
+                right.append(_tried(self.attack, vectors[rows], inside[rows], rng))
+        facts = {SHADOW: shadow.accuracy()}
+        if any(map(len, right)):
+            facts[ATTACK] = float(np.concatenate(right).mean())
+        return Claims(score, facts)
+
+
+def _lessons(shadow: Mimics) -> tuple[Floats, Bools]:
+    """Probabilities (N M, C) of the known rows under every shadow model, and which of them trained it (N M,)."""
+    scores = np.concatenate([shadow.models[m].logits(shadow.rows.X) for m in range(len(shadow.models))])
+    return _softmax(scores), shadow.member.T.reshape(-1)
+
+
+def _balanced(rows: Ints, inside: Bools, rng: Rng) -> Ints:
+    """As many of the rows inside as outside, at random."""
+    within, out = rng.permutation(rows[inside[rows]]), rng.permutation(rows[~inside[rows]])
+    few = min(len(within), len(out))
+    return np.concatenate([within[:few], out[:few]])
+
+
+def _taught(attack: Trainer, vectors: Floats, inside: Bools, rng: Rng) -> Model:
+    """The attack model of one class."""
+    schema = Schema(tuple(Column(f"p{c}", low=0.0, high=1.0) for c in range(vectors.shape[1])), ("OUT", "IN"))
+    everybody = np.ones((len(vectors), 1), dtype=bool)
+    return attack.fit(Dataset(vectors, inside.astype(np.int64), schema), everybody, [rng])[0]
+
+
+def _tried(attack: Trainer, vectors: Floats, inside: Bools, rng: Rng) -> Bools:
+    """Which of a fifth of the lessons an attack model gets right that learnt from the others."""
+    kept = rng.permutation(len(inside)) % 5 == 0
+    if len(np.unique(inside[~kept])) < 2 or not kept.any():
+        return np.zeros(0, dtype=bool)
+    model = _taught(attack, vectors[~kept], inside[~kept], rng)
+    return np.asarray((_confidence(model, vectors[kept]) > 0) == inside[kept])
+
+
+def _confidence(model: Model, vectors: Floats) -> Floats:
+    """p(IN) - p(OUT) (n,)."""
+    p = _softmax(model.logits(vectors))
+    return np.asarray(p[:, 1] - p[:, 0])
+
+
+def _softmax(scores: Floats) -> Floats:
+    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return np.asarray(powers / powers.sum(axis=1, keepdims=True))

@@ -1,0 +1,111 @@
+"""A set of local surrogates, attacked together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from jali.core.errors import JaliError
+from jali.core.explanation import Surrogate
+from jali.core.protocols import Model
+from jali.core.query import Claims, Inquiry, Oracle, Shows
+from jali.core.values import Bools, Dataset, Floats, Rng
+from jali.query_attacks._representatives import elbow, representatives
+from jali.query_attacks.shokri_mia import ShokriMIA
+
+
+@dataclass(frozen=True)
+class Vote:
+    """One attack on each local surrogate; those that are surest of a record vote on it.
+
+    Explanations are asked for some of the records: k-means clusters, `each` records per quarter of a cluster. A claim
+    of an attack is c = its score, IN above 0, and d = |c| is how sure it is. Of the attacks on K surrogates, those vote
+
+    - with `confidence`, for which d >= mean(d) + sd(d), over the K attacks (sd with divisor K);
+    - with `threshold`, for which d > the elbow of the K sorted values, the point farthest from their chord.
+
+    Where this leaves none, the largest d votes, and all that are as large. Most votes decide, and a tie is OUT:
+    score = share of votes IN - 1/2, above 0 for a claim of membership; among equal shares the mean tanh(c) of the
+    voters orders the records, by less than any vote. A surrogate that gives all known rows one label cannot be attacked
+    and does not vote.
+
+    Naretto, Monreale and Giannotti, 2024: `confidence` for shokri_mia, `threshold` for attacks on labels; what they
+    leave open (nobody chosen, ties, > or >= the elbow) is settled as above.
+
+    >>> _votes(np.array([[0.1, -0.2], [0.9, 0.2], [-0.2, -0.9]]), "confidence").round(2)
+    array([ 0.49, -0.55])
+    """
+
+    inquiry: Inquiry = field(default_factory=ShokriMIA)
+    select: Literal["confidence", "threshold"] = "confidence"
+    each: int = 3
+    shows: ClassVar[Shows] = "explanation"
+    links: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        if self.each < 1:
+            raise JaliError(f"vote: each must be at least 1, not {self.each}.")
+
+    def run(self, oracle: Oracle, known: Dataset, records: Dataset, rng: Rng) -> Claims:
+        """One claim per record."""
+        models = _surrogates(oracle, representatives("vote", records, self.each))
+        made = [self._alone(model, oracle, known, records, rng) for model in models]
+        claims = [c for c in made if c is not None]
+        if not claims:
+            raise JaliError(
+                f"vote: each of {len(models)} local surrogates gives all rows that the adversary knows one label: "
+                "choose knowledge closer to the data, such as noise."
+            )
+        facts = _mean_facts(claims)
+        facts |= {"surrogates": float(len(models)), "voters": float(len(claims))}
+        return Claims(_votes(np.stack([c.score for c in claims]), self.select), facts)
+
+    def _alone(self, model: Model, oracle: Oracle, known: Dataset, records: Dataset, rng: Rng) -> Claims | None:
+        """The attack on one surrogate; None where it gives all known rows one label."""
+        local = Oracle(oracle.schema, model.logits, shows=oracle.shows)
+        if len(np.unique(local.labels(known.X))) < 2:
+            return None
+        claims = self.inquiry.run(local, known, records, rng)
+        oracle.queries += local.queries
+        if not isinstance(claims, Claims):
+            raise JaliError("vote needs an attack that claims membership, such as shokri_mia, label_only or aloa.")
+        return claims
+
+
+def _surrogates(oracle: Oracle, X: Floats) -> list[Model]:
+    """The models that explain some rows."""
+    there = oracle.explanations(X)
+    if not isinstance(there, Surrogate):
+        raise JaliError(f"vote attacks surrogates, not {type(there).__name__.lower()}s: choose such an explainer.")
+    if not there.found.any():
+        raise JaliError(f"vote: none of {len(X)} records has a local surrogate.")
+    return [there.models[k] for k in np.unique(there.which[there.found])]
+
+
+def _votes(scores: Floats, select: Literal["confidence", "threshold"]) -> Floats:
+    """Votes for IN (n,) from scores (K, n), less a half."""
+    sure = np.abs(scores)
+    chosen = _confident(sure) if select == "confidence" else _beyond_elbow(sure)
+    chosen |= ~chosen.any(axis=0) & (sure == sure.max(axis=0))
+    count = chosen.sum(axis=0)
+    share = (chosen & (scores > 0)).sum(axis=0) / count
+    order = (chosen * np.tanh(scores)).sum(axis=0) / count
+    # Two shares of at most K votes differ by 1 / K^2 or more; the order takes less, and never lifts a tie above 0.
+    return np.asarray(share - 0.5 + (order - 1.0) / (4.0 * len(scores) ** 2))
+
+
+def _confident(sure: Floats) -> Bools:
+    return np.asarray(sure >= sure.mean(axis=0) + sure.std(axis=0))
+
+
+def _beyond_elbow(sure: Floats) -> Bools:
+    ranked = np.sort(sure, axis=0)
+    return np.asarray(sure > np.take_along_axis(ranked, elbow(ranked)[None], axis=0))
+
+
+def _mean_facts(claims: list[Claims]) -> dict[str, float]:
+    """What is known of the attacks, on average over those that tell it."""
+    names = dict.fromkeys(name for c in claims for name in c.facts)
+    return {name: float(np.mean([c.facts[name] for c in claims if name in c.facts])) for name in names}

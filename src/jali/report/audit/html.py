@@ -1,0 +1,114 @@
+"""One self-contained HTML page: opens offline, asks the network for nothing, needs no script."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from markupsafe import Markup
+
+from jali import toml
+from jali.report import curves, figures, resolution, views, words
+from jali.report.audit import answers, headline, linking
+from jali.report.templates import environment
+from jali.results import Results, Row
+
+SECTIONS = (
+    ("adds", "What the explanation adds"),
+    ("curves", "Trade-off curves"),
+    ("attacks", "Attacks and channels"),
+    ("asked", "Attacks that ask"),
+    ("exposed", "Most exposed records"),
+    ("answers", answers.TITLE),
+    ("groups", "Exposure by subgroup"),
+    ("sanity", "Sanity suite"),
+    ("threats", "Threat models"),
+    ("untested", "What was not tested"),
+    ("quality", "Model and explanations"),
+    ("repeat", "How to repeat it"),
+)
+PAIRED = ("auc", "tpr@0.01")
+
+
+def render(results: Results) -> str:
+    """The report as one HTML document.
+
+    >>> render(Results(title="Loans")).startswith("<!doctype html>")
+    True
+    """
+    raw, results = results, words.cleaned(results)
+    return (
+        environment()
+        .get_template("page.html.j2")
+        .render(
+            results=results,
+            sections=sections(results),
+            titles=dict(SECTIONS),
+            headline=headline.headline(results),
+            invalid=headline.invalid(results),
+            config=toml.dumps(raw.config),
+            card=_card(results),
+            columns=_columns(results),
+            **_evidence(results),
+        )
+    )
+
+
+def sections(results: Results) -> list[tuple[str, str]]:
+    """Names and titles of the sections; attacks that ask and answers have one where there were any."""
+    there = {"asked": bool(views.asked(results)), "answers": bool(results.told)}
+    return [(name, title) for name, title in SECTIONS if there.get(name, True)]
+
+
+def _evidence(results: Results) -> dict[str, Any]:
+    """Tables and figures by the names the templates know them under."""
+    return {
+        "attacks": views.attacks(results),
+        "contrasts": views.contrasts(results),
+        "measures": [block for block in views.measures(results) if block.title != views.ASKED],
+        "asked": views.asked(results),
+        "not_used": any(resolution.unused(r) for r in results.find(kind="contrast")),
+        "told": linking.sentences(results),
+        "captions": linking.CAPTIONS,
+        "subgroups": _subgroups(results),
+        "paired": _paired(results),
+        "targets": views.targets(results),
+        "panels": curves.panels(results.curves),
+        "strokes": curves.legend(results.curves),
+    }
+
+
+def _paired(results: Results) -> list[tuple[str, Markup]]:
+    """One figure per metric, one band per explanation (and attack, where there is more than one)."""
+    rows = [r for r in results.rows if r.kind == "contrast" and not r.group]
+    several = len({r.attack for r in rows}) > 1
+    drawn = []
+    for place, metric in enumerate(PAIRED):
+        bands: dict[str, list[Row]] = {}
+        for row in (r for r in rows if r.metric == metric):
+            bands.setdefault(f"{row.explainer} · {row.attack}" if several else row.explainer, []).append(row)
+        if any(r.value is not None for band in bands.values() for r in band):
+            figure = figures.differences(f"difference-{place}", list(bands.items()), metric)
+            drawn.append((words.metric_name(metric), figure))
+    return drawn
+
+
+def _subgroups(results: Results) -> list[tuple[str, list[Row], Markup]]:
+    found = views.subgroups(results)
+    return [
+        (title, rows, figures.exposure(f"groups-{k}", rows, views.overall(results, rows[0])))
+        for k, (title, rows) in enumerate(found)
+    ]
+
+
+def _card(results: Results) -> list[tuple[str, str]]:
+    """The first facts that are short enough to stand beside the headline."""
+    short = [pair for pair in views.pairs(results.facts) if len(pair[1]) <= 24 and len(pair[0]) <= 24]
+    return short[:6]
+
+
+def _columns(results: Results) -> dict[str, list[str]]:
+    """Heads of the two tables whose columns the results decide."""
+    return {
+        "threats": list(dict.fromkeys(key for threat in results.threats for key in threat)),
+        "exposed": list(dict.fromkeys(key for record in results.exposed for key in record.values)),
+    }

@@ -1,0 +1,163 @@
+"""Results for a terminal and a notebook: a table, the same without colours, and a few sentences."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+
+from rich import box
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from jali.report import resolution, views, words
+from jali.report.audit import answers, headline
+from jali.results import Results, Row
+
+METRICS = {"auc": "AUC", "tpr@0.01": "TPR at 1 %", "tpr@0.001": "TPR at 0.1 %"}
+
+INQUIRED = {
+    "crowd": "people who fit",
+    "singled_out": "one fits alone",
+    "reidentified": "right person",
+    "disclosed": "rest known",
+    "imputed": "guessed without",
+    "base_rate": "base rate",
+    "precision": "precision",
+    "recall": "recall",
+    "auc": "AUC",
+}
+
+HEADS = (views.FOUND, views.MEMBERS)
+
+
+def summary(results: Results) -> str:
+    """A few plain sentences.
+
+    >>> summary(Results())
+    'No attack gave a number that this audit can resolve. No explanation was attacked beside a prediction, so nothing is said about what explanations add.'
+    """  # noqa: E501
+    results = words.cleaned(results)
+    broken = headline.invalid(results)
+    if broken:
+        return f"{broken} No statement about leakage can be made from it."
+    page = headline.headline(results)
+    return " ".join([page.lead, *page.additions, *headline.unchecked(results)])
+
+
+def table(results: Results) -> Table:
+    """Joint attacks, the strongest on single signals and paired differences; user text is never read as markup."""
+    results = words.cleaned(results)
+    title = results.title or "jali audit"
+    out = Table(title=Text(title if results.valid else f"INVALID AUDIT: {title}", style="bold"), box=box.SIMPLE_HEAD)
+    caption = "\n".join(filter(None, [_left_out(results), _reasons(results), _not_used(results)]))
+    out.caption = Text(caption, style="dim") if caption else None
+    out.add_column("attacker sees: attack", overflow="fold")
+    for metric in METRICS:
+        out.add_column(METRICS[metric], justify="right", no_wrap=True)
+    for explainer, lines in _lines(results).items():
+        out.add_row(Text(explainer, style="bold"), *[""] * len(METRICS))
+        for label, line in lines:
+            out.add_row(Padding(Text(label), (0, 0, 0, 2)), *(_cell(line.cells.get(m)) for m in METRICS))
+        out.add_section()
+    return out
+
+
+def tables(results: Results) -> list[Table]:
+    """Attacks on signals, where there are any or nothing else, attacks that ask, and what people are told."""
+    shown = words.cleaned(results)
+    asked = [_asked(block) for block in views.asked(shown) if block.title in HEADS]
+    signals = [] if asked and not results.find(kind="attack") else [table(results)]
+    return signals + asked + ([answers.table(shown.told)] if shown.told else [])
+
+
+def _asked(block: views.Block) -> Table:
+    out = Table(title=Text(f"{views.ASKED}: {block.title.lower()}", style="bold"), box=box.SIMPLE_HEAD)
+    out.add_column("asked: attack, knowledge", overflow="fold")
+    metrics = [metric for metric in INQUIRED if metric in block.metrics]
+    for metric in metrics:
+        out.add_column(INQUIRED[metric], justify="right")
+    for line in block.lines:
+        label = f"{line.head.explainer or 'the model'}: {line.head.attack}, {line.head.group}"
+        out.add_row(Text(label), *(_cell(line.cells.get(m)) for m in metrics))
+    rows = [row for line in block.lines for row in line.cells.values()]
+    reasons = dict.fromkeys(r.reason.rstrip(".") for r in rows if r.metric in metrics and r.value is None and r.reason)
+    out.caption = Text(f"n/r: not resolvable ({'; '.join(reasons)})", style="dim") if reasons else None
+    return out
+
+
+def plain(results: Results) -> str:
+    """The tables as plain text, without colours, for files and logs."""
+    buffer = io.StringIO()
+    options = {"width": 120, "color_system": None, "force_terminal": False, "force_jupyter": False}
+    console = Console(file=buffer, _environ={}, **options)  # type: ignore[arg-type]
+    for one in tables(results):
+        console.print(one)
+    return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines())
+
+
+def _lines(results: Results) -> dict[str, list[tuple[str, views.Line]]]:
+    """Attacks, then differences, by explainer; above each difference both of its sides, on the same people."""
+    found: dict[str, list[views.Line]] = {}
+    for block in [*views.attacks(results), *views.contrasts(results)]:
+        for line in (x for x in block.shown if METRICS.keys() & x.cells.keys() and not x.head.group):
+            mine = found.setdefault(line.head.explainer or block.name.lower(), [])
+            for side in views.sides(results, line) if line.head.kind == "contrast" else ():
+                # A side that repeats an attack on everybody it could be made of takes that line's place.
+                twins = [x for x in mine if _same_numbers(x, side)]
+                mine[:] = [x for x in mine if x not in twins] + [side]
+            mine.append(line)
+    return {title: [(_label(line, lines), line) for line in lines] for title, lines in found.items()}
+
+
+def _same_numbers(a: views.Line, b: views.Line) -> bool:
+    """Whether two lines tell the same of the same attack, as far as is shown."""
+    if (a.head.channel, a.head.attack, a.head.signal) != (b.head.channel, b.head.attack, b.head.signal):
+        return False
+    shown = [{m: (words.value_of(r), words.span_of(r)) for m, r in x.cells.items() if m in METRICS} for x in (a, b)]
+    return shown[0] == shown[1]
+
+
+def _label(line: views.Line, lines: Sequence[views.Line]) -> str:
+    row = line.head
+    several = len({x.head.attack for x in lines if x.head.kind == "contrast"}) > 1
+    named = f": {row.attack}" if several else ""
+    if row.kind == "contrast":
+        return f"adds over {row.against}{named}" + (f" ({line.left_out})" if line.left_out else "")
+    if row.channel == row.against:
+        return f"{row.channel} alone, same people{named}"
+    twins = [x for x in lines if (x.head.kind, x.head.channel, x.head.attack) == (row.kind, row.channel, row.attack)]
+    single = row.signal and "joint" not in row.attack and " + " not in row.signal
+    return f"{row.channel}: {row.attack}" + (f" on {row.signal}" if single or len(twins) > 1 else "")
+
+
+def _left_out(results: Results) -> str:
+    folded = sum(len(block.folded) for block in views.attacks(results))
+    single = sum(len(block.lines) for block in views.targets(results))
+    parts = [
+        f"{folded} other attacks on single signals (per channel, the strongest at 1 % FPR is shown)" if folded else "",
+        f"{single} lines on single target models" if single else "",
+    ]
+    return "only in the report: " + "; ".join(p for p in parts if p) if folded or single else ""
+
+
+def _reasons(results: Results) -> str:
+    shown = [r for r in results.rows if r.metric in METRICS and r.kind in ("attack", "contrast") and not r.group]
+    found = dict.fromkeys((r.reason or "no reason recorded").rstrip(".") for r in shown if r.value is None)
+    return "n/r: not resolvable (" + "; ".join(found) + ")" if found else ""
+
+
+def _not_used(results: Results) -> str:
+    there = any(resolution.unused(r) for r in results.find(kind="contrast") if r.metric in METRICS)
+    return f"{words.NOT_USED}: {words.WHY_NOT_USED[0].lower()}{words.WHY_NOT_USED[1:].rstrip('.')}" if there else ""
+
+
+def _cell(row: Row | None) -> Text:
+    """Value over interval; what cannot be resolved is dimmed and explained under the table."""
+    if row is None:
+        return Text("")
+    if row.value is None:
+        return Text("n/r", style="dim")
+    span = words.span_of(row)
+    return Text.assemble(words.value_of(row), (f"\n{span}" if span else "", "dim"))

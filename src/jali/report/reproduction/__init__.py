@@ -1,0 +1,1 @@
+"""The page of a reproduction: published claims beside ours, with figures."""

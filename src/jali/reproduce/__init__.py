@@ -1,0 +1,1 @@
+"""A paper's experiments run again: its claims, our numbers, and a verdict on each."""

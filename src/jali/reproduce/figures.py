@@ -1,0 +1,145 @@
+"""From guesses to what a paper's figures show: ROC curves, distances, accuracy by threshold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from jali.audit.scoring import curve
+from jali.core.values import Estimate, Floats, Guesses
+from jali.reproduce.findings import Ran, number, word
+from jali.reproduce.schema import Comparison, Contest, Figure, Paper, Trade, group, place
+from jali.results import Drawing, Ranked, Series
+from jali.stats.ranks import ranking
+
+BINS, GRID = 40, np.linspace(0, 1, 101)
+
+
+def drawings(paper: Paper, ran: dict[str, Ran]) -> Iterator[Drawing]:
+    """One drawing per panel that the studies at hand can fill."""
+    for trade in paper.trades:
+        for metric in trade.upwards:
+            yield _traded(trade, metric, ran, paper)
+    for contest in paper.contests:
+        yield from _contested(contest, ran, paper)
+    yield from _figures(paper.figures, ran)
+    for comparison in paper.comparisons:
+        yield from _compared(comparison, ran)
+
+
+def _traded(trade: Trade, metric: str, ran: dict[str, Ran], paper: Paper) -> Drawing:
+    """One metric against another, a line of points per defence; points that cannot be told are left out."""
+    series = []
+    for label, points in trade.lines.items():
+        found = [(note, *_both(text, trade.across, metric, ran, paper)) for note, text in points.items()]
+        told = [(note, x, y) for note, x, y in found if x.value is not None and y.value is not None]
+        series.append(
+            Series(
+                label=label,
+                x=[float(x.value or 0.0) for _, x, _ in told],
+                y=[float(y.value or 0.0) for _, _, y in told],
+                spread=[(*_halves(x), *_halves(y)) for _, x, y in told],
+                notes=[note for note, _, _ in told],
+            )
+        )
+    axes = (word(trade.across), word(metric))
+    title = f"{axes[1][:1].upper()}{axes[1][1:]} against {axes[0]}"
+    return Drawing(figure=trade.figure, title=title, kind="trade", series=series, axes=axes)
+
+
+def _contested(contest: Contest, ran: dict[str, Ran], paper: Paper) -> Iterator[Drawing]:
+    """Ranks over the settings in which every method has a number; nothing where that are fewer than two."""
+    values = np.array([[_value(p, contest.metric, ran, paper) for p in places] for places in contest.methods.values()])
+    there = np.isfinite(values).all(axis=0)
+    if there.sum() < 2:
+        return
+    found = ranking(list(contest.methods), values[:, there].T)
+    told = Ranked(
+        names=found.names,
+        rank=tuple(found.rank.tolist()),
+        distance=found.distance,
+        statistic=found.statistic,
+        p=found.p,
+        settings=found.settings,
+    )
+    title = f"Ranks by {word(contest.metric)}"
+    yield Drawing(figure=contest.figure, title=title, kind="ranks", ranked=told)
+
+
+def _value(text: str, metric: str, ran: dict[str, Ran], paper: Paper) -> float:
+    """The number at a place; not a number where there is none."""
+    study, attempt = place(text)
+    found = number(ran[study], attempt, metric, paper).value if study in ran else None
+    return np.nan if found is None else found
+
+
+def _both(text: str, across: str, up: str, ran: dict[str, Ran], paper: Paper) -> tuple[Estimate, Estimate]:
+    study, attempt = place(text)
+    if study not in ran:
+        return Estimate(None), Estimate(None)
+    found = ran[study]
+    return number(found, attempt, across, paper, group(text)), number(found, attempt, up, paper, group(text))
+
+
+def _halves(e: Estimate) -> tuple[float, float]:
+    """How far an interval reaches below and above its value."""
+    value = float(e.value or 0.0)
+    return value - float(value if e.low is None else e.low), float(value if e.high is None else e.high) - value
+
+
+def _figures(figures: Iterable[Figure], ran: dict[str, Ran]) -> Iterator[Drawing]:
+    for figure in figures:
+        for study, title in figure.panels.items():
+            some = ran[study].guesses if study in ran else {}
+            shown = {t: some[t] for t in figure.trials if t in some}
+            if shown:
+                yield _panel(figure, title, shown)
+
+
+def _compared(comparison: Comparison, ran: dict[str, Ran]) -> Iterator[Drawing]:
+    for title, lines in comparison.panels.items():
+        found = {label: ran[s].guesses.get(t) for label, (s, t) in _places(lines) if s in ran}
+        curves = [curve(label, "", g) for label, g in found.items() if g is not None]
+        if curves:
+            yield Drawing(figure=comparison.figure, title=title, kind="roc", curves=curves)
+
+
+def _places(lines: dict[str, str]) -> Iterator[tuple[str, tuple[str, str]]]:
+    return ((label, place(text)) for label, text in lines.items())
+
+
+def _panel(figure: Figure, title: str, shown: dict[str, Guesses]) -> Drawing:
+    if figure.kind == "roc":
+        curves = [curve(t, "", g) for t, g in shown.items()]
+        return Drawing(figure=figure.figure, title=title, kind="roc", curves=curves)
+    if figure.kind == "distances":
+        series = [s for t, g in shown.items() for s in _densities(t, g)]
+    else:
+        series = [_by_threshold(t, g) for t, g in shown.items()]
+    return Drawing(figure=figure.figure, title=title, kind=figure.kind, series=series)
+
+
+def _densities(name: str, guesses: Guesses) -> list[Series]:
+    """Histograms of the score of members and of the others, all targets together, without the outermost 0.1 %."""
+    ends = np.quantile(guesses.score, [0.001, 0.999])
+    edges = np.linspace(ends[0], max(ends[1], ends[0] + 1e-9), BINS + 1)
+    out = []
+    for label, side in (("members", guesses.truth), ("non-members", ~guesses.truth)):
+        density = np.histogram(guesses.score[side], bins=edges, density=True)[0]
+        out.append(Series(label=f"{name}: {label}", x=edges.tolist(), y=np.nan_to_num(density).tolist()))
+    return out
+
+
+def _by_threshold(name: str, guesses: Guesses) -> Series:
+    """Balanced accuracy, averaged over targets, of calling members all above each quantile of a target's scores."""
+    units = [guesses.pick(guesses.unit == u) for u in np.unique(guesses.unit)]
+    mean = np.mean([_accuracies(u) for u in units if 0 < u.truth.sum() < len(u.truth)], axis=0)
+    return Series(label=name, x=GRID.tolist(), y=np.atleast_1d(mean).tolist())
+
+
+def _accuracies(unit: Guesses) -> Floats:
+    cuts = np.quantile(unit.score, GRID)
+    inside, outside = np.sort(unit.score[unit.truth]), np.sort(unit.score[~unit.truth])
+    missed, cleared = (np.searchsorted(side, cuts) / len(side) for side in (inside, outside))
+    return np.asarray((1 - missed + cleared) / 2)

@@ -1,0 +1,353 @@
+"""From a paper's claims and what its studies left to findings, each with its verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, Literal
+
+import numpy as np
+
+from jali.audit.attack_runs import Inquest
+from jali.audit.experiment import Collected
+from jali.audit.query_rows import claimed, fact, told
+from jali.audit.query_rows import row as row_of
+from jali.audit.scoring import Trial, paired
+from jali.audit.summary import difference, sensitive
+from jali.audit.worker import JUDGE, stream
+from jali.core import registry
+from jali.core.errors import JaliError
+from jali.core.values import Estimate, Floats, Guesses, Rng
+from jali.reproduce.schema import CHANCE, MODEL, NOTHING, SCALES, Attempt, Paper, Scale, Sentence, Table, group, place
+from jali.reproduce.verdicts import of_bound, of_count, of_order, of_sameness, of_value
+from jali.results import Finding, Reproduction, Row, Study, Verdict
+from jali.stats import released, roc
+from jali.stats.intervals import apart, contrast, each_target, estimate
+from jali.stats.student import two_sample
+
+NAMES = {
+    "auc": "AUC",
+    "f1": "F1",
+    "ncp": "NCP",
+    "answered": "share of records answered",
+}
+EXPLAINED = frozenset({"attribution", "counterfactual"})
+DELTA = "Δ "
+MANY = 10**6  # models whose mean is known exactly
+SAID, EXPECTED = "Sentences", "Sentences of ours"
+TESTED = "t test of"
+DUE = "not in the run that is judged again: a new run is due"
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What a study left: its record, guesses by attempt, and why an attempt could not be made.
+
+    facts: what attempts that ask tell besides, by attempt and name, one number per target (T,). found: the evidence,
+    where models were trained.
+    """
+
+    study: Study
+    guesses: dict[str, Guesses] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)
+    seed: int = 0
+    facts: dict[str, dict[str, Floats]] = field(default_factory=dict)
+    found: Collected | None = None
+
+    def why(self, trial: str) -> str:
+        """Why there are no guesses."""
+        return self.study.skipped or self.failed.get(trial, "")
+
+    @property
+    def rng(self) -> Rng:
+        """The stream of its bootstraps."""
+        return stream(self.seed, JUDGE, 2)
+
+
+def trial_of(attempt: Attempt) -> Trial:
+    """The trial an attempt describes; of an explanation it reads what needs one, of the prediction the rest."""
+    explainer, names = explainer_of(attempt), []
+    for signal in (registry.build("signal", text) for text in attempt.signals):
+        shown = explainer and signal.needs & EXPLAINED
+        names.append(f"{explainer}/{registry.spec(signal)}" if shown else registry.spec(signal))
+    channel = "explanation" if explainer else "score"
+    return Trial(registry.build("attack", attempt.attack), tuple(names), channel, explainer)
+
+
+def explainer_of(attempt: Attempt) -> str:
+    """Specification of the explainer that an attempt reads, asks or measures."""
+    return registry.spec(registry.build("explain", attempt.explain)) if attempt.explain else ""
+
+
+def inquest_of(attempt: Attempt) -> Inquest:
+    """The inquest an attempt describes."""
+    explainer = registry.build("explain", attempt.explain) if attempt.explain else None
+    attack = registry.build("inquiry", attempt.inquiry)
+    return Inquest(attack, registry.build("knowledge", attempt.knowledge), explainer)
+
+
+def findings(paper: Paper, ran: dict[str, Ran], scale: Scale) -> list[Finding]:
+    """Every claim that the studies at hand can speak of, numbers first."""
+    cells, sentences = _speakable(paper, ran)
+    numbers = [_value(c, number(ran[c.study], c.attempt, c.metric, paper), scale) for c in cells]
+    return numbers + [_sentence(s, _compared(s, ran, paper), scale) for s in sentences]
+
+
+def again(paper: Paper, kept: Reproduction) -> list[Finding]:
+    """Every claim judged again beside the numbers that an earlier run left; nothing is run.
+
+    A claim that the run did not know takes its number from another finding or from the measures of a study. Where
+    neither has it, a new run is due, and the finding says so.
+    """
+    ran = {study.name: Ran(study) for study in kept.studies}
+    known = {f.place: _remembered(f) for f in kept.findings if f.place}
+    cells, sentences = _speakable(paper, ran)
+    scale: Scale = next(s for s in SCALES if s == kept.scale)
+    numbers = [_value(c, _left(c.text, c.metric, ran, known, paper), scale) for c in cells]
+    return numbers + [_sentence(s, _difference_left(s, ran, known, paper), scale) for s in sentences]
+
+
+def _speakable(paper: Paper, ran: dict[str, Ran]) -> tuple[list[_Cell], list[Sentence]]:
+    """The numbers and the sentences of which all studies are at hand."""
+    cells = [c for c in _cells(paper) if c.study in ran]
+    return cells, [s for s in paper.sentences if all(place(p)[0] in ran for p in s.places())]
+
+
+def _remembered(finding: Finding) -> Estimate:
+    """The number of a finding, without what was said of the claim: that is said anew."""
+    whole = finding.value is not None and finding.low is not None
+    reason = "" if whole and not finding.place.startswith(TESTED) else finding.reason
+    return Estimate(finding.value, finding.low, finding.high, finding.units, reason)
+
+
+def _left(text: str, metric: str, ran: dict[str, Ran], known: dict[str, Estimate], paper: Paper) -> Estimate:
+    """The number that an earlier run left at a place."""
+    if _at(text, metric) in known:
+        return known[_at(text, metric)]
+    study, attempt = place(text)
+    ours = number(ran[study], attempt, metric, paper, group(text))
+    return ours if ours.value is not None or ran[study].study.skipped else Estimate(None, reason=DUE)
+
+
+def _difference_left(sentence: Sentence, ran: dict[str, Ran], known: dict[str, Estimate], paper: Paper) -> Estimate:
+    """The number of a sentence that an earlier run left, or the difference of two numbers from different studies."""
+    if _spoken(sentence) in known:
+        return known[_spoken(sentence)]
+    studies = [place(text)[0] for text in sentence.places()]
+    skipped = next((ran[study].study.skipped for study in studies if ran[study].study.skipped), "")
+    independent = sentence.kind in ("order", "same") and len(set(studies)) == 2
+    if skipped or not independent:  # attempts of one study are compared in pairs, which a page does not keep
+        return Estimate(None, reason=skipped or DUE)
+    sides = [_left(text, sentence.metric, ran, known, paper) for text in (sentence.more, sentence.less)]
+    return apart(*sides)
+
+
+def _at(text: str, metric: str) -> str:
+    """How a finding says of what its number is."""
+    return f"{text}: {metric}"
+
+
+@dataclass(frozen=True)
+class _Cell:
+    """One published number."""
+
+    table: Table
+    study: str
+    attempt: str
+    metric: str
+    published: float
+
+    @property
+    def text(self) -> str:
+        """The place that it speaks of."""
+        return f"{self.study} / {self.attempt}"
+
+
+def _cells(paper: Paper) -> Iterator[_Cell]:
+    for table in paper.tables:
+        for study, attempts in table.published.items():
+            for attempt, numbers in attempts.items():
+                yield from (_Cell(table, study, attempt, metric, number) for metric, number in numbers.items())
+
+
+def _value(cell: _Cell, ours: Estimate, scale: Scale) -> Finding:
+    tolerance = cell.table.tolerance[cell.metric]
+    bound: Literal["", "most", "least"] = cell.table.bound.get(cell.metric, "")
+    judge = partial(of_bound, bound=bound) if bound else of_value
+    exact = replace(ours, low=ours.value, high=ours.value) if cell.table.same else ours
+    verdict = judge(cell.published, tolerance, ours=exact)
+    return Finding(
+        quantity=f"{word(cell.metric)}, {cell.study if cell.attempt == MODEL else cell.attempt}",
+        section=cell.table.source if cell.attempt == MODEL else f"{cell.table.source}: {cell.study}",
+        source=cell.table.source,
+        kind="value",
+        published=cell.published,
+        tolerance=tolerance,
+        bound=bound,
+        place=_at(cell.text, cell.metric),
+        **_judged(verdict, ours, cell.table, scale),
+    )
+
+
+def _compared(sentence: Sentence, ran: dict[str, Ran], paper: Paper) -> Estimate:
+    compare = {"count": _counted, "test": _tested}.get(sentence.kind, _difference)
+    try:
+        return compare(sentence, ran, paper)
+    except JaliError as error:
+        return Estimate(None, reason=str(error))
+
+
+def _sentence(sentence: Sentence, ours: Estimate, scale: Scale) -> Finding:
+    verdict = {
+        "order": of_order(ours),
+        "test": of_order(ours),
+        "same": of_sameness(ours, sentence.tolerance),
+        "count": of_count(sentence.published or 0.0, ours),
+    }[sentence.kind]
+    found = Finding(
+        quantity=sentence.says,
+        section=SAID,
+        source=f"{sentence.source}; {word(sentence.metric)}",
+        kind="order" if sentence.kind == "test" else sentence.kind,
+        published=sentence.published,
+        tolerance=sentence.tolerance,
+        place=_spoken(sentence),
+        **_judged(verdict, ours, sentence, scale),
+    )
+    return found.model_copy(update={"section": EXPECTED}) if found.ours else found
+
+
+def _spoken(sentence: Sentence) -> str:
+    """Of what the number of a sentence is; the same for sentences that read one difference in two ways."""
+    if sentence.kind == "count":
+        return _at(f"count of {', '.join(sentence.among)}", sentence.metric)
+    how = f"{TESTED} " if sentence.kind == "test" else ""
+    return _at(f"{how}{sentence.more} less {sentence.less}", sentence.metric)
+
+
+def _judged(verdict: Verdict, ours: Estimate, claim: Table | Sentence, scale: Scale) -> dict[str, Any]:
+    """Our number and the verdict on it, held back where the scale is smaller than the claim needs."""
+    out = {"value": ours.value, "low": ours.low, "high": ours.high, "units": ours.units}
+    if SCALES.index(scale) < SCALES.index(claim.scale) and ours.value is not None:
+        return {**out, "verdict": "not resolvable", "reason": f"judged from --scale {claim.scale} on"}
+    return {**out, "verdict": verdict, "reason": ours.reason or claim.note}
+
+
+def number(ran: Ran, attempt: str, metric: str, paper: Paper, among: str = "") -> Estimate:
+    """A measure of the explanation or of the model where the metric is one, else a metric of the guesses."""
+    explainer = "" if attempt == MODEL else explainer_of(paper.trials[attempt])
+    for row in sorted(ran.study.measures, key=lambda r: r.explainer != explainer):
+        if (row.metric, row.group) == (metric, among) and row.explainer in (explainer, ""):
+            return Estimate(row.value, row.low, row.high, row.units, row.reason)
+    if among:
+        return Estimate(None, reason=ran.why(attempt) or f"The study has no {word(metric)} of {among!r}.")
+    if metric in ran.facts.get(attempt, {}):
+        return fact(metric, ran.facts[attempt][metric])
+    if attempt not in ran.guesses:
+        return Estimate(None, reason=ran.why(attempt) or f"The study has no {word(metric)}.")
+    try:
+        return _guessed(ran, attempt, metric, paper)
+    except JaliError as error:
+        return Estimate(None, reason=str(error))
+
+
+def asked(ran: Ran, attempt: str, inquiry: str) -> list[Row]:
+    """Everything there is to say of an attack that asked, claims of membership at its own threshold first."""
+    claims = {} if registry.build("inquiry", inquiry).links else claimed(ran.guesses[attempt], lambda: ran.rng)
+    numbers = {**claims, **told(ran.facts.get(attempt, {}))}
+    return [row_of(name, number, inquiry, attempt) for name, number in numbers.items()]
+
+
+def _guessed(ran: Ran, attempt: str, metric: str, paper: Paper) -> Estimate:
+    """A metric of the guesses, or how much more it is than that of the attempt it is held against."""
+    guesses, beside = ran.guesses[attempt], paper.trials[attempt].against
+    if metric in released.METRICS:
+        return each_target(released.METRICS[metric], guesses)
+    if not metric.startswith(DELTA):
+        return estimate(metric, guesses, ran.rng)[0]
+    if beside not in ran.guesses:
+        return Estimate(None, reason=ran.why(beside) or f"{attempt!r} is held against no other attempt.")
+    return contrast(metric.removeprefix(DELTA), *paired(guesses, ran.guesses[beside]), ran.rng)[0]
+
+
+def _difference(sentence: Sentence, ran: dict[str, Ran], paper: Paper) -> Estimate:
+    """More minus less: paired where both are attempts of one study, else of two independent ones."""
+    (study, more), (other, less), metric = place(sentence.more), place(sentence.less), sentence.metric
+    mine, theirs = (ran[s].guesses.get(t) if s in ran else None for s, t in ((study, more), (other, less)))
+    grouped = group(sentence.more) or group(sentence.less)
+    if study == other and not grouped and mine is not None and theirs is not None and not _measured(ran[study], metric):
+        return contrast(metric, *paired(mine, theirs), ran[study].rng)[0]
+    found = _matched(sentence, ran[study], paper) if study == other and study in ran else None
+    if found is not None:
+        return found
+    guesses = next((g for g in (mine, theirs) if g is not None), None)
+    return apart(*(_side(p, metric, ran, paper, guesses) for p in (sentence.more, sentence.less)))
+
+
+def _matched(sentence: Sentence, ran: Ran, paper: Paper) -> Estimate | None:
+    """More minus less of a measure of two explainers, or groups, on the same target models; None if it is none."""
+    if ran.found is None:
+        return None
+    sides = [(explainer_of(paper.trials[place(p)[1]]), group(p)) for p in (sentence.more, sentence.less)]
+    return difference(ran.found.game, ran.found.quality, sensitive(ran.found.data), sentence.metric, *sides)
+
+
+def _tested(sentence: Sentence, ran: dict[str, Ran], _: Paper) -> Estimate:
+    """More minus less by a two-sample t test over target models, with its statistic as the reason."""
+    found = []
+    for study, attempt in map(place, sentence.places()):
+        if attempt not in ran[study].guesses:
+            return Estimate(None, reason=ran[study].why(attempt) or f"{attempt} guesses nothing in {study}.")
+        found.append(ran[study].guesses[attempt])
+    return two_sample(sentence.metric, found[0], found[1])
+
+
+def _measured(ran: Ran, metric: str) -> bool:
+    """Whether a metric is a measure of models or recourse, not of guesses."""
+    told = any(metric in facts for facts in ran.facts.values())
+    return told or any(row.metric == metric and not row.attack for row in ran.study.measures)
+
+
+def _side(text: str, metric: str, ran: dict[str, Ran], paper: Paper, beside: Guesses | None) -> Estimate:
+    """The number at a place, zero, or what chance gives on the guesses that it is compared with."""
+    if text in (CHANCE, NOTHING):
+        exact = 0.0 if text == NOTHING else roc.chance(metric, fewest(beside))
+        return Estimate(exact, exact, exact, MANY)
+    study, attempt = place(text)
+    return number(ran[study], attempt, metric, paper, group(text))
+
+
+def fewest(guesses: Guesses | None) -> int:
+    """Non-members of the target that has the fewest; 0 without guesses."""
+    if guesses is None or guesses.truth.all():
+        return 0
+    return int(np.bincount(guesses.unit[~guesses.truth]).min())
+
+
+def _counted(sentence: Sentence, ran: dict[str, Ran], paper: Paper) -> Estimate:
+    """How many places lie above chance: by value, surely (whole interval above), possibly (not wholly below)."""
+    found = [number(ran[place(p)[0]], place(p)[1], sentence.metric, paper, group(p)) for p in sentence.among]
+    missing = next((e.reason for e in found if e.value is None or e.low is None or e.high is None), "")
+    if missing:
+        return Estimate(None, reason=missing)
+    levels = [roc.chance(sentence.metric, fewest(ran[s].guesses.get(t))) for s, t in map(place, sentence.among)]
+    sides = np.array([[e.value, e.low, e.high] for e in found], dtype=np.float64) > np.array(levels)[:, None]
+    value, low, high = (float(x) for x in sides.sum(axis=0))
+    return Estimate(value, low, high, min(e.units for e in found))
+
+
+def word(metric: str) -> str:
+    """A metric in words.
+
+    >>> word("tpr@0.01"), word("auc"), word("test_accuracy"), word("released auc")
+    ('TPR at FPR 1 %', 'AUC', 'test accuracy', 'AUC as released')
+    """
+    if metric.startswith(DELTA):
+        return DELTA + word(metric.removeprefix(DELTA))
+    if metric.startswith(released.PREFIX):
+        return f"{word(metric.removeprefix(released.PREFIX))} as released"
+    kind, _, level = metric.partition("@")
+    if level:
+        return f"{kind.upper()} at {'FPR' if kind == 'tpr' else 'FNR'} {100 * float(level):g} %"
+    return NAMES.get(metric, metric.replace("_", " "))

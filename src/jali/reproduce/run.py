@@ -1,0 +1,237 @@
+"""A paper's claims beside our rows: run its studies, estimate what it published, say which claims hold."""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import date
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from jali.audit import evidence, sanity
+from jali.audit.experiment import Collected, Experiment, Machine, cautions, collect
+from jali.audit.guarantees import Promises, capped, promises, voided
+from jali.audit.scoring import Trial, guess, rows_of
+from jali.audit.summary import measures, sensitive, sizes, twins
+from jali.audit.worker import JUDGE, stream
+from jali.core import registry
+from jali.core.errors import JaliError
+from jali.core.values import Game, Guesses
+from jali.data.tables import files as _files
+from jali.parallel import alone
+from jali.reproduce.figures import drawings
+from jali.reproduce.findings import Ran, again, asked, findings, inquest_of, trial_of
+from jali.reproduce.schema import Attempt, Paper, Scale, Setup
+from jali.results import Capped, Check, Reproduction, Study
+
+LIBRARIES = ("jali", "numpy", "scipy", "scikit-learn", "torch")
+
+
+def reproduce(
+    paper: Paper,
+    name: str,
+    scale: Scale = "standard",
+    only: Sequence[str] = (),
+    machine: Machine = Machine(),  # noqa: B008
+) -> Reproduction:
+    """Run the studies of a paper at a scale, or `only` some of them, and judge every claim that they can speak of."""
+    began, wanted = time.perf_counter(), set(only) or set(paper.studies)
+    if wanted - set(paper.studies):
+        raise JaliError(
+            f"There is no study {min(wanted - set(paper.studies))!r}; there are {', '.join(paper.studies)}."
+        )
+    chosen = {k: s.at(scale) for k, s in paper.studies.items() if k in wanted}
+    now = {k: s for k, s in chosen.items() if scale in s.scales}
+    experiments = {k: _experiment(s, _tried(s, paper)) for k, s in now.items() if not s.scores}
+    ran = {}
+    for k, setup in chosen.items():
+        if k in experiments:
+            ran[k] = _study(k, setup, experiments[k], _tried(setup, paper), machine)
+        elif k in now:
+            ran[k] = _scored(k, setup, _tried(setup, paper))
+        else:
+            skipped = f"run at --scale {' or '.join(setup.scales)} only"
+            ran[k] = Ran(Study(name=k, parts=_told(setup), skipped=skipped))
+    found, drawn = findings(paper, ran, scale), list(drawings(paper, ran))
+    return Reproduction(
+        paper=Path(name).stem,
+        title=paper.title,
+        citation=paper.citation,
+        note=paper.note,
+        scale=scale,
+        command=f"jali reproduce {name} --scale {scale}" + "".join(f" --only {k}" for k in only),
+        made=date.today().isoformat(),
+        versions=_versions(),
+        seconds=time.perf_counter() - began,
+        memory_mb=_memory(),
+        findings=found,
+        drawings=drawn,
+        studies=[r.study for r in ran.values()],
+    )
+
+
+def judge_again(paper: Paper, name: str, file: Path) -> Reproduction:
+    """The numbers of an earlier run, from its .json file, beside the claims as they now stand; nothing is run."""
+    try:
+        kept = Reproduction.model_validate_json(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise JaliError(f"Cannot read {file}: {error.strerror}.") from None
+    except ValueError:
+        raise JaliError(f"{file} is not what a reproduction leaves: give the .json file of an earlier run.") from None
+    if kept.paper != Path(name).stem:
+        raise JaliError(f"{file} is a run of {kept.paper}, not of {Path(name).stem}: name that paper.")
+    told = {"title": paper.title, "citation": paper.citation, "note": paper.note, "judged": date.today().isoformat()}
+    return kept.model_copy(update={**told, "findings": again(paper, kept)})
+
+
+def _tried(setup: Setup, paper: Paper) -> dict[str, Attempt]:
+    return {t: paper.trials[t] for t in setup.trials}
+
+
+def _told(setup: Setup) -> dict[str, str]:
+    return {k: v for k in ("about", "data", "model", "game", "scores") if (v := getattr(setup, k))}
+
+
+def _scored(name: str, setup: Setup, tried: dict[str, Attempt]) -> Ran:
+    """Make every attempt on the scores that somebody else's models left; without the file the study is skipped."""
+    began, told = time.perf_counter(), _told(setup)
+    found = next((path for folder in _files.folders() if (path := folder / setup.scores).is_file()), None)
+    if found is None:
+        return Ran(Study(name=name, parts=told, skipped=f"{setup.scores} is not among the data: see `jali data`."))
+    scores, game, warnings = evidence.read(found, raw=setup.raw)
+    guesses, failed = {}, {}
+    for attempt, words in tried.items():
+        trial = Trial(registry.build("attack", words.attack), tuple(words.signals), "score")
+        try:
+            guesses[attempt] = guess(scores, game, trial)
+        except JaliError as error:
+            failed[attempt] = str(error)
+    seconds = time.perf_counter() - began
+    return Ran(Study(name=name, parts=told, facts=sizes(game), warnings=warnings, seconds=seconds), guesses, failed)
+
+
+def _study(name: str, setup: Setup, experiment: Experiment, tried: dict[str, Attempt], machine: Machine) -> Ran:
+    """Collect the evidence of a study and make every attempt on it; a study whose data are absent is skipped."""
+    began, told = time.perf_counter(), _told(setup)
+    watched = replace(machine, watch=lambda label: machine.watch(f"{name}: {label}"))
+    try:
+        found = collect(experiment, watched)
+    except JaliError as error:
+        return Ran(Study(name=name, parts=told, skipped=_without_folders(str(error))))
+    guesses, failed = _attempts(found, tried)
+    given = promises(experiment.model, experiment.explain, found.data)
+    study = Study(
+        name=name,
+        parts=told,
+        facts=sizes(found.game, found.data),
+        sanity=[_blind(found, setup.seed), sanity.parity(found.parity)],
+        warnings=[*cautions(experiment), *voided(given), *twins(found.data, found.game)],
+        measures=measures(found.evidence, found.game, found.quality, sensitive(found.data)),
+        capped=_capped(given, setup.seed, found.game, guesses, tried),
+        seconds=time.perf_counter() - began,
+    )
+    facts = {name: found.facts[inquest_of(tried[name]).name] for name in guesses if tried[name].inquiry}
+    ran = Ran(study, guesses, failed, setup.seed, facts, found)
+    shown = [row for name in facts if facts[name] for row in asked(ran, name, tried[name].inquiry)]
+    return replace(ran, study=study.model_copy(update={"measures": [*study.measures, *shown]}))
+
+
+def _experiment(setup: Setup, tried: dict[str, Attempt]) -> Experiment:
+    named = dict.fromkeys(e for a in tried.values() for e in (a.explain, a.among) if e)
+    explainers = [registry.build("explain", text) for text in named]
+    signals = dict.fromkeys(s for a in tried.values() for s in a.signals)
+    inquests = dict.fromkeys(inquest_of(a) for a in tried.values() if a.inquiry)
+    return Experiment(
+        registry.build("data", setup.data),
+        registry.build("model", setup.model),
+        registry.build("game", setup.game),
+        explain=tuple(e for e in explainers if e.gives != "surrogate"),  # these are asked by inquests alone
+        signal=tuple(registry.build("signal", text) for text in signals),
+        inquest=tuple(inquests),
+        seed=setup.seed,
+    )
+
+
+def _attempts(found: Collected, tried: dict[str, Attempt]) -> tuple[dict[str, Guesses], dict[str, str]]:
+    guesses, failed = {}, {}
+    for name, attempt in tried.items():
+        try:
+            if attempt.inquiry:
+                guesses[name] = _claimed(found, inquest_of(attempt).name)
+            if not attempt.attack:
+                continue
+            trial = trial_of(attempt)
+            if unread := [n for n in trial.names if n not in found.evidence.names]:
+                signal = unread[0].rpartition("/")[2]
+                raise JaliError(f"{signal} does not read what {attempt.explain or 'a prediction'} shows.")
+            made = _among(guess(found.evidence, found.game, trial), attempt.among, found)
+            if not len(made.score):
+                raise JaliError(f"Nobody was answered by {attempt.among}, so there is nobody to guess about.")
+            guesses[name] = made
+        except JaliError as error:
+            failed[name] = str(error)
+    return guesses, failed
+
+
+def _claimed(found: Collected, inquest: str) -> Guesses:
+    if inquest in found.failed:
+        raise JaliError(found.failed[inquest])
+    return found.claims[inquest]
+
+
+def _capped(
+    given: Promises, seed: int, game: Game, guesses: dict[str, Guesses], tried: dict[str, Attempt]
+) -> list[Capped]:
+    """What attempts on something with a guarantee achieved, beside what it allows."""
+    out = []
+    for name, made in guesses.items():
+        if not tried[name].attack:
+            continue
+        trial = trial_of(tried[name])
+        if (trial.explainer, trial.channel) in given:
+            rows = rows_of(trial, made, game, stream(seed, JUDGE, 2))
+            out += [c.model_copy(update={"what": name}) for c in capped(rows, given)]
+    return out
+
+
+def _among(guesses: Guesses, explainer: str, found: Collected) -> Guesses:
+    """Guesses about records that an explainer answered under the target."""
+    if not explainer:
+        return guesses
+    prefix = registry.spec(registry.build("explain", explainer)) + "/"
+    first = next(s for s, name in enumerate(found.evidence.names) if name.startswith(prefix))
+    return guesses.pick(found.evidence.observed[first][guesses.record, found.game.targets[guesses.unit]])
+
+
+def _without_folders(text: str) -> str:
+    """A message without the folders of this machine, for a page that others read."""
+    for folder in _files.folders():
+        text = text.replace(str(folder), "the data folder")
+    return text
+
+
+def _blind(found: Collected, seed: int) -> Check:
+    return alone(lambda rng: sanity.blind(found.data, found.game, rng), stream(seed, JUDGE, 1))
+
+
+def _versions() -> dict[str, str]:
+    out = {"python": platform.python_version()}
+    for name in LIBRARIES:
+        try:
+            out[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return out
+
+
+def _memory() -> float:
+    """Peak of this process or of its largest worker, in MB."""
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return 0.0
+    unit = 1024**2 if platform.system() == "Darwin" else 1024
+    who = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    return max(resource.getrusage(w).ru_maxrss for w in who) / unit

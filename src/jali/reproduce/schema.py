@@ -1,0 +1,319 @@
+"""A paper's experiments and what it says about them, as TOML: one file per paper, read here and nowhere else."""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from collections.abc import Iterator
+from importlib import resources
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, NonNegativeInt, ValidationError
+
+from jali.core.errors import JaliError
+from jali.core.trust import vet
+
+Scale = Literal["smoke", "standard", "paper"]
+SCALES: tuple[Scale, ...] = get_args(Scale)
+CHANCE, NOTHING, MODEL = "chance", "nothing", "model"
+
+
+class _Told(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Attempt(_Told):
+    """One attack on one signal or several, of an explanation or of the prediction; or an attack that asks.
+
+    `among` names an explainer: only records that it answered under the target are guessed about. An inquiry asks the
+    explainer, or without one the model, with some `knowledge`. With an explainer alone, its answers are measured and
+    nothing is guessed. `against` names another attempt of the study: metrics that begin with Δ are differences from it.
+    """
+
+    signal: str | list[str] = ""
+    attack: str = ""
+    explain: str = ""
+    among: str = ""
+    inquiry: str = ""
+    knowledge: str = ""
+    against: str = ""
+
+    def model_post_init(self, _: Any) -> None:
+        """Refuse half an attack."""
+        if bool(self.signal) != bool(self.attack) or bool(self.inquiry) != bool(self.knowledge):
+            raise JaliError("An attempt has a signal and an attack, or an inquiry and its knowledge, both or neither.")
+        if self.inquiry and self.attack:
+            raise JaliError("An attempt is an attack on a signal or an inquiry, not both.")
+        if not (self.attack or self.inquiry or self.explain):
+            raise JaliError("An attempt needs an attack, an inquiry or an explainer to measure.")
+
+    @property
+    def signals(self) -> list[str]:
+        """The signals it reads, none where it asks or measures."""
+        return self.signal if isinstance(self.signal, list) else [self.signal] if self.signal else []
+
+
+class Setup(_Told):
+    """One experiment: the parts, the attempts by name, and what other scales change.
+
+    Or the scores that somebody else's models left, a file of evidence among the data: then its attempts name the
+    file's signals, and `raw` keeps these on the scale they have.
+    """
+
+    about: str = ""
+    data: str = ""
+    model: str = ""
+    game: str = ""
+    scores: str = ""
+    raw: bool = False
+    trials: list[str]
+    seed: NonNegativeInt = 0
+    scales: list[Scale] = Field(default_factory=lambda: list(SCALES))
+    smoke: dict[str, str] = Field(default_factory=dict)
+    paper: dict[str, str] = Field(default_factory=dict)
+
+    def at(self, scale: Scale) -> Setup:
+        """The setup with what a scale changes; `standard` is the file as it stands."""
+        return Setup(**self.model_dump() | {"smoke": self.smoke, "paper": self.paper}.get(scale, {}))
+
+    def model_post_init(self, _: Any) -> None:
+        """Refuse a study without its parts, and a change to what scales cannot change."""
+        named = [bool(part) for part in (self.data, self.model, self.game)]
+        if any(named) if self.scores else not all(named):
+            raise JaliError("A study names data, model and game, or the file of scores it reads instead of them.")
+        for key in (*self.smoke, *self.paper):
+            if key not in ("data", "model", "game"):
+                raise JaliError(f"A scale changes data, model or game of a study, not {key!r}.")
+
+
+class Table(_Told):
+    """Published numbers: study -> attempt (or `model`) -> metric -> number, judged from a scale on.
+
+    bound: metrics of which the number is the most or the least that ours may be. same: they are of the very models
+    that are judged here, so no chance stands between the two and the value alone is compared.
+    """
+
+    source: str
+    published: dict[str, dict[str, dict[str, FiniteFloat]]]
+    tolerance: dict[str, Annotated[FiniteFloat, Field(ge=0)]]
+    bound: dict[str, Literal["most", "least"]] = Field(default_factory=dict)
+    same: bool = False
+    scale: Scale = "standard"
+    note: str = ""
+
+    def model_post_init(self, _: Any) -> None:
+        """Refuse a published number without a tolerance."""
+        for numbers in (n for attempts in self.published.values() for n in attempts.values()):
+            if missing := set(numbers) - set(self.tolerance):
+                raise JaliError(f"{self.source}: {min(missing)} needs a tolerance.")
+
+
+class Sentence(_Told):
+    """A sentence about numbers. A place is `study / attempt`, `study / attempt @ group`, `chance`, or `nothing`: 0.
+
+    order: `metric` is higher at `more` than at `less` (either may be chance).
+    test: so it is by a two-sample t test over target models, which papers make and which forgets that they are paired.
+    same: it differs by at most `tolerance` between the two.
+    count: of the places `among`, at least `published` many lie above chance.
+    """
+
+    says: str
+    source: str
+    kind: Literal["order", "test", "same", "count"] = "order"
+    metric: str
+    more: str = ""
+    less: str = CHANCE
+    among: list[str] = Field(default_factory=list)
+    published: FiniteFloat | None = None
+    tolerance: Annotated[FiniteFloat, Field(ge=0)] = 0.0
+    scale: Scale = "standard"
+    note: str = ""
+
+    def model_post_init(self, _: Any) -> None:
+        """Refuse a sentence that does not say what it compares."""
+        if self.kind == "count" and (not self.among or self.published is None):
+            raise JaliError(f"{self.says!r} counts: it needs `among`, a list of places, and `published`, a number.")
+        if self.kind != "count" and not (self.more and self.less):
+            raise JaliError(f"{self.says!r} compares: it needs `more` and `less`, each a place or chance.")
+        if self.kind == "test" and {CHANCE, NOTHING} & {self.more, self.less}:
+            raise JaliError(f"{self.says!r} tests two samples: `more` and `less` are both places.")
+
+    def places(self) -> list[str]:
+        """The places it speaks of, without chance and nothing."""
+        return [p for p in (*self.among, self.more, self.less) if p not in ("", CHANCE, NOTHING)]
+
+
+class Figure(_Told):
+    """A figure: the same attempts on several studies, one panel each, by study -> title."""
+
+    figure: str
+    kind: Literal["roc", "distances", "thresholds"]
+    trials: list[str]
+    panels: dict[str, str]
+
+
+class Comparison(_Told):
+    """A figure of ROC curves from several studies, one panel each: title -> label -> place."""
+
+    figure: str
+    panels: dict[str, dict[str, str]]
+
+
+class Contest(_Told):
+    """A critical-difference diagram: methods by their ranks in a metric over settings, label -> a place per setting."""
+
+    figure: str
+    metric: str
+    methods: dict[str, list[str]]
+
+    def model_post_init(self, _: Any) -> None:
+        """Refuse methods that were not tried in the same settings."""
+        if len(self.methods) < 2 or len({len(places) for places in self.methods.values()}) != 1:
+            raise JaliError(f"{self.figure} ranks two or more methods, each with one place per setting.")
+
+
+class Trade(_Told):
+    """A figure of what is paid for what: a metric across, others upwards, one panel each.
+
+    lines: label -> note -> place; each line joins the points of one defence, and notes (its settings) name them.
+    """
+
+    figure: str
+    across: str
+    upwards: list[str]
+    lines: dict[str, dict[str, str]]
+
+
+class Paper(_Told):
+    """Everything a paper's file says."""
+
+    title: str
+    citation: str
+    note: str = ""
+    trials: dict[str, Attempt]
+    studies: dict[str, Setup]
+    tables: list[Table] = Field(default_factory=list)
+    sentences: list[Sentence] = Field(default_factory=list)
+    figures: list[Figure] = Field(default_factory=list)
+    comparisons: list[Comparison] = Field(default_factory=list)
+    trades: list[Trade] = Field(default_factory=list)
+    contests: list[Contest] = Field(default_factory=list)
+
+    def model_post_init(self, _: Any) -> None:
+        """Refuse a file that speaks of a study or an attempt it does not define."""
+        for study, trial in self._mentioned():
+            if study not in self.studies:
+                raise JaliError(f"There is no study {study!r}; there are {', '.join(self.studies)}.")
+            known = [*self.studies[study].trials, MODEL]
+            if trial not in known:
+                raise JaliError(f"Study {study!r} has no attempt {trial!r}; it has {', '.join(known)}.")
+            if trial != MODEL and trial not in self.trials:
+                raise JaliError(f"There is no attempt {trial!r}; there are {', '.join(self.trials)}.")
+
+    def specifications(self) -> Iterator[tuple[str, str]]:
+        """Every specification of a part, at every scale, and its kind."""
+        for setup in self.studies.values():
+            own = {"data": setup.data, "model": setup.model, "game": setup.game}
+            yield from (told for settings in (own, setup.smoke, setup.paper) for told in settings.items())
+        for trial in self.trials.values():
+            yield from (("signal", signal) for signal in trial.signals)
+            yield from (("explain", text) for text in (trial.explain, trial.among))
+            yield from (("attack", trial.attack), ("inquiry", trial.inquiry), ("knowledge", trial.knowledge))
+
+    def _mentioned(self) -> Iterator[tuple[str, str]]:
+        for name, setup in self.studies.items():
+            yield from ((name, trial) for trial in setup.trials)
+            beside = (self.trials[trial].against for trial in setup.trials if trial in self.trials)
+            yield from ((name, trial) for trial in beside if trial)
+        for table in self.tables:
+            yield from ((study, trial) for study, numbers in table.published.items() for trial in numbers)
+        for sentence in self.sentences:
+            yield from map(place, sentence.places())
+        for figure in self.figures:
+            yield from ((study, trial) for study in figure.panels for trial in figure.trials)
+        for comparison in self.comparisons:
+            yield from (place(text) for lines in comparison.panels.values() for text in lines.values())
+        for contest in self.contests:
+            yield from (place(text) for places in contest.methods.values() for text in places)
+        for trade in self.trades:
+            yield from (place(text) for points in trade.lines.values() for text in points.values())
+
+
+def place(text: str) -> tuple[str, str]:
+    """Study and attempt of a place.
+
+    >>> place("heloc / CFD on scfe"), place("adult / CF-K @ sex = Female")
+    (('heloc', 'CFD on scfe'), ('adult', 'CF-K'))
+    """
+    study, _, trial = text.partition(" @ ")[0].partition(" / ")
+    return study.strip(), trial.strip()
+
+
+def group(text: str) -> str:
+    """The group that a place speaks of, empty for everybody.
+
+    >>> group("adult / CF-K @ sex = Female")
+    'sex = Female'
+    """
+    return text.partition(" @ ")[2].strip()
+
+
+def papers() -> tuple[str, ...]:
+    """The papers at hand.
+
+    >>> "pawelczyk2022" in papers()
+    True
+    """
+    folder = resources.files("jali.reproduce.papers")
+    return tuple(sorted(f.name.removesuffix(".toml") for f in folder.iterdir() if f.name.endswith(".toml")))
+
+
+def read(name: str, trust: bool = False) -> Paper:
+    """A paper by name, or a file that ends in .toml; such a file names modules to import only where it is trusted."""
+    if name.endswith(".toml"):
+        paper = _parsed(name, Path(name))
+        for setting, text in () if trust else paper.specifications():
+            vet(name, setting, text)
+        return paper
+    if name not in papers():
+        near = difflib.get_close_matches(name, papers(), n=1)
+        hint = f"; did you mean {near[0]}?" if near else "."
+        raise JaliError(f"There is no paper {name!r}{hint} There are {', '.join(papers())}, or give a .toml file.")
+    return _parsed(name, resources.files("jali.reproduce.papers") / f"{name}.toml")
+
+
+def _inherited(studies: dict[str, Any]) -> dict[str, Any]:
+    """Studies with what they take from the one they are `like`, which stands above them.
+
+    >>> _inherited({"a": {"data": "x", "seed": 1}, "b": {"like": "a", "seed": 2}})["b"]
+    {'data': 'x', 'seed': 2}
+    """
+    out: dict[str, Any] = {}
+    if not isinstance(studies, dict) or not all(isinstance(own, dict) for own in studies.values()):
+        raise JaliError("studies must be tables: write [studies.name] and its settings below.")
+    for name, own in studies.items():
+        like = own.get("like")
+        if like is not None and (not isinstance(like, str) or like not in out):
+            raise JaliError(f"Study {name!r} is like {like!r}, which does not stand above it.")
+        base = out[like] if like is not None else {}
+        both = {**base, **own}
+        for scale in ("smoke", "paper"):
+            if isinstance(both.get(scale), dict):
+                both[scale] = {**base.get(scale, {}), **own.get(scale, {})}
+        out[name] = {k: v for k, v in both.items() if k != "like"}
+    return out
+
+
+def _parsed(name: str, file: Any) -> Paper:
+    try:
+        told = tomllib.loads(file.read_text(encoding="utf-8"))
+        return Paper(**told | {"studies": _inherited(told.get("studies", {}))})
+    except OSError as error:
+        raise JaliError(f"Cannot read {name}: {error.strerror}.") from None
+    except (ValueError, RecursionError) as error:  # not UTF-8, not TOML, or beyond any measure
+        raise JaliError(f"{name} is not valid TOML: {error}.") from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(p) for p in first["loc"])
+        raise JaliError(f"{name}: {f'{where}: ' if where else ''}{first['msg'].rstrip('.')}.") from None

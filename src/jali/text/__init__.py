@@ -1,0 +1,1 @@
+"""Counterfactuals and rules as sentences that people can read."""

@@ -1,0 +1,189 @@
+"""Counterfactuals as sentences that a person can read: what would have to be otherwise, beside what is.
+
+Whole numbers are written in full, others with six digits, or as many as tell apart what differs; thousands are
+separated from 10,000 on, so that years stay years. Whole numbers that all read as dates (yyyymmdd, 1900 to 2099) are
+written digit by digit, and no difference is taken. Less than a billionth of a column's range is rounding, no change.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from datetime import date
+
+import numpy as np
+
+from jali.core.errors import JaliError
+from jali.core.explanation import Counterfactual, Regions, categories, legal
+from jali.core.values import Bools, Column, Floats, Ints, Schema, frozen
+
+WITHHELD = "There is no explanation that may be shown."
+LISTED = 5  # categories and columns that a sentence names; more are counted
+ROUNDING = 1e-9
+KEPT, OPEN = "", "left open"  # a column that need not change: it has the one value allowed, or one of several
+
+
+def sentences(
+    X: Floats, there: Counterfactual, schema: Schema, pure: Floats | None = None, sampled: Bools | None = None
+) -> list[str]:
+    """One sentence for each of the records X (n, D): every column that would have to change, how, and from what.
+
+    A column whose range or list holds the record's own value is not among these. If it holds others too, the outcome
+    may depend on them, and the column is named as left open. A wider answer that covers the record as it is cannot say
+    what would have to change. pure (n,): the share of the rows covered that have the outcome, NaN where unknown;
+    sampled (n,): where that is an estimate. A promise that is kept in all cases is made without reserve. Where no class
+    is favourable the sentence promises another outcome than now.
+
+    >>> city = Column("city", "category", categories=("Antwerp", "Lier", "Ghent"))
+    >>> schema = Schema((Column("age", "integer"), city), classes=("reject", "accept"), favourable=1)
+    >>> allowed = np.array([[[0, 0, 0], [1, 0, 1]]])
+    >>> regions = Regions(np.array([[24.0, 0]]), np.array([[27.0, 0]]), allowed, schema)
+    >>> lisa = np.array([[21.0, 1.0]])
+    >>> wide = Counterfactual(regions.nearest(lisa), np.ones(1), regions)
+    >>> sentences(lisa, wide, schema)[0]
+    'If age were 3 to 6 higher (24 to 27, not 21) and city Antwerp or Ghent (not Lier), the outcome would be accept.'
+    >>> sentences(lisa, wide, schema, np.array([0.94]))[0].split(", ")[-1]
+    'the outcome would be accept (in 94 % of the cases this covers).'
+    """
+    if X.shape != there.rows.shape or X.shape[1] != len(schema.columns):
+        raise JaliError(f"Sentences need a record of {len(schema.columns)} columns for each answer, not {X.shape}.")
+    share = frozen(np.full(len(X), np.nan) if pure is None else pure, np.float64, (len(X),), "pure")
+    guess = frozen(np.zeros(len(X)) if sampled is None else sampled, bool, (len(X),), "sampled")
+    if ((share < 0) | (share > 1)).any():
+        raise JaliError("pure must hold shares from 0 to 1, or NaN where one is unknown.")
+    out, found = [WITHHELD] * len(X), np.flatnonzero(there.found)
+    legal(X, schema)
+    legal(there.rows[found], schema)
+    shown = there.pick(there.found).shown(schema)
+    _filled(shown)
+    for at, i in enumerate(found):
+        told = [_told(column, X[i, j], shown, at, j) for j, column in enumerate(schema.columns)]
+        exact = np.array_equal(X[i], shown.low[at])
+        out[i] = _sentence(told, schema, exact, share[i], guess[i])
+    return out
+
+
+def _filled(shown: Regions) -> None:
+    named = shown.allowed[:, categories(shown.schema)].any(axis=2)
+    if not ((shown.low <= shown.high).all() and named.all()):
+        raise JaliError("Every answer must cover at least one row, and one of these regions is empty: withhold it.")
+
+
+def _told(column: Column, x: float, shown: Regions, i: int, j: int) -> str:
+    """What is said of a column of a record: how it would have to change, or KEPT, or OPEN."""
+    if column.kind == "category":
+        return _category(column, int(x), np.flatnonzero(shown.allowed[i, j]))
+    return _number(column, float(x), float(shown.low[i, j]), float(shown.high[i, j]))
+
+
+def _sentence(told: Sequence[str], schema: Schema, exact: bool, share: float, guess: bool) -> str:
+    hoped = "another one" if schema.favourable is None else schema.classes[schema.favourable]
+    names = [_quoted(column.name) for column in schema.columns]
+    changes = [(name, change) for name, change in zip(names, told, strict=True) if change not in (KEPT, OPEN)]
+    free = [name for name, change in zip(names, told, strict=True) if change == OPEN]
+    if changes:
+        (first, how), *rest = changes
+        phrase = _listed([f"{first} were {how}", *(f"{name} {change}" for name, change in rest)], "and")
+        return f"If {phrase}, the outcome would be {hoped}{_reserve(share, guess, free)}."
+    if free:
+        wide = f"The answer is too wide to say what would have to change for the outcome to be {hoped}"
+        return f"{wide}: it covers this record as it is."
+    return f"{'Nothing' if exact else 'Next to nothing'} would have to change for the outcome to be {hoped}."
+
+
+def _reserve(share: float, guess: bool, free: Sequence[str]) -> str:
+    """What a promise depends on: the share of cases, never rounded to none or all, and columns left open."""
+    if share > 1 - ROUNDING and not guess:
+        return ""
+    notes = []
+    if not math.isnan(share):
+        percent = round(100 * share) if share in (0, 1) else min(max(round(100 * share), 1), 99)
+        notes.append(f"in {'about ' if guess else ''}{percent} % of the cases this covers")
+    if free:
+        notes.append(f"with {_listed(free, 'and') if len(free) <= LISTED else f'{len(free)} other columns'} left open")
+    return f" ({', '.join(notes)})" if notes else ""
+
+
+def _category(column: Column, x: int, allowed: Ints) -> str:
+    """What a category would have to be: a list, or what it may not be, or how many, whichever is short."""
+    if x in allowed:
+        return OPEN if len(allowed) > 1 else KEPT
+    names = [_quoted(name) for name in column.categories]
+    others = [name for code, name in enumerate(names) if code not in allowed]
+    if len(allowed) <= LISTED:
+        return f"{_listed([names[v] for v in allowed], 'or')} (not {names[x]})"
+    if len(others) <= LISTED:
+        return f"any but {_listed(others, 'or')}" + (f" (now {names[x]})" if len(others) > 1 else "")
+    return f"one of {len(allowed)} values (not {names[x]})"
+
+
+def _number(column: Column, x: float, low: float, high: float) -> str:
+    """How a number would have to change to lie from low to high."""
+    span = column.high - column.low
+    noise = ROUNDING * (span if math.isfinite(span) else max(column.spread, abs(x)))
+    noise = min(noise, 0.5) if column.kind == "integer" else noise
+    high = high if high - low > noise else low
+    if max(low - x, x - high) <= noise:
+        return OPEN if low < high else KEPT
+    if column.kind == "integer" and all(map(_dated, (x, low, high))):
+        return f"{_ends(f'{low:.0f}', f'{high:.0f}')} (not {x:.0f})"
+    places = _places(column, (x, low, high))
+    x, low, high = round(x, places), round(low, places), round(high, places)
+    change = f"{_range(low - x, high - x, places)} higher" if x < low else f"{_range(x - high, x - low, places)} lower"
+    return f"{change} ({_range(low, high, places)}, not {_written(x, places)})"
+
+
+def value(column: Column, x: float) -> str:
+    """One value as the sentences write it.
+
+    >>> value(Column("income"), 21000.5), value(Column("city", "category", categories=("Lier",)), 0.0)
+    ('21,000.5', 'Lier')
+    """
+    if column.kind == "category":
+        return column.categories[int(x)]
+    if x == 0 or (column.kind == "integer" and _dated(x)):
+        return f"{x:z.0f}"
+    return _written(x, _places(column, (x,)))
+
+
+def _dated(value: float) -> bool:
+    try:
+        return 1900 <= date.fromisoformat(f"{value:.0f}").year < 2100
+    except ValueError:
+        return False
+
+
+def _places(column: Column, values: Sequence[float]) -> int:
+    """Decimals of six digits in all, none of whole numbers, and more until values that differ are written otherwise."""
+    most = max(abs(value) for value in values if math.isfinite(value))
+    places = 0 if column.kind == "integer" else max(0, 5 - math.floor(math.log10(most)))
+    while len({round(value, places) for value in values}) < len(set(values)):
+        places += 1
+    return places
+
+
+def _range(low: float, high: float, places: int) -> str:
+    if math.isinf(high):
+        return f"{_written(low, places)} or more"
+    if math.isinf(low):
+        return f"{_written(high, places)} or less"
+    return _ends(_written(low, places), _written(high, places))
+
+
+def _ends(low: str, high: str) -> str:
+    return low if low == high else f"{low} to {high}"
+
+
+def _written(value: float, places: int) -> str:
+    text = f"{value:z,.{places}f}" if abs(value) >= 10_000 else f"{value:z.{places}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _quoted(name: str) -> str:
+    """A name, in quotes where it would run together with the words around it."""
+    return f'"{name}"' if re.search(r",| or | and |^\s*$", name) else name
+
+
+def _listed(items: Sequence[str], last: str) -> str:
+    return f" {last} ".join([", ".join(items[:-1]), items[-1]] if len(items) > 1 else items)

@@ -1,0 +1,153 @@
+"""Statistics, learnt on some draws, that tell apart what two neighbouring data sets release."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from jali.core.values import Bools, Floats, Rng
+from jali.parallel import alone
+from jali.stats.epsilon import best_threshold, epsilon_at
+from jali.stats.roc import auc
+
+Score = Callable[[Floats], Floats]
+Learner = Callable[[Floats, Bools, Rng], Score]
+LEVEL = 0.95
+CAUTION = 0.999  # level at which thresholds are chosen: at less, the luckiest rare event would be
+
+
+# --- telling them apart --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Telling:
+    """One way to tell: which view of the answers, by which statistic, flagged from which threshold on.
+
+    promise: the bound it showed on draws that its statistic was not learnt on, and then its AUC there.
+    """
+
+    view: str
+    statistic: str
+    score: Score
+    threshold: float
+    promise: tuple[float, float]
+
+    def bound(self, answers: Floats, world: Bools, delta: float) -> float:
+        """The lower bound on epsilon that draws not used so far show."""
+        seen = VIEWS[self.view](answers)
+        return epsilon_at(self.threshold, self.score(seen), world, delta, LEVEL)
+
+
+def learn(answers: Floats, world: Bools, delta: float, rng: Rng) -> dict[str, Telling]:
+    """The best way to tell for each view of answers (T, k); chosen on one half, its statistic learnt on the other."""
+    first = rng.permutation(len(answers)) % 2 == 0
+    return {view: _best(view, answers, world, first, delta, rng) for view in VIEWS}
+
+
+def glance(answers: Floats, world: Bools, delta: float, rng: Rng) -> tuple[float, float]:
+    """What the whole answer promises to tell."""
+    first = rng.permutation(len(answers)) % 2 == 0
+    return _best(WHOLE, answers, world, first, delta, rng).promise
+
+
+def _best(view: str, answers: Floats, world: Bools, first: Bools, delta: float, rng: Rng) -> Telling:
+    seen = VIEWS[view](answers)
+    made: list[tuple[Telling, float]] = []
+    for name, learner in LEARNERS.items():
+        score = learner(seen[first], world[first], rng)
+        value, truth = score(seen[~first]), world[~first]
+        threshold = _between(value, best_threshold(value, truth, delta, CAUTION))
+        promise = epsilon_at(threshold, value, truth, delta, CAUTION), auc(value, truth)
+        made.append((Telling(view, name, score, threshold, promise), _clearance(value, truth)))
+    best, _ = max(made, key=lambda each: (each[0].promise, each[1]))
+    return best
+
+
+def _clearance(value: Floats, truth: Bools) -> float:
+    """How much of the range of all scores lies free between both data sets; 0 where they overlap.
+
+    Of statistics that separate all they have seen, the one that keeps them farthest apart misses fewest of the next.
+    """
+    free = float(value[truth].min() - value[~truth].max())
+    return free / float(np.ptp(value)) if free > 0 else 0.0
+
+
+def _between(value: Floats, threshold: float) -> float:
+    """The middle between a threshold and the next lower score: here as good, and farther from both for other draws."""
+    below = value[value < threshold]
+    return (threshold + float(below.max())) / 2 if len(below) and np.isfinite(threshold) else threshold
+
+
+# --- views of an answer --------------------------------------------------------------------------------------------
+
+
+def _whole(answers: Floats) -> Floats:
+    """The answers, and beside more than two numbers their direction and length."""
+    return answers if answers.shape[1] < 3 else np.hstack([answers, _direction(answers), _length(answers)])
+
+
+def _length(answers: Floats) -> Floats:
+    return np.asarray(np.linalg.norm(answers, axis=1, keepdims=True))
+
+
+def _direction(answers: Floats) -> Floats:
+    """Unit vectors, opposite ones made equal: the sign says on which side of the boundary a record lies."""
+    length = _length(answers)
+    unit = np.divide(answers, length, out=np.zeros_like(answers), where=length > 0)
+    largest = np.take_along_axis(unit, np.abs(unit).argmax(axis=1)[:, None], axis=1)
+    return np.asarray(unit * np.where(largest < 0, -1.0, 1.0))
+
+
+WHOLE = "the whole answer"
+VIEWS: dict[str, Callable[[Floats], Floats]] = {WHOLE: _whole, "its direction": _direction, "its length": _length}
+
+
+# --- statistics ----------------------------------------------------------------------------------------------------
+
+
+def _linear(seen: Floats, world: Bools, rng: Rng) -> Score:  # noqa: ARG001 (nothing is drawn)
+    """Logistic regression on standardised columns."""
+    from sklearn.linear_model import LogisticRegression
+
+    centre, spread = seen.mean(axis=0), seen.std(axis=0)
+    spread = np.where(spread > 1e-12 * (np.abs(centre) + 1e-300), spread, 1.0)
+
+    def scaled(x: Floats) -> Floats:
+        return np.asarray(np.clip((x - centre) / spread, -1e3, 1e3))
+
+    model = LogisticRegression(C=1.0, max_iter=500).fit(scaled(seen), world)
+    return lambda x: np.asarray(model.decision_function(scaled(x)))
+
+
+def _trees(seen: Floats, world: Bools, rng: Rng) -> Score:
+    """Gradient boosting, for what no line separates."""
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    model = HistGradientBoostingClassifier(max_iter=40, max_leaf_nodes=8, random_state=int(rng.integers(2**31)))
+    alone(lambda m: m.fit(seen, world), model)  # again, because a limit does not reach a library loaded under it
+    return lambda x: np.asarray(alone(model.decision_function, x))
+
+
+def _atoms(seen: Floats, world: Bools, rng: Rng) -> Score:  # noqa: ARG001 (nothing is drawn)
+    """Values that come back to the digit: log-ratio of how often each world gave them, zero for values never seen."""
+    count: dict[bytes, list[float]] = {}
+    for key, inside in zip(_keys(seen), world, strict=True):
+        count.setdefault(key, [0.5, 0.5])[int(inside)] += 1
+
+    def score(x: Floats) -> Floats:
+        known = (count.get(key, [1.0, 1.0]) for key in _keys(x))
+        return np.array([np.log(b / a) for a, b in known])
+
+    return score
+
+
+def _keys(seen: Floats) -> list[bytes]:
+    """One key per row, to ten digits of its own size."""
+    size = np.maximum(np.abs(seen).max(axis=1, keepdims=True), 1e-300)
+    power = 10.0 ** np.floor(np.log10(size))
+    return [row.tobytes() for row in np.round(seen / power, 10) * power + 0.0]
+
+
+LEARNERS: dict[str, Learner] = {"a line": _linear, "boosted trees": _trees, "values that come back": _atoms}

@@ -1,0 +1,145 @@
+"""What explanations add, from evidence to words: both sides on the same people, and no reassurance by weakness."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+from jali.audit.experiment import conclude
+from jali.audit.scoring import unchanged
+from jali.core.values import Evidence, Game, Guesses
+from jali.report.audit import text
+from jali.results import Results, Row
+from jali.stats.roc import METRICS
+
+REASSURING = re.compile(r"at most|adds? nothing|measurabl|hinder", re.IGNORECASE)
+TARGETS = 6
+
+
+def audit(explain, records: int = 700, there=None) -> Results:
+    """Made-up scores, larger for members, beside an explanation made from membership, score and noise.
+
+    The first models are targets, all others shadows; there (N,): who gets an explanation.
+    """
+    rng = np.random.default_rng(0)
+    models = TARGETS + 10
+    member = rng.random((records, models)) < 0.5
+    score = rng.normal(size=(records, 1)) + rng.normal(size=(records, models)) + 0.8 * member
+    told = explain(member, score, rng.normal(size=(records, models)))
+    observed = np.ones((2, records, models), dtype=bool)
+    if there is not None:
+        observed[1] = there[:, None]
+    shadows = np.arange(models)[None] >= np.full((TARGETS, 1), TARGETS)
+    game = Game(member, np.arange(TARGETS), shadows, np.ones((records, TARGETS), dtype=bool))
+    evidence = Evidence(("confidence", "e/size"), np.stack([score, told]), observed, member)
+    return conclude(evidence, game).results
+
+
+def said(results: Results) -> str:
+    summary = text.summary(results)
+    assert not REASSURING.search(summary)
+    return summary
+
+
+def the(results: Results, metric: str, **want: str) -> Row:
+    (row,) = results.find(metric=metric, explainer="e", against="score", **want)
+    return row
+
+
+@pytest.fixture(scope="module")
+def partly() -> Results:
+    """An explanation for 250 of 700 records."""
+    there = np.arange(700) < 250
+    return audit(lambda member, score, noise: noise + 1.0 * member, there=there)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_with_minus_without_is_what_is_added_on_the_same_people(partly, metric):
+    added = the(partly, metric, kind="contrast")
+    with_ = the(partly, metric, kind="paired", channel="score+explanation")
+    without = the(partly, metric, kind="paired", channel="score")
+    assert with_.n == without.n == added.n == 250
+    assert with_.coverage == without.coverage == pytest.approx(250 / 700)
+    if added.value is None:
+        assert with_.value is None
+        assert without.value is None
+    else:
+        assert with_.value - without.value == pytest.approx(added.value, abs=1e-12)
+
+
+def test_the_baseline_on_everybody_is_another_number(partly):
+    (everybody,) = partly.find(kind="attack", channel="score", attack="joint", metric="auc")
+    same = the(partly, "auc", kind="paired", channel="score")
+    assert everybody.n == 700
+    assert everybody.value != same.value
+
+
+def test_curves_are_drawn_on_the_same_people_too(partly):
+    floors = {(c.explainer, c.label): c.floor for c in partly.curves}
+    assert floors["e", "score"] == floors["e", "score + explanation"]
+    assert floors["", "score"] < floors["e", "score"]
+
+
+def test_where_everybody_is_explained_both_sides_are_the_attacks_themselves():
+    results = audit(lambda member, score, noise: noise + 1.0 * member)
+    for channel, explainer in (("score", ""), ("score+explanation", "e")):
+        (alone,) = results.find(kind="attack", channel=channel, explainer=explainer, attack="joint", metric="auc")
+        same = the(results, "auc", kind="paired", channel=channel)
+        assert (alone.value, alone.low, alone.high) == pytest.approx((same.value, same.low, same.high))
+    assert not [c for c in results.curves if (c.explainer, c.label) == ("e", "score")]
+    assert "the explanation adds between" in said(results)
+
+
+def test_an_explanation_that_repeats_the_score_was_not_used_and_nothing_is_said_of_it():
+    results = audit(lambda member, score, noise: score)
+    row = the(results, "auc", kind="contrast")
+    assert (row.value, row.low, row.high, row.unchanged) == (0.0, 0.0, 0.0, TARGETS)
+    assert "made no use of the explanation, so this audit cannot say what it adds" in said(results)
+    assert "0.000 to 0.000" not in text.plain(results)
+
+
+def test_noise_is_not_called_harmless():
+    results = audit(lambda member, score, noise: noise)
+    row = the(results, "auc", kind="contrast")
+    assert 0 < row.unchanged <= TARGETS
+    assert row.ignored_below == 0.002
+    assert re.search("made no use of|no attack tried found|combines badly", said(results))
+
+
+def test_an_explanation_that_misleads_the_combination_protects_nobody():
+    """It tells members from others under shadow models only, so that what was learnt there hurts here."""
+    told = np.arange(TARGETS + 10) >= TARGETS
+    results = audit(lambda member, score, noise: noise + 1.5 * told * member)
+    assert the(results, "auc", kind="contrast").high < 0
+    assert "it combines badly. An attacker may ignore what hurts: read this as no finding, not as protection" in said(
+        results
+    )
+
+
+def test_few_people_and_what_could_have_been_found_among_them():
+    results = audit(lambda member, score, noise: noise + 0.3 * member, records=24)
+    summary = said(results)
+    found = re.search(r"no attack tried found .* could have found (0\.\d+) in AUC or more, four times in five", summary)
+    assert found
+    assert float(found[1]) > 0.05
+
+
+def test_results_of_older_versions_are_read():
+    row = {"kind": "contrast", "metric": "auc", "value": 0.0, "low": 0.0, "high": 0.0, "against": "score"}
+    old = Results.model_validate_json(json.dumps({"schema_version": "jali.results/1", "rows": [row]}))
+    assert old.rows[0].unchanged is None
+    assert "made no use of" in said(old)
+
+
+def test_unchanged_counts_models_in_which_the_order_is_the_same():
+    unit = np.repeat([0, 1, 2], 3)
+    truth = np.tile([True, False, True], 3)
+    record = np.tile([0, 1, 2], 3)
+    without = Guesses(np.array([1.0, 2, 3, 1, 2, 3, 1, 2, 3]), truth, unit, record)
+    with_ = Guesses(np.array([5.0, 6, 9, 1, 2, 3, 1, 3, 2]), truth, unit, record)
+    tied = Guesses(np.array([1.0, 1, 3, 1, 2, 3, 1, 2, 3]), truth, unit, record)
+    assert unchanged(with_, without) == 2
+    assert unchanged(tied, without) == 2

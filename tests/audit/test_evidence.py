@@ -1,0 +1,135 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from jali.audit import evidence
+from jali.audit.experiment import conclude
+from jali.core.errors import JaliError
+from jali.core.values import Evidence, Game
+from tests.conftest import planted
+
+
+def save(path, **arrays):
+    np.savez(path, **arrays)
+    return path
+
+
+def some(n: int = 40, m: int = 6):
+    rng = np.random.default_rng(0)
+    return rng.random((n, m)) < 0.5, rng.random((n, m)) + 0.1
+
+
+def test_known_names_get_scale_and_orientation(tmp_path):
+    member, x = some()
+    path = save(tmp_path / "e.npz", member=member, loss=x, variance=x, counterfactual_distance=x, confidence=x, mine=x)
+    found, game, warnings = evidence.read(path, low=["mine"])
+    at = {name: found.value[i] for i, name in enumerate(found.names)}
+    p = np.exp(-x)
+    np.testing.assert_allclose(at["loss"], np.log(p / (1 - p)))
+    np.testing.assert_allclose(at["variance"], -np.log(x))
+    np.testing.assert_allclose(at["counterfactual_distance"], np.log(x))
+    np.testing.assert_allclose(at["confidence"], x)
+    np.testing.assert_allclose(at["mine"], -x)
+    assert game.shadows.sum() == 30
+    assert warnings == []
+    raw = evidence.read(path, raw=True)[0]
+    np.testing.assert_allclose(raw.value[raw.names.index("loss")], -x)
+
+
+def test_extreme_losses_stay_finite(tmp_path):
+    member, x = some()
+    x[0, :3] = [0.0, 1e-9, 800.0]
+    found = evidence.read(save(tmp_path / "e.npz", member=member, loss=x))[0]
+    assert np.isfinite(found.value).all()
+    assert found.value[0, 0, 2] == pytest.approx(-800)
+
+
+def test_an_audits_own_file_is_read_back_unchanged(tmp_path):
+    found, game = planted(1.0, n=50, models=6, signals=2)
+    gaps = found.observed.copy()
+    gaps[1, :10] = False
+    found = Evidence(("confidence", "explainer(k=1)/loss"), found.value, gaps, found.member)
+    evidence.write(tmp_path / "evidence.npz", found, game)
+    again, same, _ = evidence.read(tmp_path / "evidence.npz")
+    assert again.names == found.names
+    np.testing.assert_array_equal(again.value, found.value)
+    np.testing.assert_array_equal(again.observed, found.observed)
+    np.testing.assert_array_equal(same.shadows, game.shadows)
+
+
+def test_what_was_not_asked_is_read_back_as_such(tmp_path):
+    found, whole = planted(1.0, n=50, models=6)
+    asked = np.arange(50)[:, None] < np.array([50, 50, 40, 40, 40, 40])
+    game = Game(whole.member, [0, 1], ~np.eye(6, dtype=bool)[:2], np.ones((50, 2), bool), asked)
+    found = Evidence(("scores/attribution_l1",), found.value, asked[None], found.member)
+    evidence.write(tmp_path / "evidence.npz", found, game)
+    again, same, _ = evidence.read(tmp_path / "evidence.npz")
+    assert again.names == found.names
+    np.testing.assert_array_equal(same.asked, asked)
+    assert not [r for r in conclude(again, same).results.rows if r.signal == "answered"]
+    with pytest.raises(JaliError, match="must also be asked about"):
+        evidence.read(save(tmp_path / "e.npz", member=game.member, s=found.value[0], asked=asked))
+
+
+def test_a_balanced_matrix_gets_a_warning(tmp_path):
+    member = np.zeros((8, 4), bool)
+    for i in range(8):
+        member[i, [i % 4, (i + 1 + i // 4) % 4]] = True
+    warnings = evidence.read(save(tmp_path / "e.npz", member=member, s=np.random.default_rng(0).random((8, 4))))[2]
+    assert "counting" in warnings[0]
+
+
+@pytest.mark.parametrize(
+    ("arrays", "says"),
+    [
+        ({}, "no array `member`"),
+        ({"member": np.zeros(4, bool)}, r"shape \(4,\)"),
+        ({"member": some()[0]}, "holds no signal"),
+        ({"member": some()[0], "s": np.zeros((3, 3))}, "must agree"),
+        ({"member": some()[0], "s": np.full((40, 6), np.nan)}, "240 missing or infinite"),
+        ({"member": some()[0], "variance": -some()[1]}, "negative"),
+        ({"member": some()[0], "s": np.full((40, 6), "a")}, "must hold numbers"),
+        ({"member": some()[0][:, :1], "s": some()[1][:, :1]}, "single model"),
+        ({"member": np.ones((40, 6), bool), "s": some()[1]}, "only members"),
+        ({"member": some()[0] * 3, "s": some()[1]}, "True and False"),
+        ({"member": some()[0], "s": some()[1], "targets": np.array([0])}, "but not shadows"),
+        ({"member": some()[0], "s": some()[1], "observed/s": np.ones((2, 2), bool)}, "`observed/s` has shape"),
+    ],
+)
+def test_bad_files_are_one_sentence(tmp_path, arrays, says):
+    with pytest.raises(JaliError, match=says):
+        evidence.read(save(tmp_path / "e.npz", **arrays))
+
+
+def test_no_such_file_and_not_npz(tmp_path):
+    with pytest.raises(JaliError, match="There is no file"):
+        evidence.read(tmp_path / "none.npz")
+    (tmp_path / "text.npz").write_text("hello")
+    with pytest.raises(JaliError, match="not a readable npz"):
+        evidence.read(tmp_path / "text.npz")
+
+
+def test_what_the_pattern_of_gaps_leaks_is_the_decisions(tmp_path):
+    """The explanation's values are noise, but who gets an answer depends on membership."""
+    found, game = planted(0.0, n=800, models=16)
+    rng = np.random.default_rng(5)
+    there = rng.random(found.member.shape) < np.where(found.member, 0.75, 0.35)
+    score = planted(0.3, n=800, models=16)[0].value[0]
+    gappy = Evidence(
+        ("confidence", "recourse/counterfactual_distance"),
+        np.stack([score, found.value[0]]),
+        np.stack([np.ones_like(there), there]),
+        found.member,
+    )
+    rows = conclude(gappy, game).results.rows
+    auc = {(r.kind, r.channel, r.signal, r.attack, r.against): r for r in rows if r.metric == "auc"}
+    pattern = auc["attack", "decision", "answered", "lira", ""]
+    assert pattern.low > 0.6
+    assert pattern.explainer == "recourse"
+    alone = auc["attack", "explanation", "counterfactual_distance", "lira", ""]
+    assert alone.low <= 0.5 <= alone.high
+    assert alone.coverage == pytest.approx(there.mean(), abs=0.01)
+    for base in ("score", "decision"):
+        [row] = [r for r in rows if r.kind == "contrast" and r.against == base and r.metric == "auc"]
+        assert row.low <= 0 <= row.high

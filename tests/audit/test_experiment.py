@@ -1,0 +1,237 @@
+"""Runs: the same bits whatever the workers and blocks, and nothing redone after a kill."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from jali.audit.experiment import Experiment, Machine, collect, grid, run
+from jali.core import registry
+from jali.core.errors import JaliError
+from jali.core.explanation import Attribution
+from jali.models.sklearn import Sklearn
+from jali.store import Store
+
+ATTACKS = ("threshold", "lira")
+BUILD = {"data": "breast_cancer", "model": "logistic", "game": "rotate(models=6)"}
+
+
+def small(**changes: str) -> Experiment:
+    text = BUILD | changes
+    explainers = tuple(registry.build("explain", e) for e in ("linear_recourse", "input_x_gradient"))
+    if "mlp" in text["model"]:
+        explainers = explainers[1:]
+    attacks = tuple(registry.build("attack", a) for a in ATTACKS) if "disjoint" not in text["game"] else ()
+    return Experiment(*(registry.build(kind, text[kind]) for kind in ("data", "model", "game")), explainers, attacks)
+
+
+def numbers(outcome) -> str:
+    """All rows as text, but the seconds, which no seed repeats."""
+    return json.dumps([row.model_dump() for row in outcome.results.rows if row.metric != "seconds"])
+
+
+@pytest.mark.parametrize(
+    "model", ["logistic", "mlp(hidden=[8], epochs=2)", 'sklearn(estimator="sklearn.linear_model:LogisticRegression")']
+)
+def test_workers_and_blocks_change_no_bit(model):
+    one = run(small(model=model), Machine(workers=1, block=1))
+    for machine in (Machine(workers=2, block=1), Machine(workers=1, block=6), Machine(workers=2, block=4)):
+        other = run(small(model=model), machine)
+        np.testing.assert_array_equal(one.evidence.value, other.evidence.value)
+        assert numbers(one) == numbers(other)
+
+
+def test_what_the_store_has_is_not_redone(tmp_path, monkeypatch):
+    store = Store(tmp_path)
+    first = run(small(), Machine(store=store))
+    written = {p: p.stat().st_mtime_ns for p in tmp_path.rglob("*.npz")}
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("a stored column was computed again")
+
+    monkeypatch.setattr("jali.audit.worker.observe", refuse)
+    again = run(small(), Machine(store=store))
+    assert numbers(first) == numbers(again)
+    assert written == {p: p.stat().st_mtime_ns for p in tmp_path.rglob("*.npz")}
+
+
+def test_a_new_explainer_reuses_the_stored_models(tmp_path, monkeypatch):
+    store = Store(tmp_path)
+    whole = run(small(), Machine(store=store))
+    run(replace(small(), explain=()), Machine(store=Store(tmp_path / "other")))
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("a stored model was trained again")
+
+    monkeypatch.setattr("jali.models.logistic.Logistic.fit", refuse)
+    partly = replace(small(), explain=small().explain[:1])
+    again = run(partly, Machine(store=store))
+    assert again.evidence.names == whole.evidence.names[: len(again.evidence.names)]
+
+
+def test_only_columns_with_something_left_to_do_are_trained_again(tmp_path, monkeypatch):
+    """A forest is not kept in the store: where one channel of one column is missing, one forest is trained."""
+    forest = 'sklearn("sklearn.ensemble:RandomForestClassifier", "n_estimators=2")'
+    machine, trained, fit = Machine(store=Store(tmp_path)), [], Sklearn.fit
+    experiment = replace(small(model=forest), explain=())
+    first = run(experiment, machine)
+    next(tmp_path.rglob("*.npz")).unlink()
+
+    def counted(part, data, member, rngs):
+        trained.append(member)
+        return fit(part, data, member, rngs)
+
+    monkeypatch.setattr(Sklearn, "fit", counted)
+    again = run(experiment, machine)
+    assert [member.shape[1] for member in trained] == [1]
+    assert numbers(first) == numbers(again)
+    run(experiment, machine)
+    assert len(trained) == 1
+
+
+def test_another_seed_model_or_membership_is_another_key(tmp_path):
+    store = Store(tmp_path)
+    run(small(), Machine(store=store))
+    before = len(list(tmp_path.rglob("*.npz")))
+    run(small(model="logistic(C=2.0)"), Machine(store=store))
+    assert len(list(tmp_path.rglob("*.npz"))) == 2 * before
+
+
+def test_asking_fewer_is_another_key_and_the_same_models(tmp_path, monkeypatch):
+    store = Machine(store=Store(tmp_path))
+    whole = collect(small(game="thirds(targets=2, shadows=3)"), store)
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("a stored model was trained again")
+
+    monkeypatch.setattr("jali.models.logistic.Logistic.fit", refuse)
+    few = collect(small(game="thirds(targets=2, shadows=3, most=40)"), store)
+    asked = few.game.asked
+    assert asked.sum(axis=0).tolist() == [120] * 8
+    assert not few.evidence.observed[:, ~asked].any()
+    np.testing.assert_array_equal(few.evidence.observed[:, asked], whole.evidence.observed[:, asked])
+    np.testing.assert_allclose(few.evidence.value[:, asked], whole.evidence.value[:, asked], atol=1e-9)
+
+
+def untimed(rows):
+    return [row for row in rows if row["metric"] != "seconds"]
+
+
+def test_quality_of_recourse_is_in_the_rows():
+    outcome = run(replace(small(game="thirds(targets=3, shadows=2, most=60)"), attack=()))
+    rows = {r.metric: r for r in outcome.results.find(kind="measure", explainer="linear_recourse")}
+    costs = {"cost_l0", "cost_l1", "cost_l2", "plausibility", "seconds"}
+    assert set(rows) == {"answered", "validity", "sparsity", *costs}
+    assert rows["validity"].value == 1.0
+    assert rows["cost_l2"].value <= rows["cost_l1"].value <= rows["cost_l0"].value * rows["cost_l1"].value
+    for name in costs:
+        assert 0 <= rows[name].low <= rows[name].value <= rows[name].high
+        assert rows[name].units == 3
+    at = outcome.evidence.names.index("linear_recourse/counterfactual_distance")
+    distance, there = np.exp(outcome.evidence.value[at]), outcome.evidence.observed[at]
+    means = [distance[there[:, j] & outcome.game.scored[:, j], j].mean() for j in range(3)]
+    assert rows["cost_l2"].value == pytest.approx(np.mean(means), rel=1e-5)
+    only = outcome.results.find(kind="measure", explainer="input_x_gradient")
+    assert [row.metric for row in only] == ["answered", "seconds"]
+
+
+def test_a_killed_run_resumes_and_gives_the_same_numbers(tmp_path):
+    """SIGKILL half-way, then run again: only the unfinished columns are computed, and the results are the same."""
+    settings = [
+        "--data",
+        "lending(n=600)",
+        "--model",
+        "mlp(hidden=[64], epochs=30)",
+        "--game",
+        "rotate(models=8)",
+        "--explain",
+        "input_x_gradient",
+        "--attack",
+        "lira",
+        "--workers",
+        "1",
+    ]
+    command = [sys.executable, "-m", "jali", "audit", *settings, "--out"]
+    whole, cut = tmp_path / "whole", tmp_path / "cut"
+    subprocess.run([*command, str(whole)], check=True, capture_output=True, timeout=300)
+    process = subprocess.Popen([*command, str(cut)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while len(list(cut.rglob("store/*/*.npz"))) < 5 and process.poll() is None:
+        time.sleep(0.005)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    kept = {p.name: p.stat().st_mtime_ns for p in cut.rglob("store/*/*.npz")}
+    assert 5 <= len(kept) < len(list(whole.rglob("store/*/*.npz")))
+    assert not (cut / "results.json").exists()
+    subprocess.run([*command, str(cut)], check=True, capture_output=True, timeout=300)
+    after = {p.name: p.stat().st_mtime_ns for p in cut.rglob("store/*/*.npz")}
+    assert {name: after[name] for name in kept} == kept
+    rows = [untimed(json.loads((folder / "results.json").read_text())["rows"]) for folder in (whole, cut)]
+    assert rows[0] == rows[1]
+    with np.load(whole / "evidence.npz") as a, np.load(cut / "evidence.npz") as b:
+        for name in a.files:
+            np.testing.assert_array_equal(a[name], b[name])
+
+
+@dataclass(frozen=True)
+class Peeping:
+    """An explainer that reads the training rows without saying so."""
+
+    gives: ClassVar[str] = "attribution"
+    reads: ClassVar[frozenset[str]] = frozenset()
+
+    def explain(self, model, X, schema, owner, rng):
+        return Attribution(np.full((len(X), 2), 1.0 if owner is None else 2.0))
+
+
+def test_training_rows_are_passed_only_to_explainers_that_declare_it():
+    seen = run(replace(small(), explain=(Peeping(),), attack=(registry.build("attack", "threshold"),)))
+    at = next(i for i, n in enumerate(seen.evidence.names) if n.endswith("attribution_l1"))
+    np.testing.assert_allclose(seen.evidence.value[at], -np.log(2.0))
+
+
+def test_grid_gives_every_combination():
+    models = [registry.build("model", "logistic"), registry.build("model", "logistic(C=5.0)")]
+    found = list(grid(small(), model=models, seed=[0, 1, 2]))
+    assert [(e.model.C, e.seed) for e in found] == [(c, s) for c in (1.0, 5.0) for s in (0, 1, 2)]
+    with pytest.raises(JaliError, match="has no 'colour'"):
+        list(grid(small(), colour=[1]))
+
+
+def test_offline_games_run_with_offline_attacks():
+    outcome = run(small(game="disjoint(targets=3, shadows=4)"))
+    assert {r.attack for r in outcome.results.rows if r.kind == "contrast"} == {"offline_joint"}
+    assert "lira" not in {r.attack for r in outcome.results.rows}
+    with pytest.raises(JaliError, match="lira needs shadow models trained with and without"):
+        run(replace(small(game="disjoint(targets=3, shadows=4)"), attack=(registry.build("attack", "lira"),)))
+
+
+def test_one_class_only_is_refused():
+    with pytest.raises(JaliError, match="one class only"):
+        run(small(data=f"{__name__}:OneClass"))
+
+
+@dataclass(frozen=True)
+class OneClass:
+    def load(self):
+        data = registry.build("data", "lending(n=50)").load()
+        return type(data)(data.X, np.zeros(50), data.schema)
+
+
+def test_sanity_checks_are_there_and_pass():
+    outcome = run(small())
+    assert {c.name for c in outcome.results.sanity} == {
+        "blind baseline",
+        "null target",
+        "orientation",
+        "same preprocessing",
+    }
+    assert outcome.results.valid

@@ -1,0 +1,93 @@
+"""Every check of the sanity suite must be able to fail."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from jali.audit import sanity
+from jali.audit.scoring import Trial, guess
+from jali.core import registry
+from jali.core.values import Column, Dataset, Game, Schema
+from tests.conftest import planted
+
+TRIAL = Trial(registry.build("attack", "lira"), ("s0",), "x")
+
+
+def table(n: int = 900, shift: float = 0.0) -> tuple[Dataset, Game]:
+    """The first third trained the model; with a shift, its rows look different."""
+    rng = np.random.default_rng(0)
+    member = (np.arange(n) < n // 3)[:, None]
+    X = rng.normal(size=(n, 4)) + shift * member
+    data = Dataset(X, rng.integers(0, 2, n), Schema(tuple(Column(f"x{j}") for j in range(4))))
+    both = np.concatenate([member, np.zeros((n, 1), bool)], axis=1)
+    return data, Game(both, [0], np.array([[False, True]]), np.ones((n, 1), bool))
+
+
+def test_blind_baseline_passes_on_one_population_and_fails_on_two():
+    rng = np.random.default_rng(0)
+    assert sanity.blind(*table(), rng).passed
+    check = sanity.blind(*table(shift=0.6), rng)
+    assert not check.passed
+    assert check.low > 0.5
+
+
+def test_blind_baseline_rarely_cries_wolf():
+    failures = 0
+    for seed in range(25):
+        data, _ = table(300)
+        member = np.random.default_rng(seed).random((300, 2)) < 0.5
+        game = Game(member, [0], np.array([[False, True]]), np.ones((300, 1), bool))
+        failures += not sanity.blind(data, game, np.random.default_rng(seed)).passed
+    assert failures == 0
+
+
+def test_null_target_passes_when_shadows_are_independent_and_fails_when_they_share_the_targets_rows():
+    evidence, game = planted(1.5, n=500, models=12)
+    assert sanity.null_target(evidence, game, TRIAL).passed
+    member = np.repeat(evidence.member[:, :1], 12, axis=1)
+    member[:, 1::2] = evidence.member[:, 1::2]
+    rng = np.random.default_rng(1)
+    copied = rng.normal(size=(500, 1)) + 1.5 * member + rng.normal(size=(500, 12))
+    same = type(evidence)(("s0",), copied[None], np.ones((1, 500, 12), bool), member)
+    shadows = np.ones((1, 12), bool)
+    shadows[0, :2] = False
+    leaky = Game(member, [0], shadows, np.ones((500, 1), bool))
+    assert not sanity.null_target(same, leaky, TRIAL).passed
+
+
+def test_orientation_fails_for_an_attack_that_is_upside_down():
+    evidence, game = planted(1.5, n=400, models=10)
+    guesses = guess(evidence, game, TRIAL)
+    assert sanity.orientation(guesses).passed
+    flipped = type(guesses)(-guesses.score, guesses.truth, guesses.unit, guesses.record)
+    assert not sanity.orientation(flipped).passed
+
+
+def test_parity_fails_when_outputs_depend_on_company():
+    from jali.audit.worker import company
+
+    class Standardising:
+        def logits(self, X):
+            return X - X.mean(axis=0)
+
+    class Plain:
+        def logits(self, X):
+            return X * 2.0
+
+    data, game = table()
+    assert sanity.parity(company(Plain(), data, game.member[:, 0])).passed
+    rng = np.random.default_rng(0)
+    mixed = data.rows(rng.permutation(len(data)))
+    assert not sanity.parity(company(Standardising(), mixed, rng.random(len(data)) < 0.5)).passed
+
+
+def test_rows_per_person_fails_where_only_one_side_has_several():
+    data, game = table(600)
+    inside = game.member[:, 0]
+    alike = np.arange(600) // 4
+    grouped = np.where(inside, np.arange(600), 1000 + np.arange(600) // 10)
+    check = [sanity.rows_per_person(dataclasses.replace(data, groups=g), game)[0] for g in (alike, grouped)]
+    assert [c.passed for c in check] == [True, False]
+    assert sanity.rows_per_person(data, game) == []

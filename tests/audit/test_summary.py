@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from jali.audit.quality import Quality
+from jali.audit.summary import difference, measures, sizes
+from jali.core.values import Column, Dataset, Evidence, Game, Schema
+from jali.games.visitors import Visitors
+
+
+def game(asked=None) -> Game:
+    """Three targets with two scored records each, none of them shared, and one shadow."""
+    scored = np.repeat(np.eye(3, dtype=bool), 2, axis=0)
+    shadows = np.tile([False, False, False, True], (3, 1))
+    return Game(np.zeros((6, 4), bool), [0, 1, 2], shadows, scored, asked)
+
+
+def test_costs_are_averaged_per_target_then_over_targets():
+    """Means 2, 4 and 8 of the targets; the second cell of the last has no answer. t with 2 degrees of freedom."""
+    value = np.array([[1, 3, 4, 4, 8, 99], [1, 0, 1, 1, 1, 0]], dtype=np.float32)
+    there = np.array([[1, 1, 1, 1, 1, 0], [1, 1, 1, 1, 1, 1]], dtype=bool)
+    nothing = Evidence((), np.zeros((0, 6, 4)), np.zeros((0, 6, 4), bool), game().member)
+    cost, share = measures(nothing, game(), Quality(("e/cost_l1", "e/validity"), value, there), {})
+    half = stats.t.ppf(0.975, 2) * np.std([2, 4, 8], ddof=1) / np.sqrt(3)
+    assert cost.value == pytest.approx(14 / 3)
+    assert (cost.low, cost.high) == pytest.approx((max(0, 14 / 3 - half), 14 / 3 + half))
+    assert cost.high > 1
+    assert (cost.explainer, cost.metric, cost.units) == ("e", "cost_l1", 3)
+    assert share.value == pytest.approx(2 / 3)
+    assert 0 <= share.low < share.high == 1
+
+
+def test_a_measure_of_nobody_has_a_reason():
+    nothing = Evidence((), np.zeros((0, 6, 4)), np.zeros((0, 6, 4), bool), game().member)
+    [row] = measures(nothing, game(), Quality(("e/cost_l1",), np.zeros((1, 6), np.float32), np.zeros((1, 6), bool)), {})
+    assert row.value is None
+    assert row.reason
+
+
+def test_the_share_answered_is_of_those_asked():
+    asked = np.ones((6, 4), bool)
+    asked[3:, 3] = False
+    there = asked.copy()
+    there[0, 0] = False
+    evidence = Evidence(("whole/x", "gaps/x"), np.zeros((2, 6, 4)), np.stack([asked, there]), game().member)
+    none = Quality((), np.zeros((0, 6), np.float32), np.zeros((0, 6), bool))
+    whole, row = measures(evidence, game(asked), none, {})
+    assert (whole.explainer, whole.metric, whole.value) == ("whole", "answered", 1.0)
+    assert (row.explainer, row.metric, row.value) == ("gaps", "answered", pytest.approx(5 / 6))
+
+
+def test_sizes_say_how_many_are_scored_where_not_all_are_asked():
+    assert "records scored per target" not in sizes(game())
+    assert sizes(game(np.ones((6, 4), bool)))["records scored per target"] == 2
+
+
+def test_what_generalising_costs_is_told_of_each_group():
+    """Two targets, three records each; the first record is in the group."""
+    nothing = Evidence((), np.zeros((0, 6, 2)), np.zeros((0, 6, 2), bool), np.zeros((6, 2), bool))
+    scored = np.zeros((6, 2), dtype=bool)
+    scored[:3] = True
+    drawn = Game(np.arange(6)[:, None] >= [3, 3], [0, 1], np.zeros((2, 2), bool), scored)
+    value = np.array([[0.1, 0.2, 0.3, 0.3, 0.2, 0.1]], np.float32)
+    of = {"sex = f": np.arange(6) == 0}
+    everybody, group = measures(nothing, drawn, Quality(("e/ncp",), value, np.ones((1, 6), bool)), of)
+    assert everybody.value == pytest.approx(0.2)
+    assert (group.group, group.n) == ("sex = f", 2)
+    assert group.value == pytest.approx(0.2)
+
+
+def test_a_difference_is_taken_within_each_target():
+    """Targets differ by far more than the explainers do: the models are the same, so that this does not count."""
+    rng, n = np.random.default_rng(0), 40
+    data = Dataset(np.zeros((n, 1)), np.zeros(n, dtype=int), Schema((Column("x"),)))
+    game = Visitors(targets=4, share=0.5).draw(data, rng)
+    unit = np.nonzero(game.scored.T)[0]
+    base = 10.0 * unit + rng.normal(size=len(unit))
+    more = base + 0.3 + 0.01 * rng.normal(size=len(unit))
+    there = np.ones((2, len(unit)), dtype=bool)
+    there[0, ::7] = False
+    quality = Quality(("a/ncp", "b/ncp"), np.stack([more, base]).astype(np.float32), there)
+    found = difference(game, quality, {}, "ncp", ("a", ""), ("b", ""))
+    each = [(more - base)[there[0] & (unit == t)].mean() for t in range(4)]
+    assert found.value == pytest.approx(np.mean(each), abs=1e-5)
+    assert 0.28 < found.low < found.value < found.high < 0.32
+    assert difference(game, quality, {}, "ncp", ("a", ""), ("c", "")) is None
+    assert difference(game, quality, {}, "ncp", ("a", "old"), ("b", "")) is None
+
+
+def test_groups_are_compared_within_each_target():
+    rng, n = np.random.default_rng(1), 60
+    data = Dataset(np.zeros((n, 1)), np.zeros(n, dtype=int), Schema((Column("x"),)))
+    game = Visitors(targets=5, share=0.5).draw(data, rng)
+    unit, record = np.nonzero(game.scored.T)
+    old = np.arange(n) % 3 == 0
+    value = 10.0 * unit + old[record] + 0.1 * rng.normal(size=len(unit))
+    quality = Quality(("a/ncp",), value[None].astype(np.float32), np.ones((1, len(unit)), dtype=bool))
+    of = {"old": old, "young": ~old}
+    found = difference(game, quality, of, "ncp", ("a", "old"), ("a", "young"))
+    each = [value[(unit == t) & old[record]].mean() - value[(unit == t) & ~old[record]].mean() for t in range(5)]
+    assert found.value == pytest.approx(np.mean(each), abs=1e-5)
+    assert found.low < 1 < found.high
+    assert found.high - found.low < 0.2
+
+
+def test_none_of_some_records_is_not_none_of_all():
+    """Six records without one who is singled out: the rate may still be 1 - .025 ** (1 / 6)."""
+    value = np.zeros((2, 6), dtype=np.float32)
+    nothing = Evidence((), np.zeros((0, 6, 4)), np.zeros((0, 6, 4), bool), game().member)
+    names = ("e/linkage: singled_out", "e/ncp")
+    rows = measures(nothing, game(), Quality(names, value, np.ones((2, 6), dtype=bool)), {})
+    assert (rows[0].value, rows[0].low) == (0, 0)
+    assert rows[0].high == pytest.approx(1 - 0.025 ** (1 / 6))
+    assert rows[1].high == 0

@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import inspect
+import linecache
+import sys
+import textwrap
+
+import pytest
+
+from jali.core import registry
+from jali.core.errors import JaliError
+
+
+@pytest.mark.parametrize("kind", list(registry.FOLDERS))
+def test_every_file_of_a_folder_holds_one_part_with_a_summary(kind):
+    assert registry.names(kind) or kind in ("inquiry", "knowledge")
+    for name in registry.names(kind):
+        assert dataclasses.is_dataclass(registry.find(kind, name))
+        assert registry.summary(kind, name).endswith((".", ":"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ("attack", 'lira(spread="shrunken", prior=3.5)'),
+        ("attack", "ratio(lift=0.3)"),
+        ("game", "halves(targets=2, shadows=5, share=0.25)"),
+        ("data", 'table(path="a \\"quoted\\" name.csv", target="y\\\\z")'),
+        ("model", "mlp(hidden=[32, 16], epochs=3)"),
+        ("model", 'sklearn(estimator="sklearn.tree:DecisionTreeClassifier", params="max_depth=3")'),
+    ],
+)
+def test_a_specification_survives_a_round_trip(kind, text):
+    part = registry.build(kind, text)
+    assert registry.spec(part) == text
+    assert registry.build(kind, registry.spec(part, every=True)) == part
+
+
+def test_defaults_are_left_out_and_positions_are_read():
+    assert registry.spec(registry.build("game", "rotate(32, 0.5)")) == "rotate"
+    assert registry.build("game", "rotate(8)").models == 8
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "says"),
+    [
+        ("attack", "lria", "did you mean lira"),
+        ("data", "nothing_like_it_at_all", "there are adult"),
+        ("attack", "lira(spred=1)", "no field 'spred'; it has spread, prior"),
+        ("attack", 'lira(spread="wide")', "must be one of common, pooled"),
+        ("attack", 'lira(prior="a")', "must be of type float"),
+        ("game", "rotate(models=2.5)", "must be of type int"),
+        ("game", "rotate(models=true)", "must be of type int"),
+        ("attack", "lira(", "closing"),
+        ("attack", "lira)", "left over"),
+        ("attack", "", "ends too early"),
+        ("attack", "3", "does not name a part"),
+        ("attack", "lira(prior=__import__)", "quoted string"),
+        ("attack", "lira; import os", "Cannot read"),
+        ("data", "table", "needs path, target"),
+        ("attack", "no.such.module:Thing", "Cannot import"),
+        ("attack", "os:getcwd", "not a dataclass"),
+    ],
+)
+def test_what_cannot_be_built_is_one_sentence(kind, text, says):
+    with pytest.raises(JaliError, match=says.replace("(", r"\(")):
+        registry.build(kind, text)
+
+
+def test_a_part_of_ones_own_by_import_path(tmp_path, monkeypatch):
+    source = """
+        from dataclasses import dataclass
+        from typing import ClassVar
+
+        @dataclass(frozen=True)
+        class Mine:
+            "The mirror of the signal."
+            scale: float = 1.0
+            requires: ClassVar[frozenset] = frozenset()
+            many: ClassVar[bool] = False
+
+            def score(self, target, shadows):
+                return -self.scale * target.value[0]
+    """
+    (tmp_path / "my_lab_attacks.py").write_text(textwrap.dedent(source))
+    monkeypatch.syspath_prepend(tmp_path)
+    part = registry.build("attack", "my_lab_attacks:Mine(scale=2)")
+    assert part.scale == 2.0
+    assert registry.spec(part) == "my_lab_attacks:Mine(scale=2.0)"
+    first = registry.key(part)
+    (tmp_path / "my_lab_attacks.py").write_text(textwrap.dedent(source).replace("-self", "+self"))
+    sys.modules.pop("my_lab_attacks")
+    linecache.clearcache()
+    importlib.invalidate_caches()
+    registry._source.cache_clear()
+    assert registry.key(registry.build("attack", "my_lab_attacks:Mine(scale=2)")) != first
+
+
+def test_keys_follow_content():
+    lira = registry.build("attack", "lira")
+    assert registry.key(lira, 1) == registry.key(registry.build("attack", "lira"), 1)
+    assert len({registry.key(lira, 1), registry.key(lira, 2), registry.key(registry.build("attack", "ratio"), 1)}) == 3
+
+
+def test_keys_follow_the_source_of_whatever_a_part_is_made_of(tmp_path, monkeypatch):
+    """An estimator named in a text, and a part inside a part, count with their source."""
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "lab_inner.py").write_text("X = 1\n")
+    part = registry.build("model", 'sklearn(estimator="lab_inner:Clf")')
+    first = registry.key(part)
+    registry._source.cache_clear()
+    assert registry.key(part) == first
+    (tmp_path / "lab_inner.py").write_text("X = 2\n")
+    sys.modules.pop("lab_inner", None)
+    linecache.clearcache()
+    importlib.invalidate_caches()
+    registry._source.cache_clear()
+    assert registry.key(part) != first
+
+
+def test_keys_follow_what_a_part_imports_and_nothing_else(monkeypatch):
+    """scfe stands on the helpers of its folder; the text of a report, and another explainer, change no number of it."""
+    texts = {}
+    original = inspect.getsource
+
+    def getsource(module):
+        name = getattr(module, "__name__", "")
+        return original(module) + texts.get(name, "")
+
+    monkeypatch.setattr(registry.inspect, "getsource", getsource)
+
+    def fresh(**changed):
+        texts.clear()
+        texts.update({f"jali.{name.replace('__', '.')}": "\n# edited\n" for name in changed})
+        registry._source.cache_clear()
+        registry.code.cache_clear()
+        return registry.key(registry.build("explain", "scfe"))
+
+    first = fresh()
+    assert fresh(explain__growing_spheres=1) == fresh(report__html=1) == first
+    assert len({first, fresh(explain__scfe=1), fresh(explain___recourse=1), fresh(encoding=1), fresh(columns=1)}) == 5
+    registry._source.cache_clear()
+    registry.code.cache_clear()
+
+
+@pytest.mark.parametrize("text", ["committee(" * 3000, "[" * 5000, "lira(" * 101])
+def test_brackets_without_end_are_one_sentence(text):
+    with pytest.raises(JaliError, match="more than 100 brackets"):
+        registry.build("model", text)

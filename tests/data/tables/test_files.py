@@ -1,0 +1,203 @@
+import gzip
+import hashlib
+import http.server
+import threading
+
+import pytest
+
+from jali.core.errors import JaliError
+from jali.data.tables import files
+from jali.data.tables.files import Remote
+
+BODY = b"a,b\n1,2\n" * 30_000
+SUM = hashlib.sha256(BODY).hexdigest()
+
+
+class Answers(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        getattr(self, self.path.strip("/").replace(".", "_"), self.missing)()
+
+    def send(self, body, length):
+        self.send_response(200)
+        if length is not None:
+            self.send_header("Content-Length", str(length))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def good_csv(self):
+        self.send(BODY, len(BODY))
+
+    def good_csv_gz(self):
+        packed = gzip.compress(BODY, mtime=0)
+        self.send(packed, len(packed))
+
+    def broken_csv_gz(self):
+        packed = gzip.compress(BODY, mtime=0)[:-20]
+        self.send(packed, len(packed))
+
+    def unsized_csv(self):
+        self.send(BODY, None)
+
+    def cut_csv(self):
+        self.send(BODY[:1000], len(BODY))
+
+    def elsewhere_csv(self):
+        self.send_response(302)
+        self.send_header("Location", "file:///etc/hostname")
+        self.end_headers()
+
+    def silent_csv(self):
+        self.server.released.wait(5)
+
+    def missing(self):
+        self.send_error(404)
+
+    def log_message(self, *args):
+        pass
+
+
+@pytest.fixture
+def host(monkeypatch):
+    monkeypatch.setenv("no_proxy", "*")
+    monkeypatch.setenv("NO_PROXY", "*")
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answers)
+    server.released = threading.Event()
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.released.set()
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def quiet(done, total):
+    pass
+
+
+def left(folder):
+    return [p for p in folder.rglob("*") if p.is_file()]
+
+
+@pytest.fixture
+def data(tmp_path, monkeypatch):
+    monkeypatch.setenv("JALI_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "data"
+
+
+def test_fetch_a_good_file(host, data):
+    told = []
+    remote = Remote("t/x.csv", SUM, f"{host}/good.csv")
+    path = files.fetch(remote, data, lambda done, total: told.append((done, total)))
+    assert path == data / "t" / "x.csv"
+    assert left(data) == [path]
+    assert files.read(remote) == BODY
+    assert len(told) > 1
+    assert told[-1] == (len(BODY), len(BODY))
+    assert told == sorted(told)
+
+
+def test_fetch_compressed_content_is_checked_uncompressed(host, data):
+    remote = Remote("t/x.csv", SUM, f"{host}/good.csv.gz")
+    assert files.fetch(remote, data, quiet) == data / "t" / "x.csv.gz"
+    assert files.read(remote) == BODY
+
+
+def test_fetch_without_a_declared_length(host, data):
+    told = []
+    files.fetch(Remote("t/x.csv", SUM, f"{host}/unsized.csv"), data, lambda *at: told.append(at))
+    assert told[-1] == (len(BODY), 0)
+
+
+def test_wrong_sum_leaves_nothing_behind(host, data):
+    with pytest.raises(JaliError, match=f"{SUM}, not {'0' * 64}"):
+        files.fetch(Remote("t/x.csv", "0" * 64, f"{host}/good.csv"), data, quiet)
+    assert left(data) == []
+
+
+@pytest.mark.parametrize("page", ["cut.csv", "nowhere.csv", "broken.csv.gz", "elsewhere.csv"])
+def test_failure_keeps_an_earlier_file(host, data, page):
+    for name in ("x.csv", "x.csv.gz"):
+        (data / "t").mkdir(parents=True, exist_ok=True)
+        (data / "t" / name).write_bytes(BODY)
+    with pytest.raises(JaliError, match="Could not fetch"):
+        files.fetch(Remote("t/x.csv", SUM, f"{host}/{page}"), data, quiet)
+    assert sorted(p.name for p in left(data)) == ["x.csv", "x.csv.gz"]
+    assert all(p.read_bytes() == BODY for p in left(data))
+
+
+def test_wrong_sum_keeps_an_earlier_file(host, data):
+    (data / "t").mkdir(parents=True)
+    (data / "t" / "x.csv").write_text("earlier")
+    with pytest.raises(JaliError, match="sha256"):
+        files.fetch(Remote("t/x.csv", "0" * 64, f"{host}/good.csv"), data, quiet)
+    assert [p.read_text() for p in left(data)] == ["earlier"]
+
+
+def test_the_message_says_why(host, data):
+    with pytest.raises(JaliError, match="the server said 404"):
+        files.fetch(Remote("t/x.csv", SUM, f"{host}/nowhere.csv"), data, quiet)
+    with pytest.raises(JaliError, match=f"only 1000 of {len(BODY)} bytes came"):
+        files.fetch(Remote("t/x.csv", SUM, f"{host}/cut.csv"), data, quiet)
+
+
+def test_nobody_listens(data, monkeypatch):
+    monkeypatch.setenv("no_proxy", "*")
+    with http.server.HTTPServer(("127.0.0.1", 0), Answers) as server:
+        port = server.server_port
+    with pytest.raises(JaliError, match=r"Could not fetch .*refused"):
+        files.fetch(Remote("t/x.csv", SUM, f"http://127.0.0.1:{port}/good.csv"), data, quiet)
+
+
+def test_a_silent_server_is_given_up(host, data, monkeypatch):
+    monkeypatch.setattr(files, "TIMEOUT", 0.2)
+    with pytest.raises(JaliError, match="timed out"):
+        files.fetch(Remote("t/x.csv", SUM, f"{host}/silent.csv"), data, quiet)
+    assert left(data) == []
+
+
+@pytest.mark.parametrize("url", ["file:///etc/hostname", "ftp://host/x", "x.csv", ""])
+def test_refuses_other_schemes(data, url):
+    with pytest.raises(JaliError, match="no http address"):
+        files.fetch(Remote("t/x.csv", SUM, url, how="ask"), data, quiet)
+    assert not data.exists()
+
+
+def test_folder_that_is_a_file(host, tmp_path):
+    (tmp_path / "taken").write_text("")
+    with pytest.raises(JaliError, match="Could not fetch"):
+        files.fetch(Remote("t/x.csv", SUM, f"{host}/good.csv"), tmp_path / "taken", quiet)
+
+
+def test_folders_in_order(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv("JALI_DATA", "/somewhere")
+    assert [str(f) for f in files.folders()] == ["/somewhere", str(tmp_path / "jali" / "data")]
+    monkeypatch.delenv("JALI_DATA")
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert files.folders() == [tmp_path / ".cache" / "jali" / "data"]
+
+
+def test_locate_in_the_cache_compressed(data, tmp_path):
+    path = tmp_path / "cache" / "jali" / "data" / "t" / "x.csv.gz"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(gzip.compress(BODY, mtime=0))
+    assert files.locate(Remote("t/x.csv", SUM)) == path
+    assert files.read(Remote("t/x.csv", SUM)) == BODY
+
+
+def test_locate_says_what_to_do(data):
+    with pytest.raises(JaliError, match="run `jali data fetch t`, or set JALI_DATA"):
+        files.locate(Remote("t/x.csv", SUM, "https://host/x.csv"))
+    with pytest.raises(JaliError, match=r"ask the owner, save it as t/x.csv .* set JALI_DATA"):
+        files.locate(Remote("t/x.csv", SUM, how="ask the owner"))
+
+
+@pytest.mark.parametrize(("content", "why"), [(b"other", "sha256"), (gzip.compress(BODY, mtime=0)[:-9], "Cannot read")])
+def test_read_refuses_another_content(data, content, why):
+    (data / "t").mkdir(parents=True)
+    (data / "t" / "x.csv").write_bytes(content)
+    with pytest.raises(JaliError, match=why):
+        files.read(Remote("t/x.csv", SUM, "https://host/x.csv"))

@@ -1,0 +1,29 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from jali.core.errors import JaliError
+from jali.data.tables.own import OwnTables
+
+ROWS = pd.DataFrame({"who": ["a", "b", "a"], "age": [30, 40, 50], 7: ["x", "y", "x"]})
+BOTH = ((ROWS, [0, 1, 0]), (ROWS, [1, 1, 0]))
+
+
+def test_marked_columns_and_people():
+    own = OwnTables(*BOTH, None, quasi=("age",), groups="who", sensitive="7")
+    data = own.load()
+    assert [(c.name, c.role) for c in data.schema.columns] == [("age", "quasi"), ("7", "private")]
+    assert data.groups.tolist() == [0, 1, 0, 0, 1, 0]
+    assert data.schema.sensitive == "7"
+    assert list(own.like().columns) == ["age", 7]  # what the model was fitted on
+
+
+def test_arrays_are_marked_by_number():
+    X = np.array([[1.0, 2.0], [3.0, 4.0]])
+    data = OwnTables((X, [0, 1]), (X, [1, 0]), None, quasi=("x1",)).load()
+    assert [c.role for c in data.schema.columns] == ["private", "quasi"]
+
+
+def test_a_column_that_is_not_there():
+    with pytest.raises(JaliError, match="no column 'agee' among its inputs; did you mean 'age'"):
+        OwnTables(*BOTH, None, quasi=("agee",)).load()

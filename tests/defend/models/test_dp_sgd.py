@@ -1,0 +1,188 @@
+"""Private networks: what they promise, that nothing passes the noise, and what an audit of them finds."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from jali.core import registry
+from jali.core.errors import JaliError
+from jali.core.values import Column, Dataset, Schema
+from jali.data.linear_gaussian import LinearGaussian
+from jali.defend._dp.sampled import losses
+from jali.defend.models.dp_sgd import DPSGD, trained
+from jali.defend.models.shuffled_sgd import ShuffledSGD, _Shuffled
+from jali.models.convnet import ConvNet
+from jali.models.logistic import Logistic
+from jali.models.mlp import MLP
+from jali.models.vit import ViT
+from jali.verify.dependence import carriers
+from jali.verify.run import Subject, subject, verify
+from tests.pictures import bars, members, streams
+
+torch = pytest.importorskip("torch", reason="the extra jali[torch] is not installed")
+pytest.importorskip("dp_accounting", reason="the extra jali[dp] is not installed")
+
+DATA = LinearGaussian(n=300, d=20).load()
+OTHER = dataclasses.replace(DATA, y=np.r_[1 - DATA.y[:1], DATA.y[1:]])
+
+
+def test_the_claim_rests_on_the_noise_that_is_added_and_not_on_the_number_of_rows():
+    private = DPSGD(MLP(epochs=5), epsilon=2.0, rate=0.2)
+    given, counted = private.guarantee(), private.accounted()
+    assert (given.epsilon, given.delta, given.adjacency) == (2.0, 1e-5, "add-remove")
+    assert given.covers == ("decisions", "explanations")
+    assert private.steps == 25
+    assert private.mechanism().multiplier == given.multiplier
+    assert counted.pld <= 2.0 * 1.001 < counted.rdp < 2.5
+    assert counted.holds
+    event = given.event()
+    assert (event.count, event.event.sampling_probability) == (25, 0.2)
+    assert event.event.event.noise_multiplier == given.multiplier
+
+
+def test_a_tenth_of_the_noise_is_another_claim():
+    private = DPSGD(MLP(epochs=5), epsilon=2.0, rate=0.2)
+    assert losses(private.multiplier / 2, 0.2, 25, 1e-5) > 5
+
+
+@pytest.mark.parametrize("model", [MLP(hidden=(8,), epochs=3), ConvNet(width=4, epochs=1)], ids=["mlp", "convnet"])
+def test_the_trained_weights_are_all_that_is_released(model):
+    if isinstance(model, ConvNet):
+        pytest.importorskip("opacus", reason="the extra jali[private] is not installed")
+        here = bars(40)
+        there = dataclasses.replace(here, y=np.r_[(here.y[:1] + 1) % 3, here.y[1:]])
+    else:
+        here, there = DATA, OTHER
+    private = DPSGD(model, epsilon=1.0, rate=0.5)
+
+    def release(data):
+        return private.fit(data, np.ones((len(data), 1), bool), streams(1)).logits(here.X)
+
+    assert carriers(release, here, there) == ()
+    assert not np.array_equal(release(here), release(there))
+
+
+@pytest.mark.parametrize("model", [MLP(epochs=3), ConvNet(width=4, epochs=1), ViT(width=32, depth=1, epochs=1)])
+def test_columns_are_their_own_and_models_come_back(model):
+    if not isinstance(model, MLP):
+        pytest.importorskip("opacus", reason="the extra jali[private] is not installed")
+    from jali.core.encoding import Encoding
+    from jali.models.fitted.restore import restore
+
+    data, member, private = bars(40), members(40, 2), DPSGD(model, epsilon=4.0, rate=0.5)
+    whole = private.fit(data, member, streams(2))
+    alone = private.fit(data, member[:, [1]], streams(2)[1:])
+    for name, array in alone.arrays().items():
+        np.testing.assert_array_equal(array[0], whole.arrays()[name][1])
+    back = restore(whole.arrays(), Encoding(data.schema))
+    np.testing.assert_array_equal(back.logits(data.X), whole.logits(data.X))
+
+
+def test_it_learns_where_there_are_many_rows_and_much_budget():
+    data = LinearGaussian(n=2000, d=5).load()
+    member = np.arange(2000)[:, None] < 1500
+    private = DPSGD(MLP(hidden=(), epochs=10, lr=0.05), epsilon=8.0)
+    right = private.fit(data, member, streams(1)).logits(data.X)[:, 0].argmax(axis=1) == data.y
+    plain = (
+        MLP(hidden=(), epochs=30, lr=0.05).fit(data, member, streams(1)).logits(data.X)[:, 0].argmax(axis=1) == data.y
+    )
+    assert right[1500:].mean() > plain[1500:].mean() - 0.05 > 0.6
+
+
+def with_noise(part, private):
+    """An audit of the same claim with only this part of the noise."""
+    how = dataclasses.replace(private.mechanism(), multiplier=part * private.multiplier)
+
+    def draw(data, query, count, rng):
+        nets = trained(private.model, data, np.ones((len(data), count), bool), rng.spawn(count), how)
+        return np.hstack([nets.weights[0].reshape(count, -1), nets.biases[0]]).astype(np.float64)
+
+    return Subject("part of the noise", private.guarantee(), draw, private.plain())
+
+
+SAMPLED = DPSGD(MLP(hidden=(), epochs=10, lr=0.1, batch=100), 1.0, rate=0.5)
+
+
+@pytest.mark.parametrize("private", [DPSGD.example(1.0), pytest.param(SAMPLED, marks=pytest.mark.slow)])
+def test_an_audit_refutes_a_tenth_of_the_noise(private):
+    found = verify(with_noise(0.1, private), draws=600)  # at 300 the bound lies around the claim, by the seed
+    assert found.verdict == "REFUTED"
+    assert found.carriers == []
+    assert found.recomputed > 10
+    assert "THE DECLARED NOISE IS TOO SMALL" in found.refuted
+
+
+@pytest.mark.parametrize("private", [DPSGD.example(1.0), pytest.param(SAMPLED, marks=pytest.mark.slow)])
+def test_what_the_same_audit_measures_of_the_whole_noise_stays_below_what_is_accounted_for(private):
+    found = verify(subject(registry.spec(private)), draws=200)
+    counted = private.accounted()
+    assert found.verdict == "NOT REFUTED"
+    assert max(found.bounds.values()) <= 2 * counted.pld < found.ceiling  # a replaced record pays twice
+    assert found.recomputed == pytest.approx(counted.pld, rel=1e-2)
+    assert (found.carriers, found.refuted) == ([], "")
+
+
+def test_a_record_that_overflows_cannot_undo_the_noise():
+    """Its gradient is not finite, nor would any sum with it be: everybody could see that it is there."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 64))
+    X[3] = 1e38
+    pixels = Schema(tuple(Column(f"p{j}") for j in range(64)), image=(1, 8, 8))
+    data = Dataset(X, (X[:, 1] > 0).astype(int), pixels)
+    for model in (MLP(hidden=(), epochs=2), MLP(hidden=(8, 8), epochs=2), ConvNet(width=4, epochs=1)):
+        private = DPSGD(model, epsilon=2.0, rate=1.0)
+        nets = private.fit(data, np.ones((60, 1), bool), streams(1))
+        assert np.isfinite(nets.logits(np.delete(X, 3, axis=0))).all()
+
+
+def test_shuffled_batches_claim_no_amplification_and_say_so():
+    private = DPSGD(MLP(epochs=30), epsilon=1.0)
+    given = ShuffledSGD(private).guarantee()
+    assert given.epsilon == pytest.approx(losses(private.multiplier, 1.0, 30, 1e-5))
+    assert given.epsilon > 3
+    assert "shuffled" in str(given)
+    assert "with Poisson sampling" in str(given)
+
+
+def test_shuffled_batches_take_every_row_once_an_epoch():
+    how = _Shuffled(1.0, 0.25, 10, "automatic", 1.0)
+    batches = list(how.batches(10, torch.Generator().manual_seed(0)))
+    assert len(batches) == 10
+    for epoch in (batches[:4], batches[4:8]):
+        assert sorted(torch.cat(epoch).tolist()) == list(range(10))
+    assert batches[0].tolist() != batches[4].tolist()
+    data = bars(40)
+    nets = ShuffledSGD(DPSGD(MLP(hidden=(4,), epochs=2), epsilon=1.0)).fit(data, members(40, 1), streams(1))
+    assert np.isfinite(nets.logits(data.X)).all()
+
+
+def fit(model):
+    return DPSGD(model, 1.0, rate=1.0).fit(DATA, np.ones((300, 1), bool), streams(1))
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: DPSGD(MLP(), epsilon=0.0), "epsilon must be positive"),
+        (lambda: DPSGD(MLP(), 1.0, rate=1.5), "rate at most 1"),
+        (lambda: DPSGD(MLP(), 1.0, delta=1.0), "delta must be below 1"),
+        (lambda: DPSGD(MLP(), 1.0, norm=-1.0), "norm must be positive"),
+        (lambda: DPSGD(Logistic(), 1.0), "and logistic is none of them"),
+        (lambda: ShuffledSGD(MLP()), "private must be a dp_sgd"),
+        (lambda: fit(MLP(batch=0)), "batch be positive"),
+        (lambda: fit(MLP(lr=1e300, epochs=2)), "diverged with lr"),
+        (lambda: DPSGD(MLP(epochs=1), 1.0, rate=1.0).draws(DATA, 1, np.random.default_rng(0)), r"mlp\(hidden=\[\]\)"),
+    ],
+)
+def test_a_slip_is_one_sentence(make, words):
+    with pytest.raises(JaliError, match=words):
+        make()
+
+
+def test_fields_come_back():
+    text = 'dp_sgd(model=fine_tuned(model=vit(width=64), public=digits), epsilon=1.0, clipping="flat", norm=0.5)'
+    assert registry.spec(registry.build("model", text)) == text
+    assert registry.build("model", f"shuffled_sgd({text})").guarantee().delta == 1e-5

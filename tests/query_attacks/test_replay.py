@@ -1,0 +1,92 @@
+"""Who an answer cannot have been made for, against making it again one person at a time."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from jali.audit.attack_runs import LINKED, Inquest, Scene, held
+from jali.core.errors import JaliError
+from jali.core.explanation import Counterfactual
+from jali.defend.explain.k_anonymous import KAnonymous
+from jali.defend.explain.mondrian import Mondrian
+from jali.explain.nice import NICE
+from jali.knowledge.register import Register
+from jali.query_attacks.linkage import Linkage
+from jali.query_attacks.replay import Replay
+from tests.anonymity.crowds import mixed
+
+QUASI = [0, 2, 3, 4]
+N, ASK = 400, 120
+
+
+def scene():
+    data, model = mixed(N + ASK, 5, ages=30, hard=1.5)
+    at = np.arange(len(data))
+    denied = model.logits(data.X).argmax(axis=1) == 0
+    return Scene.of(model, data, at < N, (at >= N) & denied, lambda name: np.random.default_rng(len(name)))
+
+
+def crowds(part, inquiry):
+    stage = scene()
+    out = held(Inquest(inquiry, Register(), part), stage, np.random.default_rng(0))
+    answer = part.explain(stage.model, stage.records.X, stage.owner.schema, stage.owner, np.random.default_rng(0))
+    return stage, answer, dict(zip(LINKED, out["quality"], strict=True))
+
+
+@pytest.mark.parametrize(
+    "part", [KAnonymous(), KAnonymous(solver="optimal"), KAnonymous(solver="as_released"), KAnonymous(solver="mutual")]
+)
+def test_those_are_left_for_whom_the_answer_comes_out_the_same(part):
+    stage, answer, value = crowds(part, Replay())
+    fits = answer.regions.covers(stage.owner.X, np.array(QUASI))
+    for i in np.flatnonzero(answer.found)[:8]:
+        left = []
+        for j in np.flatnonzero(fits[i]):
+            row = stage.owner.X[[answer.origin[i]]].copy()
+            row[:, QUASI] = stage.owner.X[j, QUASI]
+            if stage.model.logits(row).argmax() == 1 and stage.model.logits(stage.owner.X[[j]]).argmax() == 1:
+                again = part.again(stage.model, row, stage.owner)
+                if again.same(answer.regions.pick(np.array([i])))[0]:
+                    left.append(j)
+        assert answer.origin[i] in left
+        assert value["crowd"][i] == len(left)
+
+
+def test_the_least_region_betrays_and_a_shared_one_does_not():
+    least, shared = crowds(KAnonymous(), Replay())[2], crowds(KAnonymous(solver="mutual"), Replay())[2]
+    assert (crowds(KAnonymous(), Linkage())[2]["crowd"] >= 10).all()
+    assert least["singled_out"].mean() > 0.1
+    assert (least["crowd"] < 10).mean() > 0.9
+    assert (shared["crowd"] >= 10).all()
+
+
+def test_asking_the_model_rules_out_who_would_be_denied():
+    stage, answer, value = crowds(Mondrian(), Replay(by="model"))
+    fits = answer.regions.covers(stage.owner.X, np.array(QUASI))
+    for i in np.flatnonzero(answer.found)[:20]:
+        rows = np.repeat(stage.owner.X[[answer.origin[i]]], fits[i].sum(), axis=0)
+        rows[:, QUASI] = stage.owner.X[fits[i]][:, QUASI]
+        assert value["crowd"][i] == (stage.model.logits(rows).argmax(axis=1) == 1).sum()
+    known = stage.model.logits(stage.owner.X).argmax(axis=1) == 1
+    whole = crowds(Mondrian(), Replay())[2]
+    assert (whole["crowd"] <= value["crowd"]).all()  # a class is one answer for all, but not all can be shown
+    for i in np.flatnonzero(answer.found)[:20]:
+        rows = np.repeat(stage.owner.X[[answer.origin[i]]], fits[i].sum(), axis=0)
+        rows[:, QUASI] = stage.owner.X[fits[i]][:, QUASI]
+        assert whole["crowd"][i] == ((stage.model.logits(rows).argmax(axis=1) == 1) & known[fits[i]]).sum()
+
+
+def test_private_values_that_are_ranges_rule_out_nobody():
+    part = KAnonymous(repair="interval")
+    stage, answer, value = crowds(part, Replay())
+    private = answer.regions.high[:, 1] > answer.regions.low[:, 1]
+    people = answer.regions.covers(stage.owner.X, np.array(QUASI)).sum(axis=1)
+    assert private[answer.found].all()
+    assert np.array_equal(value["crowd"][answer.found], people[answer.found])
+
+
+def test_what_cannot_be_made_again_is_refused():
+    with pytest.raises(JaliError, match='k_anonymous or mondrian, or replay\\(by="model"\\)'):
+        crowds(NICE(), Replay())
+    assert isinstance(crowds(NICE(), Replay(by="model"))[1], Counterfactual)
