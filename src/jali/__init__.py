@@ -12,9 +12,11 @@ __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:
-    """Load the front door on first use, so that `jali --help` stays quick."""
-    if name in ("audit", "Audit"):
-        from importlib import import_module
+    """Load the interface on first use, so that `jali --help` stays quick."""
+    from importlib import import_module
 
-        return getattr(import_module("jali.api"), name)
+    if name == "audit":
+        return import_module("jali.audit")
+    if name == "Audit":
+        return import_module("jali.api").Audit
     raise AttributeError(f"module 'jali' has no attribute {name!r}")

@@ -15,7 +15,7 @@ from jali.core.values import Dataset
 from jali.defend.explain.k_anonymous import KAnonymous
 from jali.explain.nice import NICE
 from tests.anonymity.crowds import Rule, around, mixed
-from tests.defend.test_k_anonymous import answers, setting
+from tests.defend.explain.test_k_anonymous import answers, setting
 
 
 def loss_of(owner, quasi, rows):

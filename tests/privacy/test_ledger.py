@@ -267,8 +267,8 @@ def test_a_file_that_stays_busy_says_so(path: Path, ledger: Ledger) -> None:
 HEAD = """
 import json, os, signal, sys, threading, time
 from pathlib import Path
-from jali.guarantee import Guarantee
-from jali.ledger import BudgetError, Ledger
+from jali.core.guarantee import Guarantee
+from jali.privacy.ledger import BudgetError, Ledger
 noise = Guarantee("noise", 0.1, "replace-one", ("decisions",), noise="laplace")
 say = lambda *words: os.write(1, (json.dumps(words) + "\\n").encode())
 """

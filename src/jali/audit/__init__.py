@@ -1,1 +1,7 @@
-"""What leaks: an experiment, its attacks and what they achieved, with intervals and sanity checks."""
+"""What leaks: from an experiment to rows with intervals. `jali.audit(model, …)` is `jali.api.audit`."""
+
+import sys
+
+from jali.core.verbs import Verb
+
+sys.modules[__name__].__class__ = Verb

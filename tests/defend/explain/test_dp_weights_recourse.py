@@ -20,7 +20,7 @@ from jali.defend.models.clipped_logistic import ClippedLogistic
 from jali.defend.models.dp_logistic import DPLogistic
 from jali.models.logistic import Logistic
 
-pytestmark = pytest.mark.filterwarnings("ignore::jali.guarantee.VoidClaim")  # most studies here have no key
+pytestmark = pytest.mark.filterwarnings("ignore::jali.core.guarantee.VoidClaim")  # most studies here have no key
 SETTINGS = {"bound": 2.0, "C": 0.02, "scaling": "declared"}
 
 
