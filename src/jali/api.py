@@ -1,4 +1,4 @@
-"""The front door: audit a model of your own, a named experiment, or evidence without any model."""
+"""The interface: audit a model of your own, a named experiment, or evidence without any model."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jali import __version__
-from jali.audit import evidence, setup
-from jali.audit.attack_runs import Inquest
-from jali.audit.examples.answers import told
+from jali.audit import evidence, queries
+from jali.audit.examples.answers import examples
 from jali.audit.examples.pictures import pictures
-from jali.audit.experiment import Experiment, Machine, Outcome, ask, conclude, run, stamped
+from jali.audit.experiment import Outcome, run, stamped
+from jali.audit.judging import judge
 from jali.audit.plan import usual
+from jali.audit.scope import not_tested, threats
+from jali.audit.setup import Experiment, Machine, Setup, load
 from jali.audit.summary import sizes
 from jali.audit.worker import digest
 from jali.config import SPECIFICATIONS, Config, checked
@@ -34,13 +36,6 @@ if TYPE_CHECKING:
     from jali.data.tables.own import OwnTables
 
 NO_MODEL = {"evidence": "evidence.npz", "data": "", "model": "", "game": ""}
-NOT_TESTED = [
-    "attacks on other releases: gradients, training logs, several model versions, model files",
-    "extraction of the model, inference of single attributes, and reconstruction of records",
-    "adversaries who ask many questions about one record, or who choose their questions",
-    "records and populations other than the ones given",
-]
-
 
 @dataclass(frozen=True)
 class Audit:
@@ -101,7 +96,7 @@ def audit(
     `quasi` names the columns by which people can be found, `groups` one that says which rows are one person's (the
     model does not read it), `sensitive` one whose groups are compared; `schema` is a schema file, which private
     explainers need for a claim. Without `train` and `population`, `data`, `model`, `explain` and `game` name parts: a
-    specification or the part itself. `knowledge` is what attacks that ask hold beforehand.
+    specification or the part itself. `knowledge` is what query attacks hold beforehand.
     """
     machine = machine or Machine()
     if (train is None) != (population is None):
@@ -112,20 +107,20 @@ def audit(
         source = _tables(train, population, favourable, _several("quasi", quasi), groups, sensitive, schema)
         experiment, own = _own(model, source, game, seed)
         machine = replace(machine, store=None)  # an object without a specification has no content key
-        plain, _ = setup.parted(settings["attack"])  # the evidence is all that can be attacked again
+        plain, _ = queries.by_kind(settings["attack"])  # the evidence is all that can be attacked again
         config = checked(own | settings | {"attack": [_text(a) for a in plain], "seed": seed})
     else:
         if hasattr(model, "predict"):
             raise JaliError("A fitted model of your own needs train=(X, y) and population=(X, y).")
         marked = {"favourable": favourable, "quasi": quasi, "groups": groups, "sensitive": sensitive, "schema": schema}
-        if told := [name for name, value in marked.items() if value not in (None, "", (), [])]:
-            raise JaliError(f"{told[0]} goes with tables of your own; a named data set has its own.")
+        if given := [name for name, value in marked.items() if value not in (None, "", (), [])]:
+            raise JaliError(f"{given[0]} goes with tables of your own; a named data set has its own.")
         chosen = {"data": _text(data), "model": _text(model), "game": _text(game) if game else "rotate"}
         config = checked(chosen | settings | {"seed": seed, "knowledge": _text(knowledge) if knowledge else ""})
         experiment = Experiment(_part("data", data), _part("model", model), _part("game", game or "rotate"))
     extra: dict[str, Any] = {name: tuple(_part(name, part) for part in lists[name]) for name in ("explain", "signal")}
-    armed = _armed(replace(experiment, seed=seed, **extra), attack, knowledge)
-    return _run(armed, machine, config, show_values, named=bool(attack))
+    setup = _armed(replace(experiment, seed=seed, **extra), attack, knowledge)
+    return _run(setup, machine, config, show_values, named=bool(attack))
 
 
 def from_config(
@@ -152,8 +147,8 @@ def from_config(
         seed=config.seed,
         **lists,
     )
-    armed = _armed(experiment, config.attack, config.knowledge)
-    return _run(armed, machine, config, show_values, named=bool(config.attack))
+    setup = _armed(experiment, config.attack, config.knowledge)
+    return _run(setup, machine, config, show_values, named=bool(config.attack))
 
 
 def _vet(config: Config, trust: bool | Collection[str]) -> None:
@@ -179,14 +174,18 @@ def attack_file(
     # On raw scales a common variance is what published recipes use; elsewhere `pooled` is stronger.
     default = usual(game, ('lira(spread="common")',)) if raw else ()
     attacks = [registry.build("attack", a) for a in attack] or default
-    outcome = conclude(found, game, attacks, seed, machine)
-    results = outcome.results
-    content = digest(found.value, found.observed, game.member)
-    results.rows = stamped(results.rows, registry.key("evidence", content, seed))
-    results.warnings += warnings
-    results.facts = sizes(game)
-    results.timings = {"attacks and statistics": time.perf_counter() - began}
-    return finished(outcome, checked(NO_MODEL | {"attack": list(attack), "seed": seed}))
+    judged = judge(found, game, attacks, seed, machine)
+    key = registry.key("evidence", digest(found.value, found.observed, game.member), seed)
+    results = Results(
+        rows=stamped(judged.rows, key),
+        curves=judged.curves,
+        exposed=judged.exposed,
+        sanity=judged.checks,
+        warnings=warnings,
+        facts=sizes(game),
+        timings={"attacks and statistics": time.perf_counter() - began},
+    )
+    return finished(Outcome(results, found, game), checked(NO_MODEL | {"attack": list(attack), "seed": seed}))
 
 
 def as_released(path: Path, paper: str) -> Audit:
@@ -207,79 +206,89 @@ def save_reproduction(found: Reproduction, out: Path) -> Path:
     return out / f"{found.paper}.html"
 
 
-def _armed(experiment: Experiment, attack: Sequence[Any], knowledge: Any) -> Experiment:
-    """The experiment with its attacks on signals and those that ask; without a list, whatever fits."""
-    attacks, inquiries = setup.parted(attack)
+def _armed(experiment: Experiment, attack: Sequence[Any], knowledge: Any) -> Setup:
+    """The setup with its attacks on signals and its query attacks; without a list, whatever fits.
+
+    A mistake in the names is found before the data are loaded.
+    """
+    attacks, on_oracles = queries.by_kind(attack)
+    runs = queries.usual(experiment.explain, knowledge)
     if attack:
-        inquests = setup.inquests(inquiries, experiment.explain, knowledge)
-    else:
-        inquests = setup.usual(experiment.explain, knowledge)
-    if any(inquest.inquiry.links for inquest in inquests):
-        data = experiment.data.load()
-        if not attack and not knowledge and not setup.identifiable(data):
-            inquests = ()
-        setup.check(inquests, data)
-    return replace(experiment, attack=attacks, inquest=inquests)
+        runs = queries.runs(on_oracles, experiment.explain, knowledge)
+    setup = load(replace(experiment, attack=attacks, runs=runs))
+    if not attack and not knowledge and not queries.identifiable(setup.data):
+        return setup.having(runs=())
+    queries.check(runs, setup.data)
+    return setup
 
 
-def _run(experiment: Experiment, machine: Machine, config: Config, show_values: bool, named: bool) -> Audit:
-    """Attack signals and ask; where only attacks that ask were named, or the game has no shadows, ask alone."""
-    if experiment.inquest and not experiment.attack:
-        data = experiment.data.load()
-        if named or setup.unshadowed(experiment.game, data, experiment.seed):
-            return _asked(experiment, machine, config, data, show_values)
-    outcome = run(replace(experiment, inquest=()), machine)
+def _run(setup: Setup, machine: Machine, config: Config, show_values: bool, named: bool) -> Audit:
+    """Attack signals and query; where only query attacks were named, or the game has no shadows, query alone."""
+    parts = setup.parts
+    if parts.runs and not parts.attack and (named or not setup.game.shadows.any()):
+        return _queried_alone(setup, machine, config, show_values)
+    plain = setup.having(runs=())
+    outcome = run(plain, machine)
     if show_values:
-        _reveal(experiment, machine, outcome)
-    if outcome.data is not None:
-        outcome.results.warnings += setup.untried(experiment.explain, experiment.inquest, outcome.data)
-    if experiment.inquest and outcome.data is not None:
-        _add(outcome.results, _held(replace(experiment, explain=(), signal=()), machine, outcome.data))
-    return finished(outcome, config, experiment.inquest)
+        _reveal(plain, machine, outcome)
+    outcome.results.warnings += queries.untried(parts.explain, parts.runs, setup.data)
+    if parts.runs:
+        _add(outcome.results, _queried(setup.having(explain=(), signal=()), machine))
+    return finished(outcome, config, setup)
 
 
-def _asked(experiment: Experiment, machine: Machine, config: Config, data: Dataset, show_values: bool) -> Audit:
-    """An audit by attacks that ask alone, in the game that it says it had."""
-    outcome = _held(experiment, machine, data)
-    rows = [row for row in outcome.results.rows if row.attack]
+def _queried_alone(setup: Setup, machine: Machine, config: Config, show_values: bool) -> Audit:
+    """An audit by query attacks alone, in the game that it says it had."""
+    mine = queries.own_game(_shown(setup))
+    outcome = _queried_in(mine, machine)
+    rows = outcome.results.find(kind="query attack")
     if all(row.value is None for row in rows):
         raise JaliError(rows[0].reason)
     if show_values:
-        _reveal(experiment, machine, outcome)
+        _reveal(mine, machine, outcome)
     if config.evidence:
-        outcome.results.warnings.append("Attacks that ask cannot be repeated from evidence.npz: call jali.audit again.")
-        return finished(outcome, config, experiment.inquest)
-    game = setup.design(experiment.game, experiment.inquest, data, experiment.seed)
-    played = config.game if isinstance(game, setup.Targets) else registry.spec(game)
-    return finished(outcome, config.model_copy(update={"game": played}), experiment.inquest)
+        outcome.results.warnings.append("Query attacks cannot be repeated from evidence.npz: call jali.audit again.")
+        return finished(outcome, config, setup)
+    game = mine.parts.game
+    played = config.game if isinstance(game, queries.Targets) else registry.spec(game)
+    return finished(outcome, config.model_copy(update={"game": played}), setup)
 
 
-def _held(experiment: Experiment, machine: Machine, data: Dataset) -> Outcome:
-    """The inquests of an experiment, in a game that fits them."""
-    game = setup.design(experiment.game, experiment.inquest, data, experiment.seed)
-    shown = tuple(e for e in experiment.explain if e.gives != "surrogate")  # these are asked by inquests alone
-    outcome = ask(replace(experiment, game=game, explain=shown), machine)
-    outcome.results.facts["game"] = registry.spec(game.game if isinstance(game, setup.Targets) else game)
+def _shown(setup: Setup) -> Setup:
+    """Without surrogates, which are queried by attack runs alone."""
+    return setup.having(explain=tuple(e for e in setup.parts.explain if e.gives != "surrogate"))
+
+
+def _queried(setup: Setup, machine: Machine) -> Outcome:
+    """The query attacks of a setup, in a game that fits them."""
+    return _queried_in(queries.own_game(_shown(setup)), machine)
+
+
+def _queried_in(setup: Setup, machine: Machine) -> Outcome:
+    outcome = run(setup, machine, signals=False)
+    game = setup.parts.game
+    outcome.results.facts["game"] = registry.spec(game.game if isinstance(game, queries.Targets) else game)
     return outcome
 
 
 def _add(results: Results, more: Outcome) -> None:
-    """Put what attacks that ask achieved beside the rest; their game has its own sizes and checks."""
-    results.rows += [row for row in more.results.rows if row.attack]
-    results.sanity += [c.model_copy(update={"name": f"{c.name}, attacks that ask"}) for c in more.results.sanity]
-    results.timings["attacks that ask"] = sum(more.results.timings.values())
+    """Put what query attacks achieved beside the rest; their game has its own sizes and checks."""
+    results.rows += more.results.find(kind="query attack")
+    results.sanity += [c.model_copy(update={"name": f"{c.name}, query attacks"}) for c in more.results.sanity]
+    results.timings["query attacks"] = sum(more.results.timings.values())
     kept = ("game", "members per target", "targets", "records scored per target")
-    results.facts["attacks that ask"] = {name: more.results.facts[name] for name in kept if name in more.results.facts}
+    results.facts["query attacks"] = {name: more.results.facts[name] for name in kept if name in more.results.facts}
 
 
-def finished(outcome: Outcome, config: Config, inquests: Sequence[Inquest] = ()) -> Audit:
+def finished(outcome: Outcome, config: Config, setup: Setup | None = None) -> Audit:
     """Add what a report says about the run itself."""
     results, data = outcome.results, outcome.data
     results.jali = __version__
     results.title = config.title()
     results.config = config.model_dump(exclude_defaults=False)
-    results.threats = threats(results, outcome.game) + setup.threats(inquests)
-    results.not_tested = list(NOT_TESTED)
+    runs = () if setup is None else setup.parts.runs
+    results.threats = threats(results, outcome.game, runs)
+    results.not_tested = not_tested(results)
     if not config.explain and data is not None:
         results.warnings.append("No explainer was named: this audit covers the predictions only.")
     names = ("numpy", "scipy", "scikit-learn")
@@ -288,13 +297,11 @@ def finished(outcome: Outcome, config: Config, inquests: Sequence[Inquest] = ())
     return Audit(results, outcome.evidence, outcome.game, config)
 
 
-def _reveal(experiment: Experiment, machine: Machine, outcome: Outcome) -> None:
+def _reveal(setup: Setup, machine: Machine, outcome: Outcome) -> None:
     """Put people's values into the results, for a reader who asked for them."""
     with unannounced():
-        outcome.results.exposed = pictures(experiment, machine, outcome) or values(outcome)
-        said = told(experiment, machine, outcome)
-    if said:
-        outcome.results.told = said
+        outcome.results.exposed = pictures(setup, machine, outcome) or values(outcome)
+        outcome.results.examples = examples(setup, machine, outcome)
 
 
 def values(outcome: Outcome) -> list[Exposed]:
@@ -308,34 +315,6 @@ def values(outcome: Outcome) -> list[Exposed]:
 def row_values(data: Dataset, record: int) -> dict[str, str]:
     """One raw row as text, for a reader who asked for it."""
     return {c.name: value(c, float(x)) for c, x in zip(data.schema.columns, data.X[record], strict=True)}
-
-
-def threats(results: Results, game: Game) -> list[dict[str, str]]:
-    """What the adversary of each channel is assumed to see and to have."""
-    sees = {
-        "decision": "the decision, and whether an answer was given",
-        "score": "the probability of every class",
-        "explanation": "the explanation",
-        "score+explanation": "the probabilities and the explanation",
-        "decision+explanation": "the decision and the explanation",
-    }
-    present = {row.channel for row in results.rows}
-    common = {"knows": "the record and its label", "has": _shadows_held(game), "asks": "one query per record"}
-    return [{"channel": c, "sees": s, **common} for c, s in sees.items() if c in present]
-
-
-def _shadows_held(game: Game) -> str:
-    """The adversary's shadow models, and whether these were trained on the people who are judged."""
-    many, scored = int(game.shadows[0].sum()), game.scored[:, 0]
-    inside = game.member[:, game.shadows[0]][scored]
-    if not inside.any():
-        return f"{many} shadow models, none trained on a record that is judged: an outsider without candidates"
-    share = f"{100 * float(inside.mean()):.0f} %"
-    known = int((game.member[:, game.shadows[0]].all(axis=1) & ~scored).sum())
-    more = f" and on {known:,} members it knows, who are not judged" if known else ""
-    return (
-        f"all {int(scored.sum()):,} candidates, and {many} shadow models, each trained on about {share} of these{more}"
-    )
 
 
 def _tables(

@@ -7,35 +7,51 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from jali.core.claims import Harm
+from jali.core.values import Channel
+
+Kind = Literal["attack", "contrast", "paired", "query attack", "measure"]
+
 
 class Row(BaseModel):
-    """One number with its interval and everything needed to read it.
+    """One number with its interval, and a field for each thing that it is about.
 
-    A contrast is a paired difference; the two rows of kind "paired" beside it are its two sides, on the same people.
+    kind: an attack on signals; a paired difference of two of them (contrast) and its two sides on the same people
+    (paired); a query attack; or a measure of the model or its explanations. learns: what the attack is after.
+    combined: the attack reads several signals together. against: of a contrast, what the attacker sees without the
+    explanation. knowledge: what a query attack holds beforehand. target: the one model that it is about, where it is
+    about one. group: the subgroup of people. queries: rows that a query attack asked about, per target model.
+    convention: whose way of counting it follows, where it is not ours.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    kind: Literal["attack", "contrast", "paired", "measure", "check"]
+    kind: Kind
     metric: str
     value: float | None
     low: float | None = None
     high: float | None = None
     units: int = 0
     reason: str = ""
+    learns: Harm | None = None
     explainer: str = ""
-    channel: str = ""
+    channel: Channel | None = None
     signal: str = ""
     attack: str = ""
-    against: str = ""
+    combined: bool = False
+    against: Channel | None = None
+    knowledge: str = ""
+    target: int | None = None
     group: str = ""
     n: int = 0
     base_rate: float | None = None
     coverage: float | None = None
     interval: str = ""
+    queries: int = 0
     unchanged: int | None = None  # of a contrast: target models that the attack judges the same with and without
     ignored_below: float = 0.0  # of a contrast: a smaller addition is left out by the attack itself
     guarantee: str = ""
+    convention: str = ""
     key: str = ""
 
 
@@ -103,7 +119,7 @@ class Exposed(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     record: int
-    caught: int
+    recognised: int
     member_of: int
     rate: float
     values: dict[str, str] = Field(default_factory=dict)
@@ -112,10 +128,22 @@ class Exposed(BaseModel):
     maps: list[Heat] = Field(default_factory=list)
 
 
-class Promise(BaseModel):
+class Threat(BaseModel):
+    """What one adversary is assumed to see, to know, to have and to ask."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    channel: str
+    sees: str
+    knows: str
+    has: str
+    asks: str
+
+
+class StatedGuarantee(BaseModel):
     """A guarantee of a part: for what, in words, what it rests on, and why it is false where that is known.
 
-    void: which condition is visibly not met, so that nothing is promised.
+    void: which condition is visibly not met, so that nothing is guaranteed.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -132,7 +160,7 @@ class Results(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    schema_version: Literal["jali.results/1"] = "jali.results/1"
+    schema_version: Literal["jali.results/2"] = "jali.results/2"
     title: str = ""
     jali: str = ""
     config: dict[str, Any] = Field(default_factory=dict)
@@ -142,12 +170,12 @@ class Results(BaseModel):
     curves: list[Curve] = Field(default_factory=list)
     exposed: list[Exposed] = Field(default_factory=list)
     image: tuple[int, int, int] | None = None
-    threats: list[dict[str, str]] = Field(default_factory=list)
+    threats: list[Threat] = Field(default_factory=list)
     not_tested: list[str] = Field(default_factory=list)
     warnings: list[str] = Field(default_factory=list)
-    broken: list[str] = Field(default_factory=list)
-    promises: list[Promise] = Field(default_factory=list)
-    told: dict[str, Any] = Field(default_factory=dict)  # what people are told, if somebody asked for values
+    contradicted: list[str] = Field(default_factory=list)
+    guarantees: list[StatedGuarantee] = Field(default_factory=list)
+    examples: dict[str, Any] = Field(default_factory=dict)  # answers as people read them, if values were asked for
     timings: dict[str, float] = Field(default_factory=dict)
 
     @property

@@ -10,11 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from jali.core.errors import JaliError
-from jali.core.values import Evidence, Floats, Game
+from jali.core.values import Evidence, Floats, Game, SignalName
 from jali.store import Arrays, read_arrays, write_arrays
 
-RESERVED = ("member", "targets", "shadows", "scored", "asked", "oriented")
-MASK = "observed/"
+GAME = ("member", "targets", "shadows", "scored", "asked", "oriented")
+WHOLE = ("signals", "explainers", "value", "observed")  # of a file that an audit wrote
+MASK = "observed/"  # before the name of a signal, in a file of plain arrays: where it was observed
 LOW = ("loss", "variance", "l1", "l2", "linf")
 LOGARITHMIC = ("variance", "l1", "l2", "linf", "counterfactual_distance")
 
@@ -22,30 +23,48 @@ LOGARITHMIC = ("variance", "l1", "l2", "linf", "counterfactual_distance")
 def write(path: Path, evidence: Evidence, game: Game) -> None:
     """Write evidence with the whole game, so that it can be attacked again without the model."""
     arrays: Arrays = {"member": game.member, "targets": game.targets, "shadows": game.shadows, "scored": game.scored}
-    arrays["oriented"] = np.array(True)
     if game.asked is not None:
         arrays["asked"] = game.asked
-    for name, value, observed in zip(evidence.names, evidence.value, evidence.observed, strict=True):
-        arrays[name] = value
-        if not observed.all():
-            arrays[MASK + name] = observed
+    arrays["signals"] = np.array([name.signal for name in evidence.names], dtype=np.str_)
+    arrays["explainers"] = np.array([name.explainer for name in evidence.names], dtype=np.str_)
+    arrays["value"] = evidence.value
+    arrays["observed"] = evidence.observed
     write_arrays(path, arrays)
 
 
 def read(path: Path, raw: bool = False, low: Sequence[str] = ()) -> tuple[Evidence, Game, list[str]]:
-    """Evidence and game of a file, with warnings.
+    """Evidence and game of a file, with warnings: a file that an audit wrote, or anybody's plain arrays.
 
-    Known names get their orientation and scale: -log for variance, l1, l2 and linf, log for counterfactual_distance,
-    log-odds for a cross-entropy loss; raw keeps the scale. Any other name is larger = member unless listed in low.
+    Of plain arrays, known names get their orientation and scale: -log for variance, l1, l2 and linf, log for
+    counterfactual_distance, log-odds for a cross-entropy loss; raw keeps the scale. Any other name is larger = member
+    unless listed in low.
     """
     arrays = read_arrays(path)
     member = _membership(arrays)
-    names = [n for n in arrays if n not in RESERVED and not n.startswith(MASK)]
+    found = _whole(arrays, member, low) if all(name in arrays for name in WHOLE) else _plain(path, arrays, raw, low)
+    game, warnings = _game(arrays, member)
+    return found, game, warnings
+
+
+def _whole(arrays: Arrays, member: npt.NDArray[np.bool_], low: Sequence[str]) -> Evidence:
+    """Evidence that an audit wrote."""
+    pairs = zip(arrays["signals"].tolist(), arrays["explainers"].tolist(), strict=True)
+    names = tuple(SignalName(signal, explainer) for signal, explainer in pairs)
+    _known(low, [str(name) for name in names])
+    value = arrays["value"]
+    if value.shape != (len(names), *member.shape):
+        raise JaliError(f"`value` has shape {value.shape}, but there are {len(names)} signals of shape {member.shape}.")
+    sign = np.array([-1.0 if str(name) in low else 1.0 for name in names])
+    return Evidence(names, value * sign[:, None, None], arrays["observed"], member)
+
+
+def _plain(path: Path, arrays: Arrays, raw: bool, low: Sequence[str]) -> Evidence:
+    """Evidence of plain arrays, one per signal; the first edition of jali wrote such files too."""
+    member = _membership(arrays)
+    names = [n for n in arrays if n not in GAME and not n.startswith(MASK)]
     if not names:
         raise JaliError(f"{path} holds no signal: add one array of shape {member.shape} per signal beside `member`.")
-    unknown = [n for n in low if n not in names]
-    if unknown:
-        raise JaliError(f"--low {unknown[0]}: there is no such signal; the file has {', '.join(names)}.")
+    _known(low, names)
     oriented = bool(arrays.get("oriented", False))
     value = np.empty((len(names), *member.shape))
     observed = np.ones(value.shape, dtype=bool)
@@ -53,8 +72,21 @@ def read(path: Path, raw: bool = False, low: Sequence[str] = ()) -> tuple[Eviden
         observed[s] = _mask(arrays, name, member.shape)
         cells = _cells(name, arrays[name], observed[s])
         value[s] = cells if oriented and name not in low else _oriented(name, cells, observed[s], raw, name in low)
-    game, warnings = _game(arrays, member)
-    return Evidence(tuple(names), value, observed, member), game, warnings
+    signals = tuple(_first_edition(name) if oriented else SignalName(name) for name in names)
+    return Evidence(signals, value, observed, member)
+
+
+def _first_edition(name: str) -> SignalName:
+    """The name of a signal in files of the first edition: signal, or explainer/signal."""
+    explainer, _, signal = name.rpartition("/")
+    return SignalName(signal, explainer)
+
+
+def _known(low: Sequence[str], names: list[str]) -> None:
+    """Refuse a signal that is not in the file."""
+    unknown = [n for n in low if n not in names]
+    if unknown:
+        raise JaliError(f"--low {unknown[0]}: there is no such signal; the file has {', '.join(names)}.")
 
 
 def _membership(arrays: Arrays) -> npt.NDArray[np.bool_]:

@@ -13,18 +13,18 @@ from jali.core.errors import JaliError
 from jali.core.explanation import Explainer
 from jali.core.guarantee import Guarantee, Private, Unmet, doubled
 from jali.core.protocols import Source, Trainer
-from jali.core.values import Dataset
-from jali.results import Capped, Promise, Row
+from jali.core.values import Channel, Dataset
+from jali.results import Capped, Row, StatedGuarantee
 from jali.stats.caps import auc_cap, balanced_accuracy_cap, pawelczyk_cap, tpr_cap
 
-Promises = dict[tuple[str, str], Guarantee]
-PREDICTION = ("score", "decision")
-BOTH = ("score+explanation", "decision+explanation")
+Guarantees = dict[tuple[str, Channel], Guarantee]
+PREDICTION = (Channel.SCORE, Channel.DECISION)
+BOTH = (Channel.SCORE_AND_EXPLANATION, Channel.DECISION_AND_EXPLANATION)
 PREDICTIONS = "predictions"
 CHANCE = 1e-6  # of a claim being called void because rows of different people happen to be equal
 
 
-def promises(model: Trainer, explainers: Sequence[Explainer], data: Dataset | None = None) -> Promises:
+def guarantees(model: Trainer, explainers: Sequence[Explainer], data: Dataset | None = None) -> Guarantees:
     """The guarantee that covers each (explainer, channel), where there is one, on these data.
 
     A private model covers its predictions, and explanations that do not read its training rows again; these are
@@ -33,31 +33,31 @@ def promises(model: Trainer, explainers: Sequence[Explainer], data: Dataset | No
     """
     given = _seen(model, data)
     schema = None if data is None else data.schema
-    out: Promises = {}
+    out: Guarantees = {}
     if given is not None and "decisions" in given.covers:
         out |= {("", channel): given.on(schema) for channel in PREDICTION}
     for explainer in explainers:
         name = registry.spec(explainer)
         own = _seen(explainer, data)
         if own is not None:
-            out[name, "explanation"] = own.on(schema)
-        elif given is not None and not explainer.reads:
-            out |= {(name, channel): given.of_explanations(schema) for channel in ("explanation", *BOTH)}
+            out[name, Channel.EXPLANATION] = own.on(schema)
+        elif given is not None and not explainer.reads_training_data:
+            out |= {(name, channel): given.of_explanations(schema) for channel in (Channel.EXPLANATION, *BOTH)}
             out |= {(name, channel): given.on(schema) for channel in PREDICTION}
     return out
 
 
-def told(given: Promises) -> list[Promise]:
+def stated(given: Guarantees) -> list[StatedGuarantee]:
     """What is promised, once for each explainer or for the predictions, with all that it rests on."""
-    out: dict[str, Promise] = {}
+    out: dict[str, StatedGuarantee] = {}
     for (explainer, _), found in given.items():
         for_what = explainer or PREDICTIONS
         words = {"claim": str(found), "refuted": found.refuted, "void": found.void}
-        out.setdefault(for_what, Promise(what=for_what, assumes=list(found.conditions), **words))
+        out.setdefault(for_what, StatedGuarantee(what=for_what, assumes=list(found.conditions), **words))
     return list(out.values())
 
 
-def voided(given: Promises) -> list[str]:
+def voided(given: Guarantees) -> list[str]:
     """One sentence for each reason why privacy claims are void, with what they are about."""
     found: dict[str, list[str]] = {}
     for (explainer, _), claim in given.items():
@@ -125,7 +125,7 @@ def _rows(data: Dataset) -> list[bytes]:
     return [row.tobytes() for row in np.column_stack([data.X, data.y]) + 0.0]
 
 
-def stamped(rows: list[Row], given: Promises) -> list[Row]:
+def stamped(rows: list[Row], given: Guarantees) -> list[Row]:
     """The rows with the guarantee that covers them in words, or why it is void."""
     return [row.model_copy(update={"guarantee": _stamp(found)}) if (found := _of(row, given)) else row for row in rows]
 
@@ -135,7 +135,7 @@ def _stamp(given: Guarantee) -> str:
     return f"VOID: {given.void.partition(';')[0]}" if given.void else str(given)
 
 
-def broken(rows: list[Row], given: Promises) -> list[str]:
+def contradicted(rows: list[Row], given: Guarantees) -> list[str]:
     """One sentence per attack whose whole interval lies above what its guarantee allows; a void one allows all."""
     return [contradiction(beside) for beside in capped(rows, given) if beside.exceeds and not beside.void]
 
@@ -148,7 +148,7 @@ def contradiction(beside: Capped) -> str:
     )
 
 
-def capped(rows: list[Row], given: Promises) -> list[Capped]:
+def capped(rows: list[Row], given: Guarantees) -> list[Capped]:
     """Every result of an attack on something with a guarantee, beside what that allows, or would allow if not void."""
     out = []
     for row in rows:
@@ -188,9 +188,9 @@ def cap_of(metric: str, given: Guarantee) -> float | None:
     return caps[metric](epsilon, given.delta) if metric in caps else None
 
 
-def _of(row: Row, given: Promises) -> Guarantee | None:
+def _of(row: Row, given: Guarantees) -> Guarantee | None:
     """What covers a row: a claim for explanations alone does not cover signals that read the decision or the score."""
-    found = given.get((row.explainer, row.channel)) if row.kind == "attack" else None
+    found = given.get((row.explainer, row.channel)) if row.kind == "attack" and row.channel is not None else None
     if found is None or "decisions" in found.covers:
         return found
     return None if any(map(_reads_more, row.signal.split(" + "))) else found

@@ -11,28 +11,31 @@ from jali.audit.scoring import Trial, feasible
 from jali.core import registry
 from jali.core.errors import JaliError
 from jali.core.protocols import Attack
-from jali.core.values import Bools, Evidence, Game
+from jali.core.values import Bools, Channel, Evidence, Game, SignalName
 
-SCORE, DECISION = ("confidence", "loss", "entropy"), ("correctness",)
+SCORE = ("confidence", "loss", "entropy")
+DECISION = ("correctness",)
 SINGLES = ("threshold", "calibrated", "ratio", "offline_lrt", "lira", 'lira(spread="shrunken")')
-ANSWERED = "answered"
+ANSWERED = "answered"  # signal: whether the explainer answered
+UNNAMED = "explanation"  # explainer of signals that name none and are not a prediction's
+Place = tuple[str, Channel]  # an explainer, by specification, and what the attacker sees
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Trials on one signal, and joint trials by (explainer, channel) from which differences are taken."""
+    """Trials on one signal, and combined trials by place from which differences are taken."""
 
     singles: tuple[Trial, ...]
-    joints: dict[tuple[str, str], Trial]
+    combined: dict[Place, Trial]
 
-    def contrasts(self) -> list[tuple[Trial, Trial, str]]:
-        """(with, without, against): prediction and explanation together, against the prediction alone."""
+    def contrasts(self) -> list[tuple[Trial, Trial]]:
+        """(with, without): prediction and explanation together, against the prediction alone."""
         out = []
-        for (explainer, channel), trial in self.joints.items():
-            base = channel.partition("+explanation")[0]
-            if channel != base:
-                without = self.joints.get((explainer, base)) or self.joints[("", base)]
-                out.append((trial, without, base))
+        for (explainer, channel), trial in self.combined.items():
+            base = channel.base
+            if base is not None and channel.explained:
+                without = self.combined.get((explainer, base)) or self.combined["", base]
+                out.append((trial, without))
         return out
 
 
@@ -41,17 +44,16 @@ def with_gaps(evidence: Evidence, game: Game) -> Evidence:
 
     Who gets an answer is the decision's doing, so what this pattern leaks is booked under the decision.
     """
-    extra: dict[str, Bools] = {}
     asked = game.cells()
+    extra: dict[SignalName, Bools] = {}
     for explainer, names in explainers(evidence).items():
-        masks = {n: evidence.observed[evidence.names.index(n)] for n in names}
-        partial = {n: there for n, there in masks.items() if not there[asked].all()}
-        for name, there in partial.items():
-            same = [k for k, known in extra.items() if k.startswith(f"{explainer}/") and np.array_equal(known, there)]
-            if not same:
-                signal = name.rpartition("/")[2]
-                label = ANSWERED if not any(k.startswith(f"{explainer}/") for k in extra) else f"{ANSWERED} {signal}"
-                extra[f"{explainer}/{label}"] = there
+        for name in names:
+            there = evidence.observed[evidence.names.index(name)]
+            mine = {known: gaps for known, gaps in extra.items() if known.explainer == explainer}
+            if there[asked].all() or any(np.array_equal(gaps, there) for gaps in mine.values()):
+                continue
+            signal = f"{ANSWERED} {name.signal}" if mine else ANSWERED
+            extra[SignalName(signal, explainer)] = there
     if not extra:
         return evidence
     value = np.concatenate([evidence.value, np.stack([v.astype(np.float64) for v in extra.values()])])
@@ -59,14 +61,18 @@ def with_gaps(evidence: Evidence, game: Game) -> Evidence:
     return Evidence((*evidence.names, *extra), value, observed, evidence.member)
 
 
-def explainers(evidence: Evidence) -> dict[str, tuple[str, ...]]:
-    """Signal names by explainer; a bare name that is not a prediction's belongs to `explanation`."""
-    out: dict[str, list[str]] = {}
+def explainers(evidence: Evidence) -> dict[str, tuple[SignalName, ...]]:
+    """Names of signals by explainer; a bare name that is not a prediction's belongs to `explanation`."""
+    out: dict[str, list[SignalName]] = {}
     for name in evidence.names:
-        prefix, _, signal = name.rpartition("/")
-        if not signal.startswith(ANSWERED) and (prefix or signal not in SCORE + DECISION):
-            out.setdefault(prefix or "explanation", []).append(name)
-    return {k: tuple(v) for k, v in out.items()}
+        if not _is_gap(name) and (name.explainer or name.signal not in SCORE + DECISION):
+            out.setdefault(name.explainer or UNNAMED, []).append(name)
+    return {explainer: tuple(names) for explainer, names in out.items()}
+
+
+def _is_gap(name: SignalName) -> bool:
+    """Whether a signal says who was answered."""
+    return name.signal.partition(" ")[0] == ANSWERED
 
 
 def usual(game: Game, more: tuple[str, ...] = ()) -> tuple[Attack, ...]:
@@ -87,46 +93,48 @@ def plan(evidence: Evidence, game: Game, attacks: Sequence[Attack] = ()) -> Plan
     several = [a for a in attacks if a.many]
     if len(several) > 1:
         raise JaliError(f"Name at most one attack on several signals, not {' and '.join(map(registry.spec, several))}.")
-    name = "joint" if feasible(registry.build("attack", "joint"), game) else "offline_joint"
-    joint = several[0] if several else registry.build("attack", name)
+    combined = several[0] if several else _combined(game)
     singles = [a for a in chosen if not a.many]
-    trials = [Trial(a, (n,), _channel(n), _explainer(n, evidence)) for n in evidence.names for a in singles]
-    return Plan(tuple(trials), _joints(evidence, joint))
+    trials = [Trial(a, (n,), _channel(n), _explainer(n)) for n in evidence.names for a in singles]
+    return Plan(tuple(trials), _places(evidence, combined))
 
 
-def _channel(name: str) -> str:
-    signal = name.rpartition("/")[2]
-    return (
-        "decision"
-        if signal in DECISION or signal.startswith(ANSWERED)
-        else "score"
-        if signal in SCORE
-        else "explanation"
-    )
+def _combined(game: Game) -> Attack:
+    """The built-in attack on several signals whose shadows the game provides."""
+    online: Attack = registry.build("attack", "joint")
+    offline: Attack = registry.build("attack", "offline_joint")
+    return online if feasible(online, game) else offline
 
 
-def _explainer(name: str, evidence: Evidence) -> str:
-    if name.rpartition("/")[2].startswith(ANSWERED):
-        return name.rpartition("/")[0]
-    return next((e for e, names in explainers(evidence).items() if name in names), "")
+def _channel(name: SignalName) -> Channel:
+    if name.signal in DECISION or _is_gap(name):
+        return Channel.DECISION
+    return Channel.SCORE if name.signal in SCORE else Channel.EXPLANATION
 
 
-def _joints(evidence: Evidence, joint: Attack) -> dict[tuple[str, str], Trial]:
-    """Joint trials: each base alone, each explanation alone, and each base with each explanation."""
-    score = tuple(n for n in SCORE if n in evidence.names)
-    out: dict[tuple[str, str], Trial] = {}
+def _explainer(name: SignalName) -> str:
+    if name.explainer or name.signal in SCORE + DECISION or _is_gap(name):
+        return name.explainer
+    return UNNAMED
+
+
+def _places(evidence: Evidence, combined: Attack) -> dict[Place, Trial]:
+    """Combined trials: each base alone, each explanation alone, and each base with each explanation."""
+    score = tuple(SignalName(n) for n in SCORE if SignalName(n) in evidence.names)
+    decision = tuple(SignalName(n) for n in DECISION if SignalName(n) in evidence.names)
+    out: dict[Place, Trial] = {}
     if score:
-        out["", "score"] = Trial(joint, score, "score")
-    if DECISION[0] in evidence.names:
-        out["", "decision"] = Trial(joint, DECISION, "decision")
+        out["", Channel.SCORE] = Trial(combined, score, Channel.SCORE)
+    if decision:
+        out["", Channel.DECISION] = Trial(combined, decision, Channel.DECISION)
     for explainer, names in explainers(evidence).items():
-        out[explainer, "explanation"] = Trial(joint, names, "explanation", explainer)
-        gaps = f"{explainer}/{ANSWERED}"
-        if DECISION[0] not in evidence.names and gaps in evidence.names:
-            out[explainer, "decision"] = Trial(joint, (gaps,), "decision", explainer)
-        for base in ("score", "decision"):
+        out[explainer, Channel.EXPLANATION] = Trial(combined, names, Channel.EXPLANATION, explainer)
+        gaps = SignalName(ANSWERED, explainer)
+        if not decision and gaps in evidence.names:
+            out[explainer, Channel.DECISION] = Trial(combined, (gaps,), Channel.DECISION, explainer)
+        for base in (Channel.SCORE, Channel.DECISION):
             alone = out.get((explainer, base)) or out.get(("", base))
             if alone:
-                channel = f"{base}+explanation"
-                out[explainer, channel] = Trial(joint, (*alone.names, *names), channel, explainer, base)
+                both = (*alone.names, *names)
+                out[explainer, base.with_explanation] = Trial(combined, both, base.with_explanation, explainer, base)
     return out

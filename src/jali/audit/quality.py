@@ -22,28 +22,32 @@ from jali.core.protocols import Model
 from jali.core.values import Bools, Dataset, Floats, Ints, Rng, Schema
 
 PLAIN = ("validity", "cost_l0", "cost_l1", "cost_l2", "sparsity", "plausibility")
-SHOWN = (
-    "people",
-    "ncp",
-    "pureness",
-    "shared_values",
-    "t_closeness",
-)  # of answers that show training rows, as they are or generalised
+# Of answers that show training rows, as they are or generalised:
+SHOWN = ("anonymity_set", "ncp", "pureness", "shared_values", "t_closeness")
 RELIANCE = "reliance_on_quasi_identifiers"
-MEASURES = (*PLAIN, "clamped", "gap", "withheld", *SHOWN)
+MEASURES = (*PLAIN, "clamped", "ncp_above_bound", "withheld", *SHOWN)
+SECONDS = "seconds"  # per record explained; the one measure that no seed repeats
 BLOCK = 256  # rows compared with all training rows at once
 SAME = 1e-9  # moves below this are rounding
 
 
 @dataclass(frozen=True)
+class Measured:
+    """Which metric of which explainer, by specification, is measured; without an explainer, one of the model."""
+
+    metric: str
+    explainer: str = ""
+
+
+@dataclass(frozen=True)
 class Quality:
-    """Measures of recourse in all scored cells of a game, by name: explainer/measure.
+    """Measures of models and explanations in all scored cells of a game.
 
     value (K, G): the cells of the first target by record, then those of the second, and so on; there (K, G): where a
     measure speaks.
     """
 
-    names: tuple[str, ...]
+    names: tuple[Measured, ...]
     value: npt.NDArray[np.float32]
     there: Bools
 
@@ -77,8 +81,8 @@ def appraise(model: Model, X: Floats, there: Counterfactual, near: Neighbourhood
     """All MEASURES (K, n) of rows given to records X (n, D), and where each speaks (K, n).
 
     Validity speaks of all who are denied what they hope for, the rest of those who got a row; plausibility only where
-    the owner has training rows of the class reached, `clamped` where noise can be clamped, `gap` where an optimum was
-    sought, `withheld` where an answer was given or withheld, SHOWN where the answer comes from a training row.
+    there are training rows of the class reached, `clamped` where noise can be clamped, `ncp_above_bound` where an optimum
+    was sought, `withheld` where an answer was given or withheld, SHOWN where the answer comes from a training row.
     """
     schema, found, at = near.owner.schema, there.found, MEASURES.index
     before, after = (model.logits(rows).argmax(axis=1) for rows in (X, there.rows))
@@ -90,10 +94,10 @@ def appraise(model: Model, X: Floats, there: Counterfactual, near: Neighbourhood
     value[1:4, found] = [cost(X[found], given, schema, norm) for norm in ("l0", "l1", "l2")]
     value[at("sparsity"), found] = sparsity(X[found], given, schema)
     value[at("plausibility"), near_by] = near.distance(there.rows[near_by], after[near_by])
-    for name in ("clamped", "gap", "withheld"):
-        told = getattr(there, name)
-        speaks[at(name)] &= told is not None
-        value[at(name)] = 0.0 if told is None else told
+    beside = {"clamped": there.clamped, "ncp_above_bound": there.gap, "withheld": there.withheld}
+    for name, numbers in beside.items():
+        speaks[at(name)] &= numbers is not None
+        value[at(name)] = 0.0 if numbers is None else numbers
     if there.withheld is not None:
         speaks[at("withheld")] |= there.withheld
     last = slice(at(SHOWN[0]), None)

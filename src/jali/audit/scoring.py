@@ -10,9 +10,22 @@ from scipy.stats import rankdata
 
 from jali.core import registry
 from jali.core.errors import JaliError
-from jali.core.protocols import Attack
-from jali.core.values import Bools, Estimate, Evidence, Floats, Game, Guesses, Ints, Rng, Shadows, Target
-from jali.results import Curve, Row
+from jali.core.protocols import Attack, ChoosesSignals
+from jali.core.values import (
+    Bools,
+    Channel,
+    Estimate,
+    Evidence,
+    Floats,
+    Game,
+    Guesses,
+    Ints,
+    Rng,
+    Shadows,
+    SignalName,
+    Target,
+)
+from jali.results import Curve, Kind, Row
 from jali.stats.intervals import HOW_UNITS, average, clopper_pearson, contrast, estimate
 from jali.stats.roc import METRICS
 
@@ -25,22 +38,23 @@ class Trial:
     """One attack on some signals: what a row is about."""
 
     attack: Attack
-    names: tuple[str, ...]
-    channel: str
+    names: tuple[SignalName, ...]
+    channel: Channel
     explainer: str = ""
-    against: str = ""
+    against: Channel | None = None
 
-    def row(self, metric: str, kind: str = "attack") -> Row:
+    def row(self, metric: str, kind: Kind = "attack") -> Row:
         """An empty row of this trial."""
-        signal = " + ".join(n.rpartition("/")[2] for n in self.names)
         return Row(
-            kind=kind,  # type: ignore[arg-type]
+            kind=kind,
             metric=metric,
             value=None,
+            learns="membership",
             explainer=self.explainer,
             channel=self.channel,
-            signal=signal,
+            signal=" + ".join(name.signal for name in self.names),
             attack=registry.spec(self.attack),
+            combined=self.attack.many,
             against=self.against,
         )
 
@@ -99,7 +113,7 @@ def rows_of(trial: Trial, guesses: Guesses, game: Game, rng: Rng) -> list[Row]:
     return out
 
 
-def unresolved(trial: Trial, reason: str, kind: str = "attack") -> list[Row]:
+def unresolved(trial: Trial, reason: str, kind: Kind = "attack") -> list[Row]:
     """Rows without a value, where an attack could not be run on what was observed."""
     return [trial.row(metric, kind).model_copy(update={"reason": reason}) for metric in METRICS]
 
@@ -110,7 +124,7 @@ def contrast_rows(trial: Trial, with_: Guesses, without: Guesses, game: Game, rn
     facts = _facts(with_, game)
     same = unchanged(with_, without)
     # The combined attack takes a signal up only if it gains this much in AUC on shadow models.
-    gain = float(getattr(trial.attack, "gain", 0.0))
+    gain = trial.attack.gain if isinstance(trial.attack, ChoosesSignals) else 0.0
     out = []
     for metric in METRICS:
         number, how = contrast(metric, with_, without, rng)
@@ -166,25 +180,25 @@ def _filled(row: Row, e: Estimate, how: str, facts: dict[str, float]) -> Row:
     return row.model_copy(update={**fields, **facts, "interval": how})
 
 
-def curve(label: str, explainer: str, guesses: Guesses) -> Curve:
+def curve(channel: Channel, explainer: str, guesses: Guesses) -> Curve:
     """ROC averaged over targets on a grid of false-positive rates, with a band."""
     units, at = np.unique(guesses.unit, return_inverse=True)
     mine, record = guesses.truth, guesses.record[guesses.truth]
     found = []
     for alpha in GRID:
-        passed = caught(guesses, alpha)[mine]
+        passed = flagged(guesses, alpha)[mine]
         found.append(average(passed, at[mine], record))
     few = min(int((~mine[at == u]).sum()) for u in range(len(units)))
     low, high = ([min(max(float(getattr(e, side) or 0.0), 0.0), 1.0) for e in found] for side in ("low", "high"))
     floor = float(1 - 0.05 ** (1 / max(1, few)))
     tpr = [float(e.value or 0.0) for e in found]
-    return Curve(label=label, explainer=explainer, fpr=list(GRID), tpr=tpr, low=low, high=high, floor=floor)
+    return Curve(label=channel.replace("+", " + "), explainer=explainer, fpr=list(GRID), tpr=tpr, low=low, high=high, floor=floor)
 
 
-def caught(guesses: Guesses, alpha: float) -> Bools:
+def flagged(guesses: Guesses, alpha: float) -> Bools:
     """Which guesses lie above the threshold that its target's non-members pass at most a share alpha of the time.
 
-    A target without non-members has no such threshold, and nobody is caught.
+    A target without non-members has no such threshold, and nobody is flagged.
     """
     out = np.zeros(len(guesses.score), dtype=bool)
     for u in np.unique(guesses.unit):
@@ -198,7 +212,7 @@ def caught(guesses: Guesses, alpha: float) -> Bools:
 
 def group_rows(trial: Trial, guesses: Guesses, groups: dict[str, Bools], alpha: float, rng: Rng) -> list[Row]:
     """TPR of each subgroup's members at one common threshold per target."""
-    metric, hit, out = f"tpr@{alpha}", caught(guesses, alpha), []
+    metric, hit, out = f"tpr@{alpha}", flagged(guesses, alpha), []
     gate, how = estimate(metric, guesses, rng)
     for label, inside in groups.items():
         mine = guesses.truth & inside[guesses.record]
@@ -212,7 +226,7 @@ def group_rows(trial: Trial, guesses: Guesses, groups: dict[str, Bools], alpha: 
 
 
 def _group_rate(hit: Bools, members: Guesses, units: int) -> tuple[Estimate, str]:
-    """Share of a subgroup's members caught, at the thresholds as they are."""
+    """Share of a subgroup's members flagged, at the thresholds as they are."""
     hits = int(hit.sum())
     if units == 1 or hits in (0, len(hit)):
         low, high = clopper_pearson(hits, len(hit))

@@ -8,45 +8,30 @@ from typing import Any
 
 import numpy as np
 
-from jali.audit.quality import RELIANCE, SHOWN, Quality
-from jali.audit.scoring import caught
-from jali.core.values import Bools, Dataset, Estimate, Evidence, Floats, Game, Guesses
+from jali.audit.quality import RELIANCE, SHOWN, Measured, Quality
+from jali.audit.scoring import flagged
+from jali.core.metrics import metric as metric_of
+from jali.core.values import Bools, Dataset, Estimate, Evidence, Floats, Game, Guesses, Ints, SignalName
 from jali.results import Exposed, Row
 from jali.stats.influence import shared_covariance
 from jali.stats.intervals import average, clopper_pearson, over_units
 
 SMALLEST_GROUP = 20
-COUNTED = frozenset(  # what a record either has or has not
-    [
-        "train_accuracy",
-        "test_accuracy",
-        "answered",
-        "validity",
-        "clamped",
-        "withheld",
-        "singled_out",
-        "at_most_10",
-        "newly_singled_out",
-        "reidentified",
-    ]
-)
-SHARES = COUNTED | {"sparsity", "pureness", "ncp", "shared_values", "disclosed", "imputed", "gained"}
-SOMETIMES = (RELIANCE, "clamped", "gap", "withheld", *SHOWN)  # measures that only some explainers have
-BY_GROUP = ("people", "ncp", "pureness")
-SIGNED = (RELIANCE, "gained")
+SOMETIMES = (RELIANCE, "clamped", "ncp_above_bound", "withheld", *SHOWN)  # measures that only some explainers have
+BY_GROUP = ("anonymity_set", "ncp", "pureness")
 NOBODY = "There is no record to measure it on."
 
 
 def exposed(guesses: Guesses, alpha: float, most: int = 20) -> list[Exposed]:
     """The records most often recognised at a share alpha of false positives, by row number."""
-    hit = caught(guesses, alpha) & guesses.truth
+    hit = flagged(guesses, alpha) & guesses.truth
     width = int(guesses.record.max()) + 1
     times = np.bincount(guesses.record[guesses.truth], minlength=width)
     hits = np.bincount(guesses.record[hit], minlength=width)
     # One more member and a tenth of a hit: 5 of 5 comes before 1 of 1.
     order = np.lexsort((np.arange(width), -(hits + 0.1) / (times + 1)))[:most]
     return [
-        Exposed(record=int(i), caught=int(hits[i]), member_of=int(times[i]), rate=float(hits[i] / times[i]))
+        Exposed(record=int(i), recognised=int(hits[i]), member_of=int(times[i]), rate=float(hits[i] / times[i]))
         for i in order
         if hits[i]
     ]
@@ -91,24 +76,24 @@ def measures(evidence: Evidence, game: Game, quality: Quality, of: Mapping[str, 
     unit, record = np.nonzero(game.scored.T)
     column = game.targets[unit]
     out = []
-    if "correctness" in evidence.names:
-        right = evidence.value[evidence.names.index("correctness")][record, column]
+    correct = SignalName("correctness")
+    if correct in evidence.names:
+        right = evidence.value[evidence.names.index(correct)][record, column]
         inside = game.member[record, column]
         for metric, side in {"train_accuracy": inside, "test_accuracy": ~inside}.items():
-            out.append(_measure(metric, "", right[side], unit[side], record[side]))
+            out.append(measure(Measured(metric), right[side], unit[side], record[side]))
     seen = set()
     for name, there in zip(evidence.names, evidence.observed, strict=True):
-        explainer = name.rpartition("/")[0]
+        explainer = name.explainer
         if explainer not in seen and (explainer or not there[game.cells()].all()):
             seen.add(explainer)
-            out.append(_measure("answered", explainer, there[record, column], unit, record))
+            out.append(measure(Measured("answered", explainer), there[record, column], unit, record))
     for name, value, there in zip(quality.names, quality.value, quality.there, strict=True):
-        explainer, _, metric = name.rpartition("/")
-        if there.any() or metric not in SOMETIMES:
-            out.append(_measure(metric, explainer, value[there], unit[there], record[there]))
-        for label, inside in of.items() if metric in BY_GROUP else ():
+        if there.any() or name.metric not in SOMETIMES:
+            out.append(measure(name, value[there], unit[there], record[there]))
+        for label, inside in of.items() if name.metric in BY_GROUP else ():
             mine = there & inside[record]
-            row = _measure(metric, explainer, value[mine], unit[mine], record[mine])
+            row = measure(name, value[mine], unit[mine], record[mine])
             out.append(row.model_copy(update={"group": label, "n": int(mine.sum())}))
     return out
 
@@ -124,9 +109,10 @@ def difference(
     unit, record = np.nonzero(game.scored.T)
     value, there = np.zeros((2, len(unit))), np.zeros((2, len(unit)), dtype=bool)
     for side, (explainer, label) in enumerate((more, less)):
-        if f"{explainer}/{metric}" not in quality.names or label not in {"", *of}:
+        name = Measured(metric, explainer)
+        if name not in quality.names or label not in {"", *of}:
             return None
-        at = quality.names.index(f"{explainer}/{metric}")
+        at = quality.names.index(name)
         value[side], there[side] = quality.value[at], quality.there[at] & (of[label][record] if label else True)
     if not (more[1] or less[1]):
         there[:] = there.all(axis=0)
@@ -148,15 +134,19 @@ def sensitive(data: Dataset) -> dict[str, Bools]:
     return {} if name is None else {k: v for k, v in groups(data).items() if k.startswith(f"{name} ")}
 
 
-def _measure(metric: str, explainer: str, x: Any, unit: Any, record: Any) -> Row:
+def measure(name: Measured, x: Any, unit: Ints, record: Ints) -> Row:
+    """The mean of a measure, one number (G,) per target model (G,) and record (G,), as a row."""
+    head = {"kind": "measure", "metric": name.metric, "explainer": name.explainer}
     if not len(x):
-        return Row(kind="measure", metric=metric, explainer=explainer, value=None, reason=NOBODY)
-    e, name = average(x.astype(np.float64), unit, record), metric.rpartition(": ")[2]
-    least, most = -1.0 if name in SIGNED else 0.0, 1.0 if name in SHARES else np.inf
-    low, high = (None if side is None else min(max(side, least), most) for side in (e.low, e.high))
-    if name in COUNTED and e.value in (0.0, 1.0) and low is not None:  # none of some records is not none of all
-        low, high = clopper_pearson(int(e.value) * len(np.unique(record)), len(np.unique(record)))
-    return Row(kind="measure", metric=metric, explainer=explainer, value=e.value, low=low, high=high, units=e.units)
+        return Row(**head, value=None, reason=NOBODY)
+    e = average(x.astype(np.float64), unit, record)
+    about = metric_of(name.metric)
+    low = None if e.low is None else min(max(e.low, about.low), about.high)
+    high = None if e.high is None else min(max(e.high, about.low), about.high)
+    if about.yes_no and e.value in (0.0, 1.0) and low is not None:  # none of some records is not none of all
+        records = len(np.unique(record))
+        low, high = clopper_pearson(int(e.value) * records, records)
+    return Row(**head, value=e.value, low=low, high=high, units=e.units)
 
 
 def twins(data: Dataset, game: Game) -> list[str]:

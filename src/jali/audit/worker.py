@@ -14,25 +14,25 @@ import time
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
-from jali.audit.attack_runs import Inquest, Scene, attempted
-from jali.audit.quality import MEASURES, RELIANCE, Neighbourhood, appraise, reliance
+from jali.audit.attack_runs import Attacked, AttackRun, attempted
+from jali.audit.preparations import Preparations
+from jali.audit.quality import MEASURES, RELIANCE, SECONDS, Measured, Neighbourhood, appraise, reliance
 from jali.core import registry
 from jali.core.encoding import Encoding
 from jali.core.explanation import Explainer, public
 from jali.core.guarantee import unannounced
-from jali.core.protocols import Ensemble, Existing, Model, Signal, Trainer
-from jali.core.values import Bools, Dataset, Ints, Rng, Seen
+from jali.core.protocols import Ensemble, Existing, Model, Signal, Storable, Trainer
+from jali.core.values import Bools, Dataset, Ints, Rng, Seen, SignalName
 from jali.models.fitted.restore import restore
 from jali.store import Arrays, Store
 
 TILE = 256
-GAME, TRAIN, EXPLAIN, JUDGE, ASK = 1, 2, 3, 4, 5
-SECONDS = "seconds"  # per record that was asked about; the one measure that no seed repeats
+GAME, TRAIN, EXPLAIN, JUDGE, ASK, PREPARE = 1, 2, 3, 4, 5, 6
 
 
 def stream(seed: int, stage: int, *where: int) -> Rng:
@@ -41,28 +41,28 @@ def stream(seed: int, stage: int, *where: int) -> Rng:
 
 
 @dataclass(frozen=True)
-class Channel:
-    """What is released: an explainer (None: the prediction itself) and the signals read from it."""
+class Readout:
+    """What is read of a model: an explainer (None: the prediction itself) and the signals of its explanations."""
 
     explainer: Explainer | None
     signals: tuple[Signal, ...]
 
     @property
-    def name(self) -> str:
-        """Specification of the explainer, or prediction."""
+    def label(self) -> str:
+        """Specification of the explainer, or prediction; it names the random streams."""
         return "prediction" if self.explainer is None else registry.spec(self.explainer)
 
-    def names(self) -> tuple[str, ...]:
-        """Names of the signals in evidence: signal, or explainer/signal."""
-        prefix = "" if self.explainer is None else f"{self.name}/"
-        return tuple(prefix + registry.spec(s) for s in self.signals)
+    def names(self) -> tuple[SignalName, ...]:
+        """Names of the signals in evidence."""
+        explainer = "" if self.explainer is None else self.label
+        return tuple(SignalName(registry.spec(s), explainer) for s in self.signals)
 
-    def measures(self) -> tuple[str, ...]:
-        """Names of its measures: explainer/measure of recourse, and of any explainer the time it takes."""
+    def measures(self) -> tuple[Measured, ...]:
+        """What is measured: quality of recourse, and of any explainer the time it takes."""
         if self.explainer is None:
-            return (RELIANCE,)
+            return (Measured(RELIANCE),)
         of_recourse = MEASURES if self.explainer.gives == "counterfactual" else ()
-        return tuple(f"{self.name}/{measure}" for measure in (*of_recourse, SECONDS))
+        return tuple(Measured(metric, self.label) for metric in (*of_recourse, SECONDS))
 
 
 @dataclass(frozen=True)
@@ -80,14 +80,14 @@ class Roles:
 
 @dataclass(frozen=True)
 class Block:
-    """Work for one process: some columns of the game, each with the channels that are still to be done."""
+    """Work for one process: some columns of the game, each with the readouts that are still to be done."""
 
     data: Dataset
     trainer: Trainer
     roles: Roles
     columns: tuple[int, ...]
-    channels: tuple[Channel, ...]
-    inquests: tuple[Inquest, ...]
+    readouts: tuple[Readout, ...]
+    runs: tuple[AttackRun, ...]
     keys: tuple[tuple[str, ...], ...]
     models: tuple[str, ...]
     store: Store | None
@@ -105,59 +105,80 @@ def digest(*arrays: Any) -> str:
 
 @unannounced()
 def run_block(block: Block) -> list[list[Arrays]]:
-    """What each channel and each inquest of each column of a block left; whatever is new is kept in the store."""
-    models, scenes = models_of(block), dict[int, Scene]()
-    works: list[Channel | Inquest] = [*block.channels, *block.inquests]
+    """What each readout and each attack run of each column of a block left; whatever is new is kept in the store."""
+    models = models_of(block)
+    works: list[Readout | AttackRun] = [*block.readouts, *block.runs]
     out = []
     for at in range(len(block.columns)):
         made = []
+        column = _Column(block, at, partial(models, at))
         for work, key in zip(works, block.keys[at], strict=True):
             arrays = None if block.store is None else block.store.load(key)
             if arrays is None:
-                arrays = _done(work, partial(models, at), block, at, scenes)
+                arrays = column.done(work)
                 if block.store is not None and arrays:
                     block.store.save(key, arrays)
             made.append(arrays)
-        scenes.pop(at, None)
         out.append(made)
     return out
 
 
-def _done(
-    work: Channel | Inquest, model: Callable[[], Model], block: Block, at: int, scenes: dict[int, Scene]
-) -> Arrays:
-    """The signals of a channel, or the claims of an inquest where the column is a target."""
-    roles, column = block.roles.pick(at), block.columns[at]
-    if isinstance(work, Channel):
-        return observe(model(), block.data, roles, work, block.seed, column)
-    if not roles.measured.any():
-        return {}
-    if at not in scenes:
-        draws = partial(_named_stream, block.seed, column)
-        scenes[at] = Scene.of(model(), block.data, roles.member, roles.measured, draws)
-    return attempted(work, scenes[at], _named_stream(block.seed, column, work.name))
+@dataclass(frozen=True, eq=False)
+class _Column:
+    """One column of a block; its model is fetched, and its explainers are prepared, when they are first needed."""
+
+    block: Block
+    at: int
+    model: Callable[[], Model]
+
+    @cached_property
+    def prepared(self) -> Preparations:
+        """The explainers of the column."""
+        block, member = self.block, self.block.roles.pick(self.at).member
+        return preparations(self.model(), block.data, member, block.seed, block.columns[self.at])
+
+    @cached_property
+    def attacked(self) -> Attacked:
+        """What the attacks on the column share."""
+        block, roles = self.block, self.block.roles.pick(self.at)
+        draws = partial(_named_stream, block.seed, ASK, block.columns[self.at])
+        return Attacked.of(self.prepared, block.data, roles.member, roles.measured, draws)
+
+    def done(self, work: Readout | AttackRun) -> Arrays:
+        """The signals of a readout, or the claims of an attack run where the column is a target."""
+        block, roles, column = self.block, self.block.roles.pick(self.at), self.block.columns[self.at]
+        if isinstance(work, Readout):
+            return observe(self.prepared, block.data, roles, work, block.seed, column)
+        if not roles.measured.any():
+            return {}
+        return attempted(work, self.attacked, _named_stream(block.seed, ASK, column, work.label)).arrays()
 
 
-def _named_stream(seed: int, column: int, name: str) -> Rng:
-    """The stream of what is asked, or said, under a name about one column."""
-    return stream(seed, ASK, zlib.crc32(name.encode()), column)
+def preparations(model: Model, data: Dataset, member: Bools, seed: int, column: int) -> Preparations:
+    """The explainers of a model that was trained on the members (N,), with the streams of its column."""
+    return Preparations(model, data.rows(member), partial(_named_stream, seed, PREPARE, column))
 
 
-def observe(model: Model, data: Dataset, roles: Roles, channel: Channel, seed: int, column: int) -> Arrays:
-    """Signals (S, N) of one channel of one model and where they were observed; the quality of measured recourse."""
-    owner, label, kinds = data.rows(roles.member), zlib.crc32(channel.name.encode()), len(channel.measures())
-    value, found = np.zeros((len(channel.signals), len(data))), np.zeros(len(data), dtype=bool)
+def _named_stream(seed: int, stage: int, column: int, name: str) -> Rng:
+    """The stream of what is prepared, asked, or said, under a name about one column."""
+    return stream(seed, stage, zlib.crc32(name.encode()), column)
+
+
+def observe(prepared: Preparations, data: Dataset, roles: Roles, readout: Readout, seed: int, column: int) -> Arrays:
+    """Signals (S, N) of one readout of one model and where they were observed; the quality of measured recourse."""
+    model, label, kinds = prepared.model, zlib.crc32(readout.label.encode()), len(readout.measures())
+    value, found = np.zeros((len(readout.signals), len(data))), np.zeros(len(data), dtype=bool)
     quality, there = np.zeros((kinds, len(data)), dtype=np.float32), np.zeros((kinds, len(data)), dtype=bool)
-    near = Neighbourhood(owner)
+    near = Neighbourhood(prepared.train)
     for tile, rows in tiles(roles.asked):
-        seen = look(model, data, owner, channel.explainer, rows, stream(seed, EXPLAIN, label, column, tile))
+        seen = look(prepared, data, readout.explainer, rows, stream(seed, EXPLAIN, label, column, tile))
         began = time.perf_counter()
-        found[rows] = True if channel.explainer is None else getattr(seen, channel.explainer.gives).found
+        found[rows] = True if readout.explainer is None else getattr(seen, readout.explainer.gives).found
         each = (time.perf_counter() - began) / len(rows)
-        for s, signal in enumerate(channel.signals):
+        for s, signal in enumerate(readout.signals):
             value[s, rows] = signal(seen.only(signal.needs))
         some = roles.measured[rows]
-        if channel.explainer is None and some.any():
+        if readout.explainer is None and some.any():
             rng = stream(seed, JUDGE, label, column, tile)
             quality[0, rows[some]], there[0, rows[some]] = reliance(model, data.rows(rows[some]), rng)
         elif some.any():
@@ -166,10 +187,10 @@ def observe(model: Model, data: Dataset, roles: Roles, channel: Channel, seed: i
                 rng = stream(seed, JUDGE, label, column, tile)
                 given = seen.answer.pick(some)
                 quality[:-1, rows[some]], there[:-1, rows[some]] = appraise(model, seen.x[some], given, near, rng)
-    observed = np.tile(found, (len(channel.signals), 1))
+    observed = np.tile(found, (len(readout.signals), 1))
     arrays = {"value": np.where(observed, value, 0.0), "observed": observed}
     arrays |= {"quality": quality[:, roles.measured], "there": there[:, roles.measured]}
-    return arrays if channel.explainer else arrays | {"parity": np.array(company(model, data, roles.member))}
+    return arrays if readout.explainer else arrays | {"parity": np.array(company(model, data, roles.member))}
 
 
 def tiles(asked: Bools) -> Iterator[tuple[int, Ints]]:
@@ -204,19 +225,18 @@ def company(model: Model, data: Dataset, inside: Bools) -> float:
     return worst
 
 
-def look(model: Model, data: Dataset, owner: Dataset, explainer: Explainer | None, rows: Ints, rng: Rng) -> Seen:
+def look(prepared: Preparations, data: Dataset, explainer: Explainer | None, rows: Ints, rng: Rng) -> Seen:
     """The lazy view of one tile: the explanation is computed once for all signals, then dropped."""
     X = data.X[rows]
     makers: dict[str, Callable[[], Any]] = {
         "x": lambda: X,
         "y": lambda: data.y[rows],
-        "logits": lambda: model.logits(X),
+        "logits": lambda: prepared.model.logits(X),
         "decision": lambda: seen.logits.argmax(axis=1),
         "encode": lambda: Encoding(data.schema).encode,
     }
     if explainer is not None:
-        known = owner if "owner" in explainer.reads else None
-        makers["answer"] = lambda: explainer.explain(model, X, data.schema, known, rng)
+        makers["answer"] = lambda: prepared.of(explainer).explain(X, rng)
         makers[explainer.gives] = lambda: public(seen.answer)
     seen = Seen(makers)
     return seen
@@ -239,7 +259,7 @@ def models_of(block: Block) -> Callable[[int], Model]:
 
 def _unfinished(block: Block, at: int) -> bool:
     """Whether the store lacks anything about a column; some models cannot be kept, and take minutes to train again."""
-    works = block.keys[at] if block.roles.measured[:, at].any() else block.keys[at][: len(block.channels)]
+    works = block.keys[at] if block.roles.measured[:, at].any() else block.keys[at][: len(block.readouts)]
     return block.store is None or not all(block.store.path(key).exists() for key in works)
 
 
@@ -271,6 +291,5 @@ def _trained(block: Block, missing: list[int]) -> dict[int, Model]:
 
 
 def _keep(block: Block, at: int, ensemble: Ensemble, i: int) -> None:
-    arrays = getattr(ensemble, "arrays", None)
-    if block.store is not None and arrays is not None:
-        block.store.save(block.models[at], {name: array[i : i + 1] for name, array in arrays().items()})
+    if block.store is not None and isinstance(ensemble, Storable):
+        block.store.save(block.models[at], {name: array[i : i + 1] for name, array in ensemble.arrays().items()})

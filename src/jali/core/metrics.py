@@ -204,9 +204,9 @@ ADVERSARY = (  # what a query attack had to work with
     _count(
         "rules_below_10", "Rules about few people", "Rules that cover some training rows, but fewer than ten.", "higher"
     ),
-    _share("class_precision", "Precision of class {count:.0f}", "Precision of the oracle on unseen records of a class."),
-    _share("class_recall", "Recall of class {count:.0f}", "Recall of the oracle on unseen records of a class."),
-    _share("class_f1", "F1 of class {count:.0f}", "F1 of the oracle on unseen records of a class."),
+    _share("class_precision", "Precision of class {count:.0f}", "Precision of the oracle on unseen records."),
+    _share("class_recall", "Recall of class {count:.0f}", "Recall of the oracle on unseen records."),
+    _share("class_f1", "F1 of class {count:.0f}", "F1 of the oracle on unseen records."),
     _count("queries", "Queries", "Rows that the oracle was asked about in one attack run."),
 )
 MODEL = (
@@ -222,12 +222,12 @@ MODEL = (
 )
 EXPLANATIONS = (
     _share("answered", "Answered", "Share of records that got an explanation.", "lower", yes_no=True),
-    _share("validity", "Validity", "Share of denied people whose counterfactual has the outcome they hope for.", "lower", True),
+    _share("validity", "Validity", "Share of denied people whose answer has the outcome they hope for.", "lower", True),
     _distance("cost_l0", "Cost l0", "Encoded features that change on the way to the counterfactual."),
     _distance("cost_l1", "Cost l1", "l1 distance to the counterfactual in encoded features."),
     _distance("cost_l2", "Cost l2", "l2 distance to the counterfactual in encoded features."),
     _share("sparsity", "Sparsity", "Share of the raw columns that change; small is sparse.", "higher"),
-    _distance("plausibility", "Plausibility", "Mean l2 distance to the five nearest training rows of the class reached."),
+    _distance("plausibility", "Plausibility", "Mean l2 distance to the five nearest training rows of its class."),
     _share("clamped", "Clamped", "Share of answers that noise drove to the end of what is allowed.", "higher", True),
     _share("withheld", "Withheld", "Share of answers that exist and must not be given.", "higher", True),
     Metric(
@@ -239,9 +239,9 @@ EXPLANATIONS = (
         worse="higher",
     ),
     _count("anonymity_set", "Anonymity set", "Training people who match the answer.", "lower"),
-    Metric("ncp", "NCP", "share", "Normalised certainty penalty: how much of each column's range an answer spans.", worse="higher"),
+    Metric("ncp", "NCP", "share", "Normalised certainty penalty: how wide the answer is.", worse="higher"),
     _share("pureness", "Pureness", "Share of the region in which the outcome is the one promised.", "lower"),
-    _share("shared_values", "Shared values", "Share of private columns in which all who match have the same value.", "higher"),
+    _share("shared_values", "Shared values", "Share of private columns in which all who match agree.", "higher"),
     Metric(
         "t_closeness",
         "t-closeness",
@@ -268,9 +268,10 @@ def metric(text: str) -> Metric:
     if not level:
         return TABLE[name]
     try:
-        return replace(TABLE[name], at=float(level), short=TABLE[name].short.format(percent=f"{100 * float(level):g} %"))
+        at = float(level)
     except ValueError:
         raise JaliError(f"{text!r}: the level after @ must be a number, such as {name}@0.01.") from None
+    return replace(TABLE[name], at=at, short=TABLE[name].short.format(percent=f"{100 * at:g} %"))
 
 
 def position(text: str) -> tuple[int, float]:

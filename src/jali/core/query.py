@@ -1,125 +1,98 @@
-"""Attacks that ask: an oracle to question, what the adversary knows beforehand, and the claims that come of it."""
+"""Query attacks: an oracle that answers queries and counts them, and what the adversary holds beforehand."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal, Protocol
 
 import numpy as np
 
+from jali.core.claims import Claim, Harm
 from jali.core.errors import JaliError
 from jali.core.explanation import Explanation, Regions
-from jali.core.values import Dataset, Floats, Ints, Rng, Schema, frozen
+from jali.core.values import Dataset, Floats, Ints, Rng, Schema
 
-Shows = Literal["label", "probabilities", "explanation"]
-Whose = Literal["others", "owner", "everybody"]
+Sees = Literal["labels", "probabilities", "counterfactuals", "local surrogates"]
+Holds = Literal["rows", "register"]
+Whose = Literal["others", "train", "everybody"]
 
 
-def silent(X: Floats) -> Explanation:
-    """An oracle that explains nothing."""
+def no_explanations(X: Floats) -> Explanation:
+    """The answer of an oracle that explains nothing."""
     raise JaliError(f"This attack reads explanations, and {len(X)} were asked of an oracle that gives none.")
 
 
-def unmade(X: Floats, who: Ints) -> Regions:  # noqa: ARG001 (as what makes them)
-    """Answers that cannot be made again."""
+def cannot_remake(X: Floats, who: Ints) -> Regions:  # noqa: ARG001 (as what makes them)
+    """The answer of an oracle whose explanations nobody else can make."""
     raise JaliError(
-        "This attack makes answers again, and what it asks cannot be run like that: it needs k_anonymous or mondrian, "
-        'or replay(by="model").'
+        "This attack makes answers again, and this explainer cannot be run like that: it needs k_anonymous or "
+        'mondrian, or minimality(by="model").'
     )
 
 
 @dataclass
 class Oracle:
-    """A model, or what explains it, as an outsider meets it: it answers questions and counts them.
+    """A model, or what explains it, as an outsider meets it: it answers queries and counts them.
 
-    ask gives class scores (n, C) of raw rows (n, D), tell explanations of them, again what would be shown of people who
-    (n,) of a register if they had them. shows says what comes out of the scores: the label alone, or probabilities too.
+    scores: class scores (n, C) of raw rows (n, D). explain: explanations of them. remake: what would be shown of the
+    people who (n,) of a register if they had the rows. reveals: the label alone, or probabilities as well.
 
-    >>> oracle = Oracle(Schema(()), lambda X: np.stack([-X[:, 0], X[:, 0]], axis=1), shows="label")
+    >>> oracle = Oracle(Schema(()), lambda X: np.stack([-X[:, 0], X[:, 0]], axis=1), reveals="labels")
     >>> oracle.labels(np.array([[1.0], [-1.0]])), oracle.queries
     (array([1, 0]), 2)
     """
 
     schema: Schema
-    ask: Callable[[Floats], Floats] = field(repr=False)
-    tell: Callable[[Floats], Explanation] = field(default=silent, repr=False)
-    shows: Literal["label", "probabilities"] = "probabilities"
-    again: Callable[[Floats, Ints], Regions] = field(default=unmade, repr=False)
+    scores: Callable[[Floats], Floats] = field(repr=False)
+    explain: Callable[[Floats], Explanation] = field(default=no_explanations, repr=False)
+    reveals: Literal["labels", "probabilities"] = "probabilities"
+    remake: Callable[[Floats, Ints], Regions] = field(default=cannot_remake, repr=False)
     queries: int = 0
 
     def labels(self, X: Floats) -> Ints:
         """Predicted classes (n,)."""
         self.queries += len(X)
-        return np.asarray(self.ask(X).argmax(axis=1))
+        return np.asarray(self.scores(X).argmax(axis=1))
 
     def probabilities(self, X: Floats) -> Floats:
-        """Class probabilities (n, C), where the oracle shows them."""
-        if self.shows != "probabilities":
+        """Class probabilities (n, C), where the oracle reveals them."""
+        if self.reveals != "probabilities":
             raise JaliError(
                 "This attack needs class probabilities, and the oracle answers with labels alone: "
                 "choose an attack on labels (label_only, aloa, boundary_distance)."
             )
         self.queries += len(X)
-        scores = self.ask(X)
+        scores = self.scores(X)
         powers = np.exp(scores - scores.max(axis=1, keepdims=True))
         return np.asarray(powers / powers.sum(axis=1, keepdims=True))
 
     def explanations(self, X: Floats) -> Explanation:
         """What is shown to the people with rows X (n, D)."""
         self.queries += len(X)
-        return self.tell(X)
-
-
-@dataclass(frozen=True)
-class Claims:
-    """What an adversary says, one claim per record asked about: it is a member; score (n,), larger = more sure.
-
-    facts: what else there is to know of the attack, such as how good its shadow models were, by name.
-    """
-
-    score: Floats
-    facts: Mapping[str, float] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "score", frozen(self.score, np.float64, (None,), "score"))
-
-
-@dataclass(frozen=True)
-class Links:
-    """What an adversary says of the answers that records got: each shows a person of the register; score (n,) as above.
-
-    person (n,): the row of the register, -1 for nobody. crowd (n,): how many there fit. rows (n, D): the values that
-    the person is said to have.
-    """
-
-    score: Floats
-    person: Ints
-    crowd: Ints
-    rows: Floats
-
-    def __post_init__(self) -> None:
-        score = frozen(self.score, np.float64, (None,), "score")
-        object.__setattr__(self, "score", score)
-        object.__setattr__(self, "person", frozen(self.person, np.int64, score.shape, "person"))
-        object.__setattr__(self, "crowd", frozen(self.crowd, np.int64, score.shape, "crowd"))
-        object.__setattr__(self, "rows", frozen(self.rows, np.float64, (len(score), None), "rows"))
+        return self.explain(X)
 
 
 class Knowledge(Protocol):
-    """What an adversary holds before asking; whose: rows outside the game, those behind the model, or of everybody."""
+    """What an adversary holds beforehand; whose: rows outside the game, the training people, or everybody."""
 
     whose: ClassVar[Whose]
 
     def know(self, rows: Dataset, rng: Rng) -> Dataset:
-        """What is left of the rows; of everybody, the people behind the model come first."""
+        """What is left of the rows; of everybody, the training people come first."""
 
 
-class Inquiry(Protocol):
-    """An attack that asks; never sees the target's membership. links: it claims who a person is, not membership."""
+class QueryAttack(Protocol):
+    """An attack that queries an oracle; it never sees the target's membership.
 
-    shows: ClassVar[Shows]
-    links: ClassVar[bool]
+    learns: the harm. sees: what it reads of the oracle's answers. holds: rows of other people, or a register of people
+    with the columns that others know too. trains_shadows: whether it trains shadow models of its own.
+    """
 
-    def run(self, oracle: Oracle, known: Dataset, records: Dataset, rng: Rng) -> Claims | Links:
-        """One claim per record."""
+    learns: ClassVar[Harm]
+    sees: ClassVar[Sees]
+    holds: ClassVar[Holds]
+    trains_shadows: ClassVar[bool]
+
+    def run(self, oracle: Oracle, known: Dataset, records: Dataset, rng: Rng) -> Claim:
+        """One claim about the records."""

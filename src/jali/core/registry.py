@@ -24,7 +24,7 @@ from typing import Any, Literal
 from jali.core import imports
 from jali.core.errors import JaliError
 
-PartKind = Literal["data", "game", "model", "explain", "signal", "attack", "inquiry", "knowledge"]
+PartKind = Literal["data", "game", "model", "explain", "signal", "attack", "query_attack", "knowledge"]
 FOLDERS: dict[str, tuple[str, ...]] = {
     "data": ("data",),
     "game": ("games",),
@@ -32,7 +32,7 @@ FOLDERS: dict[str, tuple[str, ...]] = {
     "explain": ("explain", "defend.explain"),
     "signal": ("signals",),
     "attack": ("attacks",),
-    "inquiry": ("query_attacks",),
+    "query_attack": ("query_attacks",),
     "knowledge": ("knowledge",),
 }
 ROOT = Path(__file__).parents[1]
@@ -43,7 +43,7 @@ PROTOCOLS = {
     "Explainer": "explain",
     "Signal": "signal",
     "Attack": "attack",
-    "Inquiry": "inquiry",
+    "QueryAttack": "query_attack",
     "Knowledge": "knowledge",
 }
 TOKEN = re.compile(

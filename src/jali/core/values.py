@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any, Literal
 
 import numpy as np
@@ -21,6 +22,52 @@ Ints = npt.NDArray[np.int64]
 Rng = np.random.Generator
 Kind = Literal["number", "integer", "category"]
 Role = Literal["quasi", "private"]
+
+
+class Channel(StrEnum):
+    """What the attacker sees of a record.
+
+    >>> Channel.SCORE.explained, Channel.SCORE.with_explanation.value, Channel.SCORE.with_explanation.base.value
+    (False, 'score+explanation', 'score')
+    """
+
+    SCORE = "score"
+    DECISION = "decision"
+    EXPLANATION = "explanation"
+    SCORE_AND_EXPLANATION = "score+explanation"
+    DECISION_AND_EXPLANATION = "decision+explanation"
+
+    @property
+    def explained(self) -> bool:
+        """Whether an explanation is seen."""
+        return self not in (Channel.SCORE, Channel.DECISION)
+
+    @property
+    def base(self) -> Channel | None:
+        """What is seen of the prediction."""
+        bases = {Channel.SCORE_AND_EXPLANATION: Channel.SCORE, Channel.DECISION_AND_EXPLANATION: Channel.DECISION}
+        return bases.get(self, None if self.explained else self)
+
+    @property
+    def with_explanation(self) -> Channel:
+        """The same, and an explanation beside it."""
+        both = {Channel.SCORE: Channel.SCORE_AND_EXPLANATION, Channel.DECISION: Channel.DECISION_AND_EXPLANATION}
+        return both.get(self, self)
+
+
+@dataclass(frozen=True)
+class SignalName:
+    """A signal of the explanations of an explainer, by specification; without an explainer, one of the prediction.
+
+    >>> print(SignalName("loss"), SignalName("counterfactual_distance", "scfe"))
+    loss scfe/counterfactual_distance
+    """
+
+    signal: str
+    explainer: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.explainer}/{self.signal}" if self.explainer else self.signal
 
 
 def frozen(array: npt.ArrayLike, dtype: Any, shape: tuple[int | None, ...], name: str) -> npt.NDArray[Any]:
@@ -183,7 +230,7 @@ class Evidence:
     value (S, N, M); observed (S, N, M) where a signal was asked for and found, zero elsewhere; member (N, M).
     """
 
-    names: tuple[str, ...]
+    names: tuple[SignalName, ...]
     value: Floats
     observed: Bools
     member: Bools
@@ -196,15 +243,16 @@ class Evidence:
         object.__setattr__(self, "observed", observed)
         for name, cells, there in zip(self.names, value, observed, strict=True):
             if not np.isfinite(cells[there]).all():
-                raise JaliError(f"Signal {name!r} holds missing or infinite values where it is marked as observed.")
+                raise JaliError(f"Signal '{name}' holds missing or infinite values where it is marked as observed.")
         if value[~observed].any():
             value = frozen(np.where(observed, value, 0.0), np.float64, shape, "value")
         object.__setattr__(self, "value", value)
 
-    def pick(self, names: tuple[str, ...]) -> Evidence:
+    def pick(self, names: tuple[SignalName, ...]) -> Evidence:
         """The named signals only, in the order given."""
         if missing := [n for n in names if n not in self.names]:
-            raise JaliError(f"There is no signal {missing[0]!r}; there are {', '.join(self.names)}.")
+            known = ", ".join(map(str, self.names))
+            raise JaliError(f"There is no signal {str(missing[0])!r}; there are {known}.")
         at = [self.names.index(n) for n in names]
         return Evidence(names, self.value[at], self.observed[at], self.member)
 

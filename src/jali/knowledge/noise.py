@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from jali.core.encoding import Encoding
 from jali.core.errors import JaliError
+from jali.core.query import Whose
 from jali.core.values import Dataset, Rng
 
 
@@ -27,7 +28,7 @@ class Noise:
     """
 
     share: float = 0.1
-    whose: ClassVar[Literal["others", "everybody"]] = "others"
+    whose: ClassVar[Whose] = "others"
 
     def __post_init__(self) -> None:
         if not 0 <= self.share <= 1:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
+from jali.core.query import Whose
 from jali.core.values import Column, Dataset, Floats, Rng
 
 WIDE = 3.0  # spreads from the centre at which a column without bounds is cut off
@@ -27,7 +28,7 @@ class Random:
     [20.0, 19.0, 19.0]
     """
 
-    whose: ClassVar[Literal["others", "everybody"]] = "others"
+    whose: ClassVar[Whose] = "others"
 
     def know(self, rows: Dataset, rng: Rng) -> Dataset:
         """Uniform rows."""

@@ -25,7 +25,7 @@ class Register:
     array([[30.,  0.]])
     """
 
-    whose: ClassVar[Whose] = "owner"
+    whose: ClassVar[Whose] = "train"
 
     def know(self, rows: Dataset, rng: Rng) -> Dataset:  # noqa: ARG002 (nothing is drawn)
         """The rows without labels and private values."""

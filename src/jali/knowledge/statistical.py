@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
 from jali.core.errors import JaliError
+from jali.core.query import Whose
 from jali.core.values import Dataset, Rng
 
 
@@ -26,7 +27,7 @@ class Statistical:
     [[7.0], [7.0], [7.0]]
     """
 
-    whose: ClassVar[Literal["others", "everybody"]] = "others"
+    whose: ClassVar[Whose] = "others"
 
     def know(self, rows: Dataset, rng: Rng) -> Dataset:
         """Rows of independent columns."""

@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 
+from jali.core.claims import Identity
 from jali.core.errors import JaliError
 from jali.core.explanation import Counterfactual, Regions
-from jali.core.query import Links, Oracle
+from jali.core.query import Oracle
 from jali.core.values import Bools, Dataset, Floats, Ints, Rng
 
 BLOCK = 1 << 24  # pairs of an answer and a person compared at once
@@ -28,13 +29,13 @@ def everybody(answer: Ints, fits: Bools) -> Bools:  # noqa: ARG001 (as others wh
     return fits
 
 
-def named(there: Counterfactual, about: Ints, known: Dataset, rng: Rng, sift: Sift = everybody) -> Links:
+def named(there: Counterfactual, about: Ints, known: Dataset, rng: Rng, sift: Sift = everybody) -> Identity:
     """One claim per answer: of those who fit all answers with its number in about (n,) and are left, one at random.
 
     Nobody is named where there is no answer or nobody is left. sift is given the first answer with each number.
     """
     quasi, shown = identifying(known), there.shown(known.schema)
-    person, crowd = np.full(len(about), -1), np.zeros(len(about), dtype=np.int64)
+    person, candidates = np.full(len(about), -1), np.zeros(len(about), dtype=np.int64)
     numbers, size = np.unique(about[there.found]), max(1, BLOCK // max(1, len(known)))
     for some in np.split(numbers, range(size, len(numbers), size)):
         mine = there.found & np.isin(about, some)
@@ -42,9 +43,10 @@ def named(there: Counterfactual, about: Ints, known: Dataset, rng: Rng, sift: Si
         fits = _fitting(shown.pick(mine), at, len(some), known.X, np.flatnonzero(quasi))
         fits = sift(np.flatnonzero(mine)[np.unique(at, return_index=True)[1]], fits)
         one, many = _drawn(fits, known, rng)
-        person[mine], crowd[mine] = one[at], many[at]
+        person[mine], candidates[mine] = one[at], many[at]
     rows = np.where(quasi & (person >= 0)[:, None], known.X[person], there.rows)
-    return Links(np.divide(1.0, crowd, out=np.zeros(len(crowd)), where=crowd > 0), person, crowd, rows)
+    sure = np.divide(1.0, candidates, out=np.zeros(len(candidates)), where=candidates > 0)
+    return Identity(sure, person, candidates, rows)
 
 
 def identifying(known: Dataset) -> Bools:

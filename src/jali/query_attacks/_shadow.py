@@ -8,9 +8,10 @@ from typing import Literal
 
 import numpy as np
 
+from jali.core.claims import Membership
 from jali.core.errors import JaliError
 from jali.core.protocols import Ensemble, Trainer
-from jali.core.query import Claims, Oracle
+from jali.core.query import Oracle
 from jali.core.values import Bools, Dataset, Floats, Ints, Rng
 from jali.models.sklearn import Sklearn
 from jali.stats.roc import balanced_accuracy, steps
@@ -24,7 +25,7 @@ SHADOW, ATTACK = "shadow_accuracy", "attack_accuracy"
 
 
 @dataclass(frozen=True)
-class Mimics:
+class ShadowModels:
     """Shadow models, the rows they know with the oracle's labels, and which of these trained each, member (N, M)."""
 
     models: Ensemble
@@ -37,7 +38,7 @@ class Mimics:
         return float(np.stack(right, axis=1)[~self.member].mean())
 
 
-def mimics(name: str, trainer: Trainer, oracle: Oracle, known: Dataset, count: int, rng: Rng) -> Mimics:
+def shadow_models(name: str, trainer: Trainer, oracle: Oracle, known: Dataset, count: int, rng: Rng) -> ShadowModels:
     """Shadow models, each trained on a random half of every class of the known rows, as the oracle labels them."""
     if len(known) < 4:
         raise JaliError(f"{name}: the adversary knows {len(known)} rows, and shadow models need at least 4.")
@@ -55,7 +56,7 @@ def mimics(name: str, trainer: Trainer, oracle: Oracle, known: Dataset, count: i
         )
     member = np.stack([_half(rows.y, rng) for _ in range(count)], axis=1)
     streams = [np.random.default_rng(int(rng.integers(2**63))) for _ in range(count)]
-    return Mimics(trainer.fit(rows, member, streams), rows, member)
+    return ShadowModels(trainer.fit(rows, member, streams), rows, member)
 
 
 def _half(y: Ints, rng: Rng) -> Bools:
@@ -67,7 +68,9 @@ def _half(y: Ints, rng: Rng) -> Bools:
     return inside
 
 
-def calibrated(measure: Measure, shadow: Mimics, oracle: Oracle, records: Dataset, reference: Reference) -> Claims:
+def calibrated(
+    measure: Measure, shadow: ShadowModels, oracle: Oracle, records: Dataset, reference: Reference
+) -> Membership:
     """How firmly the oracle holds each record's label, less the threshold at which the shadow's own rows stand out.
 
     As released, the rows that set the threshold are held by the oracle, not by the shadow model that saw them, and the
@@ -86,7 +89,7 @@ def calibrated(measure: Measure, shadow: Mimics, oracle: Oracle, records: Datase
         own = _held(measure, mimicked, rows.X, rows.y if reference == "true" else None)
     firm = _held(measure, oracle.labels, records.X, records.y if reference == "true" else None)
     facts = {SHADOW: shadow.accuracy(), ATTACK: balanced_accuracy(own, inside)}
-    return Claims(firm - threshold(own, inside), facts)
+    return Membership(firm - threshold(own, inside), facts)
 
 
 def _held(measure: Measure, ask: Ask, X: Floats, reference: Ints | None) -> Floats:

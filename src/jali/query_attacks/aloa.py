@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from jali.core.claims import Harm, Membership
 from jali.core.errors import JaliError
 from jali.core.explanation import categories
 from jali.core.protocols import Trainer
-from jali.core.query import Claims, Oracle, Shows
+from jali.core.query import Holds, Oracle, Sees
 from jali.core.values import Dataset, Floats, Ints, Rng
 from jali.query_attacks._perturb import checked, multiplicative, robustness
-from jali.query_attacks._shadow import FOREST, Ask, calibrated, mimics
+from jali.query_attacks._shadow import FOREST, Ask, calibrated, shadow_models
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class ALOA:
     >>> import numpy as np
     >>> from jali.core.values import Column, Schema
     >>> rows = Dataset(np.linspace(0, 2, 40)[:, None], np.zeros(40, int), Schema((Column("x"),)))
-    >>> oracle = Oracle(rows.schema, lambda X: np.hstack([1 - X, X - 1]), shows="label")
+    >>> oracle = Oracle(rows.schema, lambda X: np.hstack([1 - X, X - 1]), reveals="labels")
     >>> ALOA(perturbations=50).run(oracle, rows, rows.rows([0, 21]), np.random.default_rng(0)).score.argmax()
     np.int64(0)
     """
@@ -38,20 +39,22 @@ class ALOA:
     low: float = 0.1
     high: float = 0.5
     shadow: Trainer = FOREST
-    shows: ClassVar[Shows] = "label"
-    links: ClassVar[bool] = False
+    learns: ClassVar[Harm] = "membership"
+    sees: ClassVar[Sees] = "labels"
+    holds: ClassVar[Holds] = "rows"
+    trains_shadows: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         checked("aloa", self.perturbations)
         if not 0 <= self.low <= self.high:
             raise JaliError(f"aloa: low and high must be 0 or more and in order, not {self.low} and {self.high}.")
 
-    def run(self, oracle: Oracle, known: Dataset, records: Dataset, rng: Rng) -> Claims:
+    def run(self, oracle: Oracle, known: Dataset, records: Dataset, rng: Rng) -> Membership:
         """One claim per record."""
         schema = records.schema
         if len(categories(schema)) == len(schema.columns):
             raise JaliError("aloa multiplies numbers, and all columns are categories: choose label_only.")
-        shadow = mimics("aloa", self.shadow, oracle, known, 1, rng)
+        shadow = shadow_models("aloa", self.shadow, oracle, known, 1, rng)
         moves = multiplicative(schema, self.perturbations, self.low, self.high, rng)
 
         def held(ask: Ask, X: Floats, wanted: Ints) -> Floats:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from jali.core.claims import Harm, Membership
 from jali.core.errors import JaliError
 from jali.core.protocols import Trainer
-from jali.core.query import Claims, Oracle, Shows
+from jali.core.query import Holds, Oracle, Sees
 from jali.core.values import Dataset, Floats, Ints, Rng
 from jali.query_attacks._boundary import Ground, distance
 from jali.query_attacks._perturb import deviations
-from jali.query_attacks._shadow import FOREST, Ask, calibrated, mimics
+from jali.query_attacks._shadow import FOREST, Ask, calibrated, shadow_models
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class BoundaryDistance:
     >>> import numpy as np
     >>> from jali.core.values import Column, Schema
     >>> rows = Dataset(np.linspace(-1, 1, 40)[:, None], np.zeros(40, int), Schema((Column("x"),)))
-    >>> oracle = Oracle(rows.schema, lambda X: np.hstack([-X, X]), shows="label")
+    >>> oracle = Oracle(rows.schema, lambda X: np.hstack([-X, X]), reveals="labels")
     >>> found = BoundaryDistance(probes=4).run(oracle, rows, rows.rows([0, 39, 30]), np.random.default_rng(0))
     >>> (found.score[:2] - found.score[2]).round(2)  # 1 and .54 from zero, in units of .59
     array([0.78, 0.78])
@@ -40,8 +41,10 @@ class BoundaryDistance:
     probes: int = 64
     steps: int = 5
     shadow: Trainer = FOREST
-    shows: ClassVar[Shows] = "label"
-    links: ClassVar[bool] = False
+    learns: ClassVar[Harm] = "membership"
+    sees: ClassVar[Sees] = "labels"
+    holds: ClassVar[Holds] = "rows"
+    trains_shadows: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.probes < 1 or self.steps < 0:
@@ -49,9 +52,9 @@ class BoundaryDistance:
                 f"boundary_distance: probes must be at least 1 and steps at least 0, not {self.probes}, {self.steps}."
             )
 
-    def run(self, oracle: Oracle, known: Dataset, records: Dataset, rng: Rng) -> Claims:
+    def run(self, oracle: Oracle, known: Dataset, records: Dataset, rng: Rng) -> Membership:
         """One claim per record."""
-        shadow = mimics("boundary_distance", self.shadow, oracle, known, 1, rng)
+        shadow = shadow_models("boundary_distance", self.shadow, oracle, known, 1, rng)
         unit = deviations(known)
         if not unit.any():
             raise JaliError(

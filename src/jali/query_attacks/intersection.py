@@ -7,7 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from jali.core.query import Links, Oracle, Shows
+from jali.core.claims import Harm, Identity
+from jali.core.query import Holds, Oracle, Sees
 from jali.core.values import Dataset, Rng
 from jali.query_attacks._linking import answers, identifying, named
 
@@ -35,15 +36,19 @@ class Intersection:
     array([1, 1])
     """
 
-    shows: ClassVar[Shows] = "explanation"
-    links: ClassVar[bool] = True
+    learns: ClassVar[Harm] = "identity"
+    sees: ClassVar[Sees] = "counterfactuals"
+    holds: ClassVar[Holds] = "register"
+    trains_shadows: ClassVar[bool] = False
 
-    def run(self, oracle: Oracle, known: Dataset, records: Dataset, rng: Rng) -> Links:
+    def run(self, oracle: Oracle, known: Dataset, records: Dataset, rng: Rng) -> Identity:
         """Name one person per answer."""
         there = answers("intersection", oracle, records)
         alone = named(there, np.arange(len(there.rows)), known, rng)
         both = named(there, there.shown(known.schema).kinds(~identifying(known)), known, rng)
-        some = both.crowd > 0
-        score, person = np.where(some, both.score, alone.score), np.where(some, both.person, alone.person)
-        crowd, rows = np.where(some, both.crowd, alone.crowd), np.where(some[:, None], both.rows, alone.rows)
-        return Links(score, person, crowd, rows)
+        some = both.candidates > 0
+        score = np.where(some, both.score, alone.score)
+        person = np.where(some, both.person, alone.person)
+        candidates = np.where(some, both.candidates, alone.candidates)
+        values = np.where(some[:, None], both.values, alone.values)
+        return Identity(score, person, candidates, values)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from jali.core.claims import Harm, Membership
 from jali.core.errors import JaliError
 from jali.core.protocols import Trainer
-from jali.core.query import Claims, Oracle, Shows
+from jali.core.query import Holds, Oracle, Sees
 from jali.core.values import Dataset, Floats, Ints, Rng
 from jali.query_attacks._perturb import additive, checked, robustness
-from jali.query_attacks._shadow import FOREST, Ask, calibrated, mimics
+from jali.query_attacks._shadow import FOREST, Ask, calibrated, shadow_models
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class LabelOnly:
     >>> import numpy as np
     >>> from jali.core.values import Column, Schema
     >>> rows = Dataset(np.linspace(-1, 1, 40)[:, None], np.zeros(40, int), Schema((Column("x"),)))
-    >>> oracle = Oracle(rows.schema, lambda X: np.hstack([-X, X]), shows="label")
+    >>> oracle = Oracle(rows.schema, lambda X: np.hstack([-X, X]), reveals="labels")
     >>> found = LabelOnly(perturbations=50).run(oracle, rows, rows.rows([0, 19]), np.random.default_rng(0))
     >>> found.score[0] > found.score[1], oracle.queries  # known rows once, records once and with 50 copies each
     (np.True_, 142)
@@ -42,8 +43,10 @@ class LabelOnly:
     scale: float = 0.1
     flip: float = 0.1
     shadow: Trainer = FOREST
-    shows: ClassVar[Shows] = "label"
-    links: ClassVar[bool] = False
+    learns: ClassVar[Harm] = "membership"
+    sees: ClassVar[Sees] = "labels"
+    holds: ClassVar[Holds] = "rows"
+    trains_shadows: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         checked("label_only", self.perturbations)
@@ -52,9 +55,9 @@ class LabelOnly:
                 f"label_only: scale must not be negative and flip must be a share, not {self.scale} and {self.flip}."
             )
 
-    def run(self, oracle: Oracle, known: Dataset, records: Dataset, rng: Rng) -> Claims:
+    def run(self, oracle: Oracle, known: Dataset, records: Dataset, rng: Rng) -> Membership:
         """One claim per record."""
-        shadow = mimics("label_only", self.shadow, oracle, known, 1, rng)
+        shadow = shadow_models("label_only", self.shadow, oracle, known, 1, rng)
         moves = additive(known, self.perturbations, self.scale, self.flip, rng)
 
         def held(ask: Ask, X: Floats, wanted: Ints) -> Floats:

@@ -7,7 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from jali.core.query import Links, Oracle, Shows
+from jali.core.claims import Harm, Identity
+from jali.core.query import Holds, Oracle, Sees
 from jali.core.values import Dataset, Rng
 from jali.query_attacks._linking import answers, named
 
@@ -30,14 +31,16 @@ class Linkage:
     >>> people = Dataset(np.array([[30.0, 0.0], [40.0, 0.0]]), [0, 0], schema)
     >>> asked = Dataset(np.array([[35.0, 3.0]]), [0], schema)
     >>> claims = Linkage().run(oracle, people, asked, np.random.default_rng(0))
-    >>> claims.person, claims.crowd, claims.rows
+    >>> claims.person, claims.candidates, claims.values
     (array([1]), array([1]), array([[40.,  9.]]))
     """
 
-    shows: ClassVar[Shows] = "explanation"
-    links: ClassVar[bool] = True
+    learns: ClassVar[Harm] = "identity"
+    sees: ClassVar[Sees] = "counterfactuals"
+    holds: ClassVar[Holds] = "register"
+    trains_shadows: ClassVar[bool] = False
 
-    def run(self, oracle: Oracle, known: Dataset, records: Dataset, rng: Rng) -> Links:
+    def run(self, oracle: Oracle, known: Dataset, records: Dataset, rng: Rng) -> Identity:
         """Name one person per answer."""
         there = answers("linkage", oracle, records)
         return named(there, np.arange(len(there.rows)), known, rng)

@@ -7,12 +7,13 @@ from typing import ClassVar
 
 import numpy as np
 
+from jali.core.claims import Harm, Membership
 from jali.core.errors import JaliError
 from jali.core.protocols import Model, Trainer
-from jali.core.query import Claims, Oracle, Shows
+from jali.core.query import Holds, Oracle, Sees
 from jali.core.values import Bools, Column, Dataset, Floats, Ints, Rng, Schema
 from jali.models.sklearn import Sklearn
-from jali.query_attacks._shadow import ATTACK, FOREST, SHADOW, Mimics, mimics
+from jali.query_attacks._shadow import ATTACK, FOREST, SHADOW, Mimics, shadow_models
 
 SMOOTH = Sklearn("sklearn.ensemble:RandomForestClassifier", "n_estimators=50, min_samples_leaf=20")
 
@@ -39,17 +40,19 @@ class ShokriMIA:
     shadow: Trainer = FOREST
     attack: Trainer = SMOOTH
     shadows: int = 6
-    shows: ClassVar[Shows] = "probabilities"
-    links: ClassVar[bool] = False
+    learns: ClassVar[Harm] = "membership"
+    sees: ClassVar[Sees] = "probabilities"
+    holds: ClassVar[Holds] = "rows"
+    trains_shadows: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.shadows < 1:
             raise JaliError(f"shokri_mia: shadows must be at least 1, not {self.shadows}.")
 
-    def run(self, oracle: Oracle, known: Dataset, records: Dataset, rng: Rng) -> Claims:
+    def run(self, oracle: Oracle, known: Dataset, records: Dataset, rng: Rng) -> Membership:
         """One claim per record."""
         seen = oracle.probabilities(records.X)
-        shadow = mimics("shokri_mia", self.shadow, oracle, known, self.shadows, rng)
+        shadow = shadow_models("shokri_mia", self.shadow, oracle, known, self.shadows, rng)
         vectors, inside = _lessons(shadow)
         score, told, learnt = np.zeros(len(seen)), seen.argmax(axis=1), vectors.argmax(axis=1)
         right: list[Bools] = []
@@ -62,7 +65,7 @@ class ShokriMIA:
         facts = {SHADOW: shadow.accuracy()}
         if any(map(len, right)):
             facts[ATTACK] = float(np.concatenate(right).mean())
-        return Claims(score, facts)
+        return Membership(score, facts)
 
 
 def _lessons(shadow: Mimics) -> tuple[Floats, Bools]:

@@ -7,10 +7,11 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from jali.core.claims import Harm, Membership
 from jali.core.errors import JaliError
 from jali.core.explanation import Surrogate
 from jali.core.protocols import Model
-from jali.core.query import Claims, Inquiry, Oracle, Shows
+from jali.core.query import Holds, Oracle, QueryAttack, Sees
 from jali.core.values import Bools, Dataset, Floats, Rng
 from jali.query_attacks._representatives import elbow, representatives
 from jali.query_attacks.shokri_mia import ShokriMIA
@@ -38,17 +39,19 @@ class Vote:
     array([ 0.49, -0.55])
     """
 
-    inquiry: Inquiry = field(default_factory=ShokriMIA)
+    attack: QueryAttack = field(default_factory=ShokriMIA)
     select: Literal["confidence", "threshold"] = "confidence"
     each: int = 3
-    shows: ClassVar[Shows] = "explanation"
-    links: ClassVar[bool] = False
+    learns: ClassVar[Harm] = "membership"
+    sees: ClassVar[Sees] = "local surrogates"
+    holds: ClassVar[Holds] = "rows"
+    trains_shadows: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.each < 1:
             raise JaliError(f"vote: each must be at least 1, not {self.each}.")
 
-    def run(self, oracle: Oracle, known: Dataset, records: Dataset, rng: Rng) -> Claims:
+    def run(self, oracle: Oracle, known: Dataset, records: Dataset, rng: Rng) -> Membership:
         """One claim per record."""
         models = _surrogates(oracle, representatives("vote", records, self.each))
         made = [self._alone(model, oracle, known, records, rng) for model in models]
@@ -60,16 +63,16 @@ class Vote:
             )
         facts = _mean_facts(claims)
         facts |= {"surrogates": float(len(models)), "voters": float(len(claims))}
-        return Claims(_votes(np.stack([c.score for c in claims]), self.select), facts)
+        return Membership(_votes(np.stack([c.score for c in claims]), self.select), facts)
 
-    def _alone(self, model: Model, oracle: Oracle, known: Dataset, records: Dataset, rng: Rng) -> Claims | None:
+    def _alone(self, model: Model, oracle: Oracle, known: Dataset, records: Dataset, rng: Rng) -> Membership | None:
         """The attack on one surrogate; None where it gives all known rows one label."""
-        local = Oracle(oracle.schema, model.logits, shows=oracle.shows)
+        local = Oracle(oracle.schema, model.logits, reveals=oracle.reveals)
         if len(np.unique(local.labels(known.X))) < 2:
             return None
-        claims = self.inquiry.run(local, known, records, rng)
+        claims = self.attack.run(local, known, records, rng)
         oracle.queries += local.queries
-        if not isinstance(claims, Claims):
+        if not isinstance(claims, Membership):
             raise JaliError("vote needs an attack that claims membership, such as shokri_mia, label_only or aloa.")
         return claims
 
@@ -105,7 +108,7 @@ def _beyond_elbow(sure: Floats) -> Bools:
     return np.asarray(sure > np.take_along_axis(ranked, elbow(ranked)[None], axis=0))
 
 
-def _mean_facts(claims: list[Claims]) -> dict[str, float]:
+def _mean_facts(claims: list[Membership]) -> dict[str, float]:
     """What is known of the attacks, on average over those that tell it."""
     names = dict.fromkeys(name for c in claims for name in c.facts)
     return {name: float(np.mean([c.facts[name] for c in claims if name in c.facts])) for name in names}

@@ -11,7 +11,7 @@ from jali.games._draws import enough, positive, proportion, split
 
 
 @dataclass(frozen=True)
-class Visitors:
+class Outsiders:
     """Each target trains on a random share of the rows; of the rest, at most `most` (0: all) ask it for explanations.
 
     For attacks on what explanations show of the people behind a model, not on who these are: only non-members are
@@ -20,7 +20,7 @@ class Visitors:
     The 60 % split of Goethals, Sörensen and Martens, 2022, drawn once per target.
 
     >>> from jali.data.linear_gaussian import LinearGaussian
-    >>> game = Visitors(targets=2, most=15).draw(LinearGaussian(n=100, d=2).load(), np.random.default_rng(0))
+    >>> game = Outsiders(targets=2, most=15).draw(LinearGaussian(n=100, d=2).load(), np.random.default_rng(0))
     >>> game.member.sum(axis=0), game.scored.sum(axis=0), int((game.member & game.scored).sum())
     (array([60, 60]), array([15, 15]), 0)
     """
@@ -30,9 +30,9 @@ class Visitors:
     most: int = 1000
 
     def __post_init__(self) -> None:
-        positive("visitors", "targets", self.targets)
-        proportion("visitors", "share", self.share)
-        positive("visitors", "most", self.most, least=0)
+        positive("outsiders", "targets", self.targets)
+        proportion("outsiders", "share", self.share)
+        positive("outsiders", "most", self.most, least=0)
 
     def draw(self, data: Dataset, rng: Rng) -> Game:
         """Draw each training set, and then who asks."""
@@ -42,6 +42,6 @@ class Visitors:
         for t in range(self.targets):
             rest = rng.permutation(np.flatnonzero(~member[:, t]))
             scored[rest[: self.most or len(rest)], t] = True
-        enough("visitors", data, member, scored)
+        enough("outsiders", data, member, scored)
         nobody = np.zeros((self.targets, self.targets), dtype=bool)
         return Game(member, np.arange(self.targets), nobody, scored, asked=scored)

@@ -7,14 +7,15 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from jali.core.claims import Harm, Identity
 from jali.core.explanation import Regions, categories
-from jali.core.query import Links, Oracle, Shows
+from jali.core.query import Holds, Oracle, Sees
 from jali.core.values import Bools, Dataset, Floats, Ints, Rng
 from jali.query_attacks._linking import answers, identifying, named
 
 
 @dataclass(frozen=True)
-class Replay:
+class Minimality:
     """Linkage that rules out whoever the answer cannot have been made for.
 
     Everybody within the stated quasi-identifiers is given the private values that stand in the answer. by = "model":
@@ -34,17 +35,19 @@ class Replay:
     >>> oracle = Oracle(schema, lambda X: np.stack([X[:, 0], 0 * X[:, 0] + 45], axis=1), lambda X: told)
     >>> people = Dataset(np.array([[30.0, 0.0], [40.0, 0.0], [50.0, 0.0]]), [0, 0, 0], schema)
     >>> asked = Dataset(np.array([[60.0, 3.0]]), [0], schema)
-    >>> Replay(by="model").run(oracle, people, asked, np.random.default_rng(0)).crowd
+    >>> Minimality(by="model").run(oracle, people, asked, np.random.default_rng(0)).candidates
     array([2])
     """
 
     by: Literal["model", "defence"] = "defence"
-    shows: ClassVar[Shows] = "explanation"
-    links: ClassVar[bool] = True
+    learns: ClassVar[Harm] = "identity"
+    sees: ClassVar[Sees] = "counterfactuals"
+    holds: ClassVar[Holds] = "register"
+    trains_shadows: ClassVar[bool] = False
 
-    def run(self, oracle: Oracle, known: Dataset, records: Dataset, rng: Rng) -> Links:
+    def run(self, oracle: Oracle, known: Dataset, records: Dataset, rng: Rng) -> Identity:
         """Name one person per answer."""
-        there, quasi = answers("replay", oracle, records), identifying(known)
+        there, quasi = answers("minimality", oracle, records), identifying(known)
         shown = there.shown(known.schema)
         exact = _exact(shown, ~quasi)
 
@@ -53,7 +56,7 @@ class Replay:
             rows = np.where(quasi, known.X[person], there.rows[answer[at]])
             left = _promised(oracle, rows, records.X[answer], at)
             if self.by == "defence":
-                left[left] = oracle.again(rows[left], person[left]).same(shown.pick(answer[at[left]]))
+                left[left] = oracle.remake(rows[left], person[left]).same(shown.pick(answer[at[left]]))
             fits[at[~left], person[~left]] = False
             return fits
 

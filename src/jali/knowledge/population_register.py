@@ -11,7 +11,7 @@ from jali.knowledge._people import listed
 
 
 @dataclass(frozen=True)
-class Census:
+class PopulationRegister:
     """A list of everybody by name, whether a model was trained on them or not: quasi-identifiers and nothing else.
 
     As `register`, but most who fit an answer are not behind the model, so fewer are named rightly.
@@ -21,7 +21,7 @@ class Census:
     >>> import numpy as np
     >>> from jali.core.values import Column, Schema
     >>> data = Dataset(np.array([[30.0, 9.0]]), [1], Schema((Column("age", role="quasi"), Column("income"))))
-    >>> Census().know(data, np.random.default_rng(0)).X
+    >>> PopulationRegister().know(data, np.random.default_rng(0)).X
     array([[30.,  0.]])
     """
 
@@ -29,4 +29,4 @@ class Census:
 
     def know(self, rows: Dataset, rng: Rng) -> Dataset:  # noqa: ARG002 (nothing is drawn)
         """The rows without labels and private values."""
-        return listed("census", rows)
+        return listed("population_register", rows)

@@ -1,0 +1,169 @@
+"""All columns of a game: what is to be done, the keys of what is stored, and what the columns left put together."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from jali.audit.attack_runs import AttackRun, Done, Failed, restored
+from jali.audit.quality import Quality
+from jali.audit.setup import Experiment, Machine, Setup
+from jali.audit.worker import Block, Readout, Roles, digest, run_block
+from jali.core import registry
+from jali.core.protocols import OnRequest, Signal
+from jali.core.values import Bools, Evidence, Floats, Game, Guesses
+from jali.parallel import fan_out
+from jali.store import Arrays
+
+EXPLAINED = frozenset({"attribution", "counterfactual"})
+
+
+@dataclass(frozen=True)
+class RunRecord:
+    """What an attack run left of all targets, or why it could not be made of all.
+
+    guesses: score and truth of each record. values (K, G), there (K, G): the metrics of `Grader.per_record`, cell by
+    cell as the guesses. facts: by metric, one number per target (T,). queries: rows asked about per target, on average.
+    """
+
+    run: AttackRun
+    guesses: Guesses | None = None
+    values: Floats | None = None
+    there: Bools | None = None
+    facts: Mapping[str, Floats] | None = None
+    queries: int = 0
+    failed: str = ""
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """What all columns of a game left: evidence, quality of recourse, the largest sign of unequal preprocessing."""
+
+    evidence: Evidence
+    quality: Quality
+    parity: float
+    runs: tuple[RunRecord, ...]
+
+    def record(self, run: AttackRun) -> RunRecord:
+        """What one attack run left."""
+        return next(record for record in self.runs if record.run.label == run.label)
+
+
+def readouts(experiment: Experiment) -> tuple[Readout, ...]:
+    """The prediction and each explanation, with every usual signal that reads it and those named."""
+    built_in: list[Signal] = [registry.build("signal", name) for name in registry.names("signal")]
+    signals = [s for s in built_in if not isinstance(s, OnRequest) or s.usual]
+    signals += [s for s in experiment.signal if s not in signals]
+    out = [Readout(None, tuple(s for s in signals if not s.needs & EXPLAINED))]
+    for explainer in experiment.explain:
+        out.append(Readout(explainer, tuple(s for s in signals if s.needs & EXPLAINED == {explainer.gives})))
+    return tuple(out)
+
+
+def gather(setup: Setup, machine: Machine) -> Gathered:
+    """Evidence of all columns, the quality of the targets' recourse, attack runs; what the store has is not redone."""
+    game = setup.game
+    chosen = readouts(setup.parts)
+    todo = list(blocks(setup, machine, chosen))
+    made = itertools.chain(*fan_out(run_block, todo, machine.workers, machine.watch("training and explaining")))
+    columns = list(made)
+    seen = [column[: len(chosen)] for column in columns]
+    targets = [seen[j] for j in game.targets]
+    names = tuple(name for readout in chosen for name in readout.names())
+    value = np.stack([_joined(c, "value") for c in seen], axis=2)
+    observed = np.stack([_joined(c, "observed") for c in seen], axis=2)
+    quality = np.concatenate([_joined(c, "quality") for c in targets], axis=1)
+    there = np.concatenate([_joined(c, "there") for c in targets], axis=1)
+    measured = tuple(name for readout in chosen for name in readout.measures())
+    parity = max(float(column[0]["parity"]) for column in columns)
+    runs = []
+    for k, run in enumerate(setup.parts.runs):
+        left = [restored(columns[j][len(chosen) + k]) for j in game.targets]
+        runs.append(_recorded(run, left, game))
+    return Gathered(Evidence(names, value, observed, game.member), Quality(measured, quality, there), parity, tuple(runs))
+
+
+def _joined(column: Sequence[Arrays], name: str) -> npt.NDArray[Any]:
+    """The named array of all readouts of a column, one below the other."""
+    return np.concatenate([arrays[name] for arrays in column])
+
+
+def _recorded(run: AttackRun, left: list[Done | Failed], game: Game) -> RunRecord:
+    """One attack run over all targets."""
+    failures = [f for f in left if isinstance(f, Failed)]
+    if failures:
+        some = f" (It failed of {len(failures)} of {len(left)} targets.)" if len(failures) < len(left) else ""
+        return RunRecord(run, failed=failures[0].reason + some)
+    done = [d for d in left if isinstance(d, Done)]
+    graded = [d.graded for d in done]
+    unit, record = np.nonzero(game.scored.T)
+    guesses = None
+    if all(len(g.score) for g in graded):
+        guesses = Guesses(
+            np.concatenate([g.score for g in graded]), np.concatenate([g.truth for g in graded]), unit, record
+        )
+    names = [name for name in graded[0].facts if all(name in g.facts for g in graded)]
+    return RunRecord(
+        run,
+        guesses,
+        np.concatenate([g.values for g in graded], axis=1),
+        np.concatenate([g.there for g in graded], axis=1),
+        {name: np.array([g.facts[name] for g in graded]) for name in names},
+        round(float(np.mean([d.queries for d in done]))),
+    )
+
+
+def blocks(setup: Setup, machine: Machine, chosen: tuple[Readout, ...]) -> Iterator[Block]:
+    """The columns of an experiment, some at a time, with what is to be seen of each and the keys of what is stored."""
+    experiment = setup.parts
+    data = setup.data
+    roles = _roles(setup.game)
+    fingerprint = digest(data.X, data.y, *(() if data.groups is None else (data.groups,))) + repr(data.schema)
+    total = setup.game.member.shape[1]
+    size = max(1, min(machine.block, -(-total // max(1, machine.workers))))
+    for start in range(0, total, size):
+        columns = tuple(range(start, min(start + size, total)))
+        models = tuple(_model_key(experiment, fingerprint, setup.game, j) for j in columns)
+        pairs = zip(models, columns, strict=True)
+        yield Block(
+            data=data,
+            trainer=experiment.model,
+            roles=roles.pick(columns),
+            columns=columns,
+            readouts=chosen,
+            runs=experiment.runs,
+            keys=tuple(_keys(m, roles.pick(j), chosen, experiment.runs) for m, j in pairs),
+            models=models,
+            store=machine.store,
+            seed=experiment.seed,
+        )
+
+
+def _model_key(experiment: Experiment, fingerprint: str, game: Game, column: int) -> str:
+    member = digest(game.member[:, column])
+    return registry.key("model", experiment.model, fingerprint, member, experiment.seed, column)
+
+
+def _roles(game: Game) -> Roles:
+    """What the records are to each column: recourse is measured where a target is scored."""
+    measured = np.zeros_like(game.member)
+    measured[:, game.targets] = game.scored
+    return Roles(game.member, game.cells(), measured)
+
+
+def _keys(model: str, roles: Roles, chosen: tuple[Readout, ...], runs: tuple[AttackRun, ...]) -> tuple[str, ...]:
+    """The key of each readout and each attack run of a column."""
+    asked = digest(roles.asked, roles.measured)
+    seen = (registry.key("evidence", model, asked, r.explainer or "prediction", *r.signals) for r in chosen)
+    held = (registry.key("run", model, asked, *_parts_of(run)) for run in runs)
+    return (*seen, *held)
+
+
+def _parts_of(run: AttackRun) -> tuple[Any, ...]:
+    """All that decides what an attack run leaves."""
+    return run.explainer or "prediction", run.attack, run.knowledge, run.grader

@@ -1,0 +1,140 @@
+"""Claims about who the person behind an answer is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from jali.core.claims import Harm, Identity
+from jali.core.distance import nearest, ranges
+from jali.core.errors import JaliError
+from jali.core.explanation import Counterfactual
+from jali.core.grading import About, Graded, Truth
+from jali.core.values import Bools, Dataset, Floats, Ints
+
+FEW = 10
+AFTER = (10, 30, 100, 300, 1000)  # answers after which coverage is reported
+NEIGHBOURS = 15  # people like the one named, from whom the baseline guesses
+
+
+@dataclass(frozen=True)
+class GradesIdentity:
+    """Who was singled out, who was named rightly, and what the answer disclosed over a guess without it.
+
+    candidates: people who fit. singled_out: one alone does; at_most_10_candidates: so few do. newly_singled_out:
+    somebody whom no earlier answer singled out. reidentified: the person named is the one whose training row the answer
+    shows. disclosed_baseline: share of the private columns of the person named that are guessed right without any
+    answer, as the commonest value among the 15 people of the population who are nearest in quasi-identifiers.
+    disclosed: the same with the answer, whose value counts 1 / candidates and those of the 15 the rest.
+    disclosure_advantage: disclosed minus the baseline.
+    """
+
+    harm: ClassVar[Harm] = "identity"
+    claim: ClassVar[type] = Identity
+    metrics: ClassVar[tuple[str, ...]] = ()
+    per_record: ClassVar[tuple[str, ...]] = (
+        "candidates",
+        "singled_out",
+        "at_most_10_candidates",
+        "newly_singled_out",
+        "reidentified",
+        "disclosed",
+        "disclosed_baseline",
+        "disclosure_advantage",
+    )
+    about: ClassVar[About] = "outsiders"
+
+    def grade(self, claim: Identity, truth: Truth) -> Graded:
+        """All of `per_record` for each answer, and the share of the training people singled out as answers add up."""
+        if not isinstance(truth.answer, Counterfactual):
+            raise JaliError("Who is behind an answer can be graded of counterfactuals only, and none was asked for.")
+        found = truth.answer.found
+        who = truth.train.group_numbers()
+        real = found & (claim.person >= 0) & (claim.person < len(truth.train))
+        alone = found & (claim.candidates == 1)
+        new = alone & real & _first(np.where(alone & real, who[np.where(real, claim.person, 0)], -1))
+        right = _right(claim.person, truth.answer.origin, real, who)
+        with_answer, without = _disclosed(claim, real, truth)
+        values = np.zeros((len(self.per_record), len(found)))
+        values[0] = claim.candidates
+        values[1] = alone
+        values[2] = found & (claim.candidates > 0) & (claim.candidates <= FEW)
+        values[3] = new
+        values[4] = right
+        values[5, real] = with_answer
+        there = np.tile(found, (len(values), 1))
+        there[5] = real
+        there[6:] = real & (len(truth.others) > 0)
+        if len(truth.others):
+            values[6, real] = without
+            values[7] = values[5] - values[6]
+        return Graded(claim.score, right, values, there, _coverage(new, truth.train))
+
+
+def _first(named: Ints) -> Bools:
+    """Where (n,) somebody is named for the first time."""
+    out = np.zeros(len(named), dtype=bool)
+    out[np.unique(named, return_index=True)[1]] = True
+    return out
+
+
+def _right(person: Ints, origin: Ints | None, real: Bools, who: Ints) -> Bools:
+    """Whether (n,) the person named is the one whose training row the answer shows."""
+    out = np.zeros(len(person), dtype=bool)
+    if origin is not None:
+        out[real] = who[person[real]] == who[origin[real]]
+    return out
+
+
+def _coverage(new: Bools, train: Dataset) -> dict[str, float]:
+    """Share of the training people who are singled out after some of the answers, in the order they were given."""
+    people = len(train) if train.groups is None else len(np.unique(train.groups))
+    after = [q for q in AFTER if q < len(new)] + [len(new)]
+    return {f"coverage@{q}": float(new[:q].sum() / people) for q in after}
+
+
+def _disclosed(claim: Identity, real: Bools, truth: Truth) -> tuple[Floats, Floats]:
+    """Share of the private values of each person named that is right, with the answer and without it."""
+    person = truth.train.X[claim.person[real]]
+    shown = claim.values[real]
+    near = _neighbours(person, truth)
+    sure = np.divide(1.0, claim.candidates[real], dtype=np.float64)
+    with_answer = _agreement(_guessed(shown, near, sure), person, truth.train)
+    without = _agreement(_guessed(shown, near, 0 * sure), person, truth.train) if len(truth.others) else 0 * sure
+    return with_answer, without
+
+
+def _agreement(guess: Floats, person: Floats, train: Dataset) -> Floats:
+    """Share (n,) of the private columns that a guess has right."""
+    private = np.array([c.role != "quasi" for c in train.schema.columns])
+    return np.asarray((guess == person)[:, private].mean(axis=1)) if private.any() else np.zeros(len(guess))
+
+
+def _neighbours(people: Floats, truth: Truth) -> Floats:
+    """Those of the population (n, k, D) who are nearest to people (n, D) in quasi-identifiers."""
+    schema = truth.train.schema
+    rest = truth.others.X
+    if not len(people) or not len(rest):
+        return np.zeros((len(people), 0, people.shape[1]))
+    quasi = np.array([c.role == "quasi" for c in schema.columns])
+    here = np.where(quasi, people, 0.0)
+    there = np.where(quasi, rest, 0.0)
+    return np.asarray(rest[nearest(here, there, schema, ranges(schema, rest), min(NEIGHBOURS, len(rest)))[0]])
+
+
+def _guessed(shown: Floats, near: Floats, sure: Floats) -> Floats:
+    """The value of each column (n, D) with most weight: sure (n,) for the one shown, the rest shared by neighbours.
+
+    Of values that weigh as much the first, the nearest neighbours before the one shown.
+    """
+    each = (1 - sure[:, None]) / max(1, near.shape[1])
+    weight = np.concatenate([np.broadcast_to(each, near.shape[:2]), sure[:, None]], axis=1)
+    values = np.concatenate([near, shown[:, None]], axis=1)
+    out = np.empty_like(shown)
+    for j in range(shown.shape[1]):
+        mine = values[:, :, j]
+        votes = ((mine[:, :, None] == mine[:, None, :]) * weight[:, None, :]).sum(axis=2)
+        out[:, j] = np.take_along_axis(mine, votes.argmax(axis=1)[:, None], axis=1)[:, 0]
+    return out

@@ -1,0 +1,77 @@
+"""Claims of membership."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from jali.core.claims import Harm, Membership
+from jali.core.explanation import Surrogate
+from jali.core.grading import About, Graded, Truth
+from jali.core.protocols import HasRules
+from jali.core.values import Dataset, Ints
+from jali.stats import decided
+from jali.text.rules import accuracy, exposing, hits
+
+FEW = 10  # people below whom a rule speaks of few
+
+
+@dataclass(frozen=True)
+class GradesMembership:
+    """Guesses with the truth; beside them, how good the oracle is and what a surrogate shows."""
+
+    harm: ClassVar[Harm] = "membership"
+    claim: ClassVar[type] = Membership
+    metrics: ClassVar[tuple[str, ...]] = (
+        "base_rate",
+        "precision",
+        "recall",
+        "f1",
+        decided.BALANCED,
+        "auc",
+        "tpr@0.01",
+    )
+    per_record: ClassVar[tuple[str, ...]] = ()
+    about: ClassVar[About] = "members and non-members"
+
+    def grade(self, claim: Membership, truth: Truth) -> Graded:
+        """Score and truth of each record, and what is known of the attack."""
+        facts = {**claim.facts, **_classes(truth), **_surrogate(truth)}
+        return Graded(claim.score, truth.member, facts=facts)
+
+
+def _classes(truth: Truth) -> dict[str, float]:
+    """Precision, recall and F1 of each class, by number, of the oracle's labels of non-members."""
+    outside = truth.records.rows(~truth.member)
+    if truth.labels is None or not len(outside):
+        return {}
+    out: dict[str, float] = {}
+    for number in range(len(outside.schema.classes)):
+        out |= _one_class(truth.labels[~truth.member], outside, number)
+    return out
+
+
+def _one_class(labels: Ints, outside: Dataset, number: int) -> dict[str, float]:
+    claimed = labels == number
+    true = outside.y == number
+    both = float((claimed & true).sum())
+    whole = {"precision": claimed.sum(), "recall": true.sum(), "f1": (claimed.sum() + true.sum()) / 2}
+    return {f"class_{name}@{number}": both / max(float(of), 1.0) for name, of in whole.items()}
+
+
+def _surrogate(truth: Truth) -> dict[str, float]:
+    """How true the surrogates are that were shown, and how many of their rules cover few of the training people."""
+    answer = truth.answer
+    if not isinstance(answer, Surrogate) or truth.asked is None:
+        return {}
+    rules = [rule for model in answer.models if isinstance(model, HasRules) for rule in model.rules()]
+    few = exposing(rules, truth.train.X, FEW)
+    out = {
+        "fidelity": float(hits(answer, truth.model, truth.asked).mean()),
+        "rules": float(len(rules)),
+        "rules_below_10": float(few.sum()),
+    }
+    outside = truth.records.rows(~truth.member)
+    if len(answer.models) == 1 and len(outside):
+        out["surrogate_accuracy"] = float(accuracy(answer.models[0], outside.X, outside.y))
+    return out

@@ -1,0 +1,83 @@
+"""What query attacks achieved, as rows; every grader's metrics go through here alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from jali.audit.gather import RunRecord
+from jali.audit.quality import Measured
+from jali.audit.summary import measure
+from jali.core import registry
+from jali.core.metrics import metric
+from jali.core.values import Estimate, Floats, Game, Guesses, Rng
+from jali.results import Row
+from jali.stats.intervals import estimate, over_units
+
+Fresh = Callable[[], Rng]  # the stream of a bootstrap, from its beginning
+PER_CLASS = frozenset({"class_precision", "class_recall", "class_f1"})  # for papers only
+
+
+def rows_of_run(record: RunRecord, game: Game, fresh: Fresh) -> list[Row]:
+    """Everything there is to say of an attack run: its guesses, its measures per record, its facts."""
+    head = _head(record, int(game.scored.sum()) // max(1, len(game.targets)))
+    grader = record.run.grader
+    if record.failed:
+        nothing = Estimate(None, reason=record.failed)
+        return [_row(name, nothing, head) for name in (*grader.metrics, *grader.per_record)]
+    out: list[Row] = []
+    if record.guesses is not None:
+        numbers = guessed(grader.metrics, record.guesses, fresh)
+        out += [_row(name, number, head) for name, number in numbers.items()]
+    out += _per_record(record, game, head)
+    facts = shown_facts(record.facts or {})
+    return out + [_row(name, number, head) for name, number in facts.items()]
+
+
+def guessed(metrics: tuple[str, ...], guesses: Guesses, fresh: Fresh) -> dict[str, Estimate]:
+    """How good guesses are, by metric."""
+    return {name: estimate(name, guesses, fresh())[0] for name in metrics}
+
+
+def fact(name: str, values: Floats) -> Estimate:
+    """A fact of every target (T,), on average."""
+    about = metric(name)
+    return over_units(values, bounds=(about.low, about.high))
+
+
+def shown_facts(facts: Mapping[str, Floats]) -> dict[str, Estimate]:
+    """All facts but those of single classes."""
+    return {name: fact(name, values) for name, values in facts.items() if metric(name).name not in PER_CLASS}
+
+
+def _per_record(record: RunRecord, game: Game, head: dict[str, Any]) -> list[Row]:
+    """The mean of each metric that has a number for each record."""
+    if record.values is None or record.there is None:
+        return []
+    unit, rows = np.nonzero(game.scored.T)
+    out = []
+    for name, value, there in zip(record.run.grader.per_record, record.values, record.there, strict=True):
+        made = measure(Measured(name), value[there], unit[there], rows[there])
+        out.append(made.model_copy(update=head))
+    return out
+
+
+def _head(record: RunRecord, records: int) -> dict[str, Any]:
+    """What all rows of a run are about."""
+    run = record.run
+    return {
+        "kind": "query attack",
+        "learns": run.attack.learns,
+        "attack": registry.spec(run.attack),
+        "knowledge": registry.spec(run.knowledge),
+        "explainer": run.queried,
+        "queries": record.queries,
+        "n": records,
+    }
+
+
+def _row(name: str, number: Estimate, head: dict[str, Any]) -> Row:
+    fields = {"value": number.value, "low": number.low, "high": number.high, "units": number.units}
+    return Row(metric=name, reason=number.reason, **fields, **head)

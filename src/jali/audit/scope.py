@@ -1,0 +1,64 @@
+"""What an audit tried and what it did not: threat models and gaps, derived from what ran."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from jali.audit import queries
+from jali.audit.attack_runs import AttackRun
+from jali.core.claims import Harm
+from jali.core.values import Channel, Game
+from jali.results import Results, Threat
+
+SEES = {
+    Channel.DECISION: "the decision, and whether an answer was given",
+    Channel.SCORE: "the probability of every class",
+    Channel.EXPLANATION: "the explanation",
+    Channel.SCORE_AND_EXPLANATION: "the probabilities and the explanation",
+    Channel.DECISION_AND_EXPLANATION: "the decision and the explanation",
+}
+HARMS: dict[Harm, str] = {
+    "membership": "who was in the training data",
+    "identity": "whose record an answer shows",
+    "attributes": "single attributes of a person, and reconstruction of records",
+    "the model": "extraction of the model",
+}
+MANY = "adversaries who make many queries about one record"
+ALWAYS = (
+    "attacks on other releases: gradients, training logs, several model versions, model files",
+    "adversaries who adapt their queries to earlier answers, beyond the attacks listed",
+    "records and populations other than the ones given",
+)
+
+
+def threats(results: Results, game: Game, runs: Sequence[AttackRun]) -> list[Threat]:
+    """What the adversary of each channel and of each attack run is assumed to see, to know, to have and to ask."""
+    present = {row.channel for row in results.rows}
+    common = {"knows": "the record and its label", "has": shadows_held(game), "asks": "one query per record"}
+    on_signals = [Threat(channel=c, sees=sees, **common) for c, sees in SEES.items() if c in present]
+    records = int(game.scored.sum(axis=0).max())
+    scored = results.facts.get("query attacks", {}).get("records scored per target", records)
+    return on_signals + queries.threats(runs, results, int(scored))
+
+
+def not_tested(results: Results) -> list[str]:
+    """What nobody tried here: harms without an attack, many queries where none were made, and what no audit tries."""
+    learnt = {row.learns for row in results.rows if row.learns is not None}
+    missing = [text for harm, text in HARMS.items() if harm not in learnt]
+    asked = results.find(kind="query attack")
+    many = any(row.queries > 2 * max(row.n, 1) for row in asked)
+    return [*missing, *([] if many else [MANY]), *ALWAYS]
+
+
+def shadows_held(game: Game) -> str:
+    """The adversary's shadow models, and whether these were trained on the people who are judged."""
+    many, scored = int(game.shadows[0].sum()), game.scored[:, 0]
+    inside = game.member[:, game.shadows[0]][scored]
+    if not inside.any():
+        return f"{many} shadow models, none trained on a record that is judged: an outsider without candidates"
+    share = f"{100 * float(inside.mean()):.0f} %"
+    known = int((game.member[:, game.shadows[0]].all(axis=1) & ~scored).sum())
+    more = f" and on {known:,} members it knows, who are not judged" if known else ""
+    return (
+        f"all {int(scored.sum()):,} candidates, and {many} shadow models, each trained on about {share} of these{more}"
+    )
