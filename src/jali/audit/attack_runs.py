@@ -8,15 +8,16 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from jali.audit.preparations import Preparations
 from jali.core import registry
 from jali.core.distance import nearest, ranges
 from jali.core.errors import JaliError
 from jali.core.explanation import Counterfactual, Explainer, Explanation, Regions, Surrogate, public
-from jali.core.protocols import Model
+from jali.core.protocols import Model, Replayable, is_local
 from jali.core.query import Claims, Inquiry, Knowledge, Links, Oracle
 from jali.core.values import Bools, Dataset, Floats, Ints, Rng
 from jali.store import Arrays
-from jali.text.rules import accuracy, exposing, hits
+from jali.text.rules import Readable, accuracy, exposing, hits
 
 LINKED = ("crowd", "singled_out", "at_most_10", "newly_singled_out", "reidentified", "disclosed", "imputed", "gained")
 FACT, FAILED, NEW = "fact/", "failed", "newly_singled_out"
@@ -54,18 +55,29 @@ class Scene:
     is the same whichever attack reads it, and whatever was asked before.
     """
 
-    model: Model
-    owner: Dataset
+    prepared: Preparations
     records: Dataset
     others: Dataset
     inside: Bools
     draws: Callable[[str], Rng]
     told: dict[str, Explanation] = field(default_factory=dict)
 
+    @property
+    def model(self) -> Model:
+        """The model attacked."""
+        return self.prepared.model
+
+    @property
+    def owner(self) -> Dataset:
+        """Its training set."""
+        return self.prepared.train
+
     @classmethod
-    def of(cls, model: Model, data: Dataset, member: Bools, scored: Bools, draws: Callable[[str], Rng]) -> Scene:
+    def of(
+        cls, prepared: Preparations, data: Dataset, member: Bools, scored: Bools, draws: Callable[[str], Rng]
+    ) -> Scene:
         """The scene of a column of a game, from who trained it (N,) and who is asked about (N,)."""
-        return cls(model, data.rows(member), data.rows(scored), data.rows(~member & ~scored), member[scored], draws)
+        return cls(prepared, data.rows(scored), data.rows(~member & ~scored), member[scored], draws)
 
 
 def attempted(inquest: Inquest, scene: Scene, rng: Rng) -> Arrays:
@@ -123,7 +135,7 @@ def surrogacy(X: Floats, answer: Explanation, scene: Scene) -> dict[str, float]:
     """
     if not isinstance(answer, Surrogate):
         return {}
-    rules = [rule for model in answer.models for rule in getattr(model, "rules", tuple)()]
+    rules = [rule for model in answer.models if isinstance(model, Readable) for rule in model.rules()]
     few = exposing(rules, scene.owner.X, CROWD)
     out = {"fidelity": float(hits(answer, scene.model, X).mean()), "rules": len(rules), "rules_below_10": few.sum()}
     outside = scene.records.rows(~scene.inside)
@@ -218,10 +230,10 @@ def _explained(explainer: Explainer | None, scene: Scene, X: Floats) -> Explanat
     """What an explainer says of rows X (n, D); of the same rows it is asked once."""
     if explainer is None:
         raise JaliError("This attack reads explanations: name an explainer beside it.")
-    name, known = registry.spec(explainer), scene.owner if "owner" in explainer.reads else None
+    name = registry.spec(explainer)
     key = name + hashlib.sha256(np.ascontiguousarray(X).tobytes()).hexdigest()
     if key not in scene.told:
-        scene.told[key] = explainer.explain(scene.model, X, scene.owner.schema, known, scene.draws(name))
+        scene.told[key] = scene.prepared.of(explainer).explain(X, scene.draws(name))
     return scene.told[key]
 
 
@@ -241,7 +253,7 @@ def _oracle(inquest: Inquest, scene: Scene) -> tuple[Oracle, list[tuple[Floats, 
         return oracle, kept
     if inquest.inquiry.shows == "explanation":
         return Oracle(schema, _unasked, tell), kept
-    if getattr(explainer, "local", False):
+    if is_local(explainer):
         raise JaliError(
             f"{registry.name_of(explainer)} explains each record by a model of its own: attack them together, with "
             f"vote({registry.name_of(inquest.inquiry)})."
@@ -257,15 +269,15 @@ def _again(explainer: Explainer, scene: Scene) -> Callable[[Floats, Ints], Regio
     Nobody is shown who is not behind the model, or to whom it does not give the outcome that the row has: there, the
     row itself stands for no answer.
     """
-    made = getattr(explainer, "again", None)
-    if made is None:
+    made = scene.prepared.of(explainer)
+    if not isinstance(made, Replayable):
         return None
     schema, labels = scene.owner.schema, scene.model.logits(scene.owner.X).argmax(axis=1)
 
     def again(X: Floats, who: Ints) -> Regions:
         able, out = who < len(labels), Regions.of(X, schema)
         able[able] = labels[who[able]] == scene.model.logits(X[able]).argmax(axis=1)
-        some, low, high, allowed = made(scene.model, X[able], scene.owner), X.copy(), X.copy(), out.allowed.copy()
+        some, low, high, allowed = made.regions_for(X[able]), X.copy(), X.copy(), out.allowed.copy()
         low[able], high[able], allowed[able] = some.low, some.high, some.allowed
         return Regions(low, high, allowed, schema)
 

@@ -41,7 +41,7 @@ def promises(model: Trainer, explainers: Sequence[Explainer], data: Dataset | No
         own = _seen(explainer, data)
         if own is not None:
             out[name, "explanation"] = own.on(schema)
-        elif given is not None and not explainer.reads:
+        elif given is not None and not explainer.reads_training_data:
             out |= {(name, channel): given.of_explanations(schema) for channel in ("explanation", *BOTH)}
             out |= {(name, channel): given.on(schema) for channel in PREDICTION}
     return out

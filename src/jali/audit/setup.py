@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import difflib
 import re
 from collections.abc import Sequence
@@ -16,7 +15,7 @@ from jali.audit.worker import GAME, stream
 from jali.core import registry
 from jali.core.errors import JaliError
 from jali.core.explanation import Explainer
-from jali.core.protocols import Attack, Design
+from jali.core.protocols import Attack, Design, is_local, releases_rows
 from jali.core.query import Inquiry, Knowledge
 from jali.core.values import Dataset, Game, Rng
 from jali.games.fixed import Fixed
@@ -72,18 +71,6 @@ def _kind(text: str) -> Any:
     return "inquiry" if name in inquiries else "attack"
 
 
-def shows_people(explainer: Any) -> bool:
-    """Whether an explainer, or one that it wraps, releases rows of the people behind a model.
-
-    >>> shows_people(parts.build("explain", "k_anonymous(nice())")), shows_people(parts.build("explain", "lime"))
-    (True, False)
-    """
-    if not dataclasses.is_dataclass(explainer):
-        return False
-    inside = (getattr(explainer, f.name) for f in dataclasses.fields(explainer))
-    return "rows" in getattr(explainer, "releases", ()) or any(map(shows_people, inside))
-
-
 def identifiable(data: Dataset) -> bool:
     """Whether some column is a quasi-identifier."""
     return any(column.role == "quasi" for column in data.schema.columns)
@@ -91,14 +78,14 @@ def identifiable(data: Dataset) -> bool:
 
 def usual(explainers: Sequence[Explainer], knowledge: Any = "") -> tuple[Inquest, ...]:
     """The attack that is tried unasked: linkage, of explainers that release rows of people."""
-    shown = [e for e in explainers if shows_people(e)]
+    shown = [e for e in explainers if releases_rows(e)]
     return inquests([registry.build("inquiry", LINKAGE)] if shown else [], shown, knowledge)
 
 
 def untried(explainers: Sequence[Explainer], inquests: Sequence[Inquest], data: Dataset) -> list[str]:
     """A warning where rows of people are released and nobody tried to find these people."""
     tried = [inquest.explainer for inquest in inquests if inquest.inquiry.links]
-    shown = [registry.spec(e) for e in explainers if shows_people(e) and e not in tried]
+    shown = [registry.spec(e) for e in explainers if releases_rows(e) and e not in tried]
     if not shown:
         return []
     why = (
@@ -143,7 +130,7 @@ def _whom(inquiry: Inquiry, explainers: Sequence[Explainer]) -> list[Explainer |
     name = registry.name_of(inquiry)
     gives = "counterfactual" if inquiry.links else "surrogate"
     local = inquiry.shows == "explanation"
-    fit = [e for e in explainers if e.gives == gives and (inquiry.links or getattr(e, "local", False) == local)]
+    fit = [e for e in explainers if e.gives == gives and (inquiry.links or is_local(e) == local)]
     if inquiry.shows != "explanation":
         return [None, *fit]
     if not fit:

@@ -14,24 +14,25 @@ import time
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
 from jali.audit.attack_runs import Inquest, Scene, attempted
+from jali.audit.preparations import Preparations
 from jali.audit.quality import MEASURES, RELIANCE, Neighbourhood, appraise, reliance
 from jali.core import registry
 from jali.core.encoding import Encoding
 from jali.core.explanation import Explainer, public
 from jali.core.guarantee import unannounced
-from jali.core.protocols import Ensemble, Existing, Model, Signal, Trainer
+from jali.core.protocols import Ensemble, Existing, Model, Signal, Storable, Trainer
 from jali.core.values import Bools, Dataset, Ints, Rng, Seen
 from jali.models.fitted.restore import restore
 from jali.store import Arrays, Store
 
 TILE = 256
-GAME, TRAIN, EXPLAIN, JUDGE, ASK = 1, 2, 3, 4, 5
+GAME, TRAIN, EXPLAIN, JUDGE, ASK, PREPARE = 1, 2, 3, 4, 5, 6
 SECONDS = "seconds"  # per record that was asked about; the one measure that no seed repeats
 
 
@@ -106,51 +107,72 @@ def digest(*arrays: Any) -> str:
 @unannounced()
 def run_block(block: Block) -> list[list[Arrays]]:
     """What each channel and each inquest of each column of a block left; whatever is new is kept in the store."""
-    models, scenes = models_of(block), dict[int, Scene]()
+    models = models_of(block)
     works: list[Channel | Inquest] = [*block.channels, *block.inquests]
     out = []
     for at in range(len(block.columns)):
         made = []
+        column = _Column(block, at, partial(models, at))
         for work, key in zip(works, block.keys[at], strict=True):
             arrays = None if block.store is None else block.store.load(key)
             if arrays is None:
-                arrays = _done(work, partial(models, at), block, at, scenes)
+                arrays = column.done(work)
                 if block.store is not None and arrays:
                     block.store.save(key, arrays)
             made.append(arrays)
-        scenes.pop(at, None)
         out.append(made)
     return out
 
 
-def _done(
-    work: Channel | Inquest, model: Callable[[], Model], block: Block, at: int, scenes: dict[int, Scene]
-) -> Arrays:
-    """The signals of a channel, or the claims of an inquest where the column is a target."""
-    roles, column = block.roles.pick(at), block.columns[at]
-    if isinstance(work, Channel):
-        return observe(model(), block.data, roles, work, block.seed, column)
-    if not roles.measured.any():
-        return {}
-    if at not in scenes:
-        draws = partial(_named_stream, block.seed, column)
-        scenes[at] = Scene.of(model(), block.data, roles.member, roles.measured, draws)
-    return attempted(work, scenes[at], _named_stream(block.seed, column, work.name))
+@dataclass(frozen=True, eq=False)
+class _Column:
+    """One column of a block; its model is fetched, and its explainers are prepared, when they are first needed."""
+
+    block: Block
+    at: int
+    model: Callable[[], Model]
+
+    @cached_property
+    def prepared(self) -> Preparations:
+        """The explainers of the column."""
+        block, member = self.block, self.block.roles.pick(self.at).member
+        return preparations(self.model(), block.data, member, block.seed, block.columns[self.at])
+
+    @cached_property
+    def scene(self) -> Scene:
+        """What the attacks on the column share."""
+        block, roles = self.block, self.block.roles.pick(self.at)
+        draws = partial(_named_stream, block.seed, ASK, block.columns[self.at])
+        return Scene.of(self.prepared, block.data, roles.member, roles.measured, draws)
+
+    def done(self, work: Channel | Inquest) -> Arrays:
+        """The signals of a channel, or the claims of an inquest where the column is a target."""
+        block, roles, column = self.block, self.block.roles.pick(self.at), self.block.columns[self.at]
+        if isinstance(work, Channel):
+            return observe(self.prepared, block.data, roles, work, block.seed, column)
+        if not roles.measured.any():
+            return {}
+        return attempted(work, self.scene, _named_stream(block.seed, ASK, column, work.name))
 
 
-def _named_stream(seed: int, column: int, name: str) -> Rng:
-    """The stream of what is asked, or said, under a name about one column."""
-    return stream(seed, ASK, zlib.crc32(name.encode()), column)
+def preparations(model: Model, data: Dataset, member: Bools, seed: int, column: int) -> Preparations:
+    """The explainers of a model that was trained on the members (N,), with the streams of its column."""
+    return Preparations(model, data.rows(member), partial(_named_stream, seed, PREPARE, column))
 
 
-def observe(model: Model, data: Dataset, roles: Roles, channel: Channel, seed: int, column: int) -> Arrays:
+def _named_stream(seed: int, stage: int, column: int, name: str) -> Rng:
+    """The stream of what is prepared, asked, or said, under a name about one column."""
+    return stream(seed, stage, zlib.crc32(name.encode()), column)
+
+
+def observe(prepared: Preparations, data: Dataset, roles: Roles, channel: Channel, seed: int, column: int) -> Arrays:
     """Signals (S, N) of one channel of one model and where they were observed; the quality of measured recourse."""
-    owner, label, kinds = data.rows(roles.member), zlib.crc32(channel.name.encode()), len(channel.measures())
+    model, label, kinds = prepared.model, zlib.crc32(channel.name.encode()), len(channel.measures())
     value, found = np.zeros((len(channel.signals), len(data))), np.zeros(len(data), dtype=bool)
     quality, there = np.zeros((kinds, len(data)), dtype=np.float32), np.zeros((kinds, len(data)), dtype=bool)
-    near = Neighbourhood(owner)
+    near = Neighbourhood(prepared.train)
     for tile, rows in tiles(roles.asked):
-        seen = look(model, data, owner, channel.explainer, rows, stream(seed, EXPLAIN, label, column, tile))
+        seen = look(prepared, data, channel.explainer, rows, stream(seed, EXPLAIN, label, column, tile))
         began = time.perf_counter()
         found[rows] = True if channel.explainer is None else getattr(seen, channel.explainer.gives).found
         each = (time.perf_counter() - began) / len(rows)
@@ -204,19 +226,18 @@ def company(model: Model, data: Dataset, inside: Bools) -> float:
     return worst
 
 
-def look(model: Model, data: Dataset, owner: Dataset, explainer: Explainer | None, rows: Ints, rng: Rng) -> Seen:
+def look(prepared: Preparations, data: Dataset, explainer: Explainer | None, rows: Ints, rng: Rng) -> Seen:
     """The lazy view of one tile: the explanation is computed once for all signals, then dropped."""
     X = data.X[rows]
     makers: dict[str, Callable[[], Any]] = {
         "x": lambda: X,
         "y": lambda: data.y[rows],
-        "logits": lambda: model.logits(X),
+        "logits": lambda: prepared.model.logits(X),
         "decision": lambda: seen.logits.argmax(axis=1),
         "encode": lambda: Encoding(data.schema).encode,
     }
     if explainer is not None:
-        known = owner if "owner" in explainer.reads else None
-        makers["answer"] = lambda: explainer.explain(model, X, data.schema, known, rng)
+        makers["answer"] = lambda: prepared.of(explainer).explain(X, rng)
         makers[explainer.gives] = lambda: public(seen.answer)
     seen = Seen(makers)
     return seen
@@ -271,6 +292,5 @@ def _trained(block: Block, missing: list[int]) -> dict[int, Model]:
 
 
 def _keep(block: Block, at: int, ensemble: Ensemble, i: int) -> None:
-    arrays = getattr(ensemble, "arrays", None)
-    if block.store is not None and arrays is not None:
-        block.store.save(block.models[at], {name: array[i : i + 1] for name, array in arrays().items()})
+    if block.store is not None and isinstance(ensemble, Storable):
+        block.store.save(block.models[at], {name: array[i : i + 1] for name, array in ensemble.arrays().items()})

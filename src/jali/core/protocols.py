@@ -1,10 +1,16 @@
-"""The protocol of each kind of part, and the capabilities that models may have."""
+"""The protocol of each kind of part, and the capabilities that models, trainers and explainers may have."""
 
 from __future__ import annotations
 
-from typing import ClassVar, Protocol, runtime_checkable
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
-from jali.core.values import Bools, Dataset, Floats, Game, Ints, Rng, Seen, Shadows, Target
+import numpy.typing as npt
+
+from jali.core.values import Bools, Dataset, Floats, Game, Ints, Rng, Schema, Seen, Shadows, Target
+
+if TYPE_CHECKING:
+    from jali.core.explanation import Regions
 
 
 class Source(Protocol):
@@ -47,6 +53,93 @@ class Differentiable(Protocol):
         """Logit of class of (n,) minus the best other one, (n,), and its gradient (n, P) at encoded rows Z (n, P)."""
 
 
+@runtime_checkable
+class Linearisable(Protocol):
+    """Capability: a model that can say whether it is linear in the encoded features of a schema."""
+
+    def linear(self, schema: Schema) -> Linear | None:
+        """The same model as a linear one, or None if it is not linear there."""
+
+
+@runtime_checkable
+class Trees(Protocol):
+    """Capability: a fitted scikit-learn estimator that may be a tree, a forest or boosted trees."""
+
+    estimator: Any
+    feed: Callable[[Floats], Any]
+    position: Ints
+
+    @property
+    def has_trees(self) -> bool:
+        """Whether the estimator consists of trees that read the columns themselves."""
+
+
+@runtime_checkable
+class Named(Protocol):
+    """Capability: a model that people know under a name of its own."""
+
+    @property
+    def name(self) -> str:
+        """The name, such as that of the estimator."""
+
+
+def model_name(model: object) -> str:
+    """What an error message calls a model: its own name, or that of its class."""
+    return model.name if isinstance(model, Named) else type(model).__name__
+
+
+@runtime_checkable
+class ReleasesRows(Protocol):
+    """Capability of an explainer: its answers may show rows of training people; a wrapper answers for what it wraps."""
+
+    def releases_rows(self) -> bool:
+        """Whether rows of training people, or parts of such rows, are in the answers."""
+
+
+@runtime_checkable
+class KeepsImmutable(Protocol):
+    """Capability of an explainer: its answers may agree with the record in the columns that cannot change."""
+
+    def keeps_immutable(self) -> bool:
+        """Whether they do; whoever knows the record then knows these values of the person shown."""
+
+
+@runtime_checkable
+class Local(Protocol):
+    """Capability of an explainer that gives surrogates: it says whether each record has a model of its own."""
+
+    local: ClassVar[bool]
+
+
+@runtime_checkable
+class Replayable(Protocol):
+    """Capability of a prepared explainer: what it would show of other people can be computed again.
+
+    That is what the minimality attack does (Wong et al., 2007). The training set is the one it was prepared with.
+    """
+
+    def regions_for(self, rows: Floats) -> Regions:
+        """What would be shown of people with rows (n, D), whose quasi-identifiers are among those trained on."""
+
+
+def releases_rows(explainer: object) -> bool:
+    """Whether an explainer, or one that it wraps, releases rows of training people."""
+    return isinstance(explainer, ReleasesRows) and explainer.releases_rows()
+
+
+def keeps_immutable(explainer: object) -> bool:
+    """Whether the rows that an explainer shows agree with the record in what cannot change.
+
+    Whoever knows the record then knows these values of the person shown, so they must not be widened.
+    """
+    return isinstance(explainer, KeepsImmutable) and explainer.keeps_immutable()
+
+
+def is_local(explainer: object) -> bool:
+    """Whether an explainer gives each record a surrogate of its own."""
+    return isinstance(explainer, Local) and explainer.local
+
+
 class Ensemble(Protocol):
     """M trained models as one object."""
 
@@ -56,6 +149,14 @@ class Ensemble(Protocol):
 
     def logits(self, X: Floats) -> Floats:
         """Class scores (n, M, C) of raw rows."""
+
+
+@runtime_checkable
+class Storable(Protocol):
+    """Capability of an ensemble: it can be kept as plain arrays, one entry per model along the first axis."""
+
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """The arrays by name."""
 
 
 class Trainer(Protocol):

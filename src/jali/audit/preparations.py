@@ -1,0 +1,33 @@
+"""The explainers of one column of a game, each prepared once and then asked by every channel and every attack."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from jali.core import registry
+from jali.core.explanation import Explainer, Prepared
+from jali.core.protocols import Model
+from jali.core.values import Dataset, Rng
+
+
+@dataclass(frozen=True, eq=False)
+class Preparations:
+    """One model with its training set, and its explainers as far as they have been asked.
+
+    draws: the random stream in which an explainer, by its specification, is prepared. made: what was prepared so far,
+    by specification. An explainer is prepared when it is first asked, so that its errors arrive where an answer's do.
+    """
+
+    model: Model
+    train: Dataset
+    draws: Callable[[str], Rng]
+    made: dict[str, Prepared] = field(default_factory=dict, repr=False)
+
+    def of(self, explainer: Explainer) -> Prepared:
+        """The explainer, ready to answer."""
+        name = registry.spec(explainer)
+        if name not in self.made:
+            train = self.train if explainer.reads_training_data else None
+            self.made[name] = explainer.prepare(self.model, self.train.schema, train, self.draws(name))
+        return self.made[name]
