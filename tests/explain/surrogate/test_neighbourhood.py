@@ -5,7 +5,7 @@ import pytest
 
 from jali.explain._surrogate.neighbourhood import GENERATORS, KEPT, OTHERS, _near, _nearest, _sparse, around
 from jali.explain._surrogate.records import Records
-from tests.explain.test__genetic import Line, records
+from tests.explain.surrogate.test_genetic import Line, records
 
 every = pytest.mark.parametrize("generator", GENERATORS)
 
