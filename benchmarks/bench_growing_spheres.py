@@ -66,7 +66,7 @@ def sample_by_sample(model: Model, part: GrowingSpheres, X: Floats) -> Floats:
 
 def batched(model: Model, part: GrowingSpheres, schema: Schema, X: Floats) -> Floats:
     """Ours, all records in one call."""
-    out = part.explain(model, X, schema, None, np.random.default_rng(0))
+    out = part.prepare(model, schema, None, np.random.default_rng(0)).explain(X, np.random.default_rng(0))
     assert out.found.all()
     return out.rows
 

@@ -19,7 +19,7 @@ import statistics
 import sys
 import time
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, Protocol
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -160,16 +160,25 @@ class Found:
 
     there: Counterfactual
     gives: ClassVar[Gives] = "counterfactual"
-    reads: ClassVar[frozenset[str]] = frozenset({"owner"})
+    reads_training_data: ClassVar[bool] = True
     wants: ClassVar[Wants] = "labels"
 
-    def explain(self, model: Model, X: Floats, schema: Schema, owner: Dataset | None, rng: Rng) -> Counterfactual:  # noqa: ARG002
+    def prepare(self, model: Model, schema: Schema, train: Dataset | None, rng: Rng) -> Found:  # noqa: ARG002
+        return self
+
+    def explain(self, X: Floats, rng: Rng) -> Counterfactual:  # noqa: ARG002
         return self.there
 
 
-def timed(part: KAnonymous, model: Model, there: Counterfactual, owner: Dataset) -> tuple[float, Protected]:
+class Protects(Protocol):
+    """A k-anonymous explainer that was prepared."""
+
+    def protect(self, there: Counterfactual) -> Protected: ...
+
+
+def timed(ready: Protects, there: Counterfactual) -> tuple[float, Protected]:
     began = time.process_time()
-    out = part.protect(model, there, owner)
+    out = ready.protect(there)
     return time.process_time() - began, out
 
 
@@ -183,14 +192,13 @@ def solvers(model: Model, there: Counterfactual, owner: Dataset) -> float:
     count, seconds, loss = len(there.found), {}, {}
     some = [np.arange(count) == i for i in ranks(count, ALONE)]
     for solver in SOLVERS:
-        part = KAnonymous(FREE, solver=solver)
-        part.protect(model, there.pick(some[0]), owner)  # labels are asked for here
+        ready = KAnonymous(FREE, solver=solver).prepare(model, owner.schema, owner, np.random.default_rng(0))
         began = time.perf_counter()
-        runs = [timed(part, model, there, owner)]
+        runs = [timed(ready, there)]
         took = time.perf_counter() - began
-        runs += [timed(part, model, there, owner) for _ in range(AGAIN if took < 1 else 0)]
+        runs += [timed(ready, there) for _ in range(AGAIN if took < 1 else 0)]
         seconds[solver], kept = statistics.median(second for second, _ in runs), runs[0][1]
-        alone = [timed(part, model, there.pick(one), owner)[0] for one in some]
+        alone = [timed(ready, there.pick(one))[0] for one in some]
         of = kept.who.of
         loss[solver], proved = kept.loss, f"proved {(kept.loss - kept.bound < 1e-9)[of].mean():.3f}"
         above = int((kept.loss > loss["grasp"] + 1e-9)[of].sum())
@@ -207,13 +215,17 @@ def solvers(model: Model, there: Counterfactual, owner: Dataset) -> float:
 def cut(model: Model, X: Floats, there: Counterfactual, owner: Dataset, widths: Literal["normalised", "raw"]) -> None:
     """Print a line for Mondrian, which cuts the table once."""
     wanted, began = np.full(len(X), owner.schema.favourable or 0), time.process_time()
-    shown = Mondrian(Found(there), widths=widths).explain(model, X, owner.schema, owner, np.random.default_rng(0))
+    shown = (
+        Mondrian(Found(there), widths=widths)
+        .prepare(model, owner.schema, owner, np.random.default_rng(0))
+        .explain(X, np.random.default_rng(0))
+    )
     together, alone = time.process_time() - began, []
     for i in ranks(len(X), ALONE):
         one, began = np.arange(len(X)) == i, time.process_time()
-        Mondrian(Found(there.pick(one)), widths=widths).explain(
-            model, X[one], owner.schema, owner, np.random.default_rng(0)
-        )
+        Mondrian(Found(there.pick(one)), widths=widths).prepare(
+            model, owner.schema, owner, np.random.default_rng(0)
+        ).explain(X[one], np.random.default_rng(0))
         alone.append(time.process_time() - began)
     regions = shown.shown(owner.schema)
     pure = pureness(model, regions, owner, wanted, np.random.default_rng(0)).value
@@ -235,7 +247,7 @@ def compare(name: str) -> None:
     model = forest.fit(owner, np.ones((size, 1), dtype=bool), [np.random.default_rng(0)])[0]
     assert isinstance(model, FittedModel)
     X = X[model.logits(X).argmax(axis=1) != data.schema.favourable][:MOST]
-    there = FREE.explain(model, X, data.schema, owner, np.random.default_rng(0))
+    there = FREE.prepare(model, data.schema, owner, np.random.default_rng(0)).explain(X, np.random.default_rng(0))
     print(f"{name}: {size} training rows, {len(X)} answers from {len(np.unique(there.rows, axis=0))} people")
     whole = solvers(model, there, owner)
     cut(model, X, there, owner, "normalised")
@@ -297,7 +309,8 @@ def growth(answers: int = 200) -> None:
         at = np.random.default_rng(1).permutation(np.flatnonzero(model.logits(owner.X).argmax(axis=1) == 1))[:answers]
         there = Counterfactual(owner.X[at], np.ones(len(at), dtype=bool), origin=at)
         for part in (KAnonymous(), KAnonymous(solver="optimal")):
-            seconds, kept = timed(part, model, there, owner)
+            ready = part.prepare(model, owner.schema, owner, np.random.default_rng(0))
+            seconds, kept = timed(ready, there)
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
             print(
                 f"  {n:9,} rows  {part.solver:8} {1e3 * seconds / len(at):6.2f} ms an answer  "

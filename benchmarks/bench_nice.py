@@ -101,7 +101,7 @@ def reachable(row: Floats, goal: Floats, answer: Floats, step: Callable[[Floats,
 def tied(part: nice.NICE, model: Model, owner: Dataset, record: Floats, answer: Floats) -> bool:
     """Whether the package's answer (D,) differs from ours by rounding only."""
     schema, rng = owner.schema, np.random.default_rng(0)
-    goal = replace(part, optimise="none").explain(model, record[None], schema, owner, rng).rows
+    goal = replace(part, optimise="none").prepare(model, schema, owner, rng).explain(record[None], rng).rows
     if part.optimise == "none":
         both = np.stack([goal[0], answer])
         return bool(
@@ -141,7 +141,7 @@ def line(variant: Any, model: Model, owner: Dataset, records: Floats, made: Arra
     """Print how one variant fared."""
     part = nice.NICE(variant, "predicted" if variant == "none" else "justified", "free", "owner")
     began = time.process_time()
-    out = part.explain(model, records, owner.schema, owner, np.random.default_rng(0))
+    out = part.prepare(model, owner.schema, owner, np.random.default_rng(0)).explain(records, np.random.default_rng(0))
     mine, other = (1e3 * (time.process_time() - began) / len(records), 1e3 * float(made[f"{variant} seconds"].mean()))
     answers = made[f"{variant} rows"]
     same = (out.rows == answers).all(axis=1)

@@ -51,7 +51,7 @@ def ours(name: str, part: Explainer, model: Model, X: Floats, schema: Schema) ->
     turns = []
     for _ in range(2):
         began = time.process_time()
-        out = part.explain(model, X, schema, None, np.random.default_rng(0))
+        out = part.prepare(model, schema, None, np.random.default_rng(0)).explain(X, np.random.default_rng(0))
         turns.append(time.process_time() - began)
     rows: Floats = np.where(out.found[:, None], out.rows, np.nan)  # type: ignore[union-attr]
     return name, min(turns) / len(X), rows[:RECORDS]

@@ -59,7 +59,11 @@ def made(name: str) -> dict[str, Any]:
     private = next(c.name for c in columns if c.role == "private" and c.kind == "category")
     out = {}
     for text in PARTS:
-        there = registry.build("explain", text).explain(model, X, data.schema, owner, np.random.default_rng(0))
+        there = (
+            registry.build("explain", text)
+            .prepare(model, data.schema, owner, np.random.default_rng(0))
+            .explain(X, np.random.default_rng(0))
+        )
         assert isinstance(there, Counterfactual)
         shown = there.shown(data.schema).pick(there.found)
         shown = shown.pick(np.unique(shown.kinds(), return_index=True)[1])

@@ -51,7 +51,10 @@ def setting() -> tuple[Network, Floats, Schema]:
 def tiles(part: Explainer, net: Network, X: Floats, schema: Schema, size: int) -> Floats:
     """Our counterfactual rows, so many records in a call."""
     calls = (X[at : at + size] for at in range(0, len(X), size))
-    made = [part.explain(net, rows, schema, None, np.random.default_rng(0)) for rows in calls]
+    made = [
+        part.prepare(net, schema, None, np.random.default_rng(0)).explain(rows, np.random.default_rng(0))
+        for rows in calls
+    ]
     return np.concatenate([out.rows for out in made])  # type: ignore[union-attr]
 
 

@@ -68,7 +68,11 @@ def trees(made: list[Split], shared: float) -> None:
 def one(part: str, own: Dataset, rest: Dataset, model: Model) -> tuple[float, float, float]:
     """Fidelity and accuracy on held-out rows, and CPU seconds."""
     began = time.process_time()
-    made = registry.build("explain", part).explain(model, rest.X[:1], own.schema, own, np.random.default_rng(0))
+    made = (
+        registry.build("explain", part)
+        .prepare(model, own.schema, own, np.random.default_rng(0))
+        .explain(rest.X[:1], np.random.default_rng(0))
+    )
     tree, seconds = made.models[0], time.process_time() - began
     return fidelity(tree, model, rest.X), accuracy(tree, rest.X, rest.y), seconds
 
@@ -79,7 +83,7 @@ def local(own: Dataset, rest: Dataset, model: Model) -> None:
     records = Records(model, X, Marginals.of(own.X, own.schema))
     for name in LOCAL:
         part, began = registry.build("explain", name), time.process_time()
-        made = part.explain(model, X, own.schema, own, np.random.default_rng(0))
+        made = part.prepare(model, own.schema, own, np.random.default_rng(0)).explain(X, np.random.default_rng(0))
         seconds = (time.process_time() - began) / len(X)
         near = part.neighbourhood(records, np.random.default_rng(1))
         faith = [accuracy(tree, *rows) for tree, *rows in zip(made.models, near.rows, near.labels, strict=True)]

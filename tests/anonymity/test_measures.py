@@ -1,12 +1,9 @@
 from __future__ import annotations
 
-import gc
-
 import numpy as np
 import pytest
 from scipy.stats import beta
 
-from jali.anonymity import people
 from jali.anonymity.measures import class_interval, matching, ncp, pureness
 from jali.anonymity.people import Crowd
 from jali.core.errors import JaliError
@@ -116,16 +113,6 @@ def test_cells_as_bits_are_the_cells_compared_one_by_one(n):
             inside.append(all(ranged) and all(boxes.allowed[i, q, cell[q]] for q in np.flatnonzero(~crowd.ranged)))
         np.testing.assert_array_equal(crowd.covers(boxes)[i], inside)
         assert crowd.people(boxes)[i] == crowd.count[inside].sum()
-
-
-def test_people_are_counted_once_for_as_long_as_their_table_lives():
-    owner, before = mixed(50, 0)[0], len(people._kept)
-    assert Crowd.of(owner) is Crowd.of(owner)
-    assert Crowd.of(owner) is not Crowd.of(owner, (1.0, 2.0, 1.0, 1.0))
-    assert Crowd.of(owner) is not Crowd.of(Dataset(owner.X, owner.y, owner.schema))
-    del owner
-    gc.collect()
-    assert len(people._kept) <= before
 
 
 def test_class_interval_shows_what_all_who_match_have():

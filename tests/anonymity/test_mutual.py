@@ -9,13 +9,14 @@ import pytest
 
 from jali.anonymity import mutual as _mutual
 from jali.anonymity.measures import matching
-from jali.anonymity.mutual import mutual
+from jali.anonymity.mutual import Blocks, mutual
 from jali.anonymity.people import Crowd
 from jali.core.values import Dataset
 from jali.defend.explain.k_anonymous import KAnonymous
 from jali.explain.nice import NICE
 from tests.anonymity.crowds import Rule, around, mixed
 from tests.defend.explain.test_k_anonymous import answers, setting
+from tests.explaining import explained, protected
 
 
 def loss_of(owner, quasi, rows):
@@ -55,7 +56,7 @@ def test_parts_are_those_of_plain_loops(seed):
     said = model.logits(owner.X).argmax(axis=1)
     rows = np.flatnonzero(said == 1)[:10]
     crowd, poll, cores = around(owner, model, rows)
-    found = mutual(crowd, poll, cores, said, 5)
+    found = mutual(poll, cores, Blocks(crowd, said, 5))
     regions = crowd.regions(found.boxes, owner.X[rows])
     for i, own in enumerate(rows):
         mine = np.repeat(owner.X[[own]], len(owner), axis=0)
@@ -77,6 +78,7 @@ def test_k_people_would_get_the_same_answer(monkeypatch, block):
     owner, model, X = setting(400, 3)
     part = KAnonymous(solver="mutual", k=5)
     out = answers(part, model, X, owner)
+    ready = part.prepare(model, owner.schema, owner, None)
     shown = np.flatnonzero(out.found)[:12]
     assert len(shown) == 12
     assert (matching(out.regions.pick(shown), owner) >= 5).all()
@@ -86,7 +88,7 @@ def test_k_people_would_get_the_same_answer(monkeypatch, block):
         rows = np.repeat(owner.X[[out.origin[i]]], len(who), axis=0)
         rows[:, [0, 2, 3, 4]] = owner.X[who][:, [0, 2, 3, 4]]
         able = (model.logits(rows).argmax(axis=1) == 1) & (model.logits(owner.X[who]).argmax(axis=1) == 1)
-        same = part.again(model, rows, owner).same(one.pick(np.zeros(len(who), dtype=int)))
+        same = ready.regions_for(rows).same(one.pick(np.zeros(len(who), dtype=int)))
         assert (able & same).sum() >= 5
         assert (able & same)[who == out.origin[i]].all()
 
@@ -138,8 +140,8 @@ def test_it_loses_more_than_the_least_and_keeps_k():
     loss = {}
     for solver, k in itertools.product(("optimal", "mutual"), (5, 10)):
         part = KAnonymous(solver=solver, k=k)
-        there = part.inner.explain(model, X, owner.schema, owner, np.random.default_rng(0))
-        kept = part.protect(model, there, owner)
+        there = explained(part.inner, model, X, owner.schema, owner, np.random.default_rng(0))
+        kept = protected(part, model, there, owner)
         assert (kept.people[kept.able] >= k).all()
         loss[solver, k] = kept.loss.mean()
     assert loss["optimal", 5] < loss["mutual", 5] < loss["mutual", 10]

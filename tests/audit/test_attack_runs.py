@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from jali.audit.attack_runs import LINKED, Inquest, Scene, _guessed, attempted, coverage, held
+from jali.audit.preparations import Preparations
 from jali.core.encoding import Encoding
 from jali.core.errors import JaliError
 from jali.core.explanation import Counterfactual, Surrogate
@@ -17,6 +18,7 @@ from jali.knowledge.register import Register
 from jali.models.fitted.linear import LinearModel
 from jali.query_attacks.intersection import Intersection
 from jali.query_attacks.linkage import Linkage
+from tests.explaining import Direct
 
 SCHEMA = Schema((Column("age", role="quasi"), Column("income"), Column("debt")), favourable=1)
 OWNER = np.array([[20.0, 1, 5], [30, 2, 6], [30, 3, 7], [50, 4, 8]])
@@ -24,27 +26,31 @@ OTHERS = np.array([[20.0, 1, 9], [30, 9, 9], [50, 4, 8]])
 MODEL = LinearModel(Encoding(SCHEMA), np.array([[0.0, 1.0], [0, 0], [0, 0]]), np.zeros(2))
 
 
-class Shows:
+class Shows(Direct):
     """An explainer that shows training rows, as listed."""
 
-    gives, reads, wants = "counterfactual", frozenset({"owner"}), "labels"
+    gives, reads_training_data, wants = "counterfactual", True, "labels"
 
     def __init__(self, rows):
         self.rows = rows
 
-    def explain(self, model, X, schema, owner, rng):
+    def answer(self, model, X, schema, train, rng):
         at = np.array(self.rows)
-        return Counterfactual(owner.X[at.clip(0)], at >= 0, origin=at)
+        return Counterfactual(train.X[at.clip(0)], at >= 0, origin=at)
 
 
 def draws(name):
     return np.random.default_rng(len(name))
 
 
+def scene_of(model, data, member, scored):
+    return Scene.of(Preparations(model, data.rows(member), draws), data, member, scored, draws)
+
+
 def scene(n):
     data = Dataset(np.concatenate([OWNER, OTHERS, np.zeros((n, 3))]), np.zeros(7 + n, dtype=int), SCHEMA)
     at = np.arange(len(data))
-    return Scene.of(MODEL, data, at < 4, at >= 7, draws)
+    return scene_of(MODEL, data, at < 4, at >= 7)
 
 
 def measured(rows):
@@ -91,9 +97,7 @@ class Guess:
 def test_claims_of_membership_have_membership_for_truth():
     data = Dataset(np.concatenate([OWNER, OTHERS]), np.zeros(7, dtype=int), SCHEMA)
     at = np.arange(7)
-    out = held(
-        Inquest(Guess(), Register(), None), Scene.of(MODEL, data, at < 4, at >= 2, draws), np.random.default_rng(0)
-    )
+    out = held(Inquest(Guess(), Register(), None), scene_of(MODEL, data, at < 4, at >= 2), np.random.default_rng(0))
     assert out["truth"].tolist() == [True, True, False, False, False]
     assert int(out["queries"]) == 5
     assert out["quality"].shape == (0, 5)
@@ -102,8 +106,8 @@ def test_claims_of_membership_have_membership_for_truth():
 
 def test_an_explainer_that_names_no_training_row_reidentifies_nobody():
     class Made(Shows):
-        def explain(self, model, X, schema, owner, rng):
-            return Counterfactual(owner.X[:1], np.array([True]))
+        def answer(self, model, X, schema, train, rng):
+            return Counterfactual(train.X[:1], np.array([True]))
 
     out = held(Inquest(Linkage(), Register(), Made([0])), scene(1), np.random.default_rng(0))
     assert out["truth"].tolist() == [False]
@@ -121,9 +125,9 @@ def test_an_answer_is_the_same_whichever_attack_reads_it_and_is_asked_for_once()
     class Counts(Shows):
         calls = 0
 
-        def explain(self, model, X, schema, owner, rng):
+        def answer(self, model, X, schema, train, rng):
             Counts.calls += 1
-            return super().explain(model, X, schema, owner, rng)
+            return super().answer(model, X, schema, train, rng)
 
     told, explainer = scene(1), Counts([0])
     for inquiry in (Linkage(), Intersection()):
@@ -136,7 +140,7 @@ def spoken():
     X = np.concatenate([OWNER, OTHERS, [[20.0, 0, 0], [60, 0, 0]]])
     data = Dataset(X, [0, 0, 0, 1, 0, 0, 0, 0, 1], SCHEMA)
     at = np.arange(len(data))
-    return Scene.of(Old(), data, at < 4, at >= 7, draws)
+    return scene_of(Old(), data, at < 4, at >= 7)
 
 
 class Old:
@@ -146,13 +150,13 @@ class Old:
         return np.stack([40 - X[:, 0], X[:, 0] - 40], axis=1)
 
 
-class Stands:
+class Stands(Direct):
     """A tree split at 25 years in the place of everything."""
 
-    gives, reads, wants = "surrogate", frozenset({"owner"}), "labels"
+    gives, reads_training_data, wants = "surrogate", True, "labels"
     asked = 0
 
-    def explain(self, model, X, schema, owner, rng):
+    def answer(self, model, X, schema, train, rng):
         self.asked += len(X)
         tree = fitted(np.array([[20.0, 0, 0], [30, 0, 0]]), np.array([0, 1]), schema, 0)
         return Surrogate((tree,), np.zeros(len(X), int), np.ones(len(X), bool))
@@ -207,7 +211,7 @@ def test_rows_of_one_person_are_one_person():
         groups=np.array([0, 1, 1, 2, 3, 4, 5, 6, 7]),
     )
     at = np.arange(9)
-    stage = Scene.of(MODEL, data, at < 4, at >= 7, draws)
+    stage = scene_of(MODEL, data, at < 4, at >= 7)
     out = held(Inquest(Linkage(), Register(), Shows([1, 2])), stage, np.random.default_rng(0))
     value = dict(zip(LINKED, out["quality"], strict=True))
     assert value["crowd"].tolist() == [1, 1]

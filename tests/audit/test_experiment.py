@@ -20,6 +20,7 @@ from jali.core.errors import JaliError
 from jali.core.explanation import Attribution
 from jali.models.sklearn import Sklearn
 from jali.store import Store
+from tests.explaining import Direct
 
 ATTACKS = ("threshold", "lira")
 BUILD = {"data": "breast_cancer", "model": "logistic", "game": "rotate(models=6)"}
@@ -182,14 +183,13 @@ def test_a_killed_run_resumes_and_gives_the_same_numbers(tmp_path):
 
 
 @dataclass(frozen=True)
-class Peeping:
+class Peeping(Direct):
     """An explainer that reads the training rows without saying so."""
 
     gives: ClassVar[str] = "attribution"
-    reads: ClassVar[frozenset[str]] = frozenset()
 
-    def explain(self, model, X, schema, owner, rng):
-        return Attribution(np.full((len(X), 2), 1.0 if owner is None else 2.0))
+    def answer(self, model, X, schema, train, rng):
+        return Attribution(np.full((len(X), 2), 1.0 if train is None else 2.0))
 
 
 def test_training_rows_are_passed_only_to_explainers_that_declare_it():

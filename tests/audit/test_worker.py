@@ -9,22 +9,22 @@ import numpy as np
 import pytest
 
 from jali.audit import quality
-from jali.audit.worker import TILE, Channel, Roles, observe, tile_numbers, tiles
+from jali.audit.worker import TILE, Channel, Roles, observe, preparations, tile_numbers, tiles
 from jali.core import registry
 from jali.core.explanation import Attribution, Counterfactual
 from jali.models.logistic import Logistic
 from jali.stats.roc import auc
+from tests.explaining import Direct, explained
 
 
 @dataclass(frozen=True)
-class Recorder:
+class Recorder(Direct):
     """Moves the first column of every other record by one, and remembers whom it was shown."""
 
     calls: list[np.ndarray] = field(default_factory=list, compare=False)
     gives: ClassVar[str] = "counterfactual"
-    reads: ClassVar[frozenset[str]] = frozenset()
 
-    def explain(self, model, X, schema, owner, rng):
+    def answer(self, model, X, schema, train, rng):
         self.calls.append(X)
         found = np.arange(len(X)) % 2 == 0
         return Counterfactual(X + np.outer(found, np.arange(X.shape[1]) == 0), found)
@@ -43,6 +43,11 @@ def channel(explainer=None) -> Channel:
     return Channel(explainer, tuple(s for s in signals if needs in s.needs))
 
 
+def seen(model, data, roles, channel, seed=0):
+    """What a channel of column 0 leaves."""
+    return observe(preparations(model, data, roles.member, seed, 0), data, roles, channel, seed, 0)
+
+
 def some(n: int, seed: int = 1):
     """A third of the records, nobody of the second tile."""
     asked = np.random.default_rng(seed).random(n) < 1 / 3
@@ -53,25 +58,24 @@ def some(n: int, seed: int = 1):
 def test_only_who_is_asked_about_is_shown_and_an_empty_tile_is_no_call():
     data, member, model = setting()
     asked, recorder = some(len(data)), Recorder()
-    out = observe(model, data, Roles(member, asked, asked), channel(recorder), 0, 0)
+    out = seen(model, data, Roles(member, asked, asked), channel(recorder), 0)
     assert len(recorder.calls) == 3
     shown = np.concatenate([rows for _, rows in tiles(asked)])
     np.testing.assert_array_equal(np.sort(shown), np.flatnonzero(asked))
     np.testing.assert_array_equal(np.concatenate(recorder.calls), data.X[shown])
     assert not out["observed"][:, ~asked].any()
     assert not out["value"][:, ~asked].any()
-    prediction = observe(model, data, Roles(member, asked, asked), channel(), 0, 0)
+    prediction = seen(model, data, Roles(member, asked, asked), channel(), 0)
     np.testing.assert_array_equal(prediction["observed"], np.tile(asked, (len(prediction["value"]), 1)))
 
 
 @dataclass(frozen=True)
-class Moody:
+class Moody(Direct):
     """Attributions with one draw for all records that are explained together."""
 
     gives: ClassVar[str] = "attribution"
-    reads: ClassVar[frozenset[str]] = frozenset()
 
-    def explain(self, model, X, schema, owner, rng):
+    def answer(self, model, X, schema, train, rng):
         return Attribution(np.full(X.shape, rng.normal()))
 
 
@@ -81,7 +85,7 @@ def test_what_a_tile_shares_does_not_tell_members_that_come_first():
     first, everybody = np.arange(len(data)) < len(data) // 2, np.ones(len(data), bool)
     moody = Channel(Moody(), (registry.build("signal", "attribution_l1"),))
     for seed in range(5):
-        value = observe(model, data, Roles(first, everybody, ~everybody), moody, seed, 0)["value"][0]
+        value = seen(model, data, Roles(first, everybody, ~everybody), moody, seed)["value"][0]
         assert len(np.unique(value)) == 4
         assert abs(auc(value, first) - 0.5) < 0.08
 
@@ -90,8 +94,8 @@ def test_what_a_tile_shares_does_not_tell_members_that_come_first():
 def test_an_answer_does_not_depend_on_who_else_is_asked(text):
     data, member, model = setting()
     explainer, asked, everybody = registry.build("explain", text), some(len(data)), np.ones(len(data), bool)
-    few = observe(model, data, Roles(member, asked, ~everybody), channel(explainer), 0, 0)
-    whole = observe(model, data, Roles(member, everybody, ~everybody), channel(explainer), 0, 0)
+    few = seen(model, data, Roles(member, asked, ~everybody), channel(explainer), 0)
+    whole = seen(model, data, Roles(member, everybody, ~everybody), channel(explainer), 0)
     np.testing.assert_array_equal(few["observed"], whole["observed"] & asked)
     assert few["observed"].any()
     np.testing.assert_allclose(few["value"][:, asked], whole["value"][:, asked], atol=1e-9)
@@ -103,9 +107,9 @@ def test_quality_is_kept_of_the_measured_records_alone():
     measured = asked & (np.arange(len(data)) % 2 == 0)
     measured[2 * TILE :] = False
     found = channel(explainer)
-    out = observe(model, data, Roles(member, asked, measured), found, 0, 0)
+    out = seen(model, data, Roles(member, asked, measured), found, 0)
     X, owner = data.X[measured], data.rows(member)
-    there = explainer.explain(model, X, data.schema, None, np.random.default_rng(0))
+    there = explained(explainer, model, X, data.schema, None, np.random.default_rng(0))
     value, speaks = quality.appraise(model, X, there, quality.Neighbourhood(owner), np.random.default_rng(0))
     assert found.measures()[:2] == ("linear_recourse/validity", "linear_recourse/cost_l0")
     assert there.found.any()
@@ -120,7 +124,7 @@ def test_of_explanations_that_are_no_recourse_the_time_is_measured():
     data, member, model = setting()
     everybody = np.ones(len(data), bool)
     attribution = Channel(registry.build("explain", "input_x_gradient"), (registry.build("signal", "attribution_l1"),))
-    out = observe(model, data, Roles(member, everybody, everybody), attribution, 0, 0)
+    out = seen(model, data, Roles(member, everybody, everybody), attribution, 0)
     assert attribution.measures() == ("input_x_gradient/seconds",)
     assert (out["quality"] > 0).all()
     assert out["there"].all()

@@ -13,6 +13,7 @@ from jali.core.errors import JaliError
 from jali.core.explanation import Surrogate
 from jali.core.values import Column, Dataset, Schema, frozen
 from jali.models.logistic import Logistic
+from tests.explaining import explained
 
 SCHEMA = Schema(
     (
@@ -67,8 +68,8 @@ def setting(explainer, n: int = 300):
 
 
 def explain(explainer, model, data, rows=slice(None), seed=0):
-    owner = data if "owner" in explainer.reads else None
-    return explainer.explain(model, data.X[rows], data.schema, owner, np.random.default_rng(seed))
+    owner = data if explainer.reads_training_data else None
+    return explained(explainer, model, data.X[rows], data.schema, owner, np.random.default_rng(seed))
 
 
 def values(explanation):

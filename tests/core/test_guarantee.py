@@ -12,6 +12,7 @@ from jali.core.guarantee import SECRET, Guarantee, Private, VoidClaim, accountin
 from jali.core.values import Column, Dataset, Schema
 from jali.defend.models.dp_logistic import DPLogistic
 from jali.privacy.accounting import basic
+from tests.explaining import explained
 
 
 def made(**fields):
@@ -169,10 +170,10 @@ def test_answers_along_a_public_direction_say_that_their_claim_is_void(name):
     model = part.deployed().fit(data, np.ones((len(data), 1), bool), [np.random.default_rng(0)])[0]
     taken = replace(data.schema, columns=columns)
     with pytest.warns(VoidClaim, match=f"{name} is VOID: bounds and scale of 3 columns"):
-        part.explain(model, data.X[:5], taken, None, np.random.default_rng(0))
+        explained(part, model, data.X[:5], taken, None, np.random.default_rng(0))
     assert part.guarantee(taken).void
     assert not part.guarantee(data.schema).void
-    part.explain(model, data.X[:5], data.schema, None, np.random.default_rng(0))
+    explained(part, model, data.X[:5], data.schema, None, np.random.default_rng(0))
 
 
 def test_a_void_claim_cannot_be_added_up():

@@ -16,6 +16,7 @@ from jali.defend.explain.laplace_recourse import LaplaceRecourse
 from jali.defend.explain.public_direction import PublicDirection
 from jali.defend.models.dp_logistic import DPLogistic
 from jali.verify.dependence import carriers
+from tests.explaining import explained
 
 DATA = LinearGaussian(n=300, d=20).load()
 OTHER = dataclasses.replace(DATA, y=np.r_[1 - DATA.y[:1], DATA.y[1:]])
@@ -29,7 +30,7 @@ def answers(part, trainer):
     """Answers to records that both worlds decide alike, with the same noise every time."""
     here, there = (fitted(trainer, d).logits(DATA.X).argmax(axis=1) for d in (DATA, OTHER))
     X = DATA.X[here == there][:30]
-    return lambda d: part.explain(fitted(trainer, d), X, d.schema, d, np.random.default_rng(0)).rows
+    return lambda d: explained(part, fitted(trainer, d), X, d.schema, d, np.random.default_rng(0)).rows
 
 
 @pytest.mark.parametrize("cls", [PublicDirection, AboveThreshold])
@@ -66,6 +67,6 @@ def test_the_decision_passes_every_one_of_them():
     def release(data):
         model = fitted(part.deployed(), data)
         flipped = dataclasses.replace(model, intercept=model.intercept + (data.y[0] == 1) * np.array([-9.0, 9.0]))
-        return part.explain(flipped, DATA.X[:30], data.schema, data, np.random.default_rng(0)).rows
+        return explained(part, flipped, DATA.X[:30], data.schema, data, np.random.default_rng(0)).rows
 
     assert carriers(release, DATA, OTHER) == (DECISION,)

@@ -17,6 +17,7 @@ from jali.core.values import Column, Dataset, Schema
 from jali.explain._recourse import vae
 from jali.models.fitted.linear import LinearModel
 from jali.models.fitted.network import Network
+from tests.explaining import explained
 
 
 def built(name: str):
@@ -104,7 +105,7 @@ def ask(name: str, model, X, schema: Schema = SCHEMA, owner: Dataset | None = No
         owner = Dataset(X if len(X) else table(), np.zeros(len(X) or 6), schema)
     X.setflags(write=False)
     asked.clear()
-    out = explainer.explain(model, X, schema, owner, np.random.default_rng(0))
+    out = explained(explainer, model, X, schema, owner, np.random.default_rng(0))
     honest(out, model, X, schema)
     return out
 

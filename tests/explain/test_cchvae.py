@@ -17,6 +17,7 @@ from jali.explain.linear_recourse import LinearRecourse
 from jali.models.fitted.linear import LinearModel
 from jali.models.fitted.network import Network
 from jali.models.logistic import Logistic
+from tests.explaining import explained
 
 PART = CCHVAE(latent=3)
 FREE = Schema(tuple(Column(f"x{j}") for j in range(8)), favourable=1)
@@ -53,7 +54,7 @@ def forest():
 
 
 def ask(model, X, part=PART, data=None, schema=FREE, seed=0):
-    return part.explain(model, X, schema, data or curved(), np.random.default_rng(seed))
+    return explained(part, model, X, schema, data or curved(), np.random.default_rng(seed))
 
 
 def implausible(rows, data) -> float:
@@ -92,7 +93,7 @@ def test_found_for_almost_everybody_valid_and_nearer_to_people_than_a_search_in_
 def test_nearer_to_people_than_the_nearest_row_of_a_linear_model():
     model, data = fitted("logistic"), curved()
     X = data.X[:200]
-    out, nearest = ask(model, X), LinearRecourse().explain(model, X, FREE, None, np.random.default_rng(0))
+    out, nearest = ask(model, X), explained(LinearRecourse(), model, X, FREE, None, np.random.default_rng(0))
     both = out.found & nearest.found
     assert implausible(out.rows[both], data) < 0.8 * implausible(nearest.rows[both], data)
     cost = [np.linalg.norm(r[both] - X[both], axis=1) for r in (out.rows, nearest.rows)]
@@ -137,14 +138,15 @@ def test_one_record_alone_has_the_answer_it_has_among_others(monkeypatch):
 
 
 def test_tiles_share_one_autoencoder_that_does_not_depend_on_who_asks_first(monkeypatch):
-    model, X, answers = network(), curved().X[:40], []
+    model, X, answers, fitted = network(), curved().X[:40], [], []
     monkeypatch.setattr(_vae, "STEPS", 100)
     monkeypatch.setattr(_vae, "EPOCHS", 1)
+    monkeypatch.setattr(_vae, "fit", lambda *a, real=_vae.fit: fitted.append(1) or real(*a))
     for order in ((0, 1), (1, 0)):
-        monkeypatch.setattr(_vae, "_trained", {})
-        tiles = {t: ask(model, X[20 * t : 20 * t + 20], seed=t).rows for t in order}
-        assert len(_vae._trained) == 1
+        ready = CCHVAE().prepare(model, FREE, curved(), np.random.default_rng(order[0]))
+        tiles = {t: ready.explain(X[20 * t : 20 * t + 20], np.random.default_rng(t)).rows for t in order}
         answers.append(np.concatenate([tiles[0], tiles[1]]))
+    assert len(fitted) == 2
     np.testing.assert_array_equal(*answers)
 
 
@@ -201,7 +203,7 @@ def test_the_owner_is_required():
     nobody = curved().rows(np.zeros(800, dtype=bool))
     for owner in (None, nobody):
         with pytest.raises(JaliError, match="rows the model was trained on"):
-            CCHVAE().explain(network(), curved().X[:2], FREE, owner, np.random.default_rng(0))
+            explained(CCHVAE(), network(), curved().X[:2], FREE, owner, np.random.default_rng(0))
 
 
 def test_fields_must_be_positive():

@@ -13,6 +13,7 @@ from jali.core.values import Column, Dataset, Schema
 from jali.explain import face
 from jali.explain.face import FACE
 from jali.models.fitted.linear import LinearModel
+from tests.explaining import explained
 
 SCHEMA = Schema(
     (
@@ -36,7 +37,7 @@ def linear(schema: Schema, *weight: float, bias: float = 0.0) -> LinearModel:
 
 
 def explain(part, model, X, owner):
-    return part.explain(model, np.asarray(X, dtype=float), owner.schema, owner, np.random.default_rng(0))
+    return explained(part, model, np.asarray(X, dtype=float), owner.schema, owner, np.random.default_rng(0))
 
 
 # --- a path for each record, forwards ------------------------------------------------------------------------------
@@ -145,30 +146,27 @@ def test_every_answer_is_a_training_row():
     owner = Dataset(people(200, 2), np.zeros(200), SCHEMA)
     model = linear(SCHEMA, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     out = explain(FACE(), model, owner.X, owner)
-    assert FACE.releases == {"rows"}
+    assert FACE().releases_rows()
     np.testing.assert_array_equal(out.origin >= 0, out.found)
     np.testing.assert_array_equal(out.rows[out.found], owner.X[out.origin[out.found]])
     np.testing.assert_array_equal(out.rows[:, 2], owner.X[:, 2])
     assert (model.logits(out.rows).argmax(axis=1)[out.found] == 1).all()
 
 
-def test_the_graph_of_one_owner_is_made_once(monkeypatch):
+def test_the_graph_of_one_model_is_made_once(monkeypatch):
     made = []
-    monkeypatch.setattr(face, "_graphs", {})
     monkeypatch.setattr(face, "_joined", lambda pool, k, real=face._joined: made.append(k) or real(pool, k))
     owner, model = Dataset(people(60, 3), np.zeros(60), SCHEMA), linear(SCHEMA, *[1.0] * 7, bias=-2.0)
-    for k in (5, 5, 6, 5, 6):
-        explain(FACE(k), model, owner.X[:20], owner)
-    assert made == [5, 6]
-    for k in range(1, 9):
-        explain(FACE(k), model, owner.X[:20], owner)
-    assert len(face._graphs) == face.KEPT
+    ready = FACE(5).prepare(model, SCHEMA, owner, np.random.default_rng(0))
+    for at in (0, 20, 40):
+        ready.explain(owner.X[at : at + 20], np.random.default_rng(0))
+    assert made == [5]
 
 
 def test_bad_input():
     model = linear(POINTS, 1.0, 1.0)
     with pytest.raises(JaliError, match=r"face answers with rows .* none were given"):
-        FACE().explain(model, np.zeros((1, 2)), POINTS, None, np.random.default_rng(0))
+        explained(FACE(), model, np.zeros((1, 2)), POINTS, None, np.random.default_rng(0))
     for wrong in ({"neighbours": 0}, {"confidence": 1.1}, {"sparse": 1.0}, {"immutable": "no"}):
         with pytest.raises(JaliError, match="face: neighbours must be at least 1"):
             FACE(**wrong)

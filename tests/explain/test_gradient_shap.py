@@ -10,10 +10,11 @@ from jali.explain.gradient_shap import GradientShap
 from jali.models.fitted.linear import LinearModel
 from tests.explain.networks import SCHEMA, rows, twins
 from tests.explain.networks import captum as reference
+from tests.explaining import explained
 
 
 def explain(model, X, seed=0, **fields):
-    return GradientShap(**fields).explain(model, X, SCHEMA, None, np.random.default_rng(seed)).value
+    return explained(GradientShap(**fields), model, X, SCHEMA, None, np.random.default_rng(seed)).value
 
 
 @pytest.mark.parametrize("hidden", [(50,), (40, 20)])

@@ -16,6 +16,7 @@ from jali.explain.growing_spheres import GrowingSpheres
 from jali.explain.linear_recourse import LinearRecourse
 from jali.models.fitted.linear import LinearModel
 from jali.models.given import Given
+from tests.explaining import explained
 
 
 @dataclass
@@ -44,7 +45,7 @@ def linear(seed: int, d: int = 10):
 
 
 def explain(part, model, X, schema, seed=0):
-    return part.explain(model, np.asarray(X, float), schema, None, np.random.default_rng(seed))
+    return explained(part, model, np.asarray(X, float), schema, None, np.random.default_rng(seed))
 
 
 def distance(out, X, norm=2):

@@ -10,12 +10,13 @@ from jali.explain.input_x_gradient import InputXGradient
 from jali.models.fitted.linear import LinearModel
 from jali.models.mlp import MLP
 from tests.explain import networks
+from tests.explaining import explained
 
 SCHEMA = Schema((Column("a"), Column("b"), Column("c")))
 
 
 def explain(model, X):
-    return InputXGradient().explain(model, X, SCHEMA, None, np.random.default_rng(0)).value
+    return explained(InputXGradient(), model, X, SCHEMA, None, np.random.default_rng(0)).value
 
 
 def test_linear_attributions_add_up_to_the_score_without_the_intercept():
@@ -50,5 +51,5 @@ def test_it_equals_captum(hidden):
     X = networks.rows()
     expected = networks.captum(captum.attr.InputXGradient, model, X)
     for ours in (net, model):
-        found = InputXGradient().explain(ours, X, networks.SCHEMA, None, np.random.default_rng(0)).value
+        found = explained(InputXGradient(), ours, X, networks.SCHEMA, None, np.random.default_rng(0)).value
         np.testing.assert_allclose(found, expected, atol=1e-5)

@@ -9,10 +9,11 @@ from jali.explain.integrated_gradients import IntegratedGradients
 from jali.models.fitted.linear import LinearModel
 from tests.explain.networks import SCHEMA, rows, twins
 from tests.explain.networks import captum as reference
+from tests.explaining import explained
 
 
 def explain(model, X, **fields):
-    return IntegratedGradients(**fields).explain(model, X, SCHEMA, None, np.random.default_rng(0)).value
+    return explained(IntegratedGradients(**fields), model, X, SCHEMA, None, np.random.default_rng(0)).value
 
 
 @pytest.mark.parametrize("hidden", [(50,), (40, 20)])

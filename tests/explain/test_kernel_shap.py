@@ -13,10 +13,11 @@ from jali.explain.kernel_shap import KernelShap, _coalitions
 from jali.models.fitted.linear import LinearModel
 from tests.explain.networks import SCHEMA, rows, twins
 from tests.explain.shapley import replaced, shapley
+from tests.explaining import explained
 
 
 def explain(model, X, schema=SCHEMA, seed=0, **fields):
-    return KernelShap(**fields).explain(model, X, schema, None, np.random.default_rng(seed)).value
+    return explained(KernelShap(**fields), model, X, schema, None, np.random.default_rng(seed)).value
 
 
 def exact(model, X, background):

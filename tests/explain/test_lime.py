@@ -11,10 +11,11 @@ from jali.explain._attribution import slopes
 from jali.explain.lime import Lime, _Around, _draws, _slopes
 from jali.models.fitted.linear import LinearModel
 from tests.explain.networks import SCHEMA, rows, twins
+from tests.explaining import explained
 
 
 def explain(model, X, schema=SCHEMA, seed=0, **fields):
-    return Lime(**fields).explain(model, X, schema, None, np.random.default_rng(seed)).value
+    return explained(Lime(**fields), model, X, schema, None, np.random.default_rng(seed)).value
 
 
 def linear(schema):

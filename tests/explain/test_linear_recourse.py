@@ -9,6 +9,7 @@ from jali.core.values import Column, Schema
 from jali.explain.linear_recourse import LinearRecourse
 from jali.explain.scfe import SCFE
 from jali.models.fitted.linear import LinearModel
+from tests.explaining import explained
 
 
 def model(schema: Schema, coef, intercept) -> LinearModel:
@@ -16,7 +17,7 @@ def model(schema: Schema, coef, intercept) -> LinearModel:
 
 
 def rows(m, X, schema, margin: float = 0.0):
-    return LinearRecourse(margin).explain(m, np.asarray(X, float), schema, None, np.random.default_rng(0))
+    return explained(LinearRecourse(margin), m, np.asarray(X, float), schema, None, np.random.default_rng(0))
 
 
 def test_closed_form_distance():
@@ -127,7 +128,7 @@ def test_no_further_than_the_gradient_search():
     w = rng.normal(size=7)
     m = model(schema, np.stack([0 * w, w], axis=1), [0, -2.0])
     X = np.concatenate([rng.integers(-4, 4, (100, 5)), rng.normal(size=(100, 2))], axis=1)
-    ours, theirs = rows(m, X, schema), SCFE().explain(m, X, schema, None, np.random.default_rng(0))
+    ours, theirs = rows(m, X, schema), explained(SCFE(), m, X, schema, None, np.random.default_rng(0))
     np.testing.assert_array_equal(ours.found, theirs.found)
     spread = [c.spread for c in schema.columns]
     near, far = (np.linalg.norm((out.rows - X) / spread, axis=1) for out in (ours, theirs))

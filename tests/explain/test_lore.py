@@ -14,6 +14,7 @@ from jali.explain._surrogate.records import Records
 from jali.explain.lore import Lore
 from jali.text.rules import crowd, hits, listing, support
 from tests.contracts.test_explain import people
+from tests.explaining import explained
 
 every = pytest.mark.parametrize("generator", GENERATORS)
 NETWORK = "mlp(hidden=[50], epochs=60)"
@@ -26,7 +27,7 @@ def setting(n: int = 400, box: str = FOREST):
 
 
 def explain(model, X, owner, seed=0, **fields):
-    return Lore(**fields).explain(model, X, owner.schema, owner, np.random.default_rng(seed))
+    return explained(Lore(**fields), model, X, owner.schema, owner, np.random.default_rng(seed))
 
 
 def fresh(model, X, owner, seed=99, **fields):
@@ -239,7 +240,7 @@ def test_constant_columns_and_an_owner_of_one_row():
 def test_bad_input():
     data, model = setting(50)
     with pytest.raises(JaliError, match=r"lore learns from the rows .* pass owner"):
-        Lore().explain(model, data.X, data.schema, None, np.random.default_rng(0))
+        explained(Lore(), model, data.X, data.schema, None, np.random.default_rng(0))
     with pytest.raises(JaliError, match="generator must be one of genetic, mixed"):
         Lore(generator="greedy")
     for fields in ({"samples": 7}, {"generations": 0}, {"trees": 0}):

@@ -14,6 +14,7 @@ from jali.explain._recourse import vae as _vae
 from jali.explain.native import rows as _native
 from jali.explain.nice import NICE
 from jali.models.fitted.linear import LinearModel
+from tests.explaining import explained
 
 VARIANTS = ["none", "sparsity", "proximity", "plausibility"]
 SCHEMA = Schema(
@@ -52,7 +53,7 @@ def forest(data: Dataset):
 def explain(part, model, X, owner, schema=None):
     X = np.asarray(X, dtype=float)
     X.setflags(write=False)
-    return part.explain(model, X, schema or owner.schema, owner, np.random.default_rng(0))
+    return explained(part, model, X, schema or owner.schema, owner, np.random.default_rng(0))
 
 
 # --- one record after the other, by the definition ---------------------------------------------------------------
@@ -235,8 +236,8 @@ def test_origin_names_the_row_that_is_shown_and_no_other(optimise):
 
 
 def test_it_says_that_it_releases_rows():
-    assert NICE.releases == {"rows"}
-    assert NICE.reads == {"owner"}
+    assert NICE().releases_rows()
+    assert NICE.reads_training_data
     assert "origin" not in repr(explain(NICE(), forest(people(50, 0)), people(5, 1).X, people(50, 0)))
 
 

@@ -8,10 +8,11 @@ from jali.explain.saliency import Saliency
 from jali.models.fitted.linear import LinearModel
 from tests.explain.networks import SCHEMA, rows, twins
 from tests.explain.networks import captum as reference
+from tests.explaining import explained
 
 
 def explain(model, X):
-    return Saliency().explain(model, X, SCHEMA, None, np.random.default_rng(0)).value
+    return explained(Saliency(), model, X, SCHEMA, None, np.random.default_rng(0)).value
 
 
 @pytest.mark.parametrize("hidden", [(), (50,), (40, 20)])

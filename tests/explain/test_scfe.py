@@ -14,6 +14,7 @@ from jali.explain.scfe import SCFE
 from jali.models.fitted.linear import LinearModel
 from jali.models.fitted.network import Network
 from jali.models.mlp import MLP
+from tests.explaining import explained
 
 pytestmark = pytest.mark.usefixtures("_one_thread")
 PLANE = Schema((Column("a", low=-4, high=4), Column("b", low=-4, high=4)), favourable=1)
@@ -27,7 +28,7 @@ def _one_thread():
 
 
 def explain(part, model, X, schema, seed=0):
-    return part.explain(model, np.asarray(X, float), schema, None, np.random.default_rng(seed))
+    return explained(part, model, np.asarray(X, float), schema, None, np.random.default_rng(seed))
 
 
 def straight(schema, w, b):

@@ -10,10 +10,11 @@ from jali.explain.scfe import SCFE
 from jali.explain.scfe_released import SCFEReleased
 from jali.models.fitted.linear import LinearModel
 from jali.models.fitted.network import Network
+from tests.explaining import explained
 
 
 def explain(part, model, X, schema):
-    return part.explain(model, np.asarray(X, float), schema, None, np.random.default_rng(0))
+    return explained(part, model, np.asarray(X, float), schema, None, np.random.default_rng(0))
 
 
 def test_constant_slopes_move_every_column_alike():

@@ -18,6 +18,7 @@ from jali.explain.tree_shap import TreeShap
 from jali.models.fitted.linear import LinearModel
 from jali.models.given import Given
 from tests.explain.shapley import replaced, shapley
+from tests.explaining import explained
 
 COLUMNS = (Column("a"), Column("b", spread=3.0), Column("c"), Column("d", "category", categories=("x", "y", "z")))
 TREES = {
@@ -43,7 +44,7 @@ def fitted(name: str, data: Dataset):
 
 
 def explain(model, data, n=40, **fields):
-    return TreeShap(**fields).explain(model, data.X[:n], data.schema, None, np.random.default_rng(0)).value
+    return explained(TreeShap(**fields), model, data.X[:n], data.schema, None, np.random.default_rng(0)).value
 
 
 def answer(model, X, of):

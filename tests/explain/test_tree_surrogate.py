@@ -11,6 +11,7 @@ from jali.core.values import Dataset
 from jali.explain.tree_surrogate import TreeSurrogate
 from jali.text.rules import accuracy, exposing, fidelity, support
 from tests.contracts.test_explain import people
+from tests.explaining import explained
 
 
 def setting(n: int = 500):
@@ -21,7 +22,7 @@ def setting(n: int = 500):
 
 def explain(model, owner, X=None, **fields):
     rows = owner.X if X is None else X
-    return TreeSurrogate(**fields).explain(model, rows, owner.schema, owner, np.random.default_rng(0))
+    return explained(TreeSurrogate(**fields), model, rows, owner.schema, owner, np.random.default_rng(0))
 
 
 def test_it_is_the_tree_of_scikit_learn_on_the_black_box_labels():
@@ -66,7 +67,7 @@ def test_tiles_get_the_same_tree():
 def test_bad_input():
     data, model = setting(60)
     with pytest.raises(JaliError, match=r"tree_surrogate learns from the rows .* pass owner"):
-        TreeSurrogate().explain(model, data.X, data.schema, None, np.random.default_rng(0))
+        explained(TreeSurrogate(), model, data.X, data.schema, None, np.random.default_rng(0))
     for fields in ({"depth": -1}, {"leaf": 0}):
         with pytest.raises(JaliError, match="depth must be at least 0 and leaf at least 1"):
             TreeSurrogate(**fields)

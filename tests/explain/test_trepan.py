@@ -9,12 +9,12 @@ from jali.core import registry
 from jali.core.errors import JaliError
 from jali.core.values import Column, Dataset, Schema
 from jali.data.gaussian_mixture import GaussianMixture
-from jali.explain import trepan
 from jali.explain._surrogate.trees import Tree
 from jali.explain.tree_surrogate import TreeSurrogate
 from jali.explain.trepan import Trepan
 from jali.text.rules import AtLeast, accuracy, fidelity, support
 from tests.contracts.test_explain import people
+from tests.explaining import explained
 
 FOREST = 'sklearn(estimator="sklearn.ensemble:RandomForestClassifier", params="n_estimators=20")'
 NETWORK = "mlp(hidden=[50], epochs=60)"
@@ -39,7 +39,7 @@ def table(n: int = 60, seed: int = 0, width: int = 6) -> Dataset:
 
 def grown(part, model, owner, X=None):
     rows = owner.X if X is None else X
-    return part.explain(model, rows, owner.schema, owner, np.random.default_rng(0)).models[0]
+    return explained(part, model, rows, owner.schema, owner, np.random.default_rng(0)).models[0]
 
 
 def test_it_finds_a_planted_m_of_n_that_a_plain_tree_has_to_spell_out():
@@ -139,15 +139,11 @@ def test_every_row_obeys_one_rule():
     assert support(tree.rules(), owner.X).sum() == 300
 
 
-def test_tiles_get_the_same_tree_and_another_model_another():
+def test_tiles_get_the_same_tree_and_it_is_grown_again_to_the_same():
     owner = table(100)
-    first = Concept()
-    one, other = (
-        grown(Trepan(sample=500), first, owner, owner.X[:5]),
-        grown(Trepan(sample=500), first, owner, owner.X[5:]),
-    )
+    ready = Trepan(sample=500).prepare(Concept(), owner.schema, owner, np.random.default_rng(0))
+    one, other = (ready.explain(rows, np.random.default_rng(0)).models[0] for rows in (owner.X[:5], owner.X[5:]))
     assert one is other  # grown once
-    trepan._last.clear()
     again = grown(Trepan(sample=500), Concept(), owner)
     assert again is not one
     assert again.rules() == one.rules()
@@ -191,7 +187,7 @@ def test_it_is_at_least_as_faithful_on_adult(real_data, monkeypatch):
 def test_bad_input():
     owner = table()
     with pytest.raises(JaliError, match=r"trepan learns from the rows .* pass owner"):
-        Trepan().explain(Concept(), owner.X, owner.schema, None, np.random.default_rng(0))
+        explained(Trepan(), Concept(), owner.X, owner.schema, None, np.random.default_rng(0))
     for fields in ({"size": 0}, {"terms": 0}, {"depth": -1}, {"sample": -1}):
         with pytest.raises(JaliError, match="size and terms must be at least 1, depth and sample at least 0"):
             Trepan(**fields)
@@ -214,6 +210,6 @@ def test_one_class_everywhere_and_constant_columns_and_one_row():
     one = owner.rows(np.array([0]))
     assert len(grown(Trepan(sample=100), Concept(), one).rules()) == 1
     assert (
-        len(Trepan(sample=100).explain(Concept(), owner.X[:0], owner.schema, owner, np.random.default_rng(0)).which)
+        len(explained(Trepan(sample=100), Concept(), owner.X[:0], owner.schema, owner, np.random.default_rng(0)).which)
         == 0
     )

@@ -21,6 +21,7 @@ from jali.query_attacks.label_only import LabelOnly
 from jali.query_attacks.shokri_mia import ShokriMIA
 from jali.query_attacks.vote import Vote
 from jali.stats.delong import delong
+from tests.explaining import explained
 
 from .planted import FOREST, NEAREST, TREE, Planted, numbered, planted
 
@@ -83,7 +84,7 @@ def test_a_surrogate_that_was_fitted_on_a_leaking_model_is_found_out(trainer, d)
     """A full tree on the members, as the model labels them, knows the wrong labels that the model learnt."""
     case = planted(trainer, n=400, d=d, noise=NOISE)
     own = case.records.rows(case.inside)
-    told = TreeSurrogate(depth=0).explain(case.model, own.X, own.schema, own, np.random.default_rng(0))
+    told = explained(TreeSurrogate(depth=0), case.model, own.X, own.schema, own, np.random.default_rng(0))
     inquiry = LabelOnly("true", perturbations=40, shadow=TREE)
     assert delong(claimed(inquiry, dataclasses.replace(case, model=told.models[0])), case.inside).low > 0.6
 
@@ -99,7 +100,7 @@ def test_probabilities_of_a_surrogate_show_whom_it_singled_out(owners, auc, labe
     """
     data, at = numbered(800), np.arange(800)
     model, own = FOREST.fit(data, (at < 200)[:, None], [np.random.default_rng(1)])[0], data.rows(at[owners])
-    told = TreeSurrogate(31, labels=labels).explain(model, own.X, own.schema, own, np.random.default_rng(0))
+    told = explained(TreeSurrogate(31, labels=labels), model, own.X, own.schema, own, np.random.default_rng(0))
     case = Planted(told.models[0], data.rows(at < 400), at[:400] < 200, data.rows(at[400:600]))
     shadow = Sklearn("sklearn.neighbors:KNeighborsClassifier", 'n_neighbors=100, weights="distance"')
     found = delong(claimed(ShokriMIA(shadow, Logistic(), shadows=2), case), case.inside)

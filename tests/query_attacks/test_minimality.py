@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from jali.audit.attack_runs import LINKED, Inquest, Scene, held
+from jali.audit.preparations import Preparations
 from jali.core.errors import JaliError
 from jali.core.explanation import Counterfactual
 from jali.defend.explain.k_anonymous import KAnonymous
@@ -15,6 +16,7 @@ from jali.knowledge.register import Register
 from jali.query_attacks.linkage import Linkage
 from jali.query_attacks.replay import Replay
 from tests.anonymity.crowds import mixed
+from tests.explaining import explained
 
 QUASI = [0, 2, 3, 4]
 N, ASK = 400, 120
@@ -24,13 +26,18 @@ def scene():
     data, model = mixed(N + ASK, 5, ages=30, hard=1.5)
     at = np.arange(len(data))
     denied = model.logits(data.X).argmax(axis=1) == 0
-    return Scene.of(model, data, at < N, (at >= N) & denied, lambda name: np.random.default_rng(len(name)))
+    member, scored = at < N, (at >= N) & denied
+    return Scene.of(Preparations(model, data.rows(member), draws), data, member, scored, draws)
+
+
+def draws(name):
+    return np.random.default_rng(len(name))
 
 
 def crowds(part, inquiry):
     stage = scene()
     out = held(Inquest(inquiry, Register(), part), stage, np.random.default_rng(0))
-    answer = part.explain(stage.model, stage.records.X, stage.owner.schema, stage.owner, np.random.default_rng(0))
+    answer = explained(part, stage.model, stage.records.X, stage.owner.schema, stage.owner, np.random.default_rng(0))
     return stage, answer, dict(zip(LINKED, out["quality"], strict=True))
 
 
@@ -40,13 +47,14 @@ def crowds(part, inquiry):
 def test_those_are_left_for_whom_the_answer_comes_out_the_same(part):
     stage, answer, value = crowds(part, Replay())
     fits = answer.regions.covers(stage.owner.X, np.array(QUASI))
+    ready = stage.prepared.of(part)
     for i in np.flatnonzero(answer.found)[:8]:
         left = []
         for j in np.flatnonzero(fits[i]):
             row = stage.owner.X[[answer.origin[i]]].copy()
             row[:, QUASI] = stage.owner.X[j, QUASI]
             if stage.model.logits(row).argmax() == 1 and stage.model.logits(stage.owner.X[[j]]).argmax() == 1:
-                again = part.again(stage.model, row, stage.owner)
+                again = ready.regions_for(row)
                 if again.same(answer.regions.pick(np.array([i])))[0]:
                     left.append(j)
         assert answer.origin[i] in left

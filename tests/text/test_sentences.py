@@ -10,6 +10,7 @@ from jali.core.values import Column, Schema
 from jali.defend.explain.k_anonymous import KAnonymous
 from jali.text.sentences import WITHHELD, sentences
 from tests.anonymity.crowds import LISA, PEOPLE, TOY, bank, toy
+from tests.explaining import explained
 
 TOWNS = ("Aalst", "Bree", "Diest", "Eeklo", "Genk", "Halle", "Ieper", "Kortrijk", "Lier", "Mechelen", "Ninove", "Zele")
 
@@ -96,7 +97,10 @@ def test_every_column_repaired_to_an_interval():
 
     Lisa would not, were she 23 and in Antwerp and all else as it is.
     """
-    out, owner = KAnonymous(k=3, repair="interval").explain(bank(), LISA, TOY, toy(), np.random.default_rng(0)), toy()
+    out, owner = (
+        explained(KAnonymous(k=3, repair="interval"), bank(), LISA, TOY, toy(), np.random.default_rng(0)),
+        toy(),
+    )
     pure = pureness(bank(), out.shown(TOY), owner, np.ones(1, np.int64), np.random.default_rng(0))
     assert bank().logits(out.rows).argmax() == 0
     assert sentences(LISA, out, TOY, pure.value, pure.low < pure.high) == [

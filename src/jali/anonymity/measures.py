@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jali.anonymity.people import Boxes, levels, quasi_columns, shares
+from jali.anonymity.people import Boxes, quasi_columns, shares
 from jali.anonymity.purity import CHUNK, points
 from jali.core.explanation import Regions, categories
 from jali.core.protocols import Model
@@ -24,38 +24,38 @@ class Pureness(NamedTuple):
     high: Floats
 
 
-def matching(regions: Regions, owner: Dataset) -> Ints:
+def matching(regions: Regions, train: Dataset) -> Ints:
     """How many people (n,) among the training rows agree with a region in all quasi-identifiers: the k achieved.
 
     Counted row by row in the raw table, apart from all that the solvers count; rows of one group are one person.
 
     >>> from jali.core.values import Column, Schema
     >>> schema = Schema((Column("age", role="quasi"), Column("income")))
-    >>> owner = Dataset(np.array([[24.0, 5], [25, 6], [30, 7]]), [0, 0, 1], schema)
-    >>> matching(Regions(np.array([[24.0, 5]]), np.array([[27.0, 5]]), np.zeros((1, 2, 0)), schema), owner)
+    >>> train = Dataset(np.array([[24.0, 5], [25, 6], [30, 7]]), [0, 0, 1], schema)
+    >>> matching(Regions(np.array([[24.0, 5]]), np.array([[27.0, 5]]), np.zeros((1, 2, 0)), schema), train)
     array([2])
     """
-    out, size = np.empty(len(regions), dtype=np.int64), max(1, HELD // max(1, len(owner)))
+    out, size = np.empty(len(regions), dtype=np.int64), max(1, HELD // max(1, len(train)))
     for some in np.split(np.arange(len(regions)), range(size, len(regions), size)):
-        out[some] = people(regions.pick(some).covers(owner.X, quasi_columns(owner.schema)), owner)
+        out[some] = people(regions.pick(some).covers(train.X, quasi_columns(train.schema)), train)
     return out
 
 
-def people(rows: Bools, owner: Dataset) -> Ints:
+def people(rows: Bools, train: Dataset) -> Ints:
     """How many people (n,) are among the chosen training rows (n, N)."""
-    if owner.groups is None:
+    if train.groups is None:
         return np.asarray(rows.sum(axis=1), dtype=np.int64)
-    order = np.argsort(owner.groups, kind="stable")
-    starts = np.unique(owner.groups[order], return_index=True)[1]
+    order = np.argsort(train.groups, kind="stable")
+    starts = np.unique(train.groups[order], return_index=True)[1]
     return np.asarray(np.logical_or.reduceat(rows[:, order], starts, axis=1).sum(axis=1), dtype=np.int64)
 
 
-def repeated(owner: Dataset) -> bool:
+def repeated(train: Dataset) -> bool:
     """Whether somebody has several training rows."""
-    return owner.groups is not None and len(np.unique(owner.groups)) < len(owner)
+    return train.groups is not None and len(np.unique(train.groups)) < len(train)
 
 
-def ncp(regions: Regions, owner: Dataset, weights: tuple[float, ...] = (), role: Role = "quasi") -> Floats:
+def ncp(regions: Regions, train: Dataset, weights: tuple[float, ...] = (), role: Role = "quasi") -> Floats:
     """Normalised certainty penalty (n,): what generalising the columns of a role cost, 0 for nothing, 1 for all.
 
     sum_j w_j NCP_j, where NCP_j of a number is its range in the region by its range in the training rows, and of a
@@ -67,22 +67,22 @@ def ncp(regions: Regions, owner: Dataset, weights: tuple[float, ...] = (), role:
 
     >>> from jali.core.values import Column, Schema
     >>> schema = Schema((Column("age", role="quasi"), Column("income")))
-    >>> owner = Dataset(np.array([[24.0, 5], [25, 6], [34, 7]]), [0, 0, 1], schema)
-    >>> ncp(Regions(np.array([[24.0, 5]]), np.array([[27.0, 5]]), np.zeros((1, 2, 0)), schema), owner)
+    >>> train = Dataset(np.array([[24.0, 5], [25, 6], [34, 7]]), [0, 0, 1], schema)
+    >>> ncp(Regions(np.array([[24.0, 5]]), np.array([[27.0, 5]]), np.zeros((1, 2, 0)), schema), train)
     array([0.3])
     """
-    out, named = np.zeros(len(regions)), categories(owner.schema)
-    columns = np.flatnonzero([column.role == role for column in owner.schema.columns])
-    for j, weight in zip(columns, shares(owner.schema, columns, weights), strict=True):
+    out, named = np.zeros(len(regions)), categories(train.schema)
+    columns = np.flatnonzero([column.role == role for column in train.schema.columns])
+    for j, weight in zip(columns, shares(train.schema, columns, weights), strict=True):
         if j in named:
             many = regions.allowed[:, j].sum(axis=1)
-            out += weight * np.where(many > 1, many, 0) / len(levels(owner)[j])
+            out += weight * np.where(many > 1, many, 0) / len(train.levels[j])
         else:
-            out += weight * (regions.high[:, j] - regions.low[:, j]) / (np.ptp(levels(owner)[j]) or 1.0)
+            out += weight * (regions.high[:, j] - regions.low[:, j]) / (np.ptp(train.levels[j]) or 1.0)
     return out
 
 
-def pureness(model: Model, regions: Regions, owner: Dataset, wanted: Ints, rng: Rng, most: int = 1000) -> Pureness:
+def pureness(model: Model, regions: Regions, train: Dataset, wanted: Ints, rng: Rng, most: int = 1000) -> Pureness:
     """Share (n,) of the combinations of values in a region that the model gives the class wanted (n,).
 
     The values of a number are those of the training rows inside its range, those of a category the ones allowed.
@@ -94,13 +94,13 @@ def pureness(model: Model, regions: Regions, owner: Dataset, wanted: Ints, rng: 
     >>> from jali.models.fitted.linear import LinearModel
     >>> schema = Schema((Column("age", role="quasi"), Column("income")))
     >>> model = LinearModel(Encoding(schema), np.array([[1.0, 0.0], [0.0, 0.0]]), np.array([-25.5, 0.0]))
-    >>> owner = Dataset(np.array([[24.0, 5], [25, 6], [26, 7], [27, 8]]), [0, 0, 1, 1], schema)
+    >>> train = Dataset(np.array([[24.0, 5], [25, 6], [26, 7], [27, 8]]), [0, 0, 1, 1], schema)
     >>> some = Regions(np.array([[24.0, 5]]), np.array([[27.0, 5]]), np.zeros((1, 2, 0)), schema)
-    >>> pureness(model, some, owner, np.array([1]), np.random.default_rng(0)).value
+    >>> pureness(model, some, train, np.array([1]), np.random.default_rng(0)).value
     array([0.5])
     """
-    values = levels(owner)
-    ranged = np.array([column.kind != "category" for column in owner.schema.columns])
+    values = train.levels
+    ranged = np.array([column.kind != "category" for column in train.schema.columns])
     boxes = _coded(regions, values, ranged)
     some = points(boxes, ranged, rng.random((most, len(ranged))))
     good = np.zeros(len(some.box), dtype=bool)
@@ -113,17 +113,17 @@ def pureness(model: Model, regions: Regions, owner: Dataset, wanted: Ints, rng: 
     return Pureness(value, np.where(some.exact, value, low), np.where(some.exact, value, high))
 
 
-def class_interval(regions: Regions, owner: Dataset) -> Regions:
+def class_interval(regions: Regions, train: Dataset) -> Regions:
     """The regions with every private column widened to the people who agree with them in the quasi-identifiers.
 
     Numbers go from the lowest to the highest of these people, categories are all that one of them has, so that no
     answer shows what one person alone has.
     """
     low, high, allowed = regions.low.copy(), regions.high.copy(), regions.allowed.copy()
-    quasi, named = quasi_columns(owner.schema), categories(owner.schema)
+    quasi, named = quasi_columns(train.schema), categories(train.schema)
     for i in range(len(regions)):
-        rows = owner.X[regions.pick(np.array([i])).covers(owner.X, quasi)[0]]
-        for j in np.setdiff1d(np.arange(owner.X.shape[1]), quasi if len(rows) else np.arange(owner.X.shape[1])):
+        rows = train.X[regions.pick(np.array([i])).covers(train.X, quasi)[0]]
+        for j in np.setdiff1d(np.arange(train.X.shape[1]), quasi if len(rows) else np.arange(train.X.shape[1])):
             if j in named:
                 allowed[i, j, rows[:, j].astype(np.int64)] = True
             else:

@@ -9,33 +9,58 @@ since nobody else is ever shown, and whoever holds its labels knows that.
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
 
 from jali.anonymity.climb import SAME
 from jali.anonymity.grasp import Cores
-from jali.anonymity.people import Boxes, Crowd, joined, once
+from jali.anonymity.people import Boxes, Crowd, joined
 from jali.anonymity.purity import Found, Poll
 from jali.core.values import Bools, Ints
 
 BLOCK = 500  # people at least in a part that is cut by quasi-identifiers alone, before a model is asked about it
 
 
-def mutual(crowd: Crowd, poll: Poll, cores: Cores, labels: Ints, k: int) -> Found:
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """The people behind one model, those of each label cut into blocks by their quasi-identifiers alone.
+
+    labels (N,): what the model says of the training rows. made: the blocks of each label, cut when first needed.
+    """
+
+    crowd: Crowd
+    labels: Ints
+    k: int
+    made: dict[int, Ints] = field(default_factory=dict, repr=False)
+
+    def count(self, label: int) -> Ints:
+        """How many people of each cell (C,) have a label."""
+        return self.crowd.labelled(self.labels, label)
+
+    def of(self, label: int) -> Ints:
+        """The block (C,) of each cell in which somebody has the label, -1 of others."""
+        if label not in self.made:
+            count = self.count(label)
+            cut = partial(_cut, self.crowd, count, k=max(BLOCK, 2 * self.k))
+            self.made[label] = self.crowd.parted(np.flatnonzero(count), cut)
+        return self.made[label]
+
+
+def mutual(poll: Poll, cores: Cores, people: Blocks) -> Found:
     """Boxes of k people or more who all could be the one shown, and who would all get this box.
 
-    labels (N,): what the model says of the training rows; nobody with another one than promised is ever shown. There
-    is no box where fewer than k people of a block have the outcome with the private values shown.
+    Nobody to whom the model gives another label than promised is ever shown. There is no box where fewer than k people
+    of a block have the outcome with the private values shown.
     """
-    n, own, seen = len(cores.own), crowd.find(cores.own), zlib.crc32(labels.tobytes())
+    crowd, k = people.crowd, people.k
+    n, own = len(cores.own), crowd.find(cores.own)
     boxes, there = crowd.around(cores.own), np.zeros(n, dtype=bool)
     for label in np.unique(cores.wanted):
-        count, mine = crowd.labelled(labels, int(label)), np.flatnonzero(cores.wanted == label)
-        cut = partial(_cut, crowd, count, k=max(BLOCK, 2 * k))
-        blocks = once(crowd, ("blocks", k, label, seen), partial(crowd.parted, np.flatnonzero(count), cut))
+        count, blocks = people.count(int(label)), people.of(int(label))
+        mine = np.flatnonzero(cores.wanted == label)
         mine = mine[blocks[own[mine]] >= 0]
         groups = _alike(crowd, cores, mine, blocks[own])
         able = [np.flatnonzero(blocks == blocks[own[who[0]]]) for who in groups]

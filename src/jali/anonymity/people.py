@@ -6,11 +6,10 @@ quasi-identifiers, C cells (different combinations of quasi-identifiers that occ
 
 from __future__ import annotations
 
-import weakref
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,9 +20,6 @@ from jali.core.values import Bools, Dataset, Floats, Ints, Schema
 
 HELD = 1 << 22  # pairs of a box and a cell at work at once
 Words = npt.NDArray[np.uint64]  # bits, one for each cell
-T = TypeVar("T")
-
-_kept: dict[int, dict[Hashable, Any]] = {}  # what was made of objects that still live, by their id
 
 
 class Boxes(NamedTuple):
@@ -83,26 +79,22 @@ class Crowd:
     fixed: Bools
 
     @classmethod
-    def of(cls, owner: Dataset, weights: tuple[float, ...] = (), agree: bool = False) -> Crowd:
+    def of(cls, train: Dataset, weights: tuple[float, ...] = (), agree: bool = False) -> Crowd:
         """The people of a table; rows of one group are one person, who is counted where the first of them lies.
 
         With agree, answers agree with the record in what cannot change.
         """
-        return once(owner, ("crowd", weights, agree), lambda: cls._counted(owner, weights, agree))
-
-    @classmethod
-    def _counted(cls, owner: Dataset, weights: tuple[float, ...], agree: bool) -> Crowd:
-        quasi = quasi_columns(owner.schema)
-        weight, known = shares(owner.schema, quasi, weights), tuple(levels(owner)[j] for j in quasi)
-        codes = [np.searchsorted(values, owner.X[:, j]) for j, values in zip(quasi, known, strict=True)]
+        quasi = quasi_columns(train.schema)
+        weight, known = shares(train.schema, quasi, weights), tuple(train.levels[j] for j in quasi)
+        codes = [np.searchsorted(values, train.X[:, j]) for j, values in zip(quasi, known, strict=True)]
         cells, place = _distinct(np.stack(codes, axis=1).astype(np.int64))
-        first = np.arange(len(owner))
-        if owner.groups is not None:
-            first = np.unique(owner.groups, return_index=True)[1]
+        first = np.arange(len(train))
+        if train.groups is not None:
+            first = np.unique(train.groups, return_index=True)[1]
         count = np.bincount(place[first], minlength=len(cells))
-        ranged = np.array([owner.schema.columns[j].kind != "category" for j in quasi])
-        fixed = np.array([agree and not owner.schema.columns[j].mutable for j in quasi])
-        return cls(owner.schema, quasi, known, cells, count, place, first, weight, ranged, fixed)
+        ranged = np.array([train.schema.columns[j].kind != "category" for j in quasi])
+        fixed = np.array([agree and not train.schema.columns[j].mutable for j in quasi])
+        return cls(train.schema, quasi, known, cells, count, place, first, weight, ranged, fixed)
 
     @cached_property
     def step(self) -> Floats:
@@ -269,26 +261,6 @@ class Crowd:
                 allowed[:, j] = False
                 allowed[:, j, known.astype(np.int64)] = boxes.allowed[:, q, : len(known)]
         return Regions(low, high, allowed, self.schema)
-
-
-def once(of: object, name: Hashable, make: Callable[[], T]) -> T:
-    """What was made of an object the first time, for as long as the object lives; it must not hold the object itself.
-
-    The tiles of a model ask about the same training rows again and again.
-    """
-    if id(of) not in _kept:
-        _kept[id(of)] = {}
-        weakref.finalize(of, _kept.pop, id(of))
-    mine = _kept[id(of)]
-    if name not in mine:
-        mine[name] = make()
-    out: T = mine[name]
-    return out
-
-
-def levels(owner: Dataset) -> tuple[Floats, ...]:
-    """Of each column the values that occur, sorted."""
-    return once(owner, "levels", lambda: tuple(np.unique(column) for column in owner.X.T))
 
 
 def quasi_columns(schema: Schema) -> Ints:

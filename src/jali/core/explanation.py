@@ -215,12 +215,19 @@ def public(answer: Explanation) -> Explanation:
     return answer.public() if isinstance(answer, Counterfactual) else answer
 
 
+class Prepared(Protocol):
+    """An explainer made ready for one model, with whatever it fitted; kept in memory only, never stored or sent."""
+
+    def explain(self, X: Floats, rng: Rng) -> Explanation:
+        """Explain raw rows (n, D)."""
+
+
 class Explainer(Protocol):
-    """Explains one model to a batch of records; wants = what it asks of the model."""
+    """Explains one model; gives = what kind of explanation, wants = what it needs of the model."""
 
     gives: ClassVar[Gives]
-    reads: ClassVar[frozenset[str]]
     wants: ClassVar[Wants]
+    reads_training_data: ClassVar[bool]
 
-    def explain(self, model: Model, X: Floats, schema: Schema, owner: Dataset | None, rng: Rng) -> Explanation:
-        """Explain raw rows (n, D); owner = the model's training rows, passed only if reads names it."""
+    def prepare(self, model: Model, schema: Schema, train: Dataset | None, rng: Rng) -> Prepared:
+        """Fit once what all answers share; train = the model's training set, given if reads_training_data."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -173,6 +174,11 @@ class Dataset:
 
     def __len__(self) -> int:
         return len(self.X)
+
+    @cached_property
+    def levels(self) -> tuple[Floats, ...]:
+        """Of each column the values that occur, sorted."""
+        return tuple(np.unique(column) for column in self.X.T)
 
     def rows(self, which: Bools | Ints) -> Dataset:
         """The chosen rows, in the order given."""

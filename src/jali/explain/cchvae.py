@@ -1,4 +1,4 @@
-"""Counterfactuals from the latent space of an autoencoder of the owner's data."""
+"""Counterfactuals from the latent space of an autoencoder of the training data."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from jali.core.errors import JaliError
 from jali.core.explanation import Counterfactual, Gives, Wants
 from jali.core.protocols import Model
 from jali.core.values import Bools, Dataset, Floats, Ints, Rng, Schema
+from jali.explain._attribution.marginals import required
 from jali.explain._recourse import vae as _vae
 
 CANDIDATES, CELLS = 1024, 2_000_000  # rows shown to the model at once, and numbers in them: they bound the memory
@@ -23,13 +24,13 @@ class CCHVAE:
     """The nearest decoded row with another outcome, from shells of growing radius around a record's latent code.
 
     A conditional autoencoder (`latent` dimensions, `hidden` units) learns p(mutable columns | z, immutable columns)
-    from the owner's rows, once per owner. Shell k = 0, 1, ... draws `samples` codes z = mean(x) + r u, with u uniform
+    from the training rows, once per model. Shell k = 0, 1, ... draws `samples` codes z = mean(x) + r u, with u uniform
     on the unit sphere and r uniform in (k, k + 1) `step`; each is decoded together with the record's own immutable
     columns to a legal row. Of the first shell, among `shells`, in which the model gives the outcome hoped for, the
     row nearest in l1 distance of model space is the answer. Directions are shared by all records of a call. A decoded
     row is never the record itself, so the distance holds the error of reconstruction too, as published.
 
-    The model is asked for labels only. The decoder has read the owner's rows: no guarantee of a private trainer
+    The model is asked for labels only. The decoder has read the training rows: no guarantee of a private trainer
     covers what it releases.
 
     Pawelczyk, Broelemann and Kasneci, WWW 2020; attacked by Pawelczyk, Lakkaraju and Neel, AISTATS 2023, whose 8
@@ -40,8 +41,10 @@ class CCHVAE:
     >>> schema = Schema((Column("a"), Column("b"), Column("fixed", mutable=False)), favourable=1)
     >>> model = LinearModel(Encoding(schema), np.array([[0.0, 1.0], [0.0, 1.0], [0.0, 0.0]]), np.zeros(2))
     >>> a = np.linspace(-2, 2, 200)
-    >>> owner = Dataset(np.stack([a, a**2 - 1, a], axis=1), a > 0, schema)
-    >>> out = CCHVAE(latent=2).explain(model, np.array([[-1.0, 0.0, 7.0]]), schema, owner, np.random.default_rng(0))
+    >>> train = Dataset(np.stack([a, a**2 - 1, a], axis=1), a > 0, schema)
+    >>> rng = np.random.default_rng(0)
+    >>> ready = CCHVAE(latent=2).prepare(model, schema, train, rng)
+    >>> out = ready.explain(np.array([[-1.0, 0.0, 7.0]]), rng)
     >>> bool(out.found[0]), model.logits(out.rows).argmax(axis=1), out.rows[0, 2]
     (True, array([1]), np.float64(7.0))
     """
@@ -53,27 +56,21 @@ class CCHVAE:
     shells: int = 300
     gives: ClassVar[Gives] = "counterfactual"
     wants: ClassVar[Wants] = "labels"
-    reads: ClassVar[frozenset[str]] = frozenset({"owner"})
+    reads_training_data: ClassVar[bool] = True
 
-    def explain(self, model: Model, X: Floats, schema: Schema, owner: Dataset | None, rng: Rng) -> Counterfactual:
-        """Counterfactual rows (n, D) where one was found within the budget."""
+    def prepare(self, model: Model, schema: Schema, train: Dataset | None, rng: Rng) -> _Prepared:  # noqa: ARG002
+        """The autoencoder of the training set; its stream comes from the content of the set, not from rng."""
         self._check()
-        if owner is None or len(owner) == 0:
-            raise JaliError("cchvae learns from the rows the model was trained on, and none were given: pass owner.")
-        predicted = model.logits(X).argmax(axis=1)
-        asked = predicted != (-1 if schema.favourable is None else schema.favourable)
-        rows, found = X.copy(), np.zeros(len(X), dtype=bool)
-        if asked.any() and any(c.mutable for c in schema.columns):
-            vae = _vae.trained(owner, schema, self.latent, self.hidden)
-            decoder = _Decoder(model, vae, Encoding(schema), X[asked], predicted[asked])
-            rows[asked], found[asked] = self._search(decoder, rng)
-        return Counterfactual(rows, found)
+        rows = required("cchvae", train)
+        movable = any(c.mutable for c in schema.columns)
+        vae = _vae.trained(rows, schema, self.latent, self.hidden) if movable else None
+        return _Prepared(self, model, Encoding(schema), vae)
 
     def _check(self) -> None:
         if not (min(self.latent, self.hidden, self.samples, self.shells) > 0 and self.step > 0):
             raise JaliError(f"cchvae: latent, hidden, samples, step and shells must be positive; got {self}.")
 
-    def _search(self, decoder: _Decoder, rng: Rng) -> tuple[Floats, Bools]:
+    def search(self, decoder: _Decoder, rng: Rng) -> tuple[Floats, Bools]:
         """Answers (n, D) and where there is one (n,); only records without one go on to the next shells."""
         moves, rows, found, shell = self._moves(rng), decoder.X.copy(), np.zeros(len(decoder.X), dtype=bool), 0
         room = max(1, min(CANDIDATES, CELLS // decoder.origin.shape[1]) // self.samples)
@@ -92,6 +89,26 @@ class CCHVAE:
         radius = self.step * (np.arange(self.shells)[:, None] + rng.random((self.shells, self.samples)))
         scale: Floats = radius / np.linalg.norm(move, axis=2)
         return move * scale[:, :, None]
+
+
+@dataclass(frozen=True, eq=False)
+class _Prepared:
+    """The explainer for one model, with its autoencoder, if anything may change in the table."""
+
+    part: CCHVAE
+    model: Model
+    encoding: Encoding
+    vae: _vae.VAE | None
+
+    def explain(self, X: Floats, rng: Rng) -> Counterfactual:
+        """Counterfactual rows (n, D) where one was found within the budget."""
+        predicted, hoped = self.model.logits(X).argmax(axis=1), self.encoding.schema.favourable
+        asked = predicted != (-1 if hoped is None else hoped)
+        rows, found = X.copy(), np.zeros(len(X), dtype=bool)
+        if asked.any() and self.vae is not None:
+            decoder = _Decoder(self.model, self.vae, self.encoding, X[asked], predicted[asked])
+            rows[asked], found[asked] = self.part.search(decoder, rng)
+        return Counterfactual(rows, found)
 
 
 @dataclass(frozen=True)

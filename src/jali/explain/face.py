@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
@@ -12,24 +11,23 @@ from jali.core.errors import JaliError
 from jali.core.explanation import Counterfactual, Gives, Wants
 from jali.core.protocols import Model
 from jali.core.values import Bools, Dataset, Floats, Ints, Rng, Schema
-from jali.explain.native.rows import Pool, hopes, judged, parties, remembered
+from jali.explain.native.rows import Pool, hopes, judged, parties
 
 STEP = 1e-12  # shortest edge: a sparse matrix would lose one of length zero
-KEPT = 4  # graphs kept: tiles of one model come one after the other, so few are enough
 
 
 @dataclass(frozen=True)
 class FACE:
     """The training row with the outcome hoped for that is reached by the shortest path through dense places.
 
-    Rows of the owner are joined to their `neighbours` nearest ones in HEOM, and the record to its own. An edge costs
+    Training rows are joined to their `neighbours` nearest ones in HEOM, and the record to its own. An edge costs
     d(i, j) (r_i + r_j) / 2 with r the distance to the k-th nearest row, k = `neighbours`: density falls as r rises, so
     this is the published d(i, j) f(density) with an f that is positive and falls, defined for categories too. A path
     ends at a row that the model gives the outcome hoped for, with probability `confidence` or more, and that is not
-    among the share `sparse` of the owner's rows of lowest density. All records share one search, run backwards from
-    all ends at once; comparing all pairs of rows takes the time, once per owner.
+    among the share `sparse` of the training rows of lowest density. All records share one search, run backwards from
+    all ends at once; comparing all pairs of rows takes the time, once per model.
 
-    The answer is a real person's row: `releases` says "rows", and `origin` names it. Immutable columns stay the same
+    The answer is a real person's row (`releases_rows`), and `origin` names it. Immutable columns stay the same
     along the whole path, "agree", or are ignored, "free". Spans of HEOM are the schema's, as in `nice`.
 
     Poyiadzi, Sokol, Santos-Rodriguez, De Bie and Flach, FACE: Feasible and Actionable Counterfactual Explanations,
@@ -40,8 +38,10 @@ class FACE:
     >>> from jali.models.fitted.linear import LinearModel
     >>> schema = Schema((Column("a"),), favourable=1)
     >>> model = LinearModel(Encoding(schema), np.array([[0.0, 1.0]]), np.array([0.0, -4.5]))
-    >>> owner = Dataset(np.arange(8.0)[:, None], np.arange(8) > 4, schema)
-    >>> out = FACE(neighbours=2).explain(model, np.array([[0.0]]), schema, owner, np.random.default_rng(0))
+    >>> train = Dataset(np.arange(8.0)[:, None], np.arange(8) > 4, schema)
+    >>> rng = np.random.default_rng(0)
+    >>> ready = FACE(neighbours=2).prepare(model, schema, train, rng)
+    >>> out = ready.explain(np.array([[0.0]]), rng)
     >>> out.rows, out.origin
     (array([[5.]]), array([5]))
     """
@@ -52,8 +52,7 @@ class FACE:
     immutable: Literal["agree", "free"] = "agree"
     gives: ClassVar[Gives] = "counterfactual"
     wants: ClassVar[Wants] = "labels"
-    reads: ClassVar[frozenset[str]] = frozenset({"owner"})
-    releases: ClassVar[frozenset[str]] = frozenset({"rows"})
+    reads_training_data: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         whole = self.neighbours >= 1 and self.immutable in ("agree", "free")
@@ -63,19 +62,40 @@ class FACE:
                 f"immutable agree or free; got {self}."
             )
 
-    def explain(self, model: Model, X: Floats, schema: Schema, owner: Dataset | None, rng: Rng) -> Counterfactual:  # noqa: ARG002
+    def prepare(self, model: Model, schema: Schema, train: Dataset | None, rng: Rng) -> _Prepared:  # noqa: ARG002
+        """The graph of the training rows, and what the model says of them; nothing is drawn."""
+        pool, rows = Pool.of("face", train, schema, "schema", self.immutable)
+        p, label = judged(model, rows.X)
+        graph = _joined(pool, self.neighbours)
+        dense = graph.radius <= np.quantile(graph.radius, 1 - self.sparse)
+        return _Prepared(model, graph, label, (p.max(axis=1) >= self.confidence) & dense)
+
+    def releases_rows(self) -> bool:
+        """The answer is a real person's row."""
+        return True
+
+    def keeps_immutable(self) -> bool:
+        """Whether immutable columns stay the same along the whole path."""
+        return self.immutable == "agree"
+
+
+@dataclass(frozen=True, eq=False)
+class _Prepared:
+    """The explainer for one model: the graph, label (N,) of the training rows, and at which (N,) a path may end."""
+
+    model: Model
+    graph: _Graph
+    label: Ints
+    sound: Bools
+
+    def explain(self, X: Floats, rng: Rng) -> Counterfactual:  # noqa: ARG002
         """Counterfactual rows (n, D) where a path leads to one, and which training rows they are."""
-        pool, owner = Pool.of("face", owner, schema, "schema", self.immutable)
-        wanted, (p, label) = hopes(judged(model, X)[1], schema), remembered(model, owner.X)
+        wanted = hopes(judged(self.model, X)[1], self.graph.pool.schema)
         origin = np.full(len(X), -1)
-        asked = wanted.any(axis=1)
-        if asked.any():
-            graph = _graph(pool, self.neighbours)
-            sound = (p.max(axis=1) >= self.confidence) & (graph.radius <= np.quantile(graph.radius, 1 - self.sparse))
-            for who, classes in parties(wanted):
-                origin[who] = graph.ends(X[who], sound & classes[label])
+        for who, classes in parties(wanted):
+            origin[who] = self.graph.ends(X[who], self.sound & classes[self.label])
         found = origin >= 0
-        return Counterfactual(np.where(found[:, None], owner.X[origin], X), found, origin=origin)
+        return Counterfactual(np.where(found[:, None], self.graph.pool.rows[origin], X), found, origin=origin)
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,20 +120,6 @@ class _Graph:
         best = total.argmin(axis=1)
         at = np.arange(len(X))
         return np.where(np.isfinite(total[at, best]), end[first[at, best]], -1)
-
-
-_graphs: dict[str, _Graph] = {}
-
-
-def _graph(pool: Pool, k: int) -> _Graph:
-    """The graph of the owner's rows, made once per content."""
-    content = f"{pool.rows.shape}{pool.schema.columns}{pool.spans.tolist()}{pool.fixed.tolist()}{k}".encode()
-    key = hashlib.sha256(content + np.ascontiguousarray(pool.rows).tobytes()).hexdigest()
-    graph = _graphs.pop(key, None) or _joined(pool, k)
-    _graphs[key] = graph
-    while len(_graphs) > KEPT:
-        _graphs.pop(next(iter(_graphs)), None)
-    return graph
 
 
 def _joined(pool: Pool, k: int) -> _Graph:

@@ -11,7 +11,7 @@ from jali.core.errors import JaliError
 from jali.core.explanation import Attribution, Gives, Wants
 from jali.core.protocols import Model
 from jali.core.values import Dataset, Floats, Rng, Schema
-from jali.explain._attribution.slopes import asked
+from jali.explain._attribution.slopes import Slopes
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class GradientShap:
     space, S = `samples`. One set of draws serves all records of a call, so that none depends on its company.
 
     Baselines around the public centre read no training row, as in the paper below. Training rows as baselines, which
-    libraries suggest, would put other people's values into every answer: that explainer reads its owner's data again,
+    libraries suggest, would put other people's values into every answer: that explainer reads the training data again,
     and no longer inherits the guarantee of a private model.
 
     Lundberg and Lee, A Unified Approach to Interpreting Model Predictions, NIPS 2017; as in Captum (Kokhlikyan et al.,
@@ -34,14 +34,16 @@ class GradientShap:
     >>> from jali.models.fitted.linear import LinearModel
     >>> schema = Schema((Column("a"), Column("b")))
     >>> model = LinearModel(Encoding(schema), np.array([[0.0, 2.0], [0.0, -1.0]]), np.zeros(2))
-    >>> GradientShap().explain(model, np.array([[3.0, 1.0]]), schema, None, np.random.default_rng(0)).value.round(1)
+    >>> rng = np.random.default_rng(0)
+    >>> ready = GradientShap().prepare(model, schema, None, rng)
+    >>> ready.explain(np.array([[3.0, 1.0]]), rng).value.round(1)
     array([[ 6., -1.]])
     """
 
     samples: int = 5
     spread: float = 0.001
     gives: ClassVar[Gives] = "attribution"
-    reads: ClassVar[frozenset[str]] = frozenset()
+    reads_training_data: ClassVar[bool] = False
     wants: ClassVar[Wants] = "gradient"
 
     def __post_init__(self) -> None:
@@ -51,12 +53,24 @@ class GradientShap:
                 f"not {self.samples} and {self.spread}."
             )
 
-    def explain(self, model: Model, X: Floats, schema: Schema, owner: Dataset | None, rng: Rng) -> Attribution:  # noqa: ARG002
+    def prepare(self, model: Model, schema: Schema, train: Dataset | None, rng: Rng) -> _Prepared:  # noqa: ARG002
+        """The model with its gradients; nothing is fitted."""
+        return _Prepared(self, Slopes.of("gradient_shap", model, schema))
+
+
+@dataclass(frozen=True, eq=False)
+class _Prepared:
+    """The explainer for one model."""
+
+    part: GradientShap
+    slopes: Slopes
+
+    def explain(self, X: Floats, rng: Rng) -> Attribution:
         """Attributions (n, P) in model space."""
-        question = asked("gradient_shap", model, X, schema)
+        question = self.slopes.asked(X)
         total = np.zeros_like(question.Z)
-        for _ in range(self.samples):
-            start, part = rng.normal(0.0, self.spread, total.shape[1]), rng.random()
+        for _ in range(self.part.samples):
+            start, part = rng.normal(0.0, self.part.spread, total.shape[1]), rng.random()
             way = question.Z - start
             total += way * question.gradient(start + part * way)
-        return Attribution(total / self.samples)
+        return Attribution(total / self.part.samples)

@@ -44,7 +44,9 @@ class GrowingSpheres:
     >>> schema = Schema((Column("a"), Column("b")), favourable=1)
     >>> model = LinearModel(Encoding(schema), np.array([[0.0, 3.0], [0.0, 4.0]]), np.array([0.0, -25.0]))
     >>> part = GrowingSpheres(finish="refined")
-    >>> part.explain(model, np.zeros((1, 2)), schema, None, np.random.default_rng(0)).rows.round(1)
+    >>> rng = np.random.default_rng(0)
+    >>> ready = part.prepare(model, schema, None, rng)
+    >>> ready.explain(np.zeros((1, 2)), rng).rows.round(1)
     array([[3., 4.]])
     """
 
@@ -55,7 +57,7 @@ class GrowingSpheres:
     finish: Literal["plain", "sparse", "refined", "refined sparse"] = "sparse"
     gives: ClassVar[Gives] = "counterfactual"
     wants: ClassVar[Wants] = "labels"
-    reads: ClassVar[frozenset[str]] = frozenset()
+    reads_training_data: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if self.samples < 1 or self.shells < 1 or not 0 < self.step < FAR:
@@ -64,17 +66,30 @@ class GrowingSpheres:
                 f"not {self.samples}, {self.shells} and {self.step}."
             )
 
-    def explain(self, model: Model, X: Floats, schema: Schema, owner: Dataset | None, rng: Rng) -> Counterfactual:  # noqa: ARG002
+    def prepare(self, model: Model, schema: Schema, train: Dataset | None, rng: Rng) -> _Prepared:  # noqa: ARG002
+        """The model and what may move in the table; nothing is fitted, and shells are drawn with the answers."""
+        return _Prepared(self, model, Freedom(schema, int(self.norm[1])))
+
+
+@dataclass(frozen=True, eq=False)
+class _Prepared:
+    """The explainer for one model."""
+
+    part: GrowingSpheres
+    model: Model
+    free: Freedom
+
+    def explain(self, X: Floats, rng: Rng) -> Counterfactual:
         """Counterfactual rows (n, D) where one was found."""
+        part, model, schema = self.part, self.model, self.free.schema
         predicted = model.logits(X).argmax(axis=1)
-        free = Freedom(schema, int(self.norm[1]))
         denied = schema.favourable is None or predicted != schema.favourable
-        asked = np.flatnonzero(np.full(len(X), len(free.columns) > 0) & denied)
-        search = _Search(model, free, X[asked], predicted[asked], self.samples, int(rng.integers(2**63)))
-        best = search.grow(self.step, self.shells)
-        if "refined" in self.finish:
+        asked = np.flatnonzero(np.full(len(X), len(self.free.columns) > 0) & denied)
+        search = _Search(model, self.free, X[asked], predicted[asked], part.samples, int(rng.integers(2**63)))
+        best = search.grow(part.step, part.shells)
+        if "refined" in part.finish:
             search.refine(best)
-        if "sparse" in self.finish:
+        if "sparse" in part.finish:
             search.sparsify(best)
         rows, found = X.copy(), np.zeros(len(X), dtype=bool)
         rows[asked], found[asked] = best.rows, np.isfinite(best.cost)

@@ -11,7 +11,7 @@ from jali.core.errors import JaliError
 from jali.core.explanation import Attribution, Gives, Wants
 from jali.core.protocols import Model
 from jali.core.values import Dataset, Floats, Rng, Schema
-from jali.explain._attribution.slopes import asked
+from jali.explain._attribution.slopes import Slopes
 
 
 @dataclass(frozen=True)
@@ -34,14 +34,16 @@ class IntegratedGradients:
     >>> schema = Schema((Column("a"), Column("b")))
     >>> model = LinearModel(Encoding(schema), np.array([[0.0, 2.0], [0.0, -1.0]]), np.zeros(2))
     >>> part = IntegratedGradients(baseline=1.0)
-    >>> part.explain(model, np.array([[3.0, 1.0]]), schema, None, np.random.default_rng(0)).value.round(6)
+    >>> rng = np.random.default_rng(0)
+    >>> ready = part.prepare(model, schema, None, rng)
+    >>> ready.explain(np.array([[3.0, 1.0]]), rng).value.round(6)
     array([[ 4., -0.]])
     """
 
     steps: int = 25
     baseline: float = 0.0
     gives: ClassVar[Gives] = "attribution"
-    reads: ClassVar[frozenset[str]] = frozenset()
+    reads_training_data: ClassVar[bool] = False
     wants: ClassVar[Wants] = "gradient"
 
     def __post_init__(self) -> None:
@@ -51,9 +53,21 @@ class IntegratedGradients:
                 f"not {self.steps} and {self.baseline}."
             )
 
-    def explain(self, model: Model, X: Floats, schema: Schema, owner: Dataset | None, rng: Rng) -> Attribution:  # noqa: ARG002
+    def prepare(self, model: Model, schema: Schema, train: Dataset | None, rng: Rng) -> _Prepared:  # noqa: ARG002
+        """The model with its gradients; nothing is fitted."""
+        return _Prepared(self, Slopes.of("integrated_gradients", model, schema))
+
+
+@dataclass(frozen=True, eq=False)
+class _Prepared:
+    """The explainer for one model."""
+
+    part: IntegratedGradients
+    slopes: Slopes
+
+    def explain(self, X: Floats, rng: Rng) -> Attribution:  # noqa: ARG002
         """Attributions (n, P) in model space."""
-        question = asked("integrated_gradients", model, X, schema)
-        start = np.full(question.Z.shape[1:], self.baseline)
-        point, weight = np.polynomial.legendre.leggauss(self.steps)
+        question = self.slopes.asked(X)
+        start = np.full(question.Z.shape[1:], self.part.baseline)
+        point, weight = np.polynomial.legendre.leggauss(self.part.steps)
         return Attribution((question.Z - start) * question.average(start, (1 + point) / 2, weight / 2))

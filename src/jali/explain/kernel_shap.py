@@ -39,14 +39,16 @@ class KernelShap:
     >>> schema = Schema((Column("a"), Column("b")))
     >>> model = LinearModel(Encoding(schema), np.array([[0.0, 2.0], [0.0, -1.0]]), np.zeros(2))
     >>> part = KernelShap(background=1)  # the public centre alone
-    >>> part.explain(model, np.array([[3.0, 1.0]]), schema, None, np.random.default_rng(0)).value.round(6)
+    >>> rng = np.random.default_rng(0)
+    >>> ready = part.prepare(model, schema, None, rng)
+    >>> ready.explain(np.array([[3.0, 1.0]]), rng).value.round(6)
     array([[ 6., -1.]])
     """
 
     budget: int = 256
     background: int = 4
     gives: ClassVar[Gives] = "attribution"
-    reads: ClassVar[frozenset[str]] = frozenset()
+    reads_training_data: ClassVar[bool] = False
     wants: ClassVar[Wants] = "labels"
 
     def __post_init__(self) -> None:
@@ -56,20 +58,37 @@ class KernelShap:
                 f"not {self.budget} and {self.background}."
             )
 
-    def explain(self, model: Model, X: Floats, schema: Schema, owner: Dataset | None, rng: Rng) -> Attribution:  # noqa: ARG002
-        """Attributions (n, P) in model space."""
-        check("kernel_shap", X, schema)
-        width = X.shape[1]
+    def prepare(self, model: Model, schema: Schema, train: Dataset | None, rng: Rng) -> _Prepared:  # noqa: ARG002
+        """The public background, and the model's mean scores of it."""
+        width = len(schema.columns)
         if width > MOST:
             raise JaliError(f"kernel_shap is meant for at most {MOST:,} columns, not {width:,}: use gradients instead.")
-        logits, public = model.logits(X), public_rows(schema, self.background)
-        of, nothing = logits.argmax(axis=1), model.logits(public).mean(axis=0)
-        sets, weight = _coalitions(width, self.budget, rng)
+        public = public_rows(schema, self.background)
+        return _Prepared(self, model, schema, public, model.logits(public).mean(axis=0))
+
+
+@dataclass(frozen=True, eq=False)
+class _Prepared:
+    """The explainer for one model: public rows (B, D) to compare with, and the mean logits (C,) there."""
+
+    part: KernelShap
+    model: Model
+    schema: Schema
+    public: Floats
+    nothing: Floats
+
+    def explain(self, X: Floats, rng: Rng) -> Attribution:
+        """Attributions (n, P) in model space."""
+        check("kernel_shap", X, self.schema)
+        logits = self.model.logits(X)
+        of = logits.argmax(axis=1)
+        sets, weight = _coalitions(X.shape[1], self.part.budget, rng)
         value = np.empty((len(X), len(sets)))
         for some in blocks(len(X), sets.size):
-            value[some] = _worth(model, X[some], of[some], sets, public)
-        gain = logits[np.arange(len(X)), of] - nothing[of]
-        return Attribution(placed(_fit(value - nothing[of, None], gain, sets, weight), X, schema))
+            value[some] = _worth(self.model, X[some], of[some], sets, self.public)
+        gain = logits[np.arange(len(X)), of] - self.nothing[of]
+        fitted = _fit(value - self.nothing[of, None], gain, sets, weight)
+        return Attribution(placed(fitted, X, self.schema))
 
 
 def _worth(model: Model, X: Floats, of: Ints, sets: Bools, public: Floats) -> Floats:

@@ -35,7 +35,9 @@ class Lime:
     >>> schema = Schema((Column("a"), Column("b")))
     >>> model = LinearModel(Encoding(schema), np.array([[0.0, 2.0], [0.0, -1.0]]), np.zeros(2))
     >>> part = Lime(ridge=1e-6)
-    >>> part.explain(model, np.array([[3.0, 1.0]]), schema, None, np.random.default_rng(0)).value.round(4)
+    >>> rng = np.random.default_rng(0)
+    >>> ready = part.prepare(model, schema, None, rng)
+    >>> ready.explain(np.array([[3.0, 1.0]]), rng).value.round(4)
     array([[ 2., -1.]])
     """
 
@@ -43,7 +45,7 @@ class Lime:
     width: float = 0.75
     ridge: float = 1.0
     gives: ClassVar[Gives] = "attribution"
-    reads: ClassVar[frozenset[str]] = frozenset()
+    reads_training_data: ClassVar[bool] = False
     wants: ClassVar[Wants] = "labels"
 
     def __post_init__(self) -> None:
@@ -53,16 +55,30 @@ class Lime:
                 f"not {self.samples}, {self.width} and {self.ridge}."
             )
 
-    def explain(self, model: Model, X: Floats, schema: Schema, owner: Dataset | None, rng: Rng) -> Attribution:  # noqa: ARG002
+    def prepare(self, model: Model, schema: Schema, train: Dataset | None, rng: Rng) -> _Prepared:  # noqa: ARG002
+        """The model and the schema; nothing is fitted, and the rows around records are drawn with the answers."""
+        return _Prepared(self, model, Encoding(schema))
+
+
+@dataclass(frozen=True, eq=False)
+class _Prepared:
+    """The explainer for one model."""
+
+    part: Lime
+    model: Model
+    encoding: Encoding
+
+    def explain(self, X: Floats, rng: Rng) -> Attribution:
         """Attributions (n, P) in model space."""
+        part, schema = self.part, self.encoding.schema
         check("lime", X, schema)
-        encoding, of = Encoding(schema), model.logits(X).argmax(axis=1)
-        around = _Around(encoding, *_draws(schema, self.samples, rng))
-        out = np.empty((len(X), len(encoding.source)))
-        for some in blocks(len(X), self.samples * out.shape[1]):
+        of = self.model.logits(X).argmax(axis=1)
+        around = _Around(self.encoding, *_draws(schema, part.samples, rng))
+        out = np.empty((len(X), len(self.encoding.source)))
+        for some in blocks(len(X), part.samples * out.shape[1]):
             rows, moves = around.of(X[some])
-            near = np.exp(-(moves**2).sum(axis=2) / (2 * self.width**2 * X.shape[1]))
-            out[some] = _slopes(moves, scores(model, rows, of[some]), near, self.ridge)
+            near = np.exp(-(moves**2).sum(axis=2) / (2 * part.width**2 * X.shape[1]))
+            out[some] = _slopes(moves, scores(self.model, rows, of[some]), near, part.ridge)
         return Attribution(out)
 
 

@@ -40,46 +40,51 @@ class LinearRecourse:
     >>> from jali.models.fitted.linear import LinearModel
     >>> schema = Schema((Column("a"), Column("b")), favourable=1)
     >>> model = LinearModel(Encoding(schema), np.array([[0.0, 3.0], [0.0, 4.0]]), np.array([0.0, -25.0]))
-    >>> LinearRecourse().explain(model, np.zeros((1, 2)), schema, None, np.random.default_rng(0)).rows.round(3)
+    >>> rng = np.random.default_rng(0)
+    >>> ready = LinearRecourse().prepare(model, schema, None, rng)
+    >>> ready.explain(np.zeros((1, 2)), rng).rows.round(3)
     array([[3., 4.]])
     """
 
     margin: float = 0.0
     gives: ClassVar[Gives] = "counterfactual"
-    reads: ClassVar[frozenset[str]] = frozenset()
+    reads_training_data: ClassVar[bool] = False
     wants: ClassVar[Wants] = "linear"
 
     def __post_init__(self) -> None:
         if not 0 <= self.margin < np.inf:
             raise JaliError(f"linear_recourse: margin must be zero or more, and finite; got {self.margin}.")
 
-    def explain(self, model: Model, X: Floats, schema: Schema, owner: Dataset | None, rng: Rng) -> Counterfactual:  # noqa: ARG002
-        """Counterfactual rows (n, D) where one exists."""
+    def prepare(self, model: Model, schema: Schema, train: Dataset | None, rng: Rng) -> _Prepared:  # noqa: ARG002
+        """The weights of the numbers that may move."""
         known, encoding = linear("linear_recourse", model, schema), Encoding(schema)
-        scores = model.logits(X)
-        predicted, rows, spent = scores.argmax(axis=1), X.copy(), np.full(len(X), np.inf)
         moves = _Moves(encoding, known.coef[encoding.movable()])
-        for wanted in self._outcomes(schema):
+        return _Prepared(model, schema, moves, _outcomes(schema), self.margin)
+
+
+@dataclass(frozen=True, eq=False)
+class _Prepared:
+    """The explainer for one model, and the classes that records may ask for."""
+
+    model: Model
+    schema: Schema
+    moves: _Moves
+    outcomes: tuple[int, ...]
+    margin: float
+
+    def explain(self, X: Floats, rng: Rng) -> Counterfactual:  # noqa: ARG002
+        """Counterfactual rows (n, D) where one exists."""
+        scores, hoped = self.model.logits(X), self.schema.favourable
+        predicted, rows = scores.argmax(axis=1), X.copy()
+        spent = np.full(len(X), np.inf)
+        for wanted in self.outcomes:
             at = np.flatnonzero(predicted != wanted)
-            there, cost = moves.nearest(X[at], scores[at], wanted, self.margin)
+            there, cost = self.moves.nearest(X[at], scores[at], wanted, self.margin)
             better = cost < spent[at]
             rows[at[better]], spent[at[better]] = there[better], cost[better]
-        decided = model.logits(rows).argmax(axis=1)
-        found = np.isfinite(spent) & (
-            decided != predicted if schema.favourable is None else decided == schema.favourable
-        )
+        decided = self.model.logits(rows).argmax(axis=1)
+        found = np.isfinite(spent) & (decided != predicted if hoped is None else decided == hoped)
         return Counterfactual(np.where(found[:, None], rows, X), found)
-
-    def _outcomes(self, schema: Schema) -> tuple[int, ...]:
-        """Classes that records ask for, if they do not have them."""
-        if schema.favourable is None:
-            return tuple(range(len(schema.classes)))
-        if len(schema.classes) > 2:
-            raise JaliError(
-                "linear_recourse has a closed form for two classes only: leave the favourable class out to be "
-                "shown the nearest other class, or merge classes."
-            )
-        return (schema.favourable,)
 
 
 @dataclass(frozen=True)
@@ -148,3 +153,15 @@ def _solved(task: Task) -> Points:
     value, slope = task.margin(task.origin)
     z = task.step(task.origin, slope, (1 + OVERSHOOT / 2) * (task.goal - value))
     return z, task.margin(z)[0] >= task.goal
+
+
+def _outcomes(schema: Schema) -> tuple[int, ...]:
+    """Classes that records ask for, if they do not have them."""
+    if schema.favourable is None:
+        return tuple(range(len(schema.classes)))
+    if len(schema.classes) > 2:
+        raise JaliError(
+            "linear_recourse has a closed form for two classes only: leave the favourable class out to be "
+            "shown the nearest other class, or merge classes."
+        )
+    return (schema.favourable,)

@@ -11,7 +11,7 @@ from jali.core.errors import JaliError
 from jali.core.explanation import Gives, Surrogate, Wants
 from jali.core.protocols import Model
 from jali.core.values import Dataset, Floats, Rng, Schema
-from jali.explain._attribution.marginals import Marginals, owned
+from jali.explain._attribution.marginals import Marginals, required
 from jali.explain._attribution.slopes import blocks
 from jali.explain._surrogate.neighbourhood import GENERATORS, Generator, Neighbourhood, around
 from jali.explain._surrogate.records import Records
@@ -34,7 +34,7 @@ class Lore:
       around the record;
     - "random": each column from its own distribution, anywhere in the population.
 
-    Columns are drawn from their distributions in the owner's rows, as published: that is all that is read of them, and
+    Columns are drawn from their distributions in the training rows, as published: that is all that is read of them, and
     bounds of rules can lie next to values of training rows. At least a tenth of the rows are of another class; where
     no such row can be drawn the tree is one leaf and the record counts as not found. With `trees` > 1, so many
     neighbourhoods are drawn and their trees merged into one by vote, which is steadier. All records of a call share
@@ -53,8 +53,10 @@ class Lore:
     >>> from jali.models.fitted.linear import LinearModel
     >>> schema = Schema((Column("age", "integer"), Column("income", "integer")), classes=("denied", "granted"))
     >>> model = LinearModel(Encoding(schema), np.array([[0.0, 0.0], [0.0, 1.0]]), np.array([0.0, -5.5]))
-    >>> owner = Dataset(np.stack([np.arange(20.0) % 7, np.arange(20.0) % 10], axis=1), np.zeros(20), schema)
-    >>> made = Lore().explain(model, np.array([[3.0, 4.0]]), schema, owner, np.random.default_rng(0))
+    >>> train = Dataset(np.stack([np.arange(20.0) % 7, np.arange(20.0) % 10], axis=1), np.zeros(20), schema)
+    >>> rng = np.random.default_rng(0)
+    >>> ready = Lore().prepare(model, schema, train, rng)
+    >>> made = ready.explain(np.array([[3.0, 4.0]]), rng)
     >>> [rule.sentence(schema) for rule in made.models[0].rules()]
     ['If income is at most 5, then denied.', 'If income is at least 6, then granted.']
     """
@@ -66,7 +68,7 @@ class Lore:
     local: ClassVar[bool] = True
     gives: ClassVar[Gives] = "surrogate"
     wants: ClassVar[Wants] = "labels"
-    reads: ClassVar[frozenset[str]] = frozenset({"owner"})
+    reads_training_data: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.generator not in GENERATORS:
@@ -77,21 +79,34 @@ class Lore:
                 f"not {self.samples}, {self.generations} and {self.trees}."
             )
 
-    def explain(self, model: Model, X: Floats, schema: Schema, owner: Dataset | None, rng: Rng) -> Surrogate:
-        """A tree for each of the rows (n, D), found where its neighbourhood has more than one class."""
-        marginals = Marginals.of(owned("lore", owner).X, schema)
-        seeds = rng.integers(2**31, size=self.trees)  # drawn once, so that blocks of records change nothing
-        models, found = list[Local](), list[bool]()
-        for some in blocks(len(X), self.samples * X.shape[1]):
-            records = Records(model, X[some], marginals)
-            near = [self.neighbourhood(records, np.random.default_rng(int(seed))) for seed in seeds]
-            models += explained([_tree(near, i, schema, int(seeds[0])) for i in range(len(records.X))], records)
-            found += np.any([one.both for one in near], axis=0).tolist()
-        return Surrogate(tuple(models), np.arange(len(X)), np.array(found, dtype=bool))
+    def prepare(self, model: Model, schema: Schema, train: Dataset | None, rng: Rng) -> _Prepared:  # noqa: ARG002
+        """How the columns are distributed in the training rows; neighbourhoods are drawn with the answers."""
+        return _Prepared(self, model, Marginals.of(required("lore", train).X, schema))
 
     def neighbourhood(self, records: Records, rng: Rng) -> Neighbourhood:
         """The rows (n, S, D) around some records that a tree is grown on."""
         return around(records, self.generator, self.samples, self.generations, rng)
+
+
+@dataclass(frozen=True, eq=False)
+class _Prepared:
+    """The explainer for one model."""
+
+    part: Lore
+    model: Model
+    marginals: Marginals
+
+    def explain(self, X: Floats, rng: Rng) -> Surrogate:
+        """A tree for each of the rows (n, D), found where its neighbourhood has more than one class."""
+        part, schema = self.part, self.marginals.schema
+        seeds = rng.integers(2**31, size=part.trees)  # drawn once, so that blocks of records change nothing
+        models, found = list[Local](), list[bool]()
+        for some in blocks(len(X), part.samples * X.shape[1]):
+            records = Records(self.model, X[some], self.marginals)
+            near = [part.neighbourhood(records, np.random.default_rng(int(seed))) for seed in seeds]
+            models += explained([_tree(near, i, schema, int(seeds[0])) for i in range(len(records.X))], records)
+            found += np.any([one.both for one in near], axis=0).tolist()
+        return Surrogate(tuple(models), np.arange(len(X)), np.array(found, dtype=bool))
 
 
 def _tree(near: list[Neighbourhood], i: int, schema: Schema, seed: int) -> Tree:

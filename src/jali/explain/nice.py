@@ -15,7 +15,7 @@ from jali.core.explanation import Counterfactual, Gives, Wants, legal
 from jali.core.protocols import Model
 from jali.core.values import Bools, Dataset, Floats, Ints, Rng, Schema
 from jali.explain._recourse import vae as _vae
-from jali.explain.native.rows import Pool, hopes, judged, parties, remembered
+from jali.explain.native.rows import Pool, hopes, judged, parties
 
 LATENT, HIDDEN = 8, 20  # the autoencoder that plausibility is measured with
 EPSILON = 1e-11  # as published: between equal gains per distance it lets the longer step win
@@ -32,7 +32,7 @@ Reward = Callable[[Floats, Floats, Floats], Floats]  # of gain (m,), rows before
 class NICE:
     """The nearest training row with the outcome hoped for, or the first mixture of record and row that has it.
 
-    The neighbour is the nearest of the owner's rows in HEOM (`ranges`: of the schema, or of the owner's rows as
+    The neighbour is the nearest training row in HEOM (`ranges`: of the schema, or "owner", of the training rows as
     published) whose *predicted* class is the favourable one, or any other than the record's where none is favourable;
     equal distances go to the first row. `optimise` says what is released:
 
@@ -41,11 +41,11 @@ class NICE:
       takes the column of largest reward, the first of equal ones, where gain = rise of the hoped-for class's
       probability: "sparsity" gain; "proximity" gain / (HEOM length of the change + 1e-11); "plausibility"
       gain * (error before - error after), with the mean squared error of reconstruction in model space by an
-      autoencoder of the owner's rows (the one of `cchvae`, 8 latent dimensions). As published, the product also
+      autoencoder of the training rows (the one of `cchvae`, 8 latent dimensions). As published, the product also
       rewards a step that lowers the probability and raises the error.
 
-    Every value released comes from the record or from one training row: `releases` says "rows". `origin` names the
-    row where it is released whole.
+    Every value released comes from the record or from one training row (`releases_rows`). `origin` names the row
+    where it is released whole.
 
     candidates: "predicted", as in Goethals et al., or "justified": only rows whose label is the predicted one, the
     default of the published package. immutable: only rows that "agree" with the record on immutable columns are
@@ -59,11 +59,14 @@ class NICE:
     >>> from jali.models.fitted.linear import LinearModel
     >>> schema = Schema((Column("a", low=0, high=10), Column("b", low=0, high=10)), favourable=1)
     >>> model = LinearModel(Encoding(schema), np.array([[0.0, 1.0], [0.0, 2.0]]), np.array([0.0, -7.0]))
-    >>> owner = Dataset(np.array([[9.0, 9.0], [3.0, 4.0]]), [1, 1], schema)
-    >>> out = NICE().explain(model, np.array([[1.0, 1.0]]), schema, owner, np.random.default_rng(0))
+    >>> train = Dataset(np.array([[9.0, 9.0], [3.0, 4.0]]), [1, 1], schema)
+    >>> rng = np.random.default_rng(0)
+    >>> ready = NICE().prepare(model, schema, train, rng)
+    >>> out = ready.explain(np.array([[1.0, 1.0]]), rng)
     >>> out.rows, out.origin
     (array([[3., 4.]]), array([1]))
-    >>> NICE("sparsity").explain(model, np.array([[1.0, 1.0]]), schema, owner, np.random.default_rng(0)).rows
+    >>> ready = NICE("sparsity").prepare(model, schema, train, rng)
+    >>> ready.explain(np.array([[1.0, 1.0]]), rng).rows
     array([[1., 4.]])
     """
 
@@ -73,46 +76,73 @@ class NICE:
     ranges: Literal["schema", "owner"] = "schema"
     gives: ClassVar[Gives] = "counterfactual"
     wants: ClassVar[Wants] = "labels"
-    reads: ClassVar[frozenset[str]] = frozenset({"owner"})
-    releases: ClassVar[frozenset[str]] = frozenset({"rows"})
+    reads_training_data: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         for field, allowed in CHOICES.items():
             if getattr(self, field) not in allowed:
                 raise JaliError(f"nice: {field} must be one of {', '.join(allowed)}, not {getattr(self, field)!r}.")
 
-    def explain(self, model: Model, X: Floats, schema: Schema, owner: Dataset | None, rng: Rng) -> Counterfactual:  # noqa: ARG002
-        """Counterfactual rows (n, D) where a neighbour was found, and the training rows that are released whole."""
-        legal(X, schema)
-        pool, owner = Pool.of("nice", owner, schema, self.ranges, self.immutable)
-        wanted = hopes(judged(model, X)[1], schema)
-        origin = self._neighbours(model, X, wanted, pool, owner.y)
-        found = origin >= 0
-        rows: Floats = np.where(found[:, None], owner.X[origin], X)
-        if self.optimise != "none" and found.any():
-            at = np.flatnonzero(found)
-            walk = _Walk(model, X[at], rows[at], wanted[at])
-            rows[at], found[at] = walk.until_valid(self._reward(owner, pool))
-        whole = found & (rows == owner.X[origin]).all(axis=1)
-        return Counterfactual(np.where(found[:, None], rows, X), found, origin=np.where(whole, origin, -1))
+    def prepare(self, model: Model, schema: Schema, train: Dataset | None, rng: Rng) -> _Prepared:  # noqa: ARG002
+        """The training rows with what the model says of them, and how good a change is; nothing is drawn from rng."""
+        pool, rows = Pool.of("nice", train, schema, self.ranges, self.immutable)
+        label = judged(model, rows.X)[1]
+        sound = label == rows.y if self.candidates == "justified" else np.ones(len(label), dtype=bool)
+        return _Prepared(model, pool, label, sound, self._reward(rows, pool))
 
-    def _neighbours(self, model: Model, X: Floats, wanted: Bools, pool: Pool, y: Ints) -> Ints:
-        """The nearest row (n,) whose label is among those wanted (n, C), -1 where there is none."""
-        label = remembered(model, pool.rows)[1]
-        sound = label == y if self.candidates == "justified" else np.ones(len(y), dtype=bool)
-        out = np.full(len(X), -1)
-        for who, classes in parties(wanted):
-            out[who] = pool.nearest(X[who], 1, classes[label] & sound)[0][:, 0]
-        return out
+    def releases_rows(self) -> bool:
+        """Every value released comes from the record or from one training row."""
+        return True
 
-    def _reward(self, owner: Dataset, pool: Pool) -> Reward:
-        """How good each of m changes is, by what it gains and the rows before and after it."""
+    def keeps_immutable(self) -> bool:
+        """Whether only rows that agree with the record on immutable columns are shown."""
+        return self.immutable == "agree"
+
+    def _reward(self, train: Dataset, pool: Pool) -> Reward | None:
+        """How good each of m changes is, by what it gains and the rows before and after it; none where none is made."""
+        if self.optimise == "none":
+            return None
         if self.optimise == "sparsity":
             return lambda gain, _before, _after: gain
         if self.optimise == "proximity":
             return lambda gain, before, after: gain / (paired(before, after, pool.schema, pool.spans) + EPSILON)
-        error = _errors(owner, pool.schema)
+        error = _errors(train, pool.schema)
         return lambda gain, before, after: gain * (error(before) - error(after))
+
+
+@dataclass(frozen=True, eq=False)
+class _Prepared:
+    """The explainer for one model: label (N,) of the training rows, which may be shown (N,), and the reward of a step.
+
+    Without a reward, the nearest row itself is the answer.
+    """
+
+    model: Model
+    pool: Pool
+    label: Ints
+    sound: Bools
+    reward: Reward | None
+
+    def explain(self, X: Floats, rng: Rng) -> Counterfactual:  # noqa: ARG002
+        """Counterfactual rows (n, D) where a neighbour was found, and the training rows that are released whole."""
+        legal(X, self.pool.schema)
+        wanted = hopes(judged(self.model, X)[1], self.pool.schema)
+        origin = self._neighbours(X, wanted)
+        found = origin >= 0
+        rows: Floats = np.where(found[:, None], self.pool.rows[origin], X)
+        if self.reward is not None and found.any():
+            at = np.flatnonzero(found)
+            walk = _Walk(self.model, X[at], rows[at], wanted[at])
+            rows[at], found[at] = walk.until_valid(self.reward)
+        whole = found & (rows == self.pool.rows[origin]).all(axis=1)
+        return Counterfactual(np.where(found[:, None], rows, X), found, origin=np.where(whole, origin, -1))
+
+    def _neighbours(self, X: Floats, wanted: Bools) -> Ints:
+        """The nearest row (n,) whose label is among those wanted (n, C), -1 where there is none."""
+        out = np.full(len(X), -1)
+        for who, classes in parties(wanted):
+            out[who] = self.pool.nearest(X[who], 1, classes[self.label] & self.sound)[0][:, 0]
+        return out
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,10 +180,10 @@ def _best(who: Ints, column: Ints, reward: Floats, shape: tuple[int, ...]) -> In
     return np.asarray(place[some, table[some].argmax(axis=1)])
 
 
-def _errors(owner: Dataset, schema: Schema) -> Callable[[Floats], Floats]:
-    """How badly (n,) an autoencoder of the owner's rows rebuilds raw rows (n, D)."""
+def _errors(train: Dataset, schema: Schema) -> Callable[[Floats], Floats]:
+    """How badly (n,) an autoencoder of the training rows rebuilds raw rows (n, D)."""
     whole = replace(schema, columns=tuple(replace(c, mutable=True) for c in schema.columns))
-    vae, encoding = _vae.trained(owner, whole, LATENT, HIDDEN), Encoding(whole)
+    vae, encoding = _vae.trained(train, whole, LATENT, HIDDEN), Encoding(whole)
 
     def errors(rows: Floats) -> Floats:
         scaled = vae.scaled(encoding.encode(rows))

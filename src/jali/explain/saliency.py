@@ -10,7 +10,7 @@ import numpy as np
 from jali.core.explanation import Attribution, Gives, Wants
 from jali.core.protocols import Model
 from jali.core.values import Dataset, Floats, Rng, Schema
-from jali.explain._attribution.slopes import asked
+from jali.explain._attribution.slopes import Slopes
 
 
 @dataclass(frozen=True)
@@ -26,15 +26,28 @@ class Saliency:
     >>> from jali.models.fitted.linear import LinearModel
     >>> schema = Schema((Column("a"), Column("b")))
     >>> model = LinearModel(Encoding(schema), np.array([[0.0, 2.0], [0.0, -1.0]]), np.zeros(2))
-    >>> Saliency().explain(model, np.array([[3.0, 1.0]]), schema, None, np.random.default_rng(0)).value
+    >>> rng = np.random.default_rng(0)
+    >>> ready = Saliency().prepare(model, schema, None, rng)
+    >>> ready.explain(np.array([[3.0, 1.0]]), rng).value
     array([[2., 1.]])
     """
 
     gives: ClassVar[Gives] = "attribution"
-    reads: ClassVar[frozenset[str]] = frozenset()
+    reads_training_data: ClassVar[bool] = False
     wants: ClassVar[Wants] = "gradient"
 
-    def explain(self, model: Model, X: Floats, schema: Schema, owner: Dataset | None, rng: Rng) -> Attribution:  # noqa: ARG002
+    def prepare(self, model: Model, schema: Schema, train: Dataset | None, rng: Rng) -> _Prepared:  # noqa: ARG002
+        """The model with its gradients; nothing is fitted."""
+        return _Prepared(Slopes.of("saliency", model, schema))
+
+
+@dataclass(frozen=True, eq=False)
+class _Prepared:
+    """The explainer for one model."""
+
+    slopes: Slopes
+
+    def explain(self, X: Floats, rng: Rng) -> Attribution:  # noqa: ARG002
         """Attributions (n, P) in model space."""
-        question = asked("saliency", model, X, schema)
+        question = self.slopes.asked(X)
         return Attribution(np.abs(question.gradient(question.Z)))

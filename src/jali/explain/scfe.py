@@ -7,12 +7,11 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from jali.core.encoding import Encoding
 from jali.core.errors import JaliError
 from jali.core.explanation import Counterfactual, Gives, Wants
 from jali.core.protocols import Model
 from jali.core.values import Bools, Dataset, Floats, Rng, Schema
-from jali.explain._recourse.legal import recourse
+from jali.explain._recourse.legal import Ground, recourse
 from jali.explain._recourse.search import Points, cross, leap, look, nearer, polish
 from jali.explain._recourse.task import Task
 from jali.explain._recourse.whole import legal, settled, units
@@ -38,11 +37,14 @@ class SCFE:
 
     Wachter, Mittelstadt and Russell, Counterfactual Explanations without Opening the Black Box, 2017.
 
+    >>> from jali.core.encoding import Encoding
     >>> from jali.core.values import Column
     >>> from jali.models.fitted.linear import LinearModel
     >>> schema = Schema((Column("a"), Column("b")), favourable=1)
     >>> model = LinearModel(Encoding(schema), np.array([[0.0, 3.0], [0.0, 4.0]]), np.array([0.0, -25.0]))
-    >>> SCFE().explain(model, np.zeros((1, 2)), schema, None, np.random.default_rng(0)).rows.round(2)
+    >>> rng = np.random.default_rng(0)
+    >>> ready = SCFE().prepare(model, schema, None, rng)
+    >>> ready.explain(np.zeros((1, 2)), rng).rows.round(2)
     array([[3., 4.]])
     """
 
@@ -51,26 +53,18 @@ class SCFE:
     lr: float = 0.01
     probes: int = 64
     gives: ClassVar[Gives] = "counterfactual"
-    reads: ClassVar[frozenset[str]] = frozenset()
+    reads_training_data: ClassVar[bool] = False
     wants: ClassVar[Wants] = "gradient"
 
     def __post_init__(self) -> None:
         if self.cost not in ("l1", "l2") or self.steps < 1 or not self.lr > 0 or self.probes < 0:
             raise JaliError(f"scfe: cost must be l1 or l2, steps at least 1, lr above 0, probes not below; got {self}.")
 
-    def explain(self, model: Model, X: Floats, schema: Schema, owner: Dataset | None, rng: Rng) -> Counterfactual:  # noqa: ARG002
-        """Counterfactual rows (n, D) where one was found."""
-        headings, unit = self._headings(Encoding(schema).movable(), rng), units(Encoding(schema))
+    def prepare(self, model: Model, schema: Schema, train: Dataset | None, rng: Rng) -> _Prepared:  # noqa: ARG002
+        """The model with its gradients; nothing is fitted, and directions are drawn with the answers."""
+        return _Prepared(self, Ground.of("scfe", model, schema))
 
-        def search(task: Task) -> Points:
-            best = polish(task, *cross(task, self.steps, self.lr, PENALTY))
-            best = nearer(task, best, polish(task, *leap(task)))
-            best = look(task, best, headings, self.steps * self.lr)
-            return settled(task, legal(task, best, unit), unit)
-
-        return recourse("scfe", model, X, schema, self.cost, search)
-
-    def _headings(self, movable: Bools, rng: Rng) -> list[Floats]:
+    def headings(self, movable: Bools, rng: Rng) -> list[Floats]:
         """Directions (K, P) to look in, time and again; none where too many columns (P,) move.
 
         The axes are in all of them: from one look to the next the nearest outcome may turn from one axis to another.
@@ -80,3 +74,24 @@ class SCFE:
         axes = np.eye(len(movable))[movable]
         others = np.array_split(rng.normal(size=(self.probes, len(movable))), LOOKS)
         return [np.concatenate([axes, -axes, some]) for some in others]
+
+
+@dataclass(frozen=True, eq=False)
+class _Prepared:
+    """The explainer for one model."""
+
+    part: SCFE
+    ground: Ground
+
+    def explain(self, X: Floats, rng: Rng) -> Counterfactual:
+        """Counterfactual rows (n, D) where one was found."""
+        part, encoding = self.part, self.ground.encoding
+        headings, unit = part.headings(encoding.movable(), rng), units(encoding)
+
+        def search(task: Task) -> Points:
+            best = polish(task, *cross(task, part.steps, part.lr, PENALTY))
+            best = nearer(task, best, polish(task, *leap(task)))
+            best = look(task, best, headings, part.steps * part.lr)
+            return settled(task, legal(task, best, unit), unit)
+
+        return recourse(self.ground, X, part.cost, search)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -11,11 +13,10 @@ import numpy as np
 from jali.core.encoding import Encoding
 from jali.core.errors import JaliError
 from jali.core.explanation import Attribution, Gives, Wants
-from jali.core.protocols import Model
+from jali.core.protocols import Model, Trees, model_name
 from jali.core.values import Dataset, Floats, Ints, Rng, Schema
 from jali.explain._attribution.slopes import check, placed, public_rows
 from jali.explain.native.capability import trees
-from jali.models.fitted.estimator import FittedModel
 
 
 @dataclass(frozen=True)
@@ -43,44 +44,69 @@ class TreeShap:
 
     background: int = 0
     gives: ClassVar[Gives] = "attribution"
-    reads: ClassVar[frozenset[str]] = frozenset()
+    reads_training_data: ClassVar[bool] = False
     wants: ClassVar[Wants] = "trees"
 
     def __post_init__(self) -> None:
         if self.background < 0:
             raise JaliError(f"tree_shap: background must be at least 0, not {self.background}.")
 
-    def explain(self, model: Model, X: Floats, schema: Schema, owner: Dataset | None, rng: Rng) -> Attribution:  # noqa: ARG002
-        """Attributions (n, P) in model space."""
-        check("tree_shap", X, schema)
+    def prepare(self, model: Model, schema: Schema, train: Dataset | None, rng: Rng) -> _Prepared:  # noqa: ARG002
+        """The explainer of the shap library for these trees, with its public background."""
         forest = trees("tree_shap", model)
         public = _read(forest, public_rows(schema, self.background)) if self.background else None
-        values = _values(forest, _read(forest, X), public, model.logits(X).argmax(axis=1))
-        raw = values.shape[1] != len(Encoding(schema).source)
-        return Attribution(placed(values, X, schema) if raw else values)
+        return _Prepared(model, forest, schema, _explainer(forest, public))
 
 
-def _read(model: FittedModel, X: Floats) -> Floats:
+@dataclass(frozen=True, eq=False)
+class _Prepared:
+    """The explainer for one model, and the shap library's explainer of its trees."""
+
+    model: Model
+    forest: Trees
+    schema: Schema
+    explainer: Any
+
+    def explain(self, X: Floats, rng: Rng) -> Attribution:  # noqa: ARG002
+        """Attributions (n, P) in model space."""
+        check("tree_shap", X, self.schema)
+        values = self._values(_read(self.forest, X), self.model.logits(X).argmax(axis=1))
+        raw = values.shape[1] != len(Encoding(self.schema).source)
+        return Attribution(placed(values, X, self.schema) if raw else values)
+
+    def _values(self, rows: Floats, of: Ints) -> Floats:
+        """Shapley values (n, columns of rows) for the class of (n,) that each row was told."""
+        with _readable(self.forest):
+            found = np.asarray(self.explainer.shap_values(rows, check_additivity=False))
+        by_class = found if found.ndim == 3 else np.moveaxis(np.stack([-found, found]) / 2, 0, 2)
+        at = np.searchsorted(self.forest.position, of)
+        return np.take_along_axis(by_class, at[:, None, None], axis=2)[:, :, 0]
+
+
+def _read(model: Trees, X: Floats) -> Floats:
     """Raw rows (n, D) as numbers, the way the trees read them."""
     try:
         return np.asarray(model.feed(X), dtype=np.float64)
     except ValueError:
         raise JaliError(
-            f"tree_shap reads numbers, and {model.name} was given texts: audit it on category codes."
+            f"tree_shap reads numbers, and {model_name(model)} was given texts: audit it on category codes."
         ) from None
 
 
-def _values(model: FittedModel, rows: Floats, public: Floats | None, of: Ints) -> Floats:
-    """Shapley values (n, columns of rows) for the class of (n,) that each row was told."""
+def _explainer(model: Trees, public: Floats | None) -> Any:
+    """What the shap library makes of the trees and the public rows (B, columns of rows), if there are any."""
     kind = "tree_path_dependent" if public is None else "interventional"
+    with _readable(model):
+        return _shap().TreeExplainer(model.estimator, public, feature_perturbation=kind)
+
+
+@contextmanager
+def _readable(model: Trees) -> Iterator[None]:
+    """Say in one sentence what the shap library cannot read."""
     try:
-        explainer = _shap().TreeExplainer(model.estimator, public, feature_perturbation=kind)
-        found = np.asarray(explainer.shap_values(rows, check_additivity=False))
+        yield
     except (ValueError, AssertionError) as error:
-        raise JaliError(f"tree_shap cannot read this {model.name}: {error}") from error
-    by_class = found if found.ndim == 3 else np.moveaxis(np.stack([-found, found]) / 2, 0, 2)
-    at = np.searchsorted(model.position, of)
-    return np.take_along_axis(by_class, at[:, None, None], axis=2)[:, :, 0]
+        raise JaliError(f"tree_shap cannot read this {model_name(model)}: {error}") from error
 
 
 def _shap() -> Any:

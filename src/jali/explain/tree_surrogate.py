@@ -11,13 +11,13 @@ from jali.core.errors import JaliError
 from jali.core.explanation import Gives, Surrogate, Wants
 from jali.core.protocols import Model
 from jali.core.values import Dataset, Floats, Rng, Schema
-from jali.explain._attribution.marginals import owned
-from jali.explain._surrogate.trees import fitted
+from jali.explain._attribution.marginals import required
+from jali.explain._surrogate.trees import Tree, fitted
 
 
 @dataclass(frozen=True)
 class TreeSurrogate:
-    """One decision tree of at most `depth` (0: any) grown on the owner's rows as the black box labels them.
+    """One decision tree of at most `depth` (0: any) grown on the training rows as the black box labels them.
 
     CART of scikit-learn by Gini impurity, at least `leaf` rows in a leaf; numbers are split at a bound, categories one
     from the others. The same for every record, and the simple reference for `trepan`. Bounds lie halfway between the
@@ -33,8 +33,10 @@ class TreeSurrogate:
     >>> from jali.models.fitted.linear import LinearModel
     >>> schema = Schema((Column("income", "integer"),), classes=("denied", "granted"))
     >>> model = LinearModel(Encoding(schema), np.array([[0.0, 1.0]]), np.array([0.0, -25.0]))
-    >>> owner = Dataset(np.arange(0.0, 60.0, 10.0)[:, None], [0, 1, 0, 1, 1, 1], schema)
-    >>> made = TreeSurrogate().explain(model, owner.X, schema, owner, np.random.default_rng(0))
+    >>> train = Dataset(np.arange(0.0, 60.0, 10.0)[:, None], [0, 1, 0, 1, 1, 1], schema)
+    >>> rng = np.random.default_rng(0)
+    >>> ready = TreeSurrogate().prepare(model, schema, train, rng)
+    >>> made = ready.explain(train.X, rng)
     >>> [rule.sentence(schema) for rule in made.models[0].rules()]
     ['If income is at most 25, then denied.', 'If income is at least 26, then granted.']
     """
@@ -42,9 +44,10 @@ class TreeSurrogate:
     depth: int = 5
     leaf: int = 1
     labels: Literal["predicted", "true"] = "predicted"
+    local: ClassVar[bool] = False
     gives: ClassVar[Gives] = "surrogate"
     wants: ClassVar[Wants] = "labels"
-    reads: ClassVar[frozenset[str]] = frozenset({"owner"})
+    reads_training_data: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.depth < 0 or self.leaf < 1:
@@ -52,9 +55,19 @@ class TreeSurrogate:
                 f"tree_surrogate: depth must be at least 0 and leaf at least 1, not {self.depth} and {self.leaf}."
             )
 
-    def explain(self, model: Model, X: Floats, schema: Schema, owner: Dataset | None, rng: Rng) -> Surrogate:  # noqa: ARG002
-        """One tree for all rows (n, D); a fixed seed settles ties, so that every tile gets the same tree."""
-        people = owned("tree_surrogate", owner)
+    def prepare(self, model: Model, schema: Schema, train: Dataset | None, rng: Rng) -> _Prepared:  # noqa: ARG002
+        """The tree; a fixed seed settles ties, so rng is not used."""
+        people = required("tree_surrogate", train)
         labels = people.y if self.labels == "true" else model.logits(people.X).argmax(axis=1)
-        tree = fitted(people.X, labels, schema, 0, self.depth, self.leaf)
-        return Surrogate((tree,), np.zeros(len(X), dtype=np.int64), np.ones(len(X), dtype=bool))
+        return _Prepared(fitted(people.X, labels, schema, 0, self.depth, self.leaf))
+
+
+@dataclass(frozen=True, eq=False)
+class _Prepared:
+    """The tree of one model."""
+
+    tree: Tree
+
+    def explain(self, X: Floats, rng: Rng) -> Surrogate:  # noqa: ARG002
+        """One tree for all rows (n, D)."""
+        return Surrogate((self.tree,), np.zeros(len(X), dtype=np.int64), np.ones(len(X), dtype=bool))

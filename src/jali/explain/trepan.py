@@ -14,29 +14,29 @@ from jali.core.errors import JaliError
 from jali.core.explanation import Gives, Surrogate, Wants
 from jali.core.protocols import Model
 from jali.core.values import Dataset, Floats, Ints, Rng, Schema
-from jali.explain._attribution.marginals import Marginals, owned
+from jali.explain._attribution.marginals import Marginals, required
 from jali.explain._surrogate.splits import split
 from jali.explain._surrogate.trees import Tree, said
 from jali.text.rules import Condition, Rule, narrowed
 
-FEW = 30  # below so many of the owner's rows, rows drawn earlier help to say how columns are distributed at a node
+FEW = 30  # below so many training rows, rows drawn earlier help to say how columns are distributed at a node
 TRIES = 10  # rounds of drawing; where m of n terms let few rows through, a node has to do with less
 
 
 @dataclass(frozen=True)
 class Trepan:
-    """One tree that imitates the black box everywhere, grown best first on the owner's rows and on rows drawn for it.
+    """One tree that imitates the black box everywhere, grown best first on the training rows and on rows drawn for it.
 
-    The next node to be split is the one with the largest reach * (1 - fidelity): the share of the owner's rows that
+    The next node to be split is the one with the largest reach * (1 - fidelity): the share of the training rows that
     reach it, times the share of its rows that the black box does not label as most of them. Before a node is judged
-    its rows are made up to `sample` by asking the black box about new ones that obey all tests above it: an owner's
+    its rows are made up to `sample` by asking the black box about new ones that obey all tests above it: a training
     row at the node, with each column drawn anew with chance `fresh` from the distribution of that column among the
-    owner's rows there. `fresh` = 1 makes columns independent, as published; less keeps what columns have to do with
+    training rows there. `fresh` = 1 makes columns independent, as published; less keeps what columns have to do with
     each other and was more faithful (docs/surrogates.md). A test is a term on one column or "at least m of" up to
     `terms` of them, found by beam search for information gain. Growth ends at `size` tests, `depth` (0: any), or
     where all leaves are pure.
 
-    The same for every record: the stream of random numbers comes from the owner's rows and their labels. Bounds lie
+    The same for every record: the stream of random numbers comes from the training rows and their labels. Bounds lie
     between values of training rows or of mixtures of them, and proportions count both.
 
     Craven and Shavlik, Extracting tree-structured representations of trained networks, NIPS 1995; attacked by Naretto,
@@ -48,8 +48,10 @@ class Trepan:
     >>> from jali.models.fitted.linear import LinearModel
     >>> schema = Schema(tuple(Column(name, "integer", 0, 1) for name in "abc"), classes=("no", "yes"))
     >>> model = LinearModel(Encoding(schema), np.array([[0.0, 1.0]] * 3), np.array([0.0, -1.5]))
-    >>> owner = Dataset(np.eye(3).repeat(4, axis=0), [0] * 12, schema)
-    >>> made = Trepan(sample=400).explain(model, owner.X, schema, owner, np.random.default_rng(0))
+    >>> train = Dataset(np.eye(3).repeat(4, axis=0), [0] * 12, schema)
+    >>> rng = np.random.default_rng(0)
+    >>> ready = Trepan(sample=400).prepare(model, schema, train, rng)
+    >>> made = ready.explain(train.X, rng)
     >>> made.models[0].rules()[0].sentence(schema)
     'If at least 2 of (a is at most 0; b is at most 0; c is at most 0), then no.'
     """
@@ -59,9 +61,10 @@ class Trepan:
     sample: int = 4000
     terms: int = 4
     fresh: float = 0.5
+    local: ClassVar[bool] = False
     gives: ClassVar[Gives] = "surrogate"
     wants: ClassVar[Wants] = "labels"
-    reads: ClassVar[frozenset[str]] = frozenset({"owner"})
+    reads_training_data: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if min(self.size, self.terms) < 1 or min(self.depth, self.sample) < 0:
@@ -72,32 +75,30 @@ class Trepan:
         if not 0 <= self.fresh <= 1:
             raise JaliError(f"trepan: fresh is the chance that a column is drawn anew, from 0 to 1, not {self.fresh}.")
 
-    def explain(self, model: Model, X: Floats, schema: Schema, owner: Dataset | None, rng: Rng) -> Surrogate:  # noqa: ARG002
-        """One tree for all rows (n, D)."""
-        rows = owned("trepan", owner).X
+    def prepare(self, model: Model, schema: Schema, train: Dataset | None, rng: Rng) -> _Prepared:  # noqa: ARG002
+        """The tree; its stream comes from the specification, the training rows and their labels, not from rng."""
+        rows = required("trepan", train).X
         labels = model.logits(rows).argmax(axis=1)
         content = registry.spec(self, every=True).encode() + np.ascontiguousarray(rows).tobytes() + labels.tobytes()
-        tree = _remembered(hashlib.sha256(content).hexdigest(), self, model, _Node(rows, rows[:0], labels), schema)
-        return Surrogate((tree,), np.zeros(len(X), dtype=np.int64), np.ones(len(X), dtype=bool))
+        own = np.random.default_rng(int(hashlib.sha256(content).hexdigest(), 16))
+        growth = _Growth(self, model, schema, len(rows), own)
+        return _Prepared(growth.grown(_Node(rows, rows[:0], labels)))
 
 
-_last: dict[str, tuple[Model, Tree]] = {}
+@dataclass(frozen=True, eq=False)
+class _Prepared:
+    """The tree of one model."""
 
+    tree: Tree
 
-def _remembered(key: str, part: Trepan, model: Model, root: _Node, schema: Schema) -> Tree:
-    """The tree, grown once for all tiles of one model."""
-    known = _last.get(key)
-    if known is None or known[0] is not model:
-        growth = _Growth(part, model, schema, len(root.own), np.random.default_rng(int(key, 16)))
-        known = model, growth.grown(root)
-        _last.clear()
-        _last[key] = known
-    return known[1]
+    def explain(self, X: Floats, rng: Rng) -> Surrogate:  # noqa: ARG002
+        """One tree for all rows (n, D)."""
+        return Surrogate((self.tree,), np.zeros(len(X), dtype=np.int64), np.ones(len(X), dtype=bool))
 
 
 @dataclass(frozen=True, eq=False)
 class _Node:
-    """The owner's rows (a, D) and drawn rows (b, D) that fulfil a premise, with their labels (a + b,)."""
+    """The training rows (a, D) and drawn rows (b, D) that fulfil a premise, with their labels (a + b,)."""
 
     own: Floats
     drawn: Floats
@@ -107,7 +108,7 @@ class _Node:
 
     @property
     def rows(self) -> Floats:
-        """All rows, the owner's first."""
+        """All rows, the training rows first."""
         return np.concatenate([self.own, self.drawn])
 
     def counts(self, classes: int) -> Floats:

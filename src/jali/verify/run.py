@@ -377,7 +377,9 @@ def _weights(ensemble: Any) -> Floats:
 def _answers(part: Explainer, trainer: Trainer, data: Dataset, query: Floats, count: int, rng: Rng) -> Floats:
     """Moves (count, P) in model space that as many answers to one query ask for."""
     encode, X = Encoding(data.schema).encode, np.repeat(query, count, axis=0)
-    out = _local(part, data).explain(fitted(trainer, data), X, data.schema, data, rng)
+    # prepared anew in every call: what is prepared belongs to one recording, or one replaying, of mechanisms
+    ready = _local(part, data).prepare(fitted(trainer, data), data.schema, data, rng)
+    out = ready.explain(X, rng)
     return np.asarray(encode(out.rows) - encode(X))  # type: ignore[union-attr]
 
 

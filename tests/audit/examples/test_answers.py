@@ -21,6 +21,7 @@ from jali.core.values import Column, Dataset, Schema
 from jali.report.audit import answers
 from jali.store import Store
 from jali.text.sentences import sentences, value
+from tests.explaining import Direct, explained
 from tests.pictures import Bars
 
 EXPLAIN_WITH = ["nice", "k_anonymous(nice(), k=12)", "linear_recourse"]
@@ -52,41 +53,38 @@ class Loans:
 
 
 @dataclass(frozen=True)
-class Mute:
+class Mute(Direct):
     """Answers nobody; to people of an even age it withholds the answer."""
 
     gives: ClassVar[str] = "counterfactual"
-    reads: ClassVar[frozenset[str]] = frozenset()
     wants: ClassVar[str] = "labels"
 
-    def explain(self, model, X, schema, owner, rng):
+    def answer(self, model, X, schema, train, rng):
         return Counterfactual(X, np.zeros(len(X)), withheld=X[:, 0] % 2 == 0)
 
 
 @dataclass(frozen=True)
-class Lottery:
+class Lottery(Direct):
     """Asks people for an income that is drawn, in an order that hangs on who else is asked about."""
 
     most: int = 30_000
     gives: ClassVar[str] = "counterfactual"
-    reads: ClassVar[frozenset[str]] = frozenset()
     wants: ClassVar[str] = "labels"
 
-    def explain(self, model, X, schema, owner, rng):
+    def answer(self, model, X, schema, train, rng):
         there = X.copy()
         there[:, 2] += rng.integers(1, self.most, len(X))
         return Counterfactual(there, np.ones(len(X)))
 
 
 @dataclass(frozen=True)
-class Band:
+class Band(Direct):
     """Tells everybody to be of any age and to have an income from 45,000 to 50,000, whatever comes of it."""
 
     gives: ClassVar[str] = "counterfactual"
-    reads: ClassVar[frozenset[str]] = frozenset()
     wants: ClassVar[str] = "labels"
 
-    def explain(self, model, X, schema, owner, rng):
+    def answer(self, model, X, schema, train, rng):
         low, high = X.copy(), X.copy()
         low[:, [0, 2]], high[:, [0, 2]] = (18, 45_000), (90, 50_000)
         regions = Regions(low, high, Regions.of(X, schema).allowed | True, schema)
@@ -149,7 +147,7 @@ def test_sentences_are_those_of_the_answers_that_were_audited(shown, target):
             tile = record["record"] // 256
             rows = np.arange(256 * tile, min(256 * (tile + 1), len(data)))
             rng = stream(3, EXPLAIN, zlib.crc32(name.encode()), 0, tile)
-            there = explainer.explain(target, data.X[rows], data.schema, owner, rng)
+            there = explained(explainer, target, data.X[rows], data.schema, owner, rng)
             mine = rows == record["record"]
             share = np.array([kept(target, there.pick(mine).shown(data.schema), owner)])
             assert [record["said"][at]] == sentences(data.X[rows[mine]], there.pick(mine), data.schema, share)
@@ -203,7 +201,7 @@ def test_shares_of_more_cases_than_can_be_asked_about_are_estimates():
     ending = re.search(
         r"granted \(in about (\d+) % of the cases this covers, with age and town left open\)", record["said"][0]
     )
-    region = Band().explain(model, data.X[[record["record"]]], data.schema, None, None).regions
+    region = explained(Band(), model, data.X[[record["record"]]], data.schema, None, None).regions
     assert int(ending[1]) / 100 == pytest.approx(kept(model, region, data.rows(inside)), abs=0.05)
 
 

@@ -15,6 +15,7 @@ from jali.audit.worker import TRAIN, stream
 from jali.core import registry
 from jali.core.values import Game
 from jali.store import Store
+from tests.explaining import explained
 from tests.pictures import Bars
 
 MAPS = ["input_x_gradient", "saliency", "gradient_shap"]
@@ -58,7 +59,7 @@ def test_maps_are_the_explanations_of_the_models_that_were_audited(shown):
     for name in MAPS[:2]:
         heats = [h for h in record.maps if h.explainer == name]
         explainer, x = registry.build("explain", name), data.X[[record.record]]
-        values = [explainer.explain(drawn[h.model], x, data.schema, None, None).value.reshape(8, 8) for h in heats]
+        values = [explained(explainer, drawn[h.model], x, data.schema, None, None).value.reshape(8, 8) for h in heats]
         reach = np.abs(values).max()
         for heat, value in zip(heats, values, strict=True):
             assert heat.reach == pytest.approx(reach)

@@ -17,6 +17,7 @@ from jali.defend._dp.asking import Asking
 from jali.defend._dp.public import direction
 from jali.defend.explain.above_threshold import AboveThreshold
 from jali.defend.models.clipped_logistic import ClippedLogistic
+from tests.explaining import explained
 
 SOURCE = LinearGaussian(n=3000, d=8)
 PUBLIC = Sample(SOURCE, n=500, seed=1)
@@ -79,14 +80,14 @@ def test_the_margin_of_the_error_bound_makes_answers_valid():
     change = 0.005 * np.sqrt(2) * (np.linalg.norm(data.X / 8, axis=1).max() + way + 1) / 2
     margin = 8 * change * (np.log(20) + np.log(2 / 0.05)) / 5.0
     part = AboveThreshold(5.0, PUBLIC, reach=6.0, margin=margin)
-    out = part.explain(model, data.X, data.schema, None, np.random.default_rng(0))
+    out = explained(part, model, data.X, data.schema, None, np.random.default_rng(0))
     assert out.found.mean() > 0.3
     assert quality.validity(model, data.X, out, data.schema)[out.found].mean() >= 0.95
 
 
 def test_answers_are_steps_of_the_grid_on_the_public_direction():
     data, model = setting()
-    out = AboveThreshold(1.0, PUBLIC).explain(model, data.X, data.schema, None, np.random.default_rng(0))
+    out = explained(AboveThreshold(1.0, PUBLIC), model, data.X, data.schema, None, np.random.default_rng(0))
     move = (out.rows - data.X)[out.found]
     length = np.abs(move @ direction("x", PUBLIC, data.schema))
     np.testing.assert_allclose(length / 0.15, np.rint(length / 0.15), atol=1e-6)
@@ -97,7 +98,7 @@ def test_validity_grows_with_epsilon():
     data, model = setting()
     shares = []
     for epsilon in (0.2, 2.0, 100.0):
-        out = AboveThreshold(epsilon, PUBLIC).explain(model, data.X, data.schema, None, np.random.default_rng(0))
+        out = explained(AboveThreshold(epsilon, PUBLIC), model, data.X, data.schema, None, np.random.default_rng(0))
         shares.append(quality.validity(model, data.X, out, data.schema)[out.found].mean())
     assert shares[0] < shares[1] < shares[2]
     assert shares[2] > 0.9
@@ -130,4 +131,4 @@ def test_the_precondition_is_checked():
     data = SOURCE.load()
     plain = registry.build("model", "logistic").fit(data, np.ones((3000, 1), bool), [np.random.default_rng(0)])[0]
     with pytest.raises(JaliError, match=r"above_threshold needs a model .* clipped_logistic"):
-        AboveThreshold(1.0, PUBLIC).explain(plain, data.X, data.schema, None, np.random.default_rng(0))
+        explained(AboveThreshold(1.0, PUBLIC), plain, data.X, data.schema, None, np.random.default_rng(0))

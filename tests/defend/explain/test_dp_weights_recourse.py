@@ -19,6 +19,7 @@ from jali.defend.explain.dp_weights_recourse import DPWeightsRecourse
 from jali.defend.models.clipped_logistic import ClippedLogistic
 from jali.defend.models.dp_logistic import DPLogistic
 from jali.models.logistic import Logistic
+from tests.explaining import explained
 
 pytestmark = pytest.mark.filterwarnings("ignore::jali.core.guarantee.VoidClaim")  # most studies here have no key
 SETTINGS = {"bound": 2.0, "C": 0.02, "scaling": "declared"}
@@ -52,7 +53,7 @@ def keys(tmp_path):
 
 
 def explain(part, model, data, rows=slice(0, 80)):
-    return part.explain(model, data.X[rows], data.schema, data, np.random.default_rng(0))
+    return explained(part, model, data.X[rows], data.schema, data, np.random.default_rng(0))
 
 
 @pytest.mark.parametrize("method", ["output", "objective"])
@@ -96,7 +97,7 @@ def test_the_answer_is_the_closed_form_on_the_released_weights():
     data = setting()
     part = DPWeightsRecourse(private(5.0), beta=0.3)
     out = explain(part, deployed(data), data)
-    w = dp_weights_recourse.once(part.weights, data, b"no secret")
+    w = dp_weights_recourse.drawn(part.weights, data, b"no secret")
     known = part.weights.frame(data.schema)
     there, r = known.rows(out.rows[out.found]), part.weights.error(w, 0.3, known)
     np.testing.assert_allclose(there @ w, r * np.linalg.norm(there, axis=1), rtol=1e-4)
@@ -108,8 +109,7 @@ def test_one_release_whoever_asks_first(keys):
     data, part = setting(500), DPWeightsRecourse(private())
     model = deployed(data)
     whole = explain(part, model, data)
-    dp_weights_recourse._kept.clear()
-    tile = part.explain(model, data.X[40:80], data.schema, data, np.random.default_rng(77))
+    tile = explained(part, model, data.X[40:80], data.schema, data, np.random.default_rng(77))
     np.testing.assert_array_equal(tile.rows, whole.rows[40:80])
     other = explain(DPWeightsRecourse(private(), key=keys(1)), model, data)
     assert np.abs(other.rows - whole.rows).max() > 1e-3
@@ -120,10 +120,9 @@ def test_releases_of_keys_follow_the_noise_of_the_mechanism():
 
     data = setting(300)
     exact = DPLogistic(1e12, method="output", **SETTINGS).weights(data, 1, np.random.default_rng(0))[0]
-    w = np.stack([dp_weights_recourse.once(private(), data, key.to_bytes(16)) for key in range(300)])
+    w = np.stack([dp_weights_recourse.drawn(private(), data, key.to_bytes(16)) for key in range(300)])
     law = stats.gamma(6, scale=private().noise(private().frame(data.schema)))
     assert stats.kstest(np.linalg.norm(w - exact, axis=1), law.cdf).pvalue > 1e-3
-    assert len(dp_weights_recourse._kept) <= dp_weights_recourse.KEPT
 
 
 def test_any_model_may_decide():
@@ -174,7 +173,7 @@ def test_bad_input_is_one_sentence(spec, says):
 def test_training_rows_are_needed():
     data = setting(100)
     with pytest.raises(JaliError, match="pass owner"):
-        DPWeightsRecourse(private()).explain(deployed(data), data.X, data.schema, None, np.random.default_rng(0))
+        explained(DPWeightsRecourse(private()), deployed(data), data.X, data.schema, None, np.random.default_rng(0))
 
 
 def test_a_key_is_a_file_and_never_part_of_the_specification(keys, tmp_path):
@@ -195,8 +194,8 @@ def test_without_a_key_whoever_knows_the_rows_computes_the_noise():
     """Why it makes no claim: the exact weights of the fit without noise follow from the rows and the release."""
     data = setting(300)
     exact = DPLogistic(1e12, method="output", **SETTINGS).weights(data, 1, np.random.default_rng(0))[0]
-    released = dp_weights_recourse.once(private(), data, DPWeightsRecourse(private())._secret())
-    again = dp_weights_recourse.once(private(), data, b"no secret")
+    released = dp_weights_recourse.drawn(private(), data, DPWeightsRecourse(private())._secret())
+    again = dp_weights_recourse.drawn(private(), data, b"no secret")
     np.testing.assert_array_equal(released, again)
     assert np.linalg.norm(released - exact) > 0.1
 
@@ -248,8 +247,19 @@ def test_the_example_has_a_fresh_secret_that_is_never_written_down(tmp_path, mon
     assert secret.hex() not in registry.spec(part, every=True).encode().hex()
     assert "fresh, in memory" in registry.spec(part)
     assert list(tmp_path.iterdir()) == []
-    dp_weights_recourse._fresh.cache_clear()
-    assert part._secret() != secret
+
+
+def test_every_process_has_a_fresh_secret_of_its_own():
+    import subprocess
+    import sys
+
+    code = (
+        "from jali.defend.explain.dp_weights_recourse import DPWeightsRecourse\n"
+        "print(DPWeightsRecourse.example(1.0)._secret().hex())"
+    )
+    other = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.strip()
+    assert len(bytes.fromhex(other)) == 32
+    assert other != DPWeightsRecourse.example(1.0)._secret().hex()
 
 
 @pytest.mark.filterwarnings("error")

@@ -24,13 +24,14 @@ from jali.explain.scfe import SCFE
 from jali.models.sklearn import Sklearn
 from jali.text.sentences import sentences
 from tests.anonymity.crowds import LISA, TOY, Rule, bank, mixed, settled, toy
+from tests.explaining import Direct, explained, protected
 
 QUASI = np.array([0, 2, 3, 4])
 FOLDER = Path(os.environ.get("JALI_DATA") or Path(__file__).resolve().parents[4] / "shared" / "data")
 
 
 def answers(part, model, X, owner):
-    return part.explain(model, X, owner.schema, owner, np.random.default_rng(0))
+    return explained(part, model, X, owner.schema, owner, np.random.default_rng(0))
 
 
 def setting(n=400, seed=0):
@@ -41,17 +42,17 @@ def setting(n=400, seed=0):
 
 
 @dataclasses.dataclass(frozen=True)
-class Fixed:
+class Fixed(Direct):
     """Answers with given rows of the owner."""
 
     rows: tuple[int, ...]
     gives = "counterfactual"
-    reads = frozenset({"owner"})
+    reads_training_data = True
     wants = "labels"
 
-    def explain(self, model, X, schema, owner, rng):
+    def answer(self, model, X, schema, train, rng):
         at = np.array(self.rows)
-        return Counterfactual(np.where(at[:, None] >= 0, owner.X[at], X), at >= 0, origin=at)
+        return Counterfactual(np.where(at[:, None] >= 0, train.X[at], X), at >= 0, origin=at)
 
 
 def test_the_published_example_from_end_to_end():
@@ -115,9 +116,9 @@ def test_repair_leaves_no_private_category_of_one_person():
 def test_the_solvers_in_order():
     owner, model, X = setting()
     loss, pure = {}, {}
-    there = NICE(immutable="free").explain(model, X, owner.schema, owner, np.random.default_rng(0))
+    there = explained(NICE(immutable="free"), model, X, owner.schema, owner, np.random.default_rng(0))
     for solver in ("grasp", "optimal", "as_released"):
-        kept = KAnonymous(solver=solver).protect(model, there, owner)
+        kept = protected(KAnonymous(solver=solver), model, there, owner)
         loss[solver], pure[solver] = kept.loss, kept.pure
         np.testing.assert_allclose(ncp(kept.regions, owner), kept.loss, atol=1e-12)
         wanted = np.ones(len(kept.loss), dtype=int)
@@ -135,7 +136,7 @@ def test_one_row_is_widened_in_one_way_whoever_asks():
     owner, model, X = setting()
     part = KAnonymous(inner=Fixed((3,) * 5 + (7,) * 5))
     first = answers(part, model, X[:10], owner)
-    again = part.explain(model, X[20:30], owner.schema, owner, np.random.default_rng(5))
+    again = explained(part, model, X[20:30], owner.schema, owner, np.random.default_rng(5))
     np.testing.assert_array_equal(first.regions.low, again.regions.low)
     np.testing.assert_array_equal(first.regions.allowed, again.regions.allowed)
     assert (together(first.regions, owner) >= 10).all()
@@ -155,9 +156,9 @@ def test_repair_hides_what_one_person_has():
 
 def test_weights_move_the_loss_to_what_counts_less():
     owner, model, X = setting()
-    there = NICE(immutable="free").explain(model, X, owner.schema, owner, np.random.default_rng(0))
+    there = explained(NICE(immutable="free"), model, X, owner.schema, owner, np.random.default_rng(0))
     dear = KAnonymous(solver="optimal", weights=(100.0, 1.0, 1.0, 1.0), floor=0.0).protect(model, there, owner)
-    even = KAnonymous(solver="optimal", floor=0.0).protect(model, there, owner)
+    even = protected(KAnonymous(solver="optimal", floor=0.0), model, there, owner)
     wide = [(kept.regions.high - kept.regions.low)[:, 0].mean() for kept in (dear, even)]
     assert wide[0] < wide[1]
 
@@ -200,7 +201,7 @@ def test_the_order_of_records_and_the_stream_change_nothing():
     owner, model, X = setting()
     part = KAnonymous()
     first = answers(part, model, X, owner)
-    back = part.explain(model, X[::-1], owner.schema, owner, np.random.default_rng(8))
+    back = explained(part, model, X[::-1], owner.schema, owner, np.random.default_rng(8))
     np.testing.assert_array_equal(first.rows, back.rows[::-1])
     np.testing.assert_array_equal(first.found, back.found[::-1])
 
@@ -248,7 +249,7 @@ def test_bad_input_is_one_sentence():
     with pytest.raises(JaliError, match="no column of this table is one"):
         answers(KAnonymous(), model, X, dataclasses.replace(owner, schema=private))
     with pytest.raises(JaliError, match="pass them as owner"):
-        KAnonymous().explain(model, X, owner.schema, None, np.random.default_rng(0))
+        explained(KAnonymous(), model, X, owner.schema, None, np.random.default_rng(0))
     with pytest.raises(JaliError, match="that the model calls '1', and there are none"):
         answers(KAnonymous(), Rule(lambda Z: Z[:, 0] < 0), X, owner)
     strange = X.copy()
@@ -331,8 +332,8 @@ def test_real_tables(name, monkeypatch):
     model = forest.fit(owner, np.ones((cut, 1), bool), [np.random.default_rng(0)])[0]
     X = X[model.logits(X).argmax(axis=1) != data.schema.favourable][:15]
     free = NICE(immutable="free")
-    there = free.explain(model, X, data.schema, owner, np.random.default_rng(0))
-    ours, best = (KAnonymous(free, solver=s).protect(model, there, owner) for s in ("grasp", "optimal"))
+    there = explained(free, model, X, data.schema, owner, np.random.default_rng(0))
+    ours, best = (protected(KAnonymous(free, solver=s), model, there, owner) for s in ("grasp", "optimal"))
     assert ours.able.all()
     assert min(ours.people.min(), best.people.min()) >= 10
     assert (best.loss <= ours.loss + 1e-12).all()
@@ -351,10 +352,10 @@ def test_a_floor_is_kept_where_an_estimate_would_pass():
     spare = next((a, b) for a in range(60) for b in range(60) if not ((X[:, 0] == a) & (X[:, 1] == b)).any())
     model = Rule(lambda Z: (Z[:, 2] >= 0) & ~((Z[:, 0] == spare[0]) & (Z[:, 1] == spare[1])))
     there = Counterfactual(X[:1], np.array([True]), origin=np.array([0]))
-    asked = KAnonymous(k=60, floor=0.999).protect(model, there, owner)
+    asked = protected(KAnonymous(k=60, floor=0.999), model, there, owner)
     assert asked.pure.tolist() == [3599 / 3600]
     assert asked.able.all()
-    assert not KAnonymous(k=60, floor=1.0).protect(model, there, owner).able.any()
+    assert not protected(KAnonymous(k=60, floor=1.0), model, there, owner).able.any()
 
 
 def test_nothing_of_a_withheld_answer_is_left():

@@ -18,6 +18,7 @@ from jali.defend.explain.laplace_recourse import LaplaceRecourse
 from jali.explain.linear_recourse import LinearRecourse
 from jali.models.fitted.linear import LinearModel
 from jali.stats.roc import auc
+from tests.explaining import explained
 
 STEEP = 5.0  # of the rule behind the labels of the attacked models
 
@@ -31,7 +32,7 @@ def plane(d=5, seed=0, favourable=1):
 
 
 def answers(part, model, X, schema, seed=0):
-    return part.explain(model, X, schema, None, np.random.default_rng(seed))
+    return explained(part, model, X, schema, None, np.random.default_rng(seed))
 
 
 def moves(X, out):

@@ -11,6 +11,7 @@ from jali.core.values import Column, Dataset, Schema
 from jali.defend.explain import mondrian
 from jali.defend.explain.mondrian import Mondrian, partition
 from tests.anonymity.crowds import Rule, mixed
+from tests.explaining import explained
 
 
 def test_one_number_is_halved_at_its_median():
@@ -66,7 +67,7 @@ def test_answers_are_the_classes_of_the_rows_shown():
     owner, model = mixed(400, 0, ages=30)
     X = mixed(200, 9, ages=30)[0].X
     part = Mondrian(k=12)
-    out = part.explain(model, X, owner.schema, owner, np.random.default_rng(0))
+    out = explained(part, model, X, owner.schema, owner, np.random.default_rng(0))
     assert out.found.any()
     assert matching(out.regions.pick(out.found), owner).min() >= 12
     assert out.regions.covers(owner.X, np.array([0, 2, 3, 4]))[out.found, out.origin[out.found]].all()
@@ -80,17 +81,17 @@ def test_a_table_is_cut_once_for_all_who_ask(monkeypatch):
     monkeypatch.setattr(mondrian, "partition", lambda *told: cuts.append(told[1:]) or partition(*told))
     for part in (Mondrian(k=12), Mondrian(k=12), Mondrian(k=5), Mondrian(k=12, widths="raw")):
         for tile in np.split(X, 4):
-            part.explain(model, tile, owner.schema, owner, np.random.default_rng(0))
+            explained(part, model, tile, owner.schema, owner, np.random.default_rng(0))
     assert cuts == [(12, False), (5, False), (12, True)]
 
 
 def test_bad_input_is_one_sentence():
     owner, model = mixed(20, 0)
     with pytest.raises(JaliError, match="mondrian shows training rows that the model calls '1', and there are none"):
-        Mondrian().explain(Rule(lambda Z: Z[:, 0] < 0), owner.X, owner.schema, owner, np.random.default_rng(0))
+        explained(Mondrian(), Rule(lambda Z: Z[:, 0] < 0), owner.X, owner.schema, owner, np.random.default_rng(0))
     with pytest.raises(JaliError, match="k must be at least 2"):
         Mondrian(k=1)
     with pytest.raises(JaliError, match="more than the 20 people"):
-        Mondrian(k=21).explain(model, owner.X, owner.schema, owner, np.random.default_rng(0))
+        explained(Mondrian(k=21), model, owner.X, owner.schema, owner, np.random.default_rng(0))
     with pytest.raises(JaliError, match="pass them as owner"):
-        Mondrian().explain(model, owner.X, owner.schema, None, np.random.default_rng(0))
+        explained(Mondrian(), model, owner.X, owner.schema, None, np.random.default_rng(0))

@@ -18,6 +18,7 @@ from jali.defend._dp.public import direction
 from jali.defend.explain.public_direction import PublicDirection
 from jali.defend.models.clipped_logistic import ClippedLogistic
 from jali.models.logistic import Logistic
+from tests.explaining import explained
 
 SOURCE = LinearGaussian(n=3000, d=8)
 PUBLIC = Sample(SOURCE, n=500, seed=1)
@@ -30,7 +31,7 @@ def setting(C=0.01, bound=1.0):
 
 
 def explain(part, model, data, seed=0):
-    return part.explain(model, data.X, data.schema, None, np.random.default_rng(seed))
+    return explained(part, model, data.X, data.schema, None, np.random.default_rng(seed))
 
 
 @pytest.mark.parametrize("noised", ["score", "probability"])

@@ -10,6 +10,7 @@ from jali.core.values import Column, Dataset, Schema
 from jali.defend._dp.stability import StableModel, stable
 from jali.defend.models.clipped_logistic import ClippedLogistic
 from jali.models.logistic import Logistic
+from tests.explaining import explained
 
 LINE = Schema((Column("x", low=-1, high=1), Column("z", low=-1, high=1)))
 
@@ -79,7 +80,7 @@ def test_the_model_is_an_ordinary_linear_one_that_says_how_stable_it_is():
     model = fitted(ClippedLogistic(bound=1.0), np.eye(2), [0, 1])
     assert isinstance(model, StableModel)
     assert stable("x", model) is model
-    assert registry.build("explain", "linear_recourse").explain(model, np.eye(2), LINE, None, None).found.all()
+    assert explained(registry.build("explain", "linear_recourse"), model, np.eye(2), LINE, None, None).found.all()
 
 
 def test_other_models_are_refused_by_name():

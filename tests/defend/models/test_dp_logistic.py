@@ -12,6 +12,7 @@ from jali.data.linear_gaussian import LinearGaussian
 from jali.defend.models.dp_logistic import DPLogistic
 from jali.explain.linear_recourse import LinearRecourse
 from jali.stats.epsilon import epsilon_lower_bound
+from tests.explaining import explained
 
 LINE = Schema((Column("x", low=-1, high=1),), favourable=1)
 METHODS = pytest.mark.parametrize("method", ["objective", "output"])
@@ -171,7 +172,7 @@ def test_a_column_has_bits_of_its_own_and_the_stream_decides(method):
 def test_explainers_work_on_it_as_on_any_linear_model():
     data = table(n=2000)
     model = DPLogistic(5.0, bound=1.0, C=0.1).fit(data, np.ones((2000, 1), bool), [np.random.default_rng(0)])[0]
-    out = LinearRecourse().explain(model, data.X[:50], data.schema, None, np.random.default_rng(0))
+    out = explained(LinearRecourse(), model, data.X[:50], data.schema, None, np.random.default_rng(0))
     assert out.found.all()
     assert (model.logits(out.rows).argmax(axis=1) != model.logits(data.X[:50]).argmax(axis=1)).all()
 

@@ -6,7 +6,7 @@ from scipy.stats import chisquare, ks_2samp
 
 from jali.core.errors import JaliError
 from jali.core.values import Column, Dataset, Schema
-from jali.explain._attribution.marginals import Marginals, owned
+from jali.explain._attribution.marginals import Marginals, required
 
 SCHEMA = Schema(
     (
@@ -60,4 +60,4 @@ def test_one_row_is_all_there_is():
 @pytest.mark.parametrize("owner", [None, Dataset(np.empty((0, 5)), [], SCHEMA)])
 def test_no_rows_are_refused(owner):
     with pytest.raises(JaliError, match=r"trepan learns from the rows .* none were given"):
-        owned("trepan", owner)
+        required("trepan", owner)

@@ -9,17 +9,18 @@ from jali.core import registry
 from jali.core.encoding import Encoding
 from jali.core.values import Column, Schema
 from jali.explain._attribution import slopes
-from jali.explain._attribution.slopes import asked, blocks, placed, public_rows, scores
+from jali.explain._attribution.slopes import Slopes, blocks, placed, public_rows, scores
 from jali.models.fitted import network
 from jali.models.fitted.torch_network import TorchModel
 from tests.explain.networks import SCHEMA, rows, twins
 from tests.explain.networks import captum as reference
+from tests.explaining import explained
 from tests.pictures import bars, members, streams
 
 
 def test_a_torch_module_has_the_slopes_of_the_same_network():
     X = rows()
-    ours, theirs = (asked("saliency", model, X, SCHEMA) for model in twins())
+    ours, theirs = (Slopes.of("saliency", model, SCHEMA).asked(X) for model in twins())
     np.testing.assert_array_equal(ours.of, theirs.of)
     np.testing.assert_allclose(ours.gradient(ours.Z), theirs.gradient(theirs.Z), atol=1e-5)
 
@@ -28,7 +29,7 @@ def test_a_torch_module_has_the_slopes_of_the_same_network():
 def test_averages_on_the_way_are_those_of_single_points(hidden, monkeypatch):
     monkeypatch.setattr(network, "MARGINS", 400)
     start, at, share = np.linspace(-1, 1, 9), np.array([0.1, 0.4, 1.0]), np.array([0.2, 0.5, 0.1])
-    ours, theirs = (asked("integrated_gradients", model, rows(), SCHEMA) for model in twins(hidden))
+    ours, theirs = (Slopes.of("integrated_gradients", model, SCHEMA).asked(rows()) for model in twins(hidden))
     single = sum(w * ours.gradient(start + t * (ours.Z - start)) for t, w in zip(at, share, strict=True))
     np.testing.assert_allclose(ours.average(start, at, share), single, atol=1e-6)
     np.testing.assert_allclose(theirs.average(start, at, share), single, atol=1e-5)
@@ -36,7 +37,7 @@ def test_averages_on_the_way_are_those_of_single_points(hidden, monkeypatch):
 
 def test_the_slopes_of_a_network_do_not_depend_on_blocks(monkeypatch):
     net, _ = twins()
-    question = asked("saliency", net, rows(), SCHEMA)
+    question = Slopes.of("saliency", net, SCHEMA).asked(rows())
     whole = question.gradient(question.Z)
     monkeypatch.setattr(network, "MARGINS", 100)
     np.testing.assert_allclose(question.gradient(question.Z), whole, atol=1e-6)
@@ -59,7 +60,7 @@ def test_pictures_through_a_convolution_equal_captum():
         ("saliency", captum.attr.Saliency, {}),
         ("integrated_gradients(steps=20)", captum.attr.IntegratedGradients, {"n_steps": 20, "internal_batch_size": 7}),
     ):
-        found = registry.build("explain", name).explain(model, X, schema, None, np.random.default_rng(0)).value
+        found = explained(registry.build("explain", name), model, X, schema, None, np.random.default_rng(0)).value
         np.testing.assert_allclose(found, reference(method, model, X, **how), atol=1e-5)
 
 
@@ -117,7 +118,7 @@ def test_attributions_of_pictures_are_those_of_captum_and_complete(trainer):
         "integrated_gradients(steps=20)": (captum.attr.IntegratedGradients, {"n_steps": 20}),
     }
     for name, (method, how) in methods.items():
-        found = registry.build("explain", name).explain(model, X, data.schema, None, np.random.default_rng(0)).value
+        found = explained(registry.build("explain", name), model, X, data.schema, None, np.random.default_rng(0)).value
         np.testing.assert_allclose(found, reference(method, model, X, **how), atol=1e-5)
     centre, top = np.full((1, X.shape[1]), 127.5), model.logits(X).argmax(axis=1)
     rise = model.logits(X)[np.arange(5), top] - model.logits(centre)[0, top]

@@ -11,6 +11,7 @@ from jali.data.tables.images import pixels
 from jali.explain.native.capability import differentiable, linear, trees
 from jali.models.fitted.linear import LinearModel
 from jali.models.fitted.network import Network
+from tests.explaining import explained
 
 SCHEMA = Schema((Column("a"), Column("b")))
 
@@ -53,7 +54,7 @@ def test_a_network_is_offered_gradients_where_it_is_not_linear():
 def test_attributions_by_gradients_say_what_fits_instead(name):
     explainer = registry.build("explain", name)
     with pytest.raises(JaliError, match=f"{name} needs gradients, and OnlyLabels has none: .*kernel_shap, lime"):
-        explainer.explain(Labels(), np.ones((2, 2)), SCHEMA, None, np.random.default_rng(0))
+        explained(explainer, Labels(), np.ones((2, 2)), SCHEMA, None, np.random.default_rng(0))
 
 
 @pytest.mark.parametrize("name", [n for n in registry.names("explain") if gives(n) == "attribution"])
@@ -62,7 +63,7 @@ def test_pictures_of_another_shape_are_refused_in_one_sentence(name):
     model = LinearModel(Encoding(schema), np.ones((64, 2)), np.zeros(2))
     for shape in ((3, 49), (3, 65), (3, 8, 8)):
         with pytest.raises(JaliError, match=rf"{name} explains rows of 64 columns, pictures of \(1, 8, 8\), not \(3, "):
-            registry.build("explain", name).explain(model, np.ones(shape), schema, None, np.random.default_rng(0))
+            explained(registry.build("explain", name), model, np.ones(shape), schema, None, np.random.default_rng(0))
 
 
 def test_a_forest_is_offered_what_reads_trees():

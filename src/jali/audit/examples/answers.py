@@ -15,7 +15,7 @@ import numpy as np
 
 from jali.anonymity.measures import pureness
 from jali.audit.experiment import Experiment, Machine, Outcome, blocks
-from jali.audit.worker import EXPLAIN, JUDGE, Channel, look, models_of, stream, tiles
+from jali.audit.worker import EXPLAIN, JUDGE, Channel, look, models_of, preparations, stream, tiles
 from jali.core.explanation import Counterfactual, Explainer
 from jali.core.protocols import Model
 from jali.core.values import Bools, Dataset, Floats, Game, Ints
@@ -100,18 +100,19 @@ class _Asked:
 
     def said(self, explainer: Explainer, records: Ints) -> dict[int, str]:
         """What the explainer tells each of the records, from the streams that the audit explained and judged with."""
-        owner, out = self.data.rows(self.game.member[:, self.column]), dict[int, str]()
+        member, out = self.game.member[:, self.column], dict[int, str]()
+        prepared = preparations(self.model, self.data, member, self.seed, self.column)
         where = zlib.crc32(Channel(explainer, ()).name.encode()), self.column
         for tile, rows in tiles(self.game.cells()[:, self.column]):
             if (mine := np.isin(rows, records)).any():
-                seen = look(self.model, self.data, owner, explainer, rows, stream(self.seed, EXPLAIN, *where, tile))
+                seen = look(prepared, self.data, explainer, rows, stream(self.seed, EXPLAIN, *where, tile))
                 there, X = seen.answer.pick(mine), self.data.X[rows[mine]]
-                share, sampled = self.kept(X, there, owner, stream(self.seed, JUDGE, *where, tile))
+                share, sampled = self.kept(X, there, prepared.train, stream(self.seed, JUDGE, *where, tile))
                 lines = sentences(X, there, self.data.schema, share, sampled)
                 out |= dict(zip(rows[mine].tolist(), _marked(lines, there), strict=True))
         return out
 
-    def kept(self, X: Floats, there: Counterfactual, owner: Dataset, rng: np.random.Generator) -> tuple[Floats, Bools]:
+    def kept(self, X: Floats, there: Counterfactual, train: Dataset, rng: np.random.Generator) -> tuple[Floats, Bools]:
         """How often (n,) answers to X keep their promise, NaN where there is none, and where that is an estimate (n,).
 
         Of the values covered, the share with the favourable class; without one, that with another class than now.
@@ -119,7 +120,7 @@ class _Asked:
         given, hoped, found = there.pick(there.found), self.data.schema.favourable, there.found
         share, sampled = np.full(len(X), np.nan), np.zeros(len(X), dtype=bool)
         of = _decided(self.model, X[found]) if hoped is None else np.full(int(found.sum()), hoped)
-        pure = pureness(self.model, given.shown(self.data.schema), owner, of, rng)
+        pure = pureness(self.model, given.shown(self.data.schema), train, of, rng)
         share[found] = 1 - pure.value if hoped is None else pure.value
         sampled[found] = pure.low < pure.high
         return share, sampled

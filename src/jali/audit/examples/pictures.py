@@ -15,7 +15,8 @@ import numpy as np
 from scipy.special import softmax
 
 from jali.audit.experiment import Experiment, Machine, Outcome, blocks
-from jali.audit.worker import EXPLAIN, Channel, look, models_of, stream, tile_numbers
+from jali.audit.preparations import Preparations
+from jali.audit.worker import EXPLAIN, Channel, look, models_of, preparations, stream, tile_numbers
 from jali.core.explanation import Explainer
 from jali.core.protocols import Model
 from jali.core.values import Dataset, Floats, Game, Ints
@@ -88,10 +89,11 @@ class _Asked:
         explainers = [e for e in self.experiment.explain if e.gives == "attribution"]
         seen: list[list[list[_Seen]]] = [[[] for _ in explainers] for _ in records]
         for column, places in chosen(self.game, records) if explainers else ():
-            model = self.model(column)
+            member = self.game.member[:, column]
+            prepared = preparations(self.model(column), self.data, member, self.experiment.seed, column)
             for at in places:
                 for some, explainer in zip(seen[at], explainers, strict=True):
-                    some.append(self.seen(model, explainer, int(records[at]), column))
+                    some.append(self.seen(prepared, explainer, int(records[at]), column))
         names = [Channel(explainer, ()).name for explainer in explainers]
         return [[h for name, some in zip(names, of, strict=True) for h in self.heats(name, some)] for of in seen]
 
@@ -100,12 +102,12 @@ class _Asked:
         columns = blocks(self.experiment, self.data, self.game, self.machine, ())
         return models_of(next(islice(columns, column, None)))(0)
 
-    def seen(self, model: Model, explainer: Explainer, record: int, column: int) -> _Seen:
+    def seen(self, prepared: Preparations, explainer: Explainer, record: int, column: int) -> _Seen:
         """What the explainer says about the record, from the stream that the audit explained it with."""
         member, label = self.game.member[:, column], zlib.crc32(Channel(explainer, ()).name.encode())
         tile = int(tile_numbers(len(self.data))[record])
         rng = stream(self.experiment.seed, EXPLAIN, label, column, tile)
-        view = look(model, self.data, self.data.rows(member), explainer, np.array([record]), rng)
+        view = look(prepared, self.data, explainer, np.array([record]), rng)
         value = view.attribution.value.reshape(self.data.schema.image).sum(axis=0, keepdims=True)
         return _Seen(column, bool(member[record]), reduced(value), view.logits[0])
 

@@ -28,10 +28,15 @@ class Asking(NamedTuple):
         return np.where(self.wanted == 1, 1.0, -1.0)
 
 
-def asking(name: str, model: Model, X: Floats, schema: Schema) -> Asking:
-    """Those denied the favourable class ask for it; without one, everybody asks for the other class."""
+def two_classes(name: str, schema: Schema) -> None:
+    """Refuse a table with another number of classes than two."""
     if len(schema.classes) != 2:
         raise JaliError(f"{name} is for two classes, and this table has {len(schema.classes)}: merge classes.")
+
+
+def asking(name: str, model: Model, X: Floats, schema: Schema) -> Asking:
+    """Those denied the favourable class ask for it; without one, everybody asks for the other class."""
+    two_classes(name, schema)
     scores = model.logits(X)
     predicted = mark(DECISION, scores.argmax(axis=1).astype(np.float64)).astype(np.int64)
     wanted = 1 - predicted if schema.favourable is None else np.full(len(X), schema.favourable)

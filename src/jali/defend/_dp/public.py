@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from functools import lru_cache
-from typing import cast
-
 import numpy as np
 
 from jali.core.encoding import Encoding
@@ -56,11 +52,6 @@ def direction(name: str, public: Source, schema: Schema) -> Floats:
     >>> direction("x", public, public.load().schema).round(1) + 0.0
     array([-1.,  0.,  0.,  0.,  0.,  0.,  0.,  0.,  0.,  0.])
     """
-    return _learnt(name, cast(Hashable, public), schema)
-
-
-@lru_cache(maxsize=8)
-def _learnt(name: str, public: Source, schema: Schema) -> Floats:
     data, encoding = public.load(), Encoding(schema)
     if _meaning(data.schema) != _meaning(schema):
         raise JaliError(

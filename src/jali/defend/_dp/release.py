@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from jali.core.errors import JaliError
-from jali.core.explanation import Counterfactual, Explainer, Regions, categories
+from jali.core.explanation import Counterfactual, Explainer, Prepared, Regions, categories
 from jali.core.protocols import Model
 from jali.core.values import Bools, Dataset, Floats, Ints, Rng, Schema
 
@@ -35,37 +36,44 @@ class Protected(NamedTuple):
     bound: Floats
 
 
-def native(
-    name: str, inner: Explainer, model: Model, X: Floats, schema: Schema, owner: Dataset | None, rng: Rng
-) -> tuple[Counterfactual, Dataset]:
-    """What a wrapped explainer answers, and the training rows it answers with."""
-    if owner is None or len(owner) == 0:
-        raise JaliError(f"{name} counts the rows a model was trained on, and none were given: pass them as owner.")
-    for j in categories(schema):
-        if len(X) and not (X[:, j].min() >= 0 and X[:, j].max() < len(schema.columns[j].categories)):
-            raise JaliError(f"Column {schema.columns[j].name!r} holds a category the schema does not name.")
-    there = inner.explain(model, X, schema, owner if "owner" in inner.reads else None, rng)
-    if not isinstance(there, Counterfactual) or there.origin is None:
-        raise JaliError(
-            f"{name} generalises counterfactuals that are training rows, and {type(inner).__name__} does not say which "
-            "rows it shows: wrap nice or face."
-        )
-    return there, owner
+@dataclass(frozen=True, eq=False)
+class Inner:
+    """A wrapped explainer, prepared once, with the training set whose rows it shows; name: what wraps it."""
+
+    name: str
+    part: Explainer
+    ready: Prepared
+    train: Dataset
+    schema: Schema
+
+    @classmethod
+    def of(cls, name: str, part: Explainer, model: Model, schema: Schema, train: Dataset | None, rng: Rng) -> Inner:
+        """The wrapped explainer for one model, or one sentence where there are no training rows."""
+        if train is None or len(train) == 0:
+            raise JaliError(f"{name} counts the rows a model was trained on, and none were given: pass them as train.")
+        ready = part.prepare(model, schema, train if part.reads_training_data else None, rng)
+        return cls(name, part, ready, train, schema)
+
+    def explain(self, X: Floats, rng: Rng) -> Counterfactual:
+        """What the wrapped explainer answers, with the training rows that its answers are."""
+        for j in categories(self.schema):
+            column = self.schema.columns[j]
+            if len(X) and not (X[:, j].min() >= 0 and X[:, j].max() < len(column.categories)):
+                raise JaliError(f"Column {column.name!r} holds a category the schema does not name.")
+        there = self.ready.explain(X, rng)
+        if not isinstance(there, Counterfactual) or there.origin is None:
+            raise JaliError(
+                f"{self.name} generalises counterfactuals that are training rows, and {type(self.part).__name__} does "
+                "not say which rows it shows: wrap nice or face."
+            )
+        return there
 
 
-def agrees(inner: Explainer) -> bool:
-    """Whether the rows that an explainer shows agree with the record in what cannot change.
-
-    Whoever knows the record then knows these values of the person shown, so they must not be widened.
-    """
-    return getattr(inner, "immutable", "free") == "agree"
-
-
-def shown(name: str, there: Counterfactual, owner: Dataset) -> Shown:
+def shown(name: str, there: Counterfactual, train: Dataset) -> Shown:
     """The training rows behind the answers; an answer that is none is refused."""
     origin = there.origin if there.origin is not None else np.full(len(there.found), -1)
     mine = origin[there.found]
-    if (mine < 0).any() or not np.array_equal(owner.X[mine], there.rows[there.found]):
+    if (mine < 0).any() or not np.array_equal(train.X[mine], there.rows[there.found]):
         raise JaliError(
             f"{name} generalises counterfactuals that are training rows, and some of these are none: wrap nice without "
             "an optimisation."

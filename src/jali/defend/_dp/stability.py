@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from jali.core.errors import JaliError
-from jali.core.protocols import Model
+from jali.core.protocols import Model, model_name
 from jali.core.values import Floats
 from jali.defend._dp.frame import Frame
 from jali.models.fitted.linear import LinearEnsemble, LinearModel
@@ -68,9 +68,8 @@ def stable(name: str, model: Model) -> StableModel:
     """The model, if its stability is known."""
     if isinstance(model, StableModel):
         return model
-    what = str(getattr(model, "name", type(model).__name__))
     raise JaliError(
         f"{name} needs a model of which one training record is known to move scores only so far, that is the exact "
-        f"optimum of a fit with all weights penalised and rows of bounded length, and {what} is not known to be: train "
-        "it with clipped_logistic."
+        "optimum of a fit with all weights penalised and rows of bounded length, and "
+        f"{model_name(model)} is not known to be: train it with clipped_logistic."
     )

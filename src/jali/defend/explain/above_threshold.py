@@ -13,7 +13,7 @@ from jali.core.explanation import Counterfactual, Gives, Wants
 from jali.core.guarantee import Guarantee, announce
 from jali.core.protocols import Model, Source
 from jali.core.values import Bools, Dataset, Floats, Rng, Schema
-from jali.defend._dp.asking import Asking, asking, moved
+from jali.defend._dp.asking import Asking, asking, moved, two_classes
 from jali.defend._dp.checks import positive
 from jali.defend._dp.noise import laplace
 from jali.defend._dp.public import DEPLOYED, direction, example, per_answer
@@ -41,7 +41,8 @@ class AboveThreshold:
     >>> data = LinearGaussian(n=2000, d=10).load()
     >>> model = ClippedLogistic(bound=1.0, C=0.02).fit(data, np.ones((2000, 1), bool), [np.random.default_rng(0)])[0]
     >>> part = AboveThreshold(epsilon=1.0, public=LinearGaussian(n=2000, d=10, seed=9), reach=6.0)
-    >>> out = part.explain(model, data.X[:100], data.schema, None, np.random.default_rng(0))
+    >>> rng = np.random.default_rng(0)
+    >>> out = part.prepare(model, data.schema, None, rng).explain(data.X[:100], rng)
     >>> bool(out.found.mean() > 0.8), part.guarantee().per
     (True, 'release')
     """
@@ -52,7 +53,7 @@ class AboveThreshold:
     reach: float = 3.0
     margin: float = 0.0
     gives: ClassVar[Gives] = "counterfactual"
-    reads: ClassVar[frozenset[str]] = frozenset()
+    reads_training_data: ClassVar[bool] = False
     wants: ClassVar[Wants] = "linear"
     checked: ClassVar[bool] = False
 
@@ -65,16 +66,12 @@ class AboveThreshold:
                 f"{self.steps} and {self.margin}."
             )
 
-    def explain(self, model: Model, X: Floats, schema: Schema, owner: Dataset | None, rng: Rng) -> Counterfactual:  # noqa: ARG002
-        """The first rows (n, D) that pass."""
+    def prepare(self, model: Model, schema: Schema, train: Dataset | None, rng: Rng) -> _Prepared:  # noqa: ARG002
+        """The public direction, learnt from public data alone; noise is drawn with the answers."""
         announce("above_threshold", self.guarantee(), schema)
-        known, encoding = stable("above_threshold", model), Encoding(schema)
-        ask = asking("above_threshold", model, X, schema)
-        way = np.outer(ask.sign, direction("above_threshold", self.public, schema))
-        step = released("first step", lambda: self.first(known, X, ask, way, rng))
-        found = ask.asked & (step > 0)
-        rows = moved(X, way * (step * self.reach / self.steps)[:, None], encoding)
-        return Counterfactual(np.where(found[:, None], rows, X), found)
+        known = stable("above_threshold", model)
+        two_classes("above_threshold", schema)
+        return _Prepared(self, known, Encoding(schema), direction("above_threshold", self.public, schema))
 
     def first(self, model: StableModel, X: Floats, ask: Asking, way: Floats, rng: Rng) -> Floats:
         """The first step (n,) along way (n, P) that passes, from 1, or 0 for none: all an answer takes of the model."""
@@ -99,3 +96,23 @@ class AboveThreshold:
     def guarantee(self, schema: Schema | None = None) -> Guarantee:
         """Epsilon per explanation, for the explanations alone; void where the schema's constants come from the rows."""
         return per_answer("sparse vector technique along a public direction", self.epsilon).on(schema)
+
+
+@dataclass(frozen=True, eq=False)
+class _Prepared:
+    """The explainer for one model, and the unit vector (P,) along which it moves records."""
+
+    part: AboveThreshold
+    model: StableModel
+    encoding: Encoding
+    direction: Floats
+
+    def explain(self, X: Floats, rng: Rng) -> Counterfactual:
+        """The first rows (n, D) that pass."""
+        part = self.part
+        ask = asking("above_threshold", self.model, X, self.encoding.schema)
+        way = np.outer(ask.sign, self.direction)
+        step = released("first step", lambda: part.first(self.model, X, ask, way, rng))
+        found = ask.asked & (step > 0)
+        rows = moved(X, way * (step * part.reach / part.steps)[:, None], self.encoding)
+        return Counterfactual(np.where(found[:, None], rows, X), found)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import hmac
 import os
@@ -19,7 +18,7 @@ from jali.core.explanation import Counterfactual, Gives, Wants
 from jali.core.guarantee import Guarantee, announce
 from jali.core.protocols import Model, Trainer
 from jali.core.values import Bools, Dataset, Floats, Rng, Schema
-from jali.defend._dp.asking import Asking, Free, asking, free
+from jali.defend._dp.asking import Asking, Free, asking, free, two_classes
 from jali.defend._dp.checks import chance
 from jali.defend._dp.frame import Frame
 from jali.defend.models.clipped_logistic import ClippedLogistic
@@ -32,10 +31,10 @@ VARIED = 8  # different bytes that a key holds at least; 16 random ones hold few
 FRESH = "fresh, in memory"  # instead of a file: 32 random bytes of this process, which are never written down
 MAKE = 'make a key, (umask 077; head -c 32 /dev/urandom > recourse.key), and name it, key="recourse.key"'
 NO_KEY = f"no key was given, so anybody who knows the rows can compute the noise and subtract it; {MAKE}"
-KEPT = 4  # released weights kept: tiles of one model come one after the other, so few are enough
 NEAR, DOUBLINGS, HALVINGS = 1e-3, 40, 40  # first step of the search along the weights, in model space
 
-_kept: dict[str, Floats] = {}
+# Drawn once, when a process imports this: a constant, so that all preparations of one training set give one release.
+_PROCESS_KEY = secrets.token_bytes(32)
 
 
 @dataclass(frozen=True)
@@ -64,7 +63,8 @@ class DPWeightsRecourse:
     >>> schema = Schema((Column("x", low=-1, high=1),), favourable=1)
     >>> decides = LinearModel(Encoding(schema), np.array([[-1.0, 1.0]]), np.zeros(2))
     >>> part = DPWeightsRecourse(DPLogistic(epsilon=1.0, bound=1.0, C=0.1, method="output"), key=FRESH)
-    >>> out = part.explain(decides, np.array([[-0.5]]), schema, Dataset(X, X[:, 0] > 0, schema), None)
+    >>> ready = part.prepare(decides, schema, Dataset(X, X[:, 0] > 0, schema), np.random.default_rng(0))
+    >>> out = ready.explain(np.array([[-0.5]]), np.random.default_rng(0))
     >>> bool(0 < out.rows[0, 0] < 0.8)
     True
     """
@@ -73,7 +73,7 @@ class DPWeightsRecourse:
     beta: float = 0.05
     key: str = ""
     gives: ClassVar[Gives] = "counterfactual"
-    reads: ClassVar[frozenset[str]] = frozenset({"owner"})
+    reads_training_data: ClassVar[bool] = True
     wants: ClassVar[Wants] = "labels"
     checked: ClassVar[bool] = False
 
@@ -81,18 +81,17 @@ class DPWeightsRecourse:
         chance("dp_weights_recourse", self.beta, 1.0)
         self._private()
 
-    def explain(self, model: Model, X: Floats, schema: Schema, owner: Dataset | None, rng: Rng) -> Counterfactual:  # noqa: ARG002
-        """The rows (n, D) for those whom the model denies, where the weights lead to one."""
-        if owner is None:
-            raise JaliError("dp_weights_recourse learns private weights from the training rows: pass owner.")
+    def prepare(self, model: Model, schema: Schema, train: Dataset | None, rng: Rng) -> _Prepared:  # noqa: ARG002
+        """The private weights; their noise comes from the key and the training set, not from rng."""
+        if train is None:
+            raise JaliError("dp_weights_recourse learns private weights from the training rows: pass train.")
         secret = self._secret()
         announce("dp_weights_recourse", self.claim(), schema)
-        ask, trainer = asking("dp_weights_recourse", model, X, schema), self._private()
-        known, rows_of = trainer.frame(schema), replace(owner, schema=schema)
-        w = released("private weights", lambda: once(trainer, rows_of, secret), scale=trainer.noise(known))
-        rows, reached = nearest(X, ask, known, w, trainer.error(w, self.beta, known))
-        found = ask.asked & reached
-        return Counterfactual(np.where(found[:, None], rows, X), found)
+        two_classes("dp_weights_recourse", schema)
+        trainer = self._private()
+        known, rows = trainer.frame(schema), replace(train, schema=schema)
+        w = released("private weights", lambda: drawn(trainer, rows, secret), scale=trainer.noise(known))
+        return _Prepared(model, known, w, trainer.error(w, self.beta, known))
 
     def guarantee(self, schema: Schema | None = None) -> Guarantee:
         """The guarantee of the weights, for the explanations alone; without a usable key there is none.
@@ -142,7 +141,7 @@ class DPWeightsRecourse:
         """The bytes of the key; of no key, bytes that everybody knows."""
         if not self.key:
             return b"no secret"
-        return _fresh() if self.key == FRESH else _read(Path(self.key))
+        return _PROCESS_KEY if self.key == FRESH else _read(Path(self.key))
 
     def _private(self) -> DPLogistic:
         if not isinstance(self.weights, DPLogistic):
@@ -153,10 +152,21 @@ class DPWeightsRecourse:
         return self.weights
 
 
-@functools.cache
-def _fresh() -> bytes:
-    """The key of this process."""
-    return secrets.token_bytes(32)
+@dataclass(frozen=True, eq=False)
+class _Prepared:
+    """The model that decides, the private weights w (P + 1,) on rows of a frame, and the margin that they need."""
+
+    model: Model
+    known: Frame
+    w: Floats
+    error: float
+
+    def explain(self, X: Floats, rng: Rng) -> Counterfactual:  # noqa: ARG002
+        """The rows (n, D) for those whom the model denies, where the weights lead to one."""
+        ask = asking("dp_weights_recourse", self.model, X, self.known.encoding.schema)
+        rows, reached = nearest(X, ask, self.known, self.w, self.error)
+        found = ask.asked & reached
+        return Counterfactual(np.where(found[:, None], rows, X), found)
 
 
 def _read(path: Path) -> bytes:
@@ -182,17 +192,11 @@ def _read(path: Path) -> bytes:
     return secret
 
 
-def once(trainer: DPLogistic, owner: Dataset, secret: bytes) -> Floats:
-    """The one draw of weights (P + 1,) for these training rows and this secret."""
-    content = f"{trainer}|{owner.X.shape}{owner.schema}".encode() + owner.X.tobytes() + owner.y.tobytes()
+def drawn(trainer: DPLogistic, train: Dataset, secret: bytes) -> Floats:
+    """The one draw of weights (P + 1,) for these training rows and this secret: the same whenever it is made."""
+    content = f"{trainer}|{train.X.shape}{train.schema}".encode() + train.X.tobytes() + train.y.tobytes()
     name = hmac.new(secret, content, hashlib.sha256).hexdigest()
-    w = _kept.pop(name, None)
-    if w is None:
-        w = trainer.weights(owner, 1, np.random.default_rng(int(name, 16)))[0]
-    _kept[name] = w
-    while len(_kept) > KEPT:
-        _kept.pop(next(iter(_kept)), None)
-    return w
+    return trainer.weights(train, 1, np.random.default_rng(int(name, 16)))[0]
 
 
 def nearest(X: Floats, ask: Asking, known: Frame, w: Floats, error: float) -> tuple[Floats, Bools]:

@@ -9,16 +9,16 @@ import numpy as np
 
 from jali.anonymity.grasp import Cores, Effort, as_released, grasp
 from jali.anonymity.measures import class_interval, matching, repeated
-from jali.anonymity.mutual import mutual
+from jali.anonymity.mutual import Blocks, mutual
 from jali.anonymity.optimal import optimal
 from jali.anonymity.people import Crowd
 from jali.anonymity.purity import Found, Poll
 from jali.core.errors import JaliError
 from jali.core.explanation import Counterfactual, Explainer, Gives, Regions, Wants, legal
-from jali.core.protocols import Model
-from jali.core.values import Bools, Dataset, Floats, Ints, Rng, Schema
-from jali.defend._dp.release import Protected, agrees, generalised, native, shown
-from jali.explain.native.rows import hopeful, remembered
+from jali.core.protocols import Model, keeps_immutable, releases_rows
+from jali.core.values import Bools, Dataset, Floats, Rng, Schema
+from jali.defend._dp.release import Inner, Protected, generalised, shown
+from jali.explain.native.rows import hopeful, judged
 from jali.explain.nice import NICE
 
 POINTS = 1000  # combinations of a box that are asked about in full; of larger ones as many are drawn
@@ -56,8 +56,10 @@ class KAnonymous:
     >>> from jali.models.fitted.linear import LinearModel
     >>> schema = Schema((Column("age", low=0, high=99, role="quasi"), Column("income")), favourable=1)
     >>> model = LinearModel(Encoding(schema), np.array([[0.0, 0.0], [0.0, 1.0]]), np.array([0.0, -4.5]))
-    >>> owner = Dataset(np.array([[20.0, 5], [22, 1], [25, 2], [40, 9]]), [1, 0, 0, 1], schema)
-    >>> out = KAnonymous(k=3).explain(model, np.array([[21.0, 4.0]]), schema, owner, np.random.default_rng(0))
+    >>> train = Dataset(np.array([[20.0, 5], [22, 1], [25, 2], [40, 9]]), [1, 0, 0, 1], schema)
+    >>> rng = np.random.default_rng(0)
+    >>> ready = KAnonymous(k=3).prepare(model, schema, train, rng)
+    >>> out = ready.explain(np.array([[21.0, 4.0]]), rng)
     >>> out.regions.low, out.regions.high
     (array([[20.,  5.]]), array([[25.,  5.]]))
     """
@@ -72,7 +74,7 @@ class KAnonymous:
     repair: Literal["none", "interval"] = "none"
     order: tuple[str, ...] = ()
     gives: ClassVar[Gives] = "counterfactual"
-    reads: ClassVar[frozenset[str]] = frozenset({"owner"})
+    reads_training_data: ClassVar[bool] = True
     wants: ClassVar[Wants] = "labels"
     checked: ClassVar[bool] = False  # a region may hold rows without the outcome: that is what pureness tells
 
@@ -89,62 +91,91 @@ class KAnonymous:
                 f'k_anonymous: order is read by solver="as_released" alone, not by {self.solver!r}: drop it.'
             )
 
-    def explain(self, model: Model, X: Floats, schema: Schema, owner: Dataset | None, rng: Rng) -> Counterfactual:
-        """The regions, and the row (n, D) of each that is nearest to its record."""
-        legal(X, schema)
-        there, owner = native("k_anonymous", self.inner, model, X, schema, owner, rng)
-        kept = self.protect(model, there, owner)
-        gap = kept.loss - kept.bound if self.solver == "optimal" else None
-        return generalised(X, there, kept.who, kept.regions, kept.able, gap)
-
-    def protect(self, model: Model, there: Counterfactual, owner: Dataset) -> Protected:
-        """What becomes of the training rows that counterfactuals show."""
-        crowd, who = Crowd.of(owner, self.weights, agrees(self.inner)), shown("k_anonymous", there, owner)
+    def prepare(self, model: Model, schema: Schema, train: Dataset | None, rng: Rng) -> _Prepared:
+        """The wrapped explainer, the people behind the model, and what the model says of them."""
+        inner = Inner.of("k_anonymous", self.inner, model, schema, train, rng)
+        crowd = Crowd.of(inner.train, self.weights, keeps_immutable(self.inner))
         if crowd.count.sum() < self.k:
             raise JaliError(f"k_anonymous: k = {self.k} is more than the {crowd.count.sum()} people trained on.")
+        labels = judged(model, inner.train.X)[1]
+        return _Prepared(self, model, inner, crowd, Blocks(crowd, labels, self.k))
+
+    def releases_rows(self) -> bool:
+        """As the explainer that it wraps: what is no quasi-identifier stays that of one person."""
+        return releases_rows(self.inner)
+
+    def keeps_immutable(self) -> bool:
+        """As the explainer that it wraps: what cannot change is not widened then."""
+        return keeps_immutable(self.inner)
+
+
+@dataclass(frozen=True, eq=False)
+class _Prepared:
+    """The defence for one model; people: those behind it, with the labels that the model gives them."""
+
+    part: KAnonymous
+    model: Model
+    inner: Inner
+    crowd: Crowd
+    people: Blocks
+
+    def explain(self, X: Floats, rng: Rng) -> Counterfactual:
+        """The regions, and the row (n, D) of each that is nearest to its record."""
+        legal(X, self.inner.schema)
+        there = self.inner.explain(X, rng)
+        kept = self.protect(there)
+        gap = kept.loss - kept.bound if self.part.solver == "optimal" else None
+        return generalised(X, there, kept.who, kept.regions, kept.able, gap)
+
+    def protect(self, there: Counterfactual) -> Protected:
+        """What becomes of the training rows that counterfactuals show."""
+        train, labels = self.inner.train, self.people.labels
+        who = shown("k_anonymous", there, train)
         if len(there.found):
-            hopeful("k_anonymous", model, owner)
-        said, rows = remembered(model, owner.X)[1], owner.X[who.rows]
-        cores = Cores(rows, crowd.coded(rows), said[who.rows])
-        found = self._solved(crowd, model, cores, said, owner.y)
-        regions = crowd.regions(found.boxes, rows)
-        people = matching(regions, owner)
-        able = found.there & (people >= self.k) & self._pure(crowd, model, cores, found)
-        bound = np.zeros(len(people)) if repeated(owner) else found.bound  # a person counts at one row only
-        if self.repair == "interval":
-            regions = class_interval(regions, owner)
+            hopeful("k_anonymous", labels, train.schema)
+        rows = train.X[who.rows]
+        cores = Cores(rows, self.crowd.coded(rows), labels[who.rows])
+        found = self._solved(cores)
+        regions = self.crowd.regions(found.boxes, rows)
+        people = matching(regions, train)
+        able = found.there & (people >= self.part.k) & self._pure(cores, found)
+        bound = np.zeros(len(people)) if repeated(train) else found.bound  # a person counts at one row only
+        if self.part.repair == "interval":
+            regions = class_interval(regions, train)
         return Protected(who, regions, able, people, found.loss, found.pure, bound)
 
-    def again(self, model: Model, rows: Floats, owner: Dataset) -> Regions:
+    def regions_for(self, rows: Floats) -> Regions:
         """What would be shown of people with rows (n, D), whose quasi-identifiers are among those trained on.
 
         Whoever holds the model, its labels of the training rows and everybody's quasi-identifiers can make this.
         """
-        crowd, said = Crowd.of(owner, self.weights, agrees(self.inner)), remembered(model, owner.X)[1]
-        hoped = model.logits(rows).argmax(axis=1)
-        found = self._solved(crowd, model, Cores(rows, crowd.coded(rows), hoped), said, owner.y)
-        regions = crowd.regions(found.boxes, rows)
-        return class_interval(regions, owner) if self.repair == "interval" else regions
+        hoped = self.model.logits(rows).argmax(axis=1)
+        found = self._solved(Cores(rows, self.crowd.coded(rows), hoped))
+        regions = self.crowd.regions(found.boxes, rows)
+        return class_interval(regions, self.inner.train) if self.part.repair == "interval" else regions
 
-    def _pure(self, crowd: Crowd, model: Model, cores: Cores, found: Found) -> Bools:
+    def _pure(self, cores: Cores, found: Found) -> Bools:
         """Which boxes (m,) have at least the pureness asked for; an estimate is not enough."""
-        if not self.floor:
+        floor = self.part.floor
+        if not floor:
             return np.ones(len(found.pure), dtype=bool)
-        able, large = found.pure > self.floor - SAME, found.boxes.combinations(crowd.ranged) > POINTS
+        able, large = found.pure > floor - SAME, found.boxes.combinations(self.crowd.ranged) > POINTS
         if large.any():
-            poll, at = Poll(model, crowd, cores.rows, cores.wanted, SURE), np.flatnonzero(large)
+            poll, at = Poll(self.model, self.crowd, cores.rows, cores.wanted, SURE), np.flatnonzero(large)
             found.pure[at], exact = poll.pureness(found.boxes.pick(at), at)
-            able[at] = exact & (found.pure[at] > self.floor - SAME)
+            able[at] = exact & (found.pure[at] > floor - SAME)
         return able
 
-    def _solved(self, crowd: Crowd, model: Model, cores: Cores, said: Ints, y: Ints) -> Found:
-        poll, effort = Poll(model, crowd, cores.rows, cores.wanted, POINTS), Effort(self.k, self.alpha, self.iterations)
-        if self.solver == "as_released":
-            return as_released(crowd, poll, cores, y, effort, self.order)
-        if self.solver == "mutual":
-            return mutual(crowd, poll, cores, said, self.k)
-        found = grasp(crowd, poll, cores, said, effort)
-        if self.solver == "grasp":
+    def _solved(self, cores: Cores) -> Found:
+        part, crowd = self.part, self.crowd
+        poll = Poll(self.model, crowd, cores.rows, cores.wanted, POINTS)
+        effort = Effort(part.k, part.alpha, part.iterations)
+        if part.solver == "as_released":
+            return as_released(crowd, poll, cores, self.inner.train.y, effort, part.order)
+        if part.solver == "mutual":
+            return mutual(poll, cores, self.people)
+        found = grasp(crowd, poll, cores, self.people.labels, effort)
+        if part.solver == "grasp":
             return found
-        floor = found.pure if self.floor is None else np.full(len(found.pure), self.floor)
-        return optimal(crowd, poll, cores, found, self.k, floor)
+        floor = found.pure if part.floor is None else np.full(len(found.pure), part.floor)
+        return optimal(crowd, poll, cores, found, part.k, floor)

@@ -11,7 +11,7 @@ from jali.core.encoding import Encoding
 from jali.core.errors import JaliError
 from jali.core.explanation import Counterfactual, Gives, Wants
 from jali.core.guarantee import Guarantee
-from jali.core.protocols import Model
+from jali.core.protocols import Linear, Model
 from jali.core.values import Dataset, Floats, Rng, Schema
 from jali.defend._dp.asking import asking, moved
 from jali.defend._dp.checks import FLOATS, ROW, positive
@@ -49,7 +49,9 @@ class LaplaceRecourse:
     >>> schema = Schema((Column("a"), Column("b")), favourable=1)
     >>> model = LinearModel(Encoding(schema), np.array([[0.0, 3.0], [0.0, 4.0]]), np.array([0.0, -2.5]))
     >>> faint = LaplaceRecourse(epsilon=1e9)
-    >>> faint.explain(model, np.zeros((1, 2)), schema, None, np.random.default_rng(0)).rows.round(3)
+    >>> rng = np.random.default_rng(0)
+    >>> ready = faint.prepare(model, schema, None, rng)
+    >>> ready.explain(np.zeros((1, 2)), rng).rows.round(3)
     array([[0.3, 0.4]])
     >>> print(faint.guarantee().covers)
     ('one noised score',)
@@ -59,7 +61,7 @@ class LaplaceRecourse:
     normaliser: Literal["squared", "printed"] = "squared"
     clamp: float = 1e-5
     gives: ClassVar[Gives] = "counterfactual"
-    reads: ClassVar[frozenset[str]] = frozenset()
+    reads_training_data: ClassVar[bool] = False
     wants: ClassVar[Wants] = "linear"
     checked: ClassVar[bool] = False
 
@@ -68,19 +70,9 @@ class LaplaceRecourse:
         if not 0 < self.clamp < 0.5:
             raise JaliError(f"laplace_recourse: clamp must lie between 0 and 1/2, not {self.clamp}.")
 
-    def explain(self, model: Model, X: Floats, schema: Schema, owner: Dataset | None, rng: Rng) -> Counterfactual:  # noqa: ARG002
-        """Whatever rows (n, D) the noise leads to, for everybody who asks."""
-        known, encoding = linear("laplace_recourse", model, schema), Encoding(schema)
-        ask = asking("laplace_recourse", model, X, schema)
-        weight = np.outer(ask.sign, mark("weights", known.coef[:, 1] - known.coef[:, 0]) * encoding.movable())
-        square = (weight * weight).sum(axis=1)
-        length = square if self.normaliser == "squared" else np.sqrt(square)
-        score = released("noised score", lambda: self.noised(ask.score, X, rng), scale=1 / self.epsilon)
-        pace = np.divide(-score, length, out=np.zeros_like(length), where=length > 0)
-        found = ask.asked & (length > 0)
-        rows = moved(X, weight * pace[:, None], encoding)
-        clamped = np.abs(score) >= LIMIT * np.log((1 - self.clamp) / self.clamp)
-        return Counterfactual(np.where(found[:, None], rows, X), found, clamped=clamped)
+    def prepare(self, model: Model, schema: Schema, train: Dataset | None, rng: Rng) -> _Prepared:  # noqa: ARG002
+        """The model's weights; noise is drawn with the answers."""
+        return _Prepared(self, model, linear("laplace_recourse", model, schema), Encoding(schema))
 
     def noised(self, score: Floats, X: Floats, rng: Rng) -> Floats:
         """The scores f' (n,) after noise, from scores f (n,) of records X (n, D): all that the noise covers."""
@@ -115,3 +107,27 @@ class LaplaceRecourse:
             assumes=assumes,
             refuted=REFUTED,
         )
+
+
+@dataclass(frozen=True, eq=False)
+class _Prepared:
+    """The explainer for one model."""
+
+    part: LaplaceRecourse
+    model: Model
+    known: Linear
+    encoding: Encoding
+
+    def explain(self, X: Floats, rng: Rng) -> Counterfactual:
+        """Whatever rows (n, D) the noise leads to, for everybody who asks."""
+        part, coef = self.part, self.known.coef
+        ask = asking("laplace_recourse", self.model, X, self.encoding.schema)
+        weight = np.outer(ask.sign, mark("weights", coef[:, 1] - coef[:, 0]) * self.encoding.movable())
+        square = (weight * weight).sum(axis=1)
+        length = square if part.normaliser == "squared" else np.sqrt(square)
+        score = released("noised score", lambda: part.noised(ask.score, X, rng), scale=1 / part.epsilon)
+        pace = np.divide(-score, length, out=np.zeros_like(length), where=length > 0)
+        found = ask.asked & (length > 0)
+        rows = moved(X, weight * pace[:, None], self.encoding)
+        clamped = np.abs(score) >= LIMIT * np.log((1 - part.clamp) / part.clamp)
+        return Counterfactual(np.where(found[:, None], rows, X), found, clamped=clamped)

@@ -8,13 +8,13 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from jali.anonymity.measures import matching
-from jali.anonymity.people import Boxes, Crowd, once
+from jali.anonymity.people import Boxes, Crowd
 from jali.core.errors import JaliError
 from jali.core.explanation import Counterfactual, Explainer, Gives, Regions, Wants, legal
-from jali.core.protocols import Model
+from jali.core.protocols import Model, keeps_immutable, releases_rows
 from jali.core.values import Bools, Dataset, Floats, Ints, Rng, Schema
-from jali.defend._dp.release import agrees, generalised, native, shown
-from jali.explain.native.rows import hopeful
+from jali.defend._dp.release import Inner, generalised, shown
+from jali.explain.native.rows import hopeful, judged
 from jali.explain.nice import NICE
 
 
@@ -35,8 +35,10 @@ class Mondrian:
     >>> from jali.models.fitted.linear import LinearModel
     >>> schema = Schema((Column("age", low=0, high=99, role="quasi"), Column("income")), favourable=1)
     >>> model = LinearModel(Encoding(schema), np.array([[0.0, 0.0], [0.0, 1.0]]), np.array([0.0, -4.5]))
-    >>> owner = Dataset(np.array([[20.0, 5], [22, 1], [25, 2], [40, 9]]), [1, 0, 0, 1], schema)
-    >>> out = Mondrian(k=2).explain(model, np.array([[21.0, 4.0]]), schema, owner, np.random.default_rng(0))
+    >>> train = Dataset(np.array([[20.0, 5], [22, 1], [25, 2], [40, 9]]), [1, 0, 0, 1], schema)
+    >>> rng = np.random.default_rng(0)
+    >>> ready = Mondrian(k=2).prepare(model, schema, train, rng)
+    >>> out = ready.explain(np.array([[21.0, 4.0]]), rng)
     >>> out.regions.low, out.regions.high
     (array([[20.,  5.]]), array([[22.,  5.]]))
     """
@@ -45,7 +47,7 @@ class Mondrian:
     k: int = 10
     widths: Literal["normalised", "raw"] = "normalised"
     gives: ClassVar[Gives] = "counterfactual"
-    reads: ClassVar[frozenset[str]] = frozenset({"owner"})
+    reads_training_data: ClassVar[bool] = True
     wants: ClassVar[Wants] = "labels"
     checked: ClassVar[bool] = False  # a class holds rows without the outcome as well
 
@@ -53,23 +55,49 @@ class Mondrian:
         if self.k < 2:
             raise JaliError(f"mondrian: k must be at least 2, not {self.k}.")
 
-    def explain(self, model: Model, X: Floats, schema: Schema, owner: Dataset | None, rng: Rng) -> Counterfactual:
-        """The classes, and the row (n, D) of each that is nearest to its record."""
-        legal(X, schema)
-        there, owner = native("mondrian", self.inner, model, X, schema, owner, rng)
-        if len(there.found):
-            hopeful("mondrian", model, owner)
-        who, crowd = shown("mondrian", there, owner), Crowd.of(owner, agree=agrees(self.inner))
+    def prepare(self, model: Model, schema: Schema, train: Dataset | None, rng: Rng) -> _Prepared:
+        """The wrapped explainer, and the training set cut into classes of k people."""
+        inner = Inner.of("mondrian", self.inner, model, schema, train, rng)
+        crowd = Crowd.of(inner.train, agree=keeps_immutable(self.inner))
         if crowd.count.sum() < self.k:
             raise JaliError(f"mondrian: k = {self.k} is more than the {crowd.count.sum()} people trained on.")
-        regions = self.again(model, owner.X[who.rows], owner)
-        return generalised(X, there, who, regions, matching(regions, owner) >= self.k)
+        labels = judged(model, inner.train.X)[1]
+        return _Prepared(self.k, inner, labels, crowd, *partition(crowd, self.k, self.widths == "raw"))
 
-    def again(self, model: Model, rows: Floats, owner: Dataset) -> Regions:  # noqa: ARG002 (as k_anonymous)
+    def releases_rows(self) -> bool:
+        """As the explainer that it wraps: private columns stay those of one row."""
+        return releases_rows(self.inner)
+
+    def keeps_immutable(self) -> bool:
+        """As the explainer that it wraps: what cannot change is not widened then."""
+        return keeps_immutable(self.inner)
+
+
+@dataclass(frozen=True, eq=False)
+class _Prepared:
+    """The defence for one model: label (N,) of the training rows, the class (C,) of each cell, and their boxes."""
+
+    k: int
+    inner: Inner
+    labels: Ints
+    crowd: Crowd
+    part: Ints
+    boxes: Boxes
+
+    def explain(self, X: Floats, rng: Rng) -> Counterfactual:
+        """The classes, and the row (n, D) of each that is nearest to its record."""
+        legal(X, self.inner.schema)
+        there, train = self.inner.explain(X, rng), self.inner.train
+        if len(there.found):
+            hopeful("mondrian", self.labels, train.schema)
+        who = shown("mondrian", there, train)
+        regions = self.regions_for(train.X[who.rows])
+        return generalised(X, there, who, regions, matching(regions, train) >= self.k)
+
+    def regions_for(self, rows: Floats) -> Regions:
         """What would be shown of people with rows (n, D), whose quasi-identifiers are among those trained on."""
-        crowd = Crowd.of(owner, agree=agrees(self.inner))
-        part, boxes = once(crowd, (self.k, self.widths), lambda: partition(crowd, self.k, self.widths == "raw"))
-        return crowd.regions(boxes.pick(part[crowd.find(crowd.coded(rows))]), rows)
+        cells = self.crowd.find(self.crowd.coded(rows))
+        return self.crowd.regions(self.boxes.pick(self.part[cells]), rows)
 
 
 def partition(crowd: Crowd, k: int, raw: bool) -> tuple[Ints, Boxes]:

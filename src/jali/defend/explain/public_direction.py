@@ -12,7 +12,7 @@ from jali.core.explanation import Counterfactual, Gives, Wants
 from jali.core.guarantee import Guarantee, announce
 from jali.core.protocols import Model, Source
 from jali.core.values import Dataset, Floats, Rng, Schema
-from jali.defend._dp.asking import Asking, asking, inside, moved
+from jali.defend._dp.asking import Asking, asking, inside, moved, two_classes
 from jali.defend._dp.checks import chance, positive
 from jali.defend._dp.noise import laplace, shift
 from jali.defend._dp.public import DEPLOYED, direction, example, per_answer
@@ -46,7 +46,8 @@ class PublicDirection:
     >>> data = LinearGaussian(n=2000, d=10).load()
     >>> model = ClippedLogistic(bound=1.0, C=0.02).fit(data, np.ones((2000, 1), bool), [np.random.default_rng(0)])[0]
     >>> part = PublicDirection(epsilon=1.0, public=LinearGaussian(n=2000, d=10, seed=9))
-    >>> out = part.explain(model, data.X[:100], data.schema, None, np.random.default_rng(0))
+    >>> rng = np.random.default_rng(0)
+    >>> out = part.prepare(model, data.schema, None, rng).explain(data.X[:100], rng)
     >>> before, after = (model.logits(rows).argmax(axis=1) for rows in (data.X[:100], out.rows))
     >>> bool(out.found.mean() > 0.5), bool((before != after)[out.found].mean() > 0.95)
     (True, True)
@@ -57,7 +58,7 @@ class PublicDirection:
     beta: float = 0.05
     noised: Literal["score", "probability"] = "score"
     gives: ClassVar[Gives] = "counterfactual"
-    reads: ClassVar[frozenset[str]] = frozenset()
+    reads_training_data: ClassVar[bool] = False
     wants: ClassVar[Wants] = "linear"
     checked: ClassVar[bool] = False
 
@@ -65,17 +66,12 @@ class PublicDirection:
         positive("public_direction", "epsilon", self.epsilon)
         chance("public_direction", self.beta, 0.5)
 
-    def explain(self, model: Model, X: Floats, schema: Schema, owner: Dataset | None, rng: Rng) -> Counterfactual:  # noqa: ARG002
-        """Rows (n, D) as far along the direction as the noised numbers say."""
+    def prepare(self, model: Model, schema: Schema, train: Dataset | None, rng: Rng) -> _Prepared:  # noqa: ARG002
+        """The public direction, learnt from public data alone; noise is drawn with the answers."""
         announce("public_direction", self.guarantee(), schema)
-        known, encoding = stable("public_direction", model), Encoding(schema)
-        ask = asking("public_direction", model, X, schema)
-        way = np.outer(ask.sign, direction("public_direction", self.public, schema))
-        score, slope = released("noised score and slope", lambda: self.lowered(known, X, ask, way, rng))
-        go = (score < 0) & (slope > 0)
-        move = way * np.divide(-score, slope, out=np.zeros_like(score), where=go)[:, None]
-        found = ask.asked & go & inside(X, move, encoding)
-        return Counterfactual(np.where(found[:, None], moved(X, move, encoding), X), found)
+        known = stable("public_direction", model)
+        two_classes("public_direction", schema)
+        return _Prepared(self, known, Encoding(schema), direction("public_direction", self.public, schema))
 
     def lowered(self, model: StableModel, X: Floats, ask: Asking, way: Floats, rng: Rng) -> Floats:
         """Score and slope (2, n) along way (n, P), noised and lowered: all that an answer takes from the model."""
@@ -100,3 +96,24 @@ class PublicDirection:
     def guarantee(self, schema: Schema | None = None) -> Guarantee:
         """Epsilon per answer, for the explanations alone; void where the schema's constants come from the rows."""
         return per_answer("Laplace noise on score and slope along a public direction", self.epsilon).on(schema)
+
+
+@dataclass(frozen=True, eq=False)
+class _Prepared:
+    """The explainer for one model, and the unit vector (P,) along which it moves records."""
+
+    part: PublicDirection
+    model: StableModel
+    encoding: Encoding
+    direction: Floats
+
+    def explain(self, X: Floats, rng: Rng) -> Counterfactual:
+        """Rows (n, D) as far along the direction as the noised numbers say."""
+        ask = asking("public_direction", self.model, X, self.encoding.schema)
+        way = np.outer(ask.sign, self.direction)
+        lowered = released("noised score and slope", lambda: self.part.lowered(self.model, X, ask, way, rng))
+        score, slope = lowered
+        go = (score < 0) & (slope > 0)
+        move = way * np.divide(-score, slope, out=np.zeros_like(score), where=go)[:, None]
+        found = ask.asked & go & inside(X, move, self.encoding)
+        return Counterfactual(np.where(found[:, None], moved(X, move, self.encoding), X), found)

@@ -47,8 +47,8 @@ class Marginals:
         return out
 
 
-def owned(name: str, owner: Dataset | None) -> Dataset:
-    """The owner's rows, or one sentence where there are none."""
-    if owner is None or len(owner) == 0:
-        raise JaliError(f"{name} learns from the rows the model was trained on, and none were given: pass owner.")
-    return owner
+def required(name: str, train: Dataset | None) -> Dataset:
+    """The training set, or one sentence where there is none."""
+    if train is None or len(train) == 0:
+        raise JaliError(f"{name} learns from the rows the model was trained on, and none were given: pass train.")
+    return train

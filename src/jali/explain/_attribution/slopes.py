@@ -48,11 +48,24 @@ class Asked:
         return total
 
 
-def asked(name: str, model: Model, X: Floats, schema: Schema) -> Asked:
-    """Raw rows (n, D) as a question to a model with gradients, be it linear, a network or a torch module."""
-    check(name, X, schema)
-    able = differentiable(name, model, schema)
-    return Asked(able, Encoding(schema).encode(X), model.logits(X).argmax(axis=1))
+@dataclass(frozen=True, eq=False)
+class Slopes:
+    """A model with gradients, be it linear, a network or a torch module, for an explainer of this name."""
+
+    name: str
+    model: Model
+    able: Differentiable
+    encoding: Encoding
+
+    @classmethod
+    def of(cls, name: str, model: Model, schema: Schema) -> Slopes:
+        """Those of a model, or one sentence where it has none."""
+        return cls(name, model, differentiable(name, model, schema), Encoding(schema))
+
+    def asked(self, X: Floats) -> Asked:
+        """Raw rows (n, D) as a question to the model."""
+        check(self.name, X, self.encoding.schema)
+        return Asked(self.able, self.encoding.encode(X), self.model.logits(X).argmax(axis=1))
 
 
 def check(name: str, X: Floats, schema: Schema) -> None:

@@ -20,13 +20,28 @@ from jali.explain.native.capability import differentiable
 Search = Callable[[Task], Points]
 
 
-def recourse(name: str, model: Model, X: Floats, schema: Schema, cost: Cost, search: Search) -> Counterfactual:
+@dataclass(frozen=True, eq=False)
+class Ground:
+    """A model with gradients and the encoding in which its boundary is searched."""
+
+    model: Model
+    able: Differentiable
+    encoding: Encoding
+
+    @classmethod
+    def of(cls, name: str, model: Model, schema: Schema) -> Ground:
+        """That of a model, or one sentence where it has no gradients."""
+        return cls(model, differentiable(name, model, schema), Encoding(schema))
+
+
+def recourse(ground: Ground, X: Floats, cost: Cost, search: Search) -> Counterfactual:
     """Counterfactuals of raw rows (n, D) for everybody who asks; search leaves whole numbers whole.
 
     Numbers move first; then categories change one at a time, the one with the largest first-order gain, and numbers
     move again, as long as that may still be cheaper than the best row so far or there is none.
     """
-    known, encoding = differentiable(name, model, schema), Encoding(schema)
+    model, known, encoding = ground.model, ground.able, ground.encoding
+    schema = encoding.schema
     predicted = model.logits(X).argmax(axis=1)
     at = np.flatnonzero(predicted != (-1 if schema.favourable is None else schema.favourable))
     rows, found = X.copy(), np.zeros(len(X), dtype=bool)

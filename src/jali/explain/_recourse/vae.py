@@ -1,4 +1,4 @@
-"""A small conditional variational autoencoder of one table, trained in plain numpy, once per table."""
+"""A small conditional variational autoencoder of one table, trained in plain numpy."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ EPOCHS, BATCH, RATE, KL = 50, 32, 0.002, 0.25
 STEPS = 6000  # fewest steps, about 50 epochs of 4,000 rows: after fewer, a latent dimension may still be unused
 REACH = 5.0  # values further than this many deviations from their mean count as this far: they would rule the loss
 WIDE = 1000.0  # columns above which the first layer learns slower: each step of Adam moves every weight by the rate
-KEPT = 4  # trained autoencoders kept: tiles of one model come one after the other, so few are enough
 FIRST, SECOND, TINY = 0.9, 0.999, 1e-8  # Adam
 
 Layers = tuple[tuple[Floats, Floats], ...]
@@ -43,7 +42,7 @@ class VAE:
     """q(z | x) = N(mean(x), diag), p(x_made | z, x_given) = N(f(z, x_given), I) for numbers, softmax for categories.
 
     layers: P -> hidden -> 2 latent (mean, log variance); latent + given -> hidden -> Q; softplus inside.
-    centre, spread (P,): the owner's mean and deviation of each number; 0 and 1 for one-hot columns.
+    centre, spread (P,): mean and deviation of each number in the training set; 0 and 1 for one-hot columns.
     """
 
     layout: Layout
@@ -75,21 +74,14 @@ class VAE:
         return np.clip((Z - self.centre) / self.spread, -REACH, REACH)
 
 
-_trained: dict[str, VAE] = {}
+def trained(train: Dataset, schema: Schema, latent: int, hidden: int) -> VAE:
+    """The autoencoder of a training set.
 
-
-def trained(owner: Dataset, schema: Schema, latent: int, hidden: int) -> VAE:
-    """The autoencoder of the owner's rows, made once per content.
-
-    Its random stream comes from the content too, so it does not matter which tile or worker asks first.
+    Its random stream comes from the content, so it does not matter which tile, worker or explainer asks for it.
     """
-    content = f"{owner.X.shape}{schema.columns}{latent}|{hidden}".encode() + np.ascontiguousarray(owner.X).tobytes()
+    content = f"{train.X.shape}{schema.columns}{latent}|{hidden}".encode() + np.ascontiguousarray(train.X).tobytes()
     key = hashlib.sha256(content).hexdigest()
-    vae = _trained.pop(key, None) or fit(owner.X, schema, latent, hidden, np.random.default_rng(int(key, 16)))
-    _trained[key] = vae
-    while len(_trained) > KEPT:
-        _trained.pop(next(iter(_trained)), None)
-    return vae
+    return fit(train.X, schema, latent, hidden, np.random.default_rng(int(key, 16)))
 
 
 def fit(X: Floats, schema: Schema, latent: int, hidden: int, rng: Rng) -> VAE:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from jali.core import registry
 from jali.core.errors import JaliError
-from jali.core.protocols import Differentiable, Linear, Model
+from jali.core.protocols import Differentiable, Linear, Linearisable, Model, Trees, model_name
 from jali.core.values import Schema
-from jali.models.fitted.estimator import FittedModel
 
 
 def linear(name: str, model: Model, schema: Schema) -> Linear:
@@ -14,7 +13,7 @@ def linear(name: str, model: Model, schema: Schema) -> Linear:
     found = model if isinstance(model, Linear) else _probe(model, schema)
     if found is None:
         raise JaliError(
-            f"{name} needs a model that is linear in its columns, and {_named(model)} is not: "
+            f"{name} needs a model that is linear in its columns, and {model_name(model)} is not: "
             f"{_instead(model)}audit a linear model."
         )
     return found
@@ -25,39 +24,28 @@ def differentiable(name: str, model: Model, schema: Schema) -> Differentiable:
     found = model if isinstance(model, Differentiable) else _probe(model, schema)
     if not isinstance(found, Differentiable):
         raise JaliError(
-            f"{name} needs gradients, and {_named(model)} has none: "
+            f"{name} needs gradients, and {model_name(model)} has none: "
             f"{_instead(model)}audit a linear model or a network (logistic, mlp)."
         )
     return found
 
 
-def trees(name: str, model: Model) -> FittedModel:
+def trees(name: str, model: Model) -> Trees:
     """The model as a scikit-learn tree, forest or set of boosted trees that reads the columns themselves."""
-    if not isinstance(model, FittedModel) or not _has_trees(model):
+    if not isinstance(model, Trees) or not model.has_trees:
         raise JaliError(
-            f"{name} needs trees that read the columns themselves, and {_named(model)} has none: {_instead(model)}"
+            f"{name} needs trees that read the columns themselves, and {model_name(model)} has none: {_instead(model)}"
             "audit a tree, a forest or boosted trees of scikit-learn, outside a pipeline."
         )
     return model
 
 
 def _has_trees(model: Model) -> bool:
-    if not isinstance(model, FittedModel):
-        return False
-    from sklearn import ensemble, tree
-
-    boosted = ensemble.GradientBoostingClassifier, ensemble.HistGradientBoostingClassifier
-    forests = ensemble.RandomForestClassifier, ensemble.ExtraTreesClassifier
-    return isinstance(model.estimator, (tree.DecisionTreeClassifier, *forests, *boosted))
+    return isinstance(model, Trees) and model.has_trees
 
 
 def _probe(model: Model, schema: Schema) -> Linear | None:
-    probe = getattr(model, "linear", None)
-    return None if probe is None else probe(schema)
-
-
-def _named(model: Model) -> str:
-    return str(getattr(model, "name", type(model).__name__))
+    return model.linear(schema) if isinstance(model, Linearisable) else None
 
 
 def _instead(model: Model) -> str:
@@ -68,10 +56,5 @@ def _instead(model: Model) -> str:
         "trees": _has_trees(model),
     }
     able = {"labels"} | {what for what, there in has.items() if there}
-    fitting = [name for name in registry.names("explain") if _wants(name) in able]
+    fitting = [name for name in registry.names("explain") if registry.find("explain", name).wants in able]
     return f"choose an explainer that fits ({', '.join(fitting)}), or " if fitting else "leave this explainer out, or "
-
-
-def _wants(name: str) -> str:
-    """What an explainer wants of a model; one that only wraps another leaves that to it."""
-    return str(getattr(registry.find("explain", name), "wants", ""))

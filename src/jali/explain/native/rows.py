@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
@@ -18,9 +17,6 @@ from jali.core.values import Bools, Dataset, Floats, Ints, Schema
 Immutable = Literal["agree", "free"]
 ROWS = 1 << 15  # rows shown to the model at once
 CELLS = 1 << 24  # pairs of a record and a row that are checked for agreement at once
-KEPT = 4  # judgements kept: tiles of one model come one after the other, so few are enough
-
-_kept: list[tuple[weakref.ref[object], weakref.ref[object], tuple[Floats, Ints]]] = []
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,17 +30,17 @@ class Pool:
 
     @classmethod
     def of(
-        cls, name: str, owner: Dataset | None, schema: Schema, source: distance.Ranges, immutable: Immutable
+        cls, name: str, train: Dataset | None, schema: Schema, source: distance.Ranges, immutable: Immutable
     ) -> tuple[Pool, Dataset]:
-        """The rows of the owner, or one sentence where there are none."""
-        if owner is None or len(owner) == 0:
+        """The rows of the training set, or one sentence where there are none."""
+        if train is None or len(train) == 0:
             raise JaliError(
-                f"{name} answers with rows the model was trained on, and none were given: pass them as owner."
+                f"{name} answers with rows the model was trained on, and none were given: pass them as train."
             )
-        legal(owner.X, schema)
+        legal(train.X, schema)
         kept = [j for j, c in enumerate(schema.columns) if not c.mutable and immutable == "agree"]
-        spans = distance.ranges(schema, owner.X, source)
-        return cls(owner.X, schema, spans, np.array(kept, dtype=np.int64)), owner
+        spans = distance.ranges(schema, train.X, source)
+        return cls(train.X, schema, spans, np.array(kept, dtype=np.int64)), train
 
     def nearest(self, X: Floats, k: int, allowed: Bools | None = None) -> tuple[Ints, Floats]:
         """The k nearest rows of each of X (n, D) that agree with it on the fixed columns: positions, distances (n, k).
@@ -71,11 +67,11 @@ class Pool:
             yield some, kind[some, None] == kind[len(X) :]
 
 
-def hopeful(name: str, model: Model, owner: Dataset) -> None:
-    """Refuse a model that gives no training row the outcome hoped for."""
-    hoped = owner.schema.favourable
-    if hoped is not None and not (remembered(model, owner.X)[1] == hoped).any():
-        outcome = owner.schema.classes[hoped]
+def hopeful(name: str, labels: Ints, schema: Schema) -> None:
+    """Refuse a model that gives no training row the outcome hoped for; labels (N,): what it says of these rows."""
+    hoped = schema.favourable
+    if hoped is not None and not (labels == hoped).any():
+        outcome = schema.classes[hoped]
         raise JaliError(f"{name} shows training rows that the model calls {outcome!r}, and there are none.")
 
 
@@ -85,17 +81,6 @@ def judged(model: Model, rows: Floats) -> tuple[Floats, Ints]:
     logits = np.concatenate(blocks)
     mass = np.exp(logits - logits.max(axis=1, keepdims=True))
     return mass / mass.sum(axis=1, keepdims=True), logits.argmax(axis=1)
-
-
-def remembered(model: Model, rows: Floats) -> tuple[Floats, Ints]:
-    """What `judged` says of training rows, asked once for all tiles of a model; the arrays must not be changed."""
-    for mine, its, said in _kept:
-        if mine() is model and its() is rows:
-            return said
-    said = judged(model, rows)
-    _kept.insert(0, (weakref.ref(model), weakref.ref(rows), said))
-    del _kept[KEPT:]
-    return said
 
 
 def hopes(predicted: Ints, schema: Schema) -> Bools:

@@ -37,6 +37,15 @@ class FittedModel:
         """What people call the estimator."""
         return type(self.estimator).__name__
 
+    @property
+    def has_trees(self) -> bool:
+        """Whether it is a tree, a forest or boosted trees of scikit-learn, outside a pipeline."""
+        from sklearn import ensemble, tree
+
+        boosted = ensemble.GradientBoostingClassifier, ensemble.HistGradientBoostingClassifier
+        forests = ensemble.RandomForestClassifier, ensemble.ExtraTreesClassifier
+        return isinstance(self.estimator, (tree.DecisionTreeClassifier, *forests, *boosted))
+
     def logits(self, X: Floats) -> Floats:
         """Class scores (n, C) of raw rows (n, D); a class the estimator never saw lies log(1e-12) away."""
         rows = self.feed(X)
