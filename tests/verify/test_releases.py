@@ -14,9 +14,11 @@ from jali.core.errors import JaliError
 from jali.privacy.mechanisms import released
 from jali.report import verification
 from jali.verify import run as engine
+from jali.verify import search
 from jali.verify.dependence import CALLS, ROWS, UNDECLARED
-from jali.verify.distinguishers import Telling
-from jali.verify.run import subject, verify
+from jali.verify.distinguishers import Distinguisher
+from jali.verify.run import verify
+from jali.verify.subjects import subject
 
 TRUTHFUL = math.e / (1 + math.e)  # how often randomised response with epsilon = 1 tells the truth
 
@@ -147,7 +149,7 @@ def test_a_leak_that_shows_in_few_draws_is_looked_for_where_it_shows_most(seed):
     """Of 47 rows each comes once in 47 draws, and in the largest tables once in 500."""
     found = outcome(a_row_drawn_at_random, 2000, seed)
     assert found.verdict == "REFUTED"
-    assert "moved (47 rows of 1 column)" in found.by
+    assert "moved (47 rows of 1 column)" in found.distinguisher
 
 
 def most_frequent_bin_with_a_tenth_of_the_noise(data, query, rng):
@@ -240,10 +242,11 @@ def test_the_draws_that_are_counted_come_after_every_choice(monkeypatch):
 
         monkeypatch.setattr(place, name, call)
 
-    watched(engine, "_drawn", "draw")
-    watched(engine, "glance", "choose a pair")
+    for module in (search, engine):
+        watched(module, "draw_both", "draw")
+    watched(search, "strength", "choose a pair")
     watched(engine, "learn", "choose a statistic")
-    watched(Telling, "bound", "count")
+    watched(Distinguisher, "bound", "count")
     outcome(randomised_response, 100)
     assert events.count("choose a pair") > 1
     assert events[-6:] == ["draw", "choose a statistic", "draw", "count", "count", "count"]
@@ -265,7 +268,7 @@ def test_the_level_over_many_tests(function):
     assert sum(each.verdict == "REFUTED" for each in found) <= 2  # the level: 5 %
 
 
-# --- releases that tell nothing ------------------------------------------------------------------------------------
+# --- releases that do not depend on the record ---------------------------------------------------------------------
 
 
 def constant(data, query, rng):
@@ -291,7 +294,7 @@ def number_of_rows(data, query, rng):
 @pytest.mark.parametrize("function", [constant, noise_alone, noised_query, random_lengths, number_of_rows])
 def test_an_answer_that_never_changes_with_the_record_is_not_testable(function):
     found = outcome(function, 200)
-    assert (found.verdict, found.reacted) == ("NOT TESTABLE", 0)
+    assert (found.verdict, found.pairs_changed) == ("NOT TESTABLE", 0)
     text = verification.text(found)
     assert f"{found.pairs} pairs of neighbouring data sets tried" in text
     assert "the answer changed with the record in none." in text
@@ -304,16 +307,16 @@ def noise_alone_from_elsewhere(data, query, rng):
 
 def test_where_the_noise_cannot_be_held_fixed_a_difference_must_be_seen():
     found = outcome(noise_alone_from_elsewhere, 200)
-    assert (found.verdict, found.reacted) == ("NOT TESTABLE", None)
+    assert (found.verdict, found.pairs_changed) == ("NOT TESTABLE", None)
     assert verification.verdict(found).endswith(
         "draw the noise from the rng that is passed in, so that it can be held fixed."
     )
     seen = outcome(noise_from_elsewhere, 800)
-    assert (seen.verdict, seen.reacted) == ("NOT REFUTED", None)
+    assert (seen.verdict, seen.pairs_changed) == ("NOT REFUTED", None)
     assert "could not be held fixed" in verification.text(seen)
 
 
-# --- what carries the record ---------------------------------------------------------------------------------------
+# --- leaking variables ---------------------------------------------------------------------------------------------
 
 
 def declared_noise_or_nothing(data, query, rng):
@@ -325,14 +328,14 @@ def declared_noise_or_nothing(data, query, rng):
 def test_mechanisms_that_are_called_on_one_side_only_are_a_finding_and_no_failure():
     found = outcome(declared_noise_or_nothing, 200)
     assert found.verdict == "REFUTED"
-    assert CALLS in found.carriers
+    assert CALLS in found.leaking_variables
 
 
 def test_undeclared_noise_is_named_only_where_nothing_is_known_to_leak():
-    assert outcome(noised_count, 100).carriers == [UNDECLARED]
-    assert outcome(failures_that_do_not, 100).carriers == [UNDECLARED]
-    assert outcome(noise_for_those_who_are_found, 100).carriers == [ROWS]
-    assert outcome(constant, 100).carriers == []
+    assert outcome(noised_count, 100).leaking_variables == [UNDECLARED]
+    assert outcome(failures_that_do_not, 100).leaking_variables == [UNDECLARED]
+    assert outcome(noise_for_those_who_are_found, 100).leaking_variables == [ROWS]
+    assert outcome(constant, 100).leaking_variables == []
 
 
 # --- failures ------------------------------------------------------------------------------------------------------
