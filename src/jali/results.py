@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field
 
 from jali.core.errors import JaliError
 
@@ -332,12 +333,11 @@ class Verification(BaseModel):
     pairs_changed: int | None = 1
     seconds: float = 0.0
 
-    @model_validator(mode="before")
     @classmethod
-    def _second_schema(cls, given: Any) -> Any:
-        """Refuse a file of the first schema, whose fields had other names."""
-        if isinstance(given, dict) and given.get("schema_version") == "jali.verification/1":
-            raise JaliError(
-                "This verification has the schema jali.verification/1, and 2 is read: run jali verify again."
-            )
-        return given
+    def read(cls, text: str) -> Verification:
+        """A verification from the text of its file; of another schema, one sentence."""
+        given = json.loads(text)
+        version = given.get("schema_version")
+        if version != "jali.verification/2":
+            raise JaliError(f"Expected a file of schema jali.verification/2, not {version}: run jali verify again.")
+        return cls.model_validate(given)

@@ -23,6 +23,11 @@ from jali.verify.subjects import subject
 TRUTHFUL = math.e / (1 + math.e)  # how often randomised response with epsilon = 1 tells the truth
 
 
+def each_with_a_seed(functions):
+    """Every function once, with the seeds 0, 1 and 2 in turn: a seed changes tables and noise for all of them alike."""
+    return [(function, at % 3) for at, function in enumerate(functions)]
+
+
 def outcome(function, draws=500, seed=0, epsilon=1.0, **claim):
     """The claim of epsilon for a function of this module."""
     return verify(subject(f"{__name__}:{function.__name__}", epsilon, **claim), draws=draws, seed=seed)
@@ -118,8 +123,7 @@ CERTAIN = [
 ]
 
 
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("function", CERTAIN)
+@pytest.mark.parametrize(("function", "seed"), each_with_a_seed(CERTAIN))
 def test_what_is_certain_is_refuted_at_the_most_that_draws_can_show(function, seed):
     found = outcome(function, seed=seed)
     assert found.verdict == "REFUTED"
@@ -144,10 +148,9 @@ def a_row_drawn_at_random(data, query, rng):
     return data.X[rng.integers(len(data))]
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_a_leak_that_shows_in_few_draws_is_looked_for_where_it_shows_most(seed):
+def test_a_leak_that_shows_in_few_draws_is_looked_for_where_it_shows_most():
     """Of 47 rows each comes once in 47 draws, and in the largest tables once in 500."""
-    found = outcome(a_row_drawn_at_random, 2000, seed)
+    found = outcome(a_row_drawn_at_random, 2000)
     assert found.verdict == "REFUTED"
     assert "moved (47 rows of 1 column)" in found.distinguisher
 
@@ -223,8 +226,7 @@ RIGHT = [
 ]
 
 
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("function", RIGHT)
+@pytest.mark.parametrize(("function", "seed"), each_with_a_seed(RIGHT))
 def test_enough_noise_is_not_refuted(function, seed):
     claim = {"delta": 0.01} if function is clipped_sum else {}
     assert outcome(function, 800, seed, **claim).verdict == "NOT REFUTED"
@@ -253,19 +255,16 @@ def test_the_draws_that_are_counted_come_after_every_choice(monkeypatch):
 
 
 # Randomised response is the mechanism that shows most of its epsilon, and it shows it in every pair that holds the
-# query on one side. At a level of 95 % one false refutation among 20 tests is to be expected; bounds on rates are
-# cautious, and one in a hundred was seen.
-def test_trying_many_pairs_refutes_no_more_true_claims_than_the_level_allows():
-    found = [outcome(randomised_response, 100, seed) for seed in range(20)]
-    assert sum(each.verdict == "REFUTED" for each in found) <= 1
-    assert np.mean([each.lower for each in found]) > 0.2  # and the test does look at what could refute them
-
-
+# query on one side. Answers of varying length are coded on other draws than those evaluated, which is a choice too. At
+# a level of 95 % two false refutations among 40 tests are to be expected; bounds on rates are cautious, and one in a
+# hundred was seen.
 @pytest.mark.slow
-@pytest.mark.parametrize("function", [randomised_response, noised_count, as_many_zeros_as_a_noised_count])
-def test_the_level_over_many_tests(function):
+@pytest.mark.parametrize("function", [randomised_response, as_many_zeros_as_a_noised_count])
+def test_trying_many_pairs_refutes_no_more_true_claims_than_the_level_allows(function):
     found = [outcome(function, 200, seed) for seed in range(1000, 1040)]
     assert sum(each.verdict == "REFUTED" for each in found) <= 2  # the level: 5 %
+    if function is randomised_response:  # and the test does look at what could refute them
+        assert np.mean([each.lower for each in found]) > 0.2
 
 
 # --- releases that do not depend on the record ---------------------------------------------------------------------
