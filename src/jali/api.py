@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 NO_MODEL = {"evidence": "evidence.npz", "data": "", "model": "", "game": ""}
 
+
 @dataclass(frozen=True)
 class Audit:
     """What an audit found; shows itself readably, and `save` writes report, results, evidence and configuration."""

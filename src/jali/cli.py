@@ -199,7 +199,9 @@ def verify(
         typer.Option(help="replace-one (default) or add-remove, for a release of your own."),
     ] = None,
     delta: Annotated[Optional[float], typer.Option(help="Delta of the claim, for a release of your own.")] = None,  # noqa: UP045
-    draws: Annotated[int, typer.Option(help="Draws of each world that are evaluated; as many choose the test.")] = 2000,
+    draws: Annotated[
+        int, typer.Option(help="Draws of each data set that are evaluated; as many choose the test.")
+    ] = 2000,
     seed: Annotated[int, typer.Option(help="Seed of every random draw.")] = 0,
     out: Annotated[Optional[Path], typer.Option(help="A .json file for the numbers.")] = None,  # noqa: UP045
 ) -> None:
@@ -210,13 +212,14 @@ def verify(
     from jali.report import verification
     from jali.store import write_text
     from jali.verify import run as engine
+    from jali.verify.subjects import subject
 
     if out is not None and out.is_dir():
         raise JaliError(f"Cannot write to {out}: it is a folder; name a .json file with --out.")
     imports.expect([name])
     with terminal.watching() as watch:
         watch(f"drawing from {name}")
-        found = engine.verify(engine.subject(name, epsilon, adjacency, delta), None, draws, seed)  # type: ignore[arg-type]
+        found = engine.verify(subject(name, epsilon, adjacency, delta), None, draws, seed)  # type: ignore[arg-type]
     if out is not None:
         write_text(out, found.model_dump_json(indent=1))
     terminal.console().print(verification.text(found), markup=False, highlight=False, soft_wrap=True)

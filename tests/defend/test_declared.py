@@ -15,8 +15,8 @@ from jali.defend.explain.dp_weights_recourse import FRESH, DPWeightsRecourse
 from jali.defend.explain.laplace_recourse import LaplaceRecourse
 from jali.defend.explain.public_direction import PublicDirection
 from jali.defend.models.dp_logistic import DPLogistic
-from jali.verify.dependence import carriers
 from tests.explaining import explained
+from jali.verify.dependence import leaking_variables
 
 DATA = LinearGaussian(n=300, d=20).load()
 OTHER = dataclasses.replace(DATA, y=np.r_[1 - DATA.y[:1], DATA.y[1:]])
@@ -27,7 +27,7 @@ def fitted(trainer, data: Dataset):
 
 
 def answers(part, trainer):
-    """Answers to records that both worlds decide alike, with the same noise every time."""
+    """Answers to records that the models of both data sets decide alike, with the same noise every time."""
     here, there = (fitted(trainer, d).logits(DATA.X).argmax(axis=1) for d in (DATA, OTHER))
     X = DATA.X[here == there][:30]
     return lambda d: explained(part, fitted(trainer, d), X, d.schema, d, np.random.default_rng(0)).rows
@@ -37,7 +37,7 @@ def answers(part, trainer):
 def test_nothing_passes_a_public_direction(cls):
     part = cls.example(5.0)
     release = answers(part, part.deployed())
-    assert carriers(release, DATA, OTHER) == ()
+    assert leaking_variables(release, DATA, OTHER) == ()
     assert not np.array_equal(release(DATA), DATA.X[:30])
 
 
@@ -46,18 +46,18 @@ def test_nothing_passes_private_weights_whatever_is_remembered():
     release = answers(part, part.plain())
     before = release(OTHER)
     for _ in range(2):
-        assert carriers(release, DATA, OTHER) == ()
+        assert leaking_variables(release, DATA, OTHER) == ()
     np.testing.assert_array_equal(release(OTHER), before)
 
 
 def test_a_private_model_is_all_that_is_released():
     part = DPLogistic(1.0, bound=1.0)
-    assert carriers(lambda d: fitted(part, d).logits(DATA.X), DATA, OTHER) == ()
+    assert leaking_variables(lambda d: fitted(part, d).logits(DATA.X), DATA, OTHER) == ()
 
 
 def test_the_weights_pass_laplace_recourse():
     part = LaplaceRecourse.example(1.0)
-    assert carriers(answers(part, part.deployed()), DATA, OTHER) == ("weights",)
+    assert leaking_variables(answers(part, part.deployed()), DATA, OTHER) == ("weights",)
 
 
 def test_the_decision_passes_every_one_of_them():
@@ -69,4 +69,4 @@ def test_the_decision_passes_every_one_of_them():
         flipped = dataclasses.replace(model, intercept=model.intercept + (data.y[0] == 1) * np.array([-9.0, 9.0]))
         return explained(part, flipped, DATA.X[:30], data.schema, data, np.random.default_rng(0)).rows
 
-    assert carriers(release, DATA, OTHER) == (DECISION,)
+    assert leaking_variables(release, DATA, OTHER) == (DECISION,)

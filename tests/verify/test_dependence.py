@@ -6,17 +6,16 @@ import numpy as np
 import pytest
 
 from jali.core.errors import JaliError
-from jali.core.guarantee import Guarantee
 from jali.core.values import Column, Dataset, Schema
 from jali.privacy.mechanisms import mark, recording, released, replaying
-from jali.verify.dependence import ROWS, carriers, event
+from jali.verify.dependence import ROWS, leaking_variables
 
 SCHEMA = Schema((Column("a"), Column("b")))
 QUERY = np.array([0.3, -0.2])
 
 
 @pytest.fixture
-def worlds():
+def neighbours():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 2))
     data = Dataset(X, X[:, 0] > 0, SCHEMA)
@@ -34,66 +33,66 @@ def mean(data):
     return released("noise on the mean", lambda: data.X.mean(axis=0) + noise(), scale=1.0)
 
 
-def test_a_release_through_its_mechanism_alone_is_clean(worlds):
-    assert carriers(mean, *worlds) == ()
-    assert carriers(lambda d: 3 * mean(d) + QUERY, *worlds) == ()
+def test_a_release_through_its_mechanism_alone_is_clean(neighbours):
+    assert leaking_variables(mean, *neighbours) == ()
+    assert leaking_variables(lambda d: 3 * mean(d) + QUERY, *neighbours) == ()
 
 
-def test_a_nearest_training_row_is_the_rows_themselves(worlds):
+def test_a_nearest_training_row_is_the_rows_themselves(neighbours):
     def nearest(data):
         return data.X[np.linalg.norm(data.X - [4.0, -4.0], axis=1).argmin()]
 
-    assert carriers(nearest, *worlds) == (ROWS,)
+    assert leaking_variables(nearest, *neighbours) == (ROWS,)
 
 
-def test_a_scaler_fitted_on_the_data_carries_the_mark_through_any_library(worlds):
+def test_a_scaler_fitted_on_the_data_is_named_through_any_library(neighbours):
     from sklearn.preprocessing import StandardScaler
 
     def scaled(data):
         scaler = StandardScaler().fit(data.X)
         return mean(data) * mark("spread of the scaler", scaler.scale_) + QUERY
 
-    assert carriers(scaled, *worlds) == ("spread of the scaler",)
+    assert leaking_variables(scaled, *neighbours) == ("spread of the scaler",)
 
     def unmarked(data):
         return mean(data) * StandardScaler().fit(data.X).scale_
 
-    assert carriers(unmarked, *worlds) == (ROWS,)
+    assert leaking_variables(unmarked, *neighbours) == (ROWS,)
 
 
-def test_a_background_sample_carries_the_mark(worlds):
+def test_a_background_sample_is_named_by_its_mark(neighbours):
     def shapley(data):
         weights = mean(data)
         background = mark("background sample", data.X[5:15])
         return weights * (QUERY - background.mean(axis=0))  # the Shapley values of a linear model
 
-    assert carriers(shapley, *worlds) == ("background sample",)
+    assert leaking_variables(shapley, *neighbours) == ("background sample",)
 
 
-def test_only_the_values_that_matter_are_named(worlds):
+def test_only_the_values_that_matter_are_named(neighbours):
     def two(data):
         mark("never used", data.X.sum(axis=0))
         return mean(data) + mark("used", data.X.max(axis=0))
 
-    assert carriers(two, *worlds) == ("used",)
+    assert leaking_variables(two, *neighbours) == ("used",)
 
 
-def test_noise_whose_scale_comes_from_the_data_is_named(worlds):
+def test_noise_whose_scale_comes_from_the_data_is_named(neighbours):
     def stretched(data):
         reach = float(np.abs(data.X).max())
         return released("noise", lambda: data.X.mean(axis=0) + reach * noise(), scale=reach)
 
-    assert carriers(stretched, *worlds) == ("scale of noise",)
+    assert leaking_variables(stretched, *neighbours) == ("scale of noise",)
 
 
-def test_mechanisms_that_are_called_by_the_data_are_refused(worlds):
+def test_mechanisms_that_are_called_by_the_data_are_refused(neighbours):
     def fickle(data):
         for _ in range(int(data.X[7, 0] > 4) + 1):
             out = released("noise", lambda: noise())
         return out
 
     with pytest.raises(JaliError, match="depends on the data"):
-        carriers(fickle, *worlds)
+        leaking_variables(fickle, *neighbours)
 
 
 def test_outside_a_check_nothing_is_kept_or_given_back():
@@ -107,39 +106,3 @@ def test_outside_a_check_nothing_is_kept_or_given_back():
         assert mark("m", np.array([9.0]))[0] == 2.0
     with replaying(tape):
         assert mark("m", np.array([9.0]))[0] == 9.0
-
-
-# --- what was declared about the noise -----------------------------------------------------------------------------
-
-
-def taped(*constants):
-    with recording() as tape:
-        for each in constants:
-            released("noise", lambda: np.zeros(1), **each)
-    return tape
-
-
-def test_declared_noise_is_an_event_and_several_are_one_after_the_other():
-    dp = pytest.importorskip("dp_accounting")
-    claim = Guarantee("x", 1.0, "replace-one", ("decisions",))
-    once = {"scale": 3.0, "sensitivity": 1.5}
-    assert event(claim, taped(once)) == dp.LaplaceDpEvent(2.0)
-    assert event(claim, taped(once, once)) == dp.ComposedDpEvent([dp.LaplaceDpEvent(2.0)] * 2)
-    assert event(claim, taped()) is None
-    assert event(claim, taped(once, {"scale": 3.0})) is None
-    assert event(claim, taped({"scale": 3.0, "sensitivity": 0.0})) is None
-    assert event(claim, taped({"multiplier": 3.0})) is None
-
-
-def test_the_multiplier_that_was_used_replaces_the_one_that_is_claimed():
-    dp = pytest.importorskip("dp_accounting")
-
-    @dataclasses.dataclass(frozen=True)
-    class Gaussian(Guarantee):
-        multiplier: float = 1.0
-
-        def event(self):
-            return dp.GaussianDpEvent(self.multiplier)
-
-    claim = Gaussian("x", 1.0, "add-remove", ("decisions",), delta=1e-5, multiplier=4.0)
-    assert event(claim, taped({"multiplier": 0.5})) == dp.GaussianDpEvent(0.5)

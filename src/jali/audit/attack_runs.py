@@ -182,7 +182,9 @@ class _Watched:
             self.scores = self.target.model.logits
             oracle = Oracle(schema, self.scores, self.explain)
             prepared = self.target.prepared.of(explainer)
-            return replace(oracle, remake=_remake(prepared, self.target)) if isinstance(prepared, Replayable) else oracle
+            return (
+                replace(oracle, remake=_remake(prepared, self.target)) if isinstance(prepared, Replayable) else oracle
+            )
         self.scores = self._surrogate(explainer).logits
         return Oracle(schema, self.scores, self.explain)
 

@@ -85,7 +85,9 @@ def gather(setup: Setup, machine: Machine) -> Gathered:
     for k, run in enumerate(setup.parts.runs):
         left = [restored(columns[j][len(chosen) + k]) for j in game.targets]
         runs.append(_recorded(run, left, game))
-    return Gathered(Evidence(names, value, observed, game.member), Quality(measured, quality, there), parity, tuple(runs))
+    return Gathered(
+        Evidence(names, value, observed, game.member), Quality(measured, quality, there), parity, tuple(runs)
+    )
 
 
 def _joined(column: Sequence[Arrays], name: str) -> npt.NDArray[Any]:

@@ -192,7 +192,9 @@ def curve(channel: Channel, explainer: str, guesses: Guesses) -> Curve:
     low, high = ([min(max(float(getattr(e, side) or 0.0), 0.0), 1.0) for e in found] for side in ("low", "high"))
     floor = float(1 - 0.05 ** (1 / max(1, few)))
     tpr = [float(e.value or 0.0) for e in found]
-    return Curve(label=channel.replace("+", " + "), explainer=explainer, fpr=list(GRID), tpr=tpr, low=low, high=high, floor=floor)
+    return Curve(
+        label=channel.replace("+", " + "), explainer=explainer, fpr=list(GRID), tpr=tpr, low=low, high=high, floor=floor
+    )
 
 
 def flagged(guesses: Guesses, alpha: float) -> Bools:

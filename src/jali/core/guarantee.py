@@ -141,6 +141,27 @@ class Private(Protocol):
 
 
 @runtime_checkable
+class Verifiable(Private, Protocol):
+    """A private part that `jali verify` can make and test by its name alone."""
+
+    @classmethod
+    def example(cls, epsilon: float) -> Self:
+        """One of this epsilon that fits tables of standardised numbers."""
+        ...
+
+
+@runtime_checkable
+class GaussianNoise(Protocol):
+    """A guarantee that rests on Gaussian noise of a stated size: a dataclass with this field."""
+
+    multiplier: float
+
+    def event(self) -> DpEvent:
+        """The noise with this multiplier, for `dp-accounting`."""
+        ...
+
+
+@runtime_checkable
 class Unmet(Protocol):
     """A part that may lack what its promise needs; then `guarantee` refuses, and this says what it would promise."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, runtime_checkable
 
 import numpy.typing as npt
 
@@ -172,6 +172,47 @@ class Existing(Protocol):
 
     def existing(self, data: Dataset) -> Model:
         """The model itself."""
+
+
+class ReleasedWeights(Protocol):
+    """Weights (M, P, C) and intercepts (M, C) of M linear models."""
+
+    @property
+    def coef(self) -> Floats:
+        """Weights (M, P, C)."""
+
+    @property
+    def intercept(self) -> Floats:
+        """Intercepts (M, C)."""
+
+
+@runtime_checkable
+class DrawsModels(Protocol):
+    """Capability of a private part: all that it releases is computed from linear models, which can be drawn."""
+
+    def draws(self, data: Dataset, count: int, rng: Rng) -> ReleasedWeights:
+        """As many independent releases from one training set."""
+
+    def plain(self) -> Trainer:
+        """The same training without noise."""
+
+
+@runtime_checkable
+class ExplainsModels(Protocol):
+    """Capability of a private explainer: it adds noise to each answer about a model that is not private."""
+
+    def deployed(self) -> Trainer:
+        """A trainer of models that it can explain."""
+
+
+@runtime_checkable
+class UsesPublicData(Protocol):
+    """Capability of a private part: it rests on public data, and can be given others for another number of columns."""
+
+    public: Source
+
+    def for_columns(self, columns: int) -> Self:
+        """The same part with public data of so many standardised numbers."""
 
 
 class Signal(Protocol):

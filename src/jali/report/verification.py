@@ -8,11 +8,11 @@ from jali.verify.dependence import UNDECLARED
 MEANING = {
     "REFUTED": "the draws show a larger epsilon than claimed, with 95 % confidence",
     "NOT REFUTED": "nothing here contradicts the claim; that is no proof of it",
-    "NOT TESTABLE": "even a perfect attack on so few draws could not contradict the claim: ask for more with --draws",
+    "NOT TESTABLE": "even a perfect attack on so few draws could not contradict the claim: raise --draws",
 }
-STILL = (
-    "it may not read the data, or only where nobody asked, so there was nothing to test: it may be private, or the "
-    "pairs may be the wrong ones"
+UNCHANGED = (
+    "it may not read the data, or only for queries that were not tried, so there was nothing to test: it may be "
+    "private, or the pairs may be the wrong ones"
 )
 UNREPEATABLE = "draw the noise from the rng that is passed in, so that it can be held fixed"
 EXIT = {"NOT REFUTED": 0, "REFUTED": 1, "NOT TESTABLE": 4}
@@ -24,30 +24,32 @@ def text(found: Verification) -> str:
         f"{found.name}",
         f"Claim: {found.claim}.",
         _pairs(found),
-        f"Two worlds that differ in one record, {found.draws:,} draws of each evaluated ({found.seconds:.1f} s).",
-        "Lower bounds on epsilon (95 %), each from a statistic learnt on as many other draws; "
+        f"Two data sets that differ in one record, {found.draws:,} draws of each evaluated ({found.seconds:.1f} s).",
+        "Lower bounds on epsilon (95 %), each by a distinguisher learnt on as many other draws; "
         f"at most {found.ceiling:.2f} can be shown:",
         *(
             f"  {view:18s} {bound:5.2f}{'   exceeds the claim' if bound > found.epsilon else ''}"
             for view, bound in found.bounds.items()
         ),
-        f"Strongest beforehand: {found.by}.",
-        _taint(found),
+        f"Strongest distinguisher beforehand: {found.distinguisher}.",
+        _dependence(found),
     ]
     if found.recomputed is not None:
-        lines.append(f"A second accountant makes epsilon = {found.recomputed:.4g} of the noise that was declared.")
+        lines.append(f"A second accountant computes epsilon = {found.recomputed:.4g} from the noise that was declared.")
     lines += [f"Assumed, not tested: {line.rstrip('.')}." for line in found.assumes]
-    if found.refuted:
-        lines.append(f"Known about this mechanism: {found.refuted}")
+    if found.known_flaws:
+        lines.append(f"Known about this mechanism: {found.known_flaws}")
     return "\n".join([*lines, verdict(found)])
 
 
 def verdict(found: Verification) -> str:
     """The verdict in one line."""
-    if found.verdict == "NOT TESTABLE" and found.reacted == 0:
+    if found.verdict == "NOT TESTABLE" and found.pairs_changed == 0:
         where = "in the pair" if found.pairs == 1 else f"in any of the {found.pairs} pairs"
-        return f"NOT TESTABLE (the answer did not change with the record {where} of neighbouring data sets): {STILL}."
-    if found.verdict == "NOT TESTABLE" and found.reacted is None and found.lower == 0:
+        return (
+            f"NOT TESTABLE (the answer did not change with the record {where} of neighbouring data sets): {UNCHANGED}."
+        )
+    if found.verdict == "NOT TESTABLE" and found.pairs_changed is None and found.lower == 0:
         return f"NOT TESTABLE (no difference was seen, and none can be ruled out): {UNREPEATABLE}."
     more = f" (epsilon >= {found.lower:.2f}, the claim allows {found.epsilon:g})"
     if found.verdict == "NOT REFUTED":
@@ -60,20 +62,21 @@ def verdict(found: Verification) -> str:
 def _pairs(found: Verification) -> str:
     """How many pairs were tried, and whether the record mattered in them."""
     tried = f"{found.pairs} pair{'s' if found.pairs > 1 else ''} of neighbouring data sets tried"
-    if found.reacted is None:
+    if found.pairs_changed is None:
         return f"{tried}. The noise does not come from the rng that is passed in, so it could not be held fixed."
-    return f"{tried}; with the noise held fixed, the answer changed with the record in {found.reacted or 'none'}."
+    return f"{tried}; with the noise held fixed, the answer changed with the record in {found.pairs_changed or 'none'}."
 
 
-def _taint(found: Verification) -> str:
-    if not found.carriers:
-        return "Taint: with the declared mechanisms held fixed, the answers of both worlds are the same."
-    if found.carriers == [UNDECLARED]:
+def _dependence(found: Verification) -> str:
+    """What the data-dependence check found."""
+    if not found.leaking_variables:
+        return "Data dependence: with the declared mechanisms held fixed, the answers of both data sets are the same."
+    if found.leaking_variables == [UNDECLARED]:
         return (
-            "Taint: not checked, because no mechanism was declared; draw the noise inside "
+            "Data dependence: not checked, because no mechanism was declared; draw the noise inside "
             "jali.privacy.mechanisms.released(name, make, scale=…)."
         )
     return (
-        f"Taint: with the declared mechanisms held fixed, the answer still changes with the record, through "
-        f"{', '.join(found.carriers)}."
+        "Data dependence: with the declared mechanisms held fixed, the answer still changes with the record, "
+        f"through {', '.join(found.leaking_variables)}."
     )

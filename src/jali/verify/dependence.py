@@ -1,82 +1,119 @@
-"""What of the training data reaches a release past its declared mechanisms, and what those say about their noise."""
+"""The data-dependence check: what still changes with the record while the declared mechanisms are held fixed."""
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TypeVar
 
 import numpy as np
 
-from jali.core.guarantee import Guarantee, accounting
-from jali.core.values import Dataset, Floats
-from jali.privacy.mechanisms import Tape, recording, replaying
+from jali.core.values import Floats
+from jali.privacy.mechanisms import CallsDifferError, Tape, recording, replaying
+from jali.verify.answers import Answers
+from jali.verify.neighbours import Pair, TrainingSet
+from jali.verify.search import Ranking
+from jali.verify.subjects import Draw, Subject
 
-if TYPE_CHECKING:
-    from dp_accounting import DpEvent
-
+Data = TypeVar("Data")
 ROWS = "the training rows themselves"
 UNDECLARED = "noise that was not declared"
 CALLS = "which mechanisms are called"
-Release = Callable[[Dataset], Floats]
 
 
-def carriers(release: Release, data: Dataset, neighbour: Dataset) -> tuple[str, ...]:
-    """Names of the values through which the release depends on one record, other than declared mechanisms; () if none.
+def leaking_variables(release: Callable[[Data], Floats], data: Data, neighbour: Data) -> tuple[str, ...]:
+    """Names of the variables through which a release depends on one record, other than declared mechanisms.
 
-    The release runs on the data while its mechanisms are recorded, and on the neighbour while they are given back. If
-    the answers differ, something else carries the difference: a marked value, if the answer differs with all others
-    given back as well; else the rows themselves. `release` must draw the same noise every time it is called. It finds
-    a dependence only if this pair of data sets shows it, so nothing found is no proof.
+    The release runs on the data while its mechanisms are recorded, and on the neighbour while their outputs are
+    replayed. If the answers differ, the difference comes from elsewhere: from a marked variable, if the answer differs
+    with all others replayed as well; else from the rows themselves. `release` must draw the same noise at every call.
+    A dependence is found only if this pair of data sets shows it, so an empty answer is no proof.
 
-    >>> from jali.core.values import Column, Schema
+    >>> from jali.core.values import Column, Dataset, Schema
     >>> from jali.privacy.mechanisms import mark, released
     >>> schema = Schema((Column("x"),))
     >>> here, there = (Dataset(np.array([[x], [2.0]]), [0, 1], schema) for x in (0.0, 1.0))
     >>> def noisy(data):
     ...     return released("noise on the mean", lambda: data.X.mean(axis=0) + 0.5)
-    >>> carriers(noisy, here, there)
+    >>> leaking_variables(noisy, here, there)
     ()
-    >>> carriers(lambda data: noisy(data) * mark("largest value", data.X.max(axis=0)), here, there)
+    >>> leaking_variables(lambda data: noisy(data) * mark("largest value", data.X.max(axis=0)), here, there)
     ()
-    >>> carriers(lambda data: noisy(data) + mark("smallest value", data.X.min(axis=0)), here, there)
+    >>> leaking_variables(lambda data: noisy(data) + mark("smallest value", data.X.min(axis=0)), here, there)
     ('smallest value',)
     """
     with recording() as tape:
         before = release(data)
-    after, changed = _again(release, neighbour, tape, frozenset())
+    after, changed = _replayed(release, neighbour, tape, frozenset())
     if _same(before, after) and not changed:
         return ()
     every = frozenset(tape.marks)
-    found = [name for name in tape.marks if not _same(before, _again(release, neighbour, tape, every - {name})[0])]
-    hidden = not _same(before, _again(release, neighbour, tape, every)[0])
-    return (*dict.fromkeys(changed), *found, *([ROWS] if hidden or not (found or changed) else []))
+    found = [name for name in tape.marks if not _same(before, _replayed(release, neighbour, tape, every - {name})[0])]
+    hidden = not _same(before, _replayed(release, neighbour, tape, every)[0])
+    rows = [ROWS] if hidden or not (found or changed) else []
+    return (*dict.fromkeys(changed), *found, *rows)
 
 
-def event(given: Guarantee, tape: Tape) -> DpEvent | None:
-    """What the mechanisms on a tape did, for `dp-accounting`, if their declared constants tell.
+# --- of a subject --------------------------------------------------------------------------------------------------
 
-    Each with `scale` and `sensitivity` (the largest sum of changes): Laplace noise, or a ball's. With the `multiplier`
-    that a claim rests on: the claim's event, with the multiplier that was used.
 
-    >>> from jali.privacy.mechanisms import released
-    >>> with recording() as tape:
-    ...     _ = released("noise", lambda: np.zeros(1), scale=2.0, sensitivity=1.0)
-    >>> event(Guarantee("x", 0.5, "replace-one", ("decisions",)), tape)
-    LaplaceDpEvent(noise_multiplier=2.0)
+def check(subject: Subject, found: Ranking, seed: int) -> list[str]:
+    """The leaking variables in any pair; UNDECLARED where no mechanism was declared, so that nothing was checked.
+
+    An answer that changes seldom shows no leak in one draw. If it changed in others and no mechanism was declared,
+    then nothing was checked.
     """
-    noise: list[Any] = []
-    for _, constants, _ in tape.releases:
-        if "multiplier" in constants and hasattr(given, "multiplier"):
-            noise.append(dataclasses.replace(given, multiplier=constants["multiplier"]).event())  # type: ignore[call-arg]
-        elif constants.get("sensitivity", 0) > 0 and "scale" in constants:
-            noise.append(accounting().LaplaceDpEvent(constants["scale"] / constants["sensitivity"]))
-        else:
-            return None
-    return noise[0] if len(noise) == 1 else accounting().ComposedDpEvent(noise) if noise else None
+    names = list(dict.fromkeys(name for pair in found.pairs for name in _leaking(subject, pair, seed)))
+    leaks = [name for name in names if name != UNDECLARED]
+    declared = bool(declarations(subject, found.pairs[0], seed).releases)
+    unchecked = not names and not declared and found.changed != 0
+    return leaks or ([UNDECLARED] if names or unchecked else [])
 
 
-def _again(release: Release, neighbour: Dataset, tape: Tape, patched: frozenset[str]) -> tuple[Floats, list[str]]:
+def declarations(subject: Subject, pair: Pair, seed: int) -> Tape:
+    """What the mechanisms declare while one answer is drawn from the first data set of a pair."""
+    with recording() as tape:
+        _once(subject.draw, pair.query, seed, pair.first)
+    return tape
+
+
+def _leaking(subject: Subject, pair: Pair, seed: int) -> list[str]:
+    """The leaking variables on the way to a draw, and from a draw to answers to several queries."""
+    found: list[str] = []
+    for draw in filter(None, (subject.draw, subject.answer)):
+        queries = pair.queries(covers_decision=subject.own)
+        release = partial(_once, draw, queries, seed)
+        try:
+            names = leaking_variables(release, pair.first, pair.second)
+        except CallsDifferError:
+            names = (CALLS,)
+        if names == (ROWS,) and not declarations(subject, pair, seed).releases and _noisy(draw, pair, seed):
+            names = (UNDECLARED,)
+        found += names
+    return found
+
+
+def _once(draw: Draw, queries: Floats, seed: int, train: TrainingSet) -> Floats:
+    """One draw, with the same noise every time."""
+    return _comparable(draw(train, queries, 1, np.random.default_rng([seed, 2])))
+
+
+def _noisy(draw: Draw, pair: Pair, seed: int) -> bool:
+    """Whether draws from one data set differ."""
+    some = _comparable(draw(pair.first, pair.query, 20, np.random.default_rng([seed, 3])))
+    return not np.array_equal(some, np.broadcast_to(some[0], some.shape), equal_nan=True)
+
+
+def _comparable(made: Floats | Answers) -> Floats:
+    return made.comparable() if isinstance(made, Answers) else made
+
+
+# --- replaying -----------------------------------------------------------------------------------------------------
+
+
+def _replayed(
+    release: Callable[[Data], Floats], neighbour: Data, tape: Tape, patched: frozenset[str]
+) -> tuple[Floats, list[str]]:
     with replaying(tape, patched) as changed:
         return release(neighbour), changed
 

@@ -1,4 +1,4 @@
-"""Statistics, learnt on some draws, that tell apart what two neighbouring data sets release."""
+"""Distinguishers: statistics, learnt on some draws, that separate what two neighbouring data sets release."""
 
 from __future__ import annotations
 
@@ -18,50 +18,51 @@ LEVEL = 0.95
 CAUTION = 0.999  # level at which thresholds are chosen: at less, the luckiest rare event would be
 
 
-# --- telling them apart --------------------------------------------------------------------------------------------
+# --- learning ------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Telling:
-    """One way to tell: which view of the answers, by which statistic, flagged from which threshold on.
+class Distinguisher:
+    """One way to guess the data set: which view of the answer, by which statistic, flagged from which threshold on.
 
-    promise: the bound it showed on draws that its statistic was not learnt on, and then its AUC there.
+    held_out: the bound and the AUC on draws that its statistic was not learnt on.
     """
 
     view: str
     statistic: str
     score: Score
     threshold: float
-    promise: tuple[float, float]
+    held_out: tuple[float, float]
 
-    def bound(self, answers: Floats, world: Bools, delta: float) -> float:
-        """The lower bound on epsilon that draws not used so far show."""
+    def bound(self, answers: Floats, first: Bools, delta: float) -> float:
+        """The lower bound on epsilon that draws not used so far show; first (T,): those of the first data set."""
         seen = VIEWS[self.view](answers)
-        return epsilon_at(self.threshold, self.score(seen), world, delta, LEVEL)
+        return epsilon_at(self.threshold, self.score(seen), first, delta, LEVEL)
 
 
-def learn(answers: Floats, world: Bools, delta: float, rng: Rng) -> dict[str, Telling]:
-    """The best way to tell for each view of answers (T, k); chosen on one half, its statistic learnt on the other."""
-    first = rng.permutation(len(answers)) % 2 == 0
-    return {view: _best(view, answers, world, first, delta, rng) for view in VIEWS}
+def learn(answers: Floats, first: Bools, delta: float, rng: Rng) -> dict[str, Distinguisher]:
+    """The best distinguisher for each view of answers (T, k); chosen on one half, its statistic learnt on the other."""
+    learning = rng.permutation(len(answers)) % 2 == 0
+    return {view: _best(view, answers, first, learning, delta, rng) for view in VIEWS}
 
 
-def glance(answers: Floats, world: Bools, delta: float, rng: Rng) -> tuple[float, float]:
-    """What the whole answer promises to tell."""
-    first = rng.permutation(len(answers)) % 2 == 0
-    return _best(WHOLE, answers, world, first, delta, rng).promise
+def strength(answers: Floats, first: Bools, delta: float, rng: Rng) -> tuple[float, float]:
+    """Bound and AUC, on held-out draws, of the best distinguisher of whole answers (T, k)."""
+    learning = rng.permutation(len(answers)) % 2 == 0
+    return _best(WHOLE, answers, first, learning, delta, rng).held_out
 
 
-def _best(view: str, answers: Floats, world: Bools, first: Bools, delta: float, rng: Rng) -> Telling:
+def _best(view: str, answers: Floats, first: Bools, learning: Bools, delta: float, rng: Rng) -> Distinguisher:
     seen = VIEWS[view](answers)
-    made: list[tuple[Telling, float]] = []
+    truth = first[~learning]
+    made: list[tuple[Distinguisher, float]] = []
     for name, learner in LEARNERS.items():
-        score = learner(seen[first], world[first], rng)
-        value, truth = score(seen[~first]), world[~first]
+        score = learner(seen[learning], first[learning], rng)
+        value = score(seen[~learning])
         threshold = _between(value, best_threshold(value, truth, delta, CAUTION))
-        promise = epsilon_at(threshold, value, truth, delta, CAUTION), auc(value, truth)
-        made.append((Telling(view, name, score, threshold, promise), _clearance(value, truth)))
-    best, _ = max(made, key=lambda each: (each[0].promise, each[1]))
+        held_out = epsilon_at(threshold, value, truth, delta, CAUTION), auc(value, truth)
+        made.append((Distinguisher(view, name, score, threshold, held_out), _clearance(value, truth)))
+    best, _ = max(made, key=lambda each: (each[0].held_out, each[1]))
     return best
 
 
@@ -107,7 +108,7 @@ VIEWS: dict[str, Callable[[Floats], Floats]] = {WHOLE: _whole, "its direction": 
 # --- statistics ----------------------------------------------------------------------------------------------------
 
 
-def _linear(seen: Floats, world: Bools, rng: Rng) -> Score:  # noqa: ARG001 (nothing is drawn)
+def _linear(seen: Floats, first: Bools, rng: Rng) -> Score:  # noqa: ARG001 (nothing is drawn)
     """Logistic regression on standardised columns."""
     from sklearn.linear_model import LogisticRegression
 
@@ -117,23 +118,23 @@ def _linear(seen: Floats, world: Bools, rng: Rng) -> Score:  # noqa: ARG001 (not
     def scaled(x: Floats) -> Floats:
         return np.asarray(np.clip((x - centre) / spread, -1e3, 1e3))
 
-    model = LogisticRegression(C=1.0, max_iter=500).fit(scaled(seen), world)
+    model = LogisticRegression(C=1.0, max_iter=500).fit(scaled(seen), first)
     return lambda x: np.asarray(model.decision_function(scaled(x)))
 
 
-def _trees(seen: Floats, world: Bools, rng: Rng) -> Score:
+def _trees(seen: Floats, first: Bools, rng: Rng) -> Score:
     """Gradient boosting, for what no line separates."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     model = HistGradientBoostingClassifier(max_iter=40, max_leaf_nodes=8, random_state=int(rng.integers(2**31)))
-    alone(lambda m: m.fit(seen, world), model)  # again, because a limit does not reach a library loaded under it
+    alone(lambda m: m.fit(seen, first), model)  # again, because a limit does not reach a library loaded under it
     return lambda x: np.asarray(alone(model.decision_function, x))
 
 
-def _atoms(seen: Floats, world: Bools, rng: Rng) -> Score:  # noqa: ARG001 (nothing is drawn)
-    """Values that come back to the digit: log-ratio of how often each world gave them, zero for values never seen."""
+def _repeated(seen: Floats, first: Bools, rng: Rng) -> Score:  # noqa: ARG001 (nothing is drawn)
+    """Values that repeat to the digit: log-ratio of how often each data set gave them, zero for values never seen."""
     count: dict[bytes, list[float]] = {}
-    for key, inside in zip(_keys(seen), world, strict=True):
+    for key, inside in zip(_keys(seen), first, strict=True):
         count.setdefault(key, [0.5, 0.5])[int(inside)] += 1
 
     def score(x: Floats) -> Floats:
@@ -150,4 +151,8 @@ def _keys(seen: Floats) -> list[bytes]:
     return [row.tobytes() for row in np.round(seen / power, 10) * power + 0.0]
 
 
-LEARNERS: dict[str, Learner] = {"a line": _linear, "boosted trees": _trees, "values that come back": _atoms}
+LEARNERS: dict[str, Learner] = {
+    "logistic regression": _linear,
+    "boosted trees": _trees,
+    "repeated values": _repeated,
+}

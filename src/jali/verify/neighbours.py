@@ -1,4 +1,4 @@
-"""Neighbouring data sets: two tables that differ in one record, and a query that is asked of both."""
+"""Neighbouring data sets: two training sets that differ in one record, and a query that is put to both."""
 
 from __future__ import annotations
 
@@ -9,31 +9,80 @@ from dataclasses import dataclass
 import numpy as np
 
 from jali.core.encoding import Encoding
+from jali.core.errors import JaliError
+from jali.core.guarantee import Private
 from jali.core.protocols import Model, Trainer
-from jali.core.values import Column, Dataset, Floats, Schema
+from jali.core.values import Column, Dataset, Floats, Ints, Schema
 from jali.data.linear_gaussian import LinearGaussian
 from jali.data.sample import Sample
 from jali.data.tables import standard
 
 
-@dataclass(frozen=True)
-class Worlds:
-    """Two training sets that differ in one record, and the query (1, D) asked of both."""
+@dataclass(frozen=True, eq=False)
+class TrainingSet:
+    """Training data, and the model without noise that was fitted once on all of its rows.
+
+    model: None where nobody needs its decisions, as for a claim that covers the decision too.
+    """
+
+    data: Dataset
+    model: Model | None = None
+
+    def fitted(self) -> Model:
+        """The model, or one sentence where none was fitted."""
+        if self.model is None:
+            raise JaliError("This training set has no fitted model: make it with fitted(trainer, data).")
+        return self.model
+
+    def decisions(self, rows: Floats) -> Ints:
+        """The class (n,) that the model decides for raw rows (n, D)."""
+        return np.asarray(self.fitted().logits(rows).argmax(axis=1))
+
+
+def fitted(trainer: Trainer, data: Dataset) -> TrainingSet:
+    """A training set with one model of all its rows; the trainer must not be private.
+
+    A private trainer has to draw its noise anew for every release, and a kept model would repeat it.
+    """
+    if isinstance(trainer, Private):
+        raise JaliError(
+            f"{type(trainer).__name__} is private, so its model must be drawn anew for every release: "
+            "pass the same trainer without noise."
+        )
+    return TrainingSet(data, trainer.fit(data, np.ones((len(data), 1), dtype=bool), [np.random.default_rng(0)])[0])
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """Two training sets that differ in one record, and the query (1, D) that is put to both."""
 
     name: str
-    data: Dataset
-    neighbour: Dataset
+    first: TrainingSet
+    second: TrainingSet
     query: Floats
 
     def __str__(self) -> str:
-        rows, columns = self.data.X.shape
+        rows, columns = self.first.data.X.shape
         return f"{self.name} ({rows} rows of {columns} column{'s' if columns > 1 else ''})"
 
     @property
     def changed(self) -> int:
-        """The row that holds the record in one data set and what replaces it in the other."""
-        differs = (self.data.X != self.neighbour.X).any(axis=1) | (self.data.y != self.neighbour.y)
-        return int(np.flatnonzero(differs)[0])
+        """The row that holds the record in the first data set and its replacement in the second."""
+        first = self.first.data
+        second = self.second.data
+        return int(np.flatnonzero((first.X != second.X).any(axis=1) | (first.y != second.y))[0])
+
+    @property
+    def decided_alike(self) -> bool:
+        """Whether the models of both data sets make the same decision about the query."""
+        return bool((self.first.decisions(self.query) == self.second.decisions(self.query)).all())
+
+    def queries(self, covers_decision: bool, most: int = 30) -> Floats:
+        """The query and after it rows (n, D) of the data; only those decided alike, unless the decision is covered."""
+        rows = np.vstack([self.query, np.unique(self.first.data.X, axis=0)])
+        if not covers_decision:
+            rows = rows[self.first.decisions(rows) == self.second.decisions(rows)]
+        return np.asarray(rows[:most])
 
 
 Rows = tuple[tuple[float, int, int], ...]
@@ -43,63 +92,61 @@ FLAT: Rows = ((0.0, 0, 40), (0.0, 1, 6))
 QUERIES = {"steep": (2.0, 1.0, 0.0, -2.0), "flat": (-7.0, -3.0, -1.0, 0.0), "moved": (0.0, 2.0, -2.0, 7.0, -7.0)}
 
 
-# --- pairs in which one record weighs most -------------------------------------------------------------------------
+# --- pairs in which one record has the most influence --------------------------------------------------------------
 
 
-def weighty(trainer: Trainer, seed: int) -> tuple[Worlds, ...]:
-    """Pairs of worlds that are adverse in different ways, in which models of the trainer decide the query alike.
+def influential(trainer: Trainer, seed: int) -> tuple[Pair, ...]:
+    """Pairs in which one record has much influence, for different reasons; models of the trainer decide each alike.
 
     wide: see `adverse`. The others have one column, where noise has little room, and one record at the end of it.
-    steep: it changes its label, and many rows make a slope that recourse can follow, past a boundary that lies
+    steep: the record changes its label, and many rows make a slope that recourse can follow, past a boundary that lies
     beyond the query; score and slope fall together. flat: it changes its label among few rows, of which none but it
     has a value, so that little resists. moved: its value goes from one end to the other.
     """
-    ends = {"steep": (STEEP, (FAR, 0)), "flat": (FLAT, (FAR, 0)), "moved": (FLAT, (-FAR, 1))}
-    made = [_narrow(name, rows, other, trainer) for name, (rows, other) in ends.items()]
-    return (adverse(trainer, seed=seed), *(pair for pair in made if pair is not None))
+    steep = fitted(trainer, _one_column(STEEP, FAR, 1))
+    flat = fitted(trainer, _one_column(FLAT, FAR, 1))
+    found = [
+        _narrow("steep", steep, fitted(trainer, _one_column(STEEP, FAR, 0))),
+        _narrow("flat", flat, fitted(trainer, _one_column(FLAT, FAR, 0))),
+        _narrow("moved", flat, fitted(trainer, _one_column(FLAT, -FAR, 1))),
+    ]
+    return (adverse(trainer, seed=seed), *(pair for pair in found if pair is not None))
 
 
-def adverse(trainer: Trainer, data: Dataset | None = None, seed: int = 0) -> Worlds:
-    """Data, the neighbour whose record of highest leverage has the other label, and the query this tells most about.
+def adverse(trainer: Trainer, data: Dataset | None = None, seed: int = 0) -> Pair:
+    """Data, the neighbour whose record of highest leverage has the other label, and the query whose score moves most.
 
-    Leverage is x'(Z'Z)^-1 x. The query is the row whose score the label moves most, among those that models trained
-    on either data set decide alike: claims about explanations do not cover the decision. Without data: 500 rows of
-    20 normal columns, within public bounds of four standard deviations.
+    Leverage is x'(Z'Z)^-1 x. The query is chosen among the rows that models trained on either data set decide alike:
+    claims about explanations do not cover the decision. Without data: 500 rows of 20 normal columns, within public
+    bounds of four standard deviations.
     """
     given = data or _bounded(Sample(LinearGaussian(n=20_000, d=20), n=500, skip=500 * (1 + seed % 30)).load())
     Z = np.column_stack([Encoding(given.schema).encode(given.X), np.ones(len(given))])
     leverage = (Z * np.linalg.solve(Z.T @ Z + 1e-9 * len(Z) * np.eye(Z.shape[1]), Z.T).T).sum(axis=1)
-    who, y = int(leverage.argmax()), given.y.copy()
+    who = int(leverage.argmax())
+    y = given.y.copy()
     y[who] = (y[who] + 1) % len(given.schema.classes)
-    other = dataclasses.replace(given, y=y)
-    here, there = (fitted(trainer, d).logits(given.X) for d in (given, other))
+    first = fitted(trainer, given)
+    second = fitted(trainer, dataclasses.replace(given, y=y))
+    here = first.fitted().logits(given.X)
+    there = second.fitted().logits(given.X)
     moved = np.abs(here - there).max(axis=1) * (here.argmax(axis=1) == there.argmax(axis=1))
-    return Worlds("wide", given, other, given.X[[int(moved.argmax())]])
+    return Pair("wide", first, second, given.X[[int(moved.argmax())]])
 
 
-def alike(trainer: Trainer | None, pair: Worlds, most: int = 30) -> Floats:
-    """The query of a pair, and after it rows (n, D) of its data; with a trainer those that both models decide alike."""
-    rows = np.vstack([pair.query, np.unique(pair.data.X, axis=0)])
-    if trainer is None:
-        return np.asarray(rows[:most])
-    here, there = (fitted(trainer, d).logits(rows).argmax(axis=1) for d in (pair.data, pair.neighbour))
-    return np.asarray(rows[here == there][:most])
+def _one_column(rows: Rows, value: float, label: int) -> Dataset:
+    """Rows of one column, and one record after them."""
+    values, labels, count = zip(*rows, strict=True)
+    X = np.append(np.repeat(values, count), value)
+    y = np.append(np.repeat(labels, count), label)
+    return standard.dataset(X[:, None], y, 2)
 
 
-def fitted(trainer: Trainer, data: Dataset) -> Model:
-    """One model of all rows."""
-    return trainer.fit(data, np.ones((len(data), 1), dtype=bool), [np.random.default_rng(0)])[0]
-
-
-def _narrow(name: str, rows: Rows, other: tuple[float, int], trainer: Trainer) -> Worlds | None:
-    """Rows of one column and a record (FAR, 1) or, in the other world, `other`; the first query decided alike."""
-    value, label, count = zip(*rows, strict=True)
-    X, y = np.repeat(value, count), np.repeat(label, count)
-    worlds = [standard.dataset(np.append(X, x)[:, None], np.append(y, c), 2) for x, c in ((FAR, 1), other)]
+def _narrow(name: str, first: TrainingSet, second: TrainingSet) -> Pair | None:
+    """A pair of one column with the first of its queries that is decided alike, if one is."""
     queries = np.array(QUERIES[name])[:, None]
-    here, there = (fitted(trainer, d).logits(queries).argmax(axis=1) for d in worlds)
-    alike = np.flatnonzero(here == there)
-    return Worlds(name, worlds[0], worlds[1], queries[alike[:1]]) if len(alike) else None
+    alike = np.flatnonzero(first.decisions(queries) == second.decisions(queries))
+    return Pair(name, first, second, queries[alike[:1]]) if len(alike) else None
 
 
 def _bounded(data: Dataset) -> Dataset:
@@ -108,106 +155,105 @@ def _bounded(data: Dataset) -> Dataset:
     return Dataset(np.clip(data.X, -4, 4), data.y, dataclasses.replace(data.schema, columns=columns))
 
 
-# --- pairs about the record itself ---------------------------------------------------------------------------------
+# --- pairs whose query is the record itself ------------------------------------------------------------------------
 
 
 LITTLE = 0.1  # standard deviations by which a record is moved a little
 SIZES = tuple(range(2, 12))  # people who share all values: rules about small groups change at such counts
+AT = "at the record"
+INSTEAD = "at its replacement"
 
 
-def pairs(trainer: Trainer, seed: int, covers_decision: bool = False) -> tuple[Worlds, ...]:
-    """All pairs of tables of numbers: those in which one record weighs most, and those that ask about the record.
+def pairs(trainer: Trainer, seed: int, covers_decision: bool = False) -> tuple[Pair, ...]:
+    """All pairs of tables of numbers: those in which one record has most influence, and those that query the record.
 
-    The latter ask at the record, which the neighbour does not hold, at what replaces it, near it and away from it: in
-    the pairs of `weighty` and where the record of the wide one is mirrored at the centre, among an ordinary spread of
-    rows, in a neighbourhood where every label counts, and among rows of which no value is more frequent than another.
-    Claims about explanations do not cover the decision, so queries are kept that models of both data sets decide alike;
-    a claim that covers the decision too is asked everything.
+    The latter put the query at the record, which the second data set does not hold, at its replacement, near it and
+    away from it: in the pairs of `influential` and where the record of the wide one is mirrored at the centre, among an
+    ordinary spread of rows, where every label counts, and among rows of which no value is more frequent than another.
+    Claims about explanations do not cover the decision, so only queries are kept that models of both data sets decide
+    alike; for a claim that covers the decision too, all are.
     """
-    heavy = weighty(trainer, seed)
-    wide = heavy[0]
-    mirrored = _replaced(wide.data, wide.changed, -wide.data.X[wide.changed])
-    sets = (*heavy, Worlds("wide and mirrored", wide.data, mirrored, wide.query))
+    heavy = influential(trainer, seed)
     by = None if covers_decision else trainer
-    about = [pair for each in sets for pair in _about(each, by)]
-    return (*heavy, *about, *ordinary(by, seed), *_alternating(by), *_even(by))
+    wide = heavy[0]
+    record = wide.first.data.X[wide.changed]
+    mirrored = _training_set(_replaced(wide.first.data, wide.changed, -record), by)
+    sets = (*heavy, Pair("wide and mirrored", wide.first, mirrored, wide.query))
+    found = [
+        *(pair for each in sets for pair in _at_the_record(each)),
+        *_ordinary(by, seed),
+        *_alternating(by),
+        *_even(by),
+    ]
+    return (*heavy, *(pair for pair in found if covers_decision or pair.decided_alike))
 
 
-def ordinary(trainer: Trainer | None, seed: int) -> list[Worlds]:
+def tables(trainer: Trainer | None, seed: int) -> list[Pair]:
+    """Pairs of tables with a category, for releases that take any table; with a trainer, those decided alike.
+
+    One value of an ordinary record is replaced, or all are; or somebody leaves a group of people who share all values,
+    so that the group has one fewer.
+    """
+    people = _training_set(_people(seed), trainer)
+    data = people.data
+    record = data.X[0]
+    other = np.array([record[0], -FAR, record[2]])
+    new = np.array([FAR, FAR, (record[2] + 3) % 6])
+    found = [
+        *_queried("another income", people, _training_set(_replaced(data, 0, other), trainer), {AT: record}),
+        *(pair for who in (0, 2, 4) for pair in _another_region(people, who, trainer)),
+        *_queried(
+            "another person", people, _training_set(_replaced(data, 0, new), trainer), {AT: record, INSTEAD: new}
+        ),
+    ]
+    for size in SIZES:
+        who = int(np.flatnonzero(data.X[:, 1] == _shared_income(size))[0])
+        left = _training_set(_replaced(data, who, new), trainer)
+        found += _queried(f"a group of {size} loses one", people, left, {AT: data.X[who]})
+    return [pair for pair in found if trainer is None or pair.decided_alike]
+
+
+def _at_the_record(pair: Pair) -> list[Pair]:
+    """The same data sets, queried at the record and, if its values change, at its replacement."""
+    record = pair.first.data.X[pair.changed]
+    replacement = pair.second.data.X[pair.changed]
+    queries = {AT: record}
+    if (record != replacement).any():
+        queries[INSTEAD] = replacement
+    return _queried(pair.name, pair.first, pair.second, queries)
+
+
+def _ordinary(trainer: Trainer | None, seed: int) -> list[Pair]:
     """Two hundred normal rows of three columns, of which a central one is moved a little or far out.
 
-    The record is the first row, off the boundary, which lies where the first column is 0. Only queries that both models
-    decide alike are kept.
+    The record is the first row, off the boundary, which lies where the first column is 0.
     """
     data = LinearGaussian(n=200, d=3, seed=seed).load()
     at_boundary = np.abs(data.X[:, 0]) < 0.5
     data = data.rows(np.lexsort((np.linalg.norm(data.X, axis=1), at_boundary)))
     record = data.X[0]
     little = record + LITTLE
+    out = np.full(3, FAR)
     away = data.X[len(data) // 2]
-    out = _replaced(data, 0, np.full(3, FAR))
+    first = _training_set(data, trainer)
+    nudged = _training_set(_replaced(data, 0, little), trainer)
+    sent = _training_set(_replaced(data, 0, out), trainer)
+    near = record + LITTLE / 2
     return [
-        *_asked(
-            "nudged", data, _replaced(data, 0, little), {AT: record, INSTEAD: little, "away from it": away}, trainer
-        ),
-        *_asked(
-            "sent away",
-            data,
-            out,
-            {AT: record, INSTEAD: out.X[0], "near the record": record + LITTLE / 2, "away from it": away},
-            trainer,
-        ),
+        *_queried("nudged", first, nudged, {AT: record, INSTEAD: little, "away from it": away}),
+        *_queried("sent away", first, sent, {AT: record, INSTEAD: out, "near the record": near, "away from it": away}),
     ]
 
 
-def tables(trainer: Trainer | None, seed: int) -> list[Worlds]:
-    """Pairs of tables with a category, for releases that take any table.
-
-    One value of an ordinary record is replaced, or all are; or somebody leaves a group of people who share all values,
-    so that the group has one fewer.
-    """
-    data = _people(seed)
-    record = data.X[0]
-    other = np.array([record[0], -FAR, record[2]])
-    new = np.array([FAR, FAR, (record[2] + 3) % 6])
-    found = [
-        *_asked("another income", data, _replaced(data, 0, other), {AT: record}, trainer),
-        *(pair for who in (0, 2, 4) for pair in _another_region(data, who, trainer)),
-        *_asked("another person", data, _replaced(data, 0, new), {AT: record, INSTEAD: new}, trainer),
-    ]
-    for size in SIZES:
-        who = int(np.flatnonzero(data.X[:, 1] == _shared_income(size))[0])
-        left = _replaced(data, who, new)
-        found += _asked(f"a group of {size} loses one", data, left, {AT: data.X[who]}, trainer)
-    return found
-
-
-AT, INSTEAD = "at the record", "at its replacement"
-
-
-def _another_region(data: Dataset, who: int, trainer: Trainer | None) -> list[Worlds]:
+def _another_region(people: TrainingSet, who: int, trainer: Trainer | None) -> list[Pair]:
     """Somebody moves to the next region: people of the first six rows are of one region each."""
-    record = data.X[who]
+    record = people.data.X[who]
     moved = np.array([record[0], record[1], (record[2] + 1) % 6])
-    return _asked(
-        f"from region {record[2]:g} to the next",
-        data,
-        _replaced(data, who, moved),
-        {AT: record, INSTEAD: moved},
-        trainer,
-    )
+    second = _training_set(_replaced(people.data, who, moved), trainer)
+    return _queried(f"from region {record[2]:g} to the next", people, second, {AT: record, INSTEAD: moved})
 
 
-def _about(pair: Worlds, trainer: Trainer | None) -> list[Worlds]:
-    """The same data sets, asked at the record and, if its values change, at what replaces it."""
-    who = pair.changed
-    queries = {AT: pair.data.X[who]}
-    if (pair.data.X[who] != pair.neighbour.X[who]).any():
-        queries[INSTEAD] = pair.neighbour.X[who]
-    return _asked(pair.name, pair.data, pair.neighbour, queries, trainer)
-
-
-def _alternating(trainer: Trainer | None) -> list[Worlds]:
+def _alternating(trainer: Trainer | None) -> list[Pair]:
     """Labels that alternate with the distance from a record, whose own changes: every vote of neighbours turns.
 
     Of k labels that alternate, the first has the majority for odd k and the tie for even k. Two blocks farther out,
@@ -218,29 +264,30 @@ def _alternating(trainer: Trainer | None) -> list[Worlds]:
     X = np.append(near, blocks)[:, None]
     y = np.append(np.arange(61) % 2, np.ones(120, dtype=np.int64))
     data = standard.dataset(X, y, 2)
-    return _asked("alternating labels", data, _replaced(data, 0, X[0], 1), {AT: X[0]}, trainer)
+    first = _training_set(data, trainer)
+    return _queried("alternating labels", first, _training_set(_replaced(data, 0, X[0], 1), trainer), {AT: X[0]})
 
 
-def _even(trainer: Trainer | None) -> list[Worlds]:
+def _even(trainer: Trainer | None) -> list[Pair]:
     """Rows at equal steps from one end to the other, as many of each label; the first goes to the other end.
 
     Counts of values or labels are tied, so that the largest of them, noised or not, changes with one record.
     """
     X = np.linspace(-FAR, FAR, 80)[:, None]
     data = standard.dataset(X, (X[:, 0] > 0).astype(np.int64), 2)
-    return _asked("even", data, _replaced(data, 0, X[-1], 1), {AT: X[0], INSTEAD: X[-1]}, trainer)
+    first = _training_set(data, trainer)
+    second = _training_set(_replaced(data, 0, X[-1], 1), trainer)
+    return _queried("even", first, second, {AT: X[0], INSTEAD: X[-1]})
 
 
-def _asked(
-    name: str, data: Dataset, neighbour: Dataset, queries: Mapping[str, Floats], trainer: Trainer | None
-) -> list[Worlds]:
-    """One pair for each query, if there is a trainer each that its models of both data sets decide alike."""
-    made = [Worlds(f"{name}, asked {where}", data, neighbour, row[None].copy()) for where, row in queries.items()]
-    if trainer is None:
-        return made
-    rows = np.vstack([pair.query for pair in made])
-    here, there = (fitted(trainer, d).logits(rows).argmax(axis=1) for d in (data, neighbour))
-    return [pair for pair, a, b in zip(made, here, there, strict=True) if a == b]
+def _training_set(data: Dataset, trainer: Trainer | None) -> TrainingSet:
+    """A training set, with a model where there is a trainer."""
+    return TrainingSet(data) if trainer is None else fitted(trainer, data)
+
+
+def _queried(name: str, first: TrainingSet, second: TrainingSet, queries: Mapping[str, Floats]) -> list[Pair]:
+    """One pair for each query of two training sets."""
+    return [Pair(f"{name}, query {where}", first, second, row[None].copy()) for where, row in queries.items()]
 
 
 def _replaced(data: Dataset, who: int, row: Floats, label: int | None = None) -> Dataset:

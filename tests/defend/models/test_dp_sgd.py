@@ -18,8 +18,9 @@ from jali.models.convnet import ConvNet
 from jali.models.logistic import Logistic
 from jali.models.mlp import MLP
 from jali.models.vit import ViT
-from jali.verify.dependence import carriers
-from jali.verify.run import Subject, subject, verify
+from jali.verify.dependence import leaking_variables
+from jali.verify.run import verify
+from jali.verify.subjects import Subject, subject
 from tests.pictures import bars, members, streams
 
 torch = pytest.importorskip("torch", reason="the extra jali[torch] is not installed")
@@ -61,7 +62,7 @@ def test_the_trained_weights_are_all_that_is_released(model):
     def release(data):
         return private.fit(data, np.ones((len(data), 1), bool), streams(1)).logits(here.X)
 
-    assert carriers(release, here, there) == ()
+    assert leaking_variables(release, here, there) == ()
     assert not np.array_equal(release(here), release(there))
 
 
@@ -96,8 +97,8 @@ def with_noise(part, private):
     """An audit of the same claim with only this part of the noise."""
     how = dataclasses.replace(private.mechanism(), multiplier=part * private.multiplier)
 
-    def draw(data, query, count, rng):
-        nets = trained(private.model, data, np.ones((len(data), count), bool), rng.spawn(count), how)
+    def draw(train, query, count, rng):
+        nets = trained(private.model, train.data, np.ones((len(train.data), count), bool), rng.spawn(count), how)
         return np.hstack([nets.weights[0].reshape(count, -1), nets.biases[0]]).astype(np.float64)
 
     return Subject("part of the noise", private.guarantee(), draw, private.plain())
@@ -110,9 +111,9 @@ SAMPLED = DPSGD(MLP(hidden=(), epochs=10, lr=0.1, batch=100), 1.0, rate=0.5)
 def test_an_audit_refutes_a_tenth_of_the_noise(private):
     found = verify(with_noise(0.1, private), draws=600)  # at 300 the bound lies around the claim, by the seed
     assert found.verdict == "REFUTED"
-    assert found.carriers == []
+    assert found.leaking_variables == []
     assert found.recomputed > 10
-    assert "THE DECLARED NOISE IS TOO SMALL" in found.refuted
+    assert "THE DECLARED NOISE IS TOO SMALL" in found.known_flaws
 
 
 @pytest.mark.parametrize("private", [DPSGD.example(1.0), pytest.param(SAMPLED, marks=pytest.mark.slow)])
@@ -122,7 +123,7 @@ def test_what_the_same_audit_measures_of_the_whole_noise_stays_below_what_is_acc
     assert found.verdict == "NOT REFUTED"
     assert max(found.bounds.values()) <= 2 * counted.pld < found.ceiling  # a replaced record pays twice
     assert found.recomputed == pytest.approx(counted.pld, rel=1e-2)
-    assert (found.carriers, found.refuted) == ([], "")
+    assert (found.leaking_variables, found.known_flaws) == ([], "")
 
 
 def test_a_record_that_overflows_cannot_undo_the_noise():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -92,6 +92,10 @@ class AboveThreshold:
     def example(cls, epsilon: float, columns: int = 20) -> AboveThreshold:
         """One of this epsilon, for audits of the guarantee on standardised numbers."""
         return cls(epsilon, example(columns))
+
+    def for_columns(self, columns: int) -> AboveThreshold:
+        """The same part with public data of so many standardised numbers, for audits of the guarantee."""
+        return replace(self, public=example(columns))
 
     def guarantee(self, schema: Schema | None = None) -> Guarantee:
         """Epsilon per explanation, for the explanations alone; void where the schema's constants come from the rows."""

@@ -1,0 +1,174 @@
+"""What can be tested, the claim it makes, and how to draw answers from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from jali.core import registry
+from jali.core.encoding import Encoding
+from jali.core.errors import JaliError
+from jali.core.explanation import Counterfactual, Explainer
+from jali.core.guarantee import Adjacency, Guarantee, Private, Verifiable
+from jali.core.protocols import DrawsModels, ExplainsModels, ReleasedWeights, Trainer, UsesPublicData
+from jali.core.values import Bools, Dataset, Floats, Rng
+from jali.models.logistic import Logistic
+from jali.verify.answers import Answers, joined, nothing, vectors
+from jali.verify.neighbours import Pair, TrainingSet
+from jali.verify.own_release import answers_of, imported, stated
+
+Draw = Callable[[TrainingSet, Floats, int, Rng], "Floats | Answers"]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A mechanism under test: its claim, and how to draw many answers (count, k) to one query on one training set.
+
+    trainer: makes models like those it explains, without noise; they tell which queries are decided alike. answer: what
+    is computed from a draw and shown, where that is not the draw itself; only the data-dependence check looks at it.
+    own: a user's release, which is tested on tables with categories as well, and whose zeros are answers.
+    """
+
+    name: str
+    guarantee: Guarantee
+    draw: Draw
+    trainer: Trainer
+    answer: Draw | None = None
+    own: bool = False
+
+
+# --- drawing -------------------------------------------------------------------------------------------------------
+
+
+def draw_both(subject: Subject, pair: Pair, draws: int, rng: Rng) -> tuple[Answers, Bools]:
+    """Answers (2 draws,) of both data sets, and which of them come from the first."""
+    before = draw_answers(subject, pair.first, pair.query, draws, rng)
+    after = draw_answers(subject, pair.second, pair.query, draws, rng)
+    return joined(before, after), np.arange(2 * draws) < draws
+
+
+def draw_answers(subject: Subject, train: TrainingSet, query: Floats, draws: int, rng: Rng) -> Answers:
+    """Answers to one query on one training set; where nothing can be drawn, the reason is the answer."""
+    try:
+        made = subject.draw(train, query, draws, rng)
+    except JaliError as error:
+        return nothing(draws, str(error))
+    if isinstance(made, Answers):
+        return made
+    if np.ndim(made) != 2:
+        raise JaliError(f"{subject.name} must draw numbers (draws, k), not of shape {np.shape(made)}.")
+    return vectors(made)
+
+
+# --- what can be tested --------------------------------------------------------------------------------------------
+
+
+def subject(
+    name: str, epsilon: float | None = None, adjacency: Adjacency | None = None, delta: float | None = None
+) -> Subject:
+    """A defence by name or specification, or a callable `release(data, query, rng)` as package.module:name."""
+    head = name.partition("(")[0]
+    if ":" in head:
+        release = imported(name)
+        given = stated(name, epsilon, adjacency, delta)
+        return Subject(name, given, partial(_own_answers, release), Logistic(), own=True)
+    kind = _kind(head)
+    cls = _verifiable(kind, head)
+    part = registry.build(kind, name) if "(" in name else cls.example(1.0 if epsilon is None else epsilon)
+    given = part.guarantee()
+    stated_twice = {
+        "epsilon": (epsilon, given.epsilon),
+        "adjacency": (adjacency, given.adjacency),
+        "delta": (delta, given.delta),
+    }
+    for option, (value, claimed) in stated_twice.items():
+        if value is not None and value != claimed:
+            raise JaliError(f"{name} claims {option} = {claimed}, and --{option} says {value}: leave it out.")
+    return _defence(part, kind, given)
+
+
+def defences() -> tuple[str, ...]:
+    """Built-in parts that make a privacy claim and can be tested by their name alone."""
+    kinds: tuple[registry.PartKind, ...] = ("model", "explain")
+    return tuple(sorted(n for kind in kinds for n in registry.names(kind) if _is_verifiable(registry.find(kind, n))))
+
+
+def _kind(head: str) -> registry.PartKind:
+    """Whether a part of this name is a model or an explainer."""
+    if head in registry.names("model"):
+        return "model"
+    if head in registry.names("explain"):
+        return "explain"
+    raise JaliError(f"There is no defence {head!r}; there are {', '.join(defences())}, or a callable module:name.")
+
+
+def _verifiable(kind: registry.PartKind, head: str) -> type[Verifiable]:
+    """The class of a part that can be tested, or a sentence on what it lacks."""
+    cls = registry.find(kind, head)
+    if _is_verifiable(cls):
+        return cls  # type: ignore[no-any-return]
+    lacks = "it makes no privacy claim, guarantee()" if not issubclass(cls, Private) else "it has no example(epsilon)"
+    raise JaliError(f"{head} cannot be tested, because {lacks}. These can: {', '.join(defences())}.")
+
+
+def _is_verifiable(cls: type) -> bool:
+    return issubclass(cls, Verifiable)
+
+
+# --- defences ------------------------------------------------------------------------------------------------------
+
+
+def _defence(part: Any, kind: registry.PartKind, given: Guarantee) -> Subject:
+    """A built-in defence: of one that releases models, their weights are drawn; of any other, its answers."""
+    name = registry.spec(part)
+    moves: Draw = partial(_moves, part)
+    if isinstance(part, DrawsModels):
+        return Subject(name, given, partial(_weights, part), part.plain(), moves if kind == "explain" else None)
+    if isinstance(part, ExplainsModels):
+        return Subject(name, given, moves, part.deployed())
+    raise JaliError(
+        f"{name} cannot be tested, because answers cannot be drawn from it: it needs draws(data, count, rng) and "
+        "plain(), or deployed()."
+    )
+
+
+def _weights(part: DrawsModels, train: TrainingSet, query: Floats, count: int, rng: Rng) -> Floats:  # noqa: ARG001
+    """Weights and intercepts (count, k) of models released anew; of two opposite classes only those of one."""
+    models: ReleasedWeights = part.draws(train.data, count, rng)
+    every = np.concatenate([models.coef, models.intercept[:, None]], axis=1)
+    opposite = every.shape[2] == 2 and (every[:, :, 0] == -every[:, :, 1]).all()
+    kept = every[:, :, 1:] if opposite else every
+    return np.asarray(kept.reshape(len(every), -1))
+
+
+def _moves(part: Explainer, train: TrainingSet, query: Floats, count: int, rng: Rng) -> Floats:
+    """Moves (count, P) in encoded features that as many answers to each query recommend."""
+    encode = Encoding(train.data.schema).encode
+    X = np.repeat(query, count, axis=0)
+    return np.asarray(encode(_explained(part, train, X, rng).rows) - encode(X))
+
+
+def _explained(part: Explainer, train: TrainingSet, X: Floats, rng: Rng) -> Counterfactual:
+    """What the explainer answers about the plain model of a training set."""
+    data = train.data
+    # Prepared anew in every call: what is prepared belongs to one recording, or one replaying, of mechanisms.
+    ready = _with_public_data(part, data).prepare(train.fitted(), data.schema, data, rng)
+    out = ready.explain(X, rng)
+    assert isinstance(out, Counterfactual)
+    return out
+
+
+def _with_public_data(part: Explainer, data: Dataset) -> Explainer:
+    """The part with public data of these columns, where it needs any; no claim rests on which they are."""
+    return part.for_columns(len(data.schema.columns)) if isinstance(part, UsesPublicData) else part
+
+
+# --- a release of the user's own -----------------------------------------------------------------------------------
+
+
+def _own_answers(release: Any, train: TrainingSet, query: Floats, count: int, rng: Rng) -> Answers:
+    return answers_of(release, train.data, query, count, rng)

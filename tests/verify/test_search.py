@@ -1,0 +1,27 @@
+from __future__ import annotations
+
+import numpy as np
+
+from jali.verify.answers import called
+from jali.verify.search import Probe
+
+
+def returning(*values):
+    return called([lambda value=value: value for value in values])
+
+
+def failing(error):
+    def call():
+        raise error
+
+    return call
+
+
+def test_a_probe_knows_failure_from_silence_and_silence_from_an_answer():
+    error = called([failing(KeyError("x"))] * 2)
+    nan = returning(np.nan, np.nan)
+    assert Probe(error, error, error).failed
+    assert (Probe(nan, nan, nan).silent, Probe(nan, nan, nan).failed) == (True, False)
+    assert not Probe(error, nan, error).silent
+    assert Probe(error, nan, error).changed == 1
+    assert not Probe(nan, nan, returning(1.0, np.nan)).repeats
