@@ -13,7 +13,7 @@ from jali.core.errors import JaliError
 
 if TYPE_CHECKING:
     from jali.api import Audit
-    from jali.audit.experiment import Machine
+    from jali.audit.setup import Machine
     from jali.config import Config
     from jali.parallel import Watch
 
@@ -60,7 +60,7 @@ def audit(
     out: Annotated[Path, typer.Option(help="Folder for report, results, evidence and configuration.")] = OUT,
     workers: Annotated[int, typer.Option(help="Processes; 0 means one per core. Changes no number.")] = 0,
     show_values: Annotated[
-        bool, typer.Option("--show-values", help="Show people's values, and what they are told.")
+        bool, typer.Option("--show-values", help="Show people's values, and what they are shown.")
     ] = False,
     trust: Trust = False,
 ) -> None:
@@ -112,7 +112,7 @@ def attack(
 
 @app.command(name="list")
 def list_parts(
-    kind: Annotated[str, typer.Argument(help="data, game, model, explain, signal, attack, inquiry or knowledge.")],
+    kind: Annotated[str, typer.Argument(help="data, game, model, explain, signal, attack, query_attack or knowledge.")],
 ) -> None:
     """List the parts of a kind."""
     from rich.markup import escape
@@ -290,7 +290,7 @@ def _config(file: Path | None, given: dict[str, Any]) -> Config:
 
 def _machine(out: Path, workers: int, watch: Watch) -> Machine:
     from jali.api import store_in
-    from jali.audit.experiment import Machine
+    from jali.audit.setup import Machine
     from jali.parallel import cores
 
     if workers < 0:
@@ -319,10 +319,10 @@ def _finish(found: Audit, out: Path) -> None:
     console.print(text.summary(found.results), markup=False, highlight=False)
     for warning in found.results.warnings:
         console.print(f"Warning: {words.clean(warning)}", markup=False, highlight=False)
-    for promise in found.results.promises:
-        if promise.refuted:
-            console.print(f"KNOWN TO BE FALSE: {words.clean(promise.claim)}. {promise.refuted}", markup=False)
-    for sentence in found.results.broken[:5]:
+    for given in found.results.guarantees:
+        if given.refuted:
+            console.print(f"KNOWN TO BE FALSE: {words.clean(given.claim)}. {given.refuted}", markup=False)
+    for sentence in found.results.contradicted[:5]:
         console.print(f"CONTRADICTED: {words.clean(sentence)}", markup=False, highlight=False)
     if not found.results.valid:
         failed = ", ".join(c.name for c in found.results.sanity if not c.passed)

@@ -18,7 +18,7 @@ from jali.core import registry
 from jali.core.protocols import Cautioned
 from jali.core.values import Dataset, Evidence, Game
 from jali.parallel import alone
-from jali.results import Results, Row
+from jali.results import Check, Results, Row
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def _documented(setup: Setup, found: Gathered, judged: Judged) -> Results:
     )
 
 
-def _checks(setup: Setup) -> list[sanity.Check]:
+def _checks(setup: Setup) -> list[Check]:
     """What must hold of the data and the game, whatever was attacked."""
     blind = alone(lambda rng: sanity.blind(setup.data, setup.game, rng), stream(setup.parts.seed, JUDGE, 1))
     return [blind, *sanity.rows_per_person(setup.data, setup.game)]

@@ -79,5 +79,13 @@ def _head(record: RunRecord, records: int) -> dict[str, Any]:
 
 
 def _row(name: str, number: Estimate, head: dict[str, Any]) -> Row:
-    fields = {"value": number.value, "low": number.low, "high": number.high, "units": number.units}
-    return Row(metric=name, reason=number.reason, **fields, **head)
+    row = Row(
+        kind="query attack",
+        metric=name,
+        value=number.value,
+        low=number.low,
+        high=number.high,
+        units=number.units,
+        reason=number.reason,
+    )
+    return row.model_copy(update=head)

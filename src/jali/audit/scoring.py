@@ -180,7 +180,7 @@ def _filled(row: Row, e: Estimate, how: str, facts: dict[str, float]) -> Row:
     return row.model_copy(update={**fields, **facts, "interval": how})
 
 
-def curve(channel: Channel, explainer: str, guesses: Guesses) -> Curve:
+def curve(label: str, explainer: str, guesses: Guesses) -> Curve:
     """ROC averaged over targets on a grid of false-positive rates, with a band."""
     units, at = np.unique(guesses.unit, return_inverse=True)
     mine, record = guesses.truth, guesses.record[guesses.truth]
@@ -192,9 +192,7 @@ def curve(channel: Channel, explainer: str, guesses: Guesses) -> Curve:
     low, high = ([min(max(float(getattr(e, side) or 0.0), 0.0), 1.0) for e in found] for side in ("low", "high"))
     floor = float(1 - 0.05 ** (1 / max(1, few)))
     tpr = [float(e.value or 0.0) for e in found]
-    return Curve(
-        label=channel.replace("+", " + "), explainer=explainer, fpr=list(GRID), tpr=tpr, low=low, high=high, floor=floor
-    )
+    return Curve(label=label, explainer=explainer, fpr=list(GRID), tpr=tpr, low=low, high=high, floor=floor)
 
 
 def flagged(guesses: Guesses, alpha: float) -> Bools:

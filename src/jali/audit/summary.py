@@ -83,8 +83,8 @@ def measures(evidence: Evidence, game: Game, quality: Quality, of: Mapping[str, 
         for metric, side in {"train_accuracy": inside, "test_accuracy": ~inside}.items():
             out.append(measure(Measured(metric), right[side], unit[side], record[side]))
     seen = set()
-    for name, there in zip(evidence.names, evidence.observed, strict=True):
-        explainer = name.explainer
+    for signal, there in zip(evidence.names, evidence.observed, strict=True):
+        explainer = signal.explainer
         if explainer not in seen and (explainer or not there[game.cells()].all()):
             seen.add(explainer)
             out.append(measure(Measured("answered", explainer), there[record, column], unit, record))
@@ -136,9 +136,9 @@ def sensitive(data: Dataset) -> dict[str, Bools]:
 
 def measure(name: Measured, x: Any, unit: Ints, record: Ints) -> Row:
     """The mean of a measure, one number (G,) per target model (G,) and record (G,), as a row."""
-    head = {"kind": "measure", "metric": name.metric, "explainer": name.explainer}
+    row = Row(kind="measure", metric=name.metric, explainer=name.explainer, value=None, reason=NOBODY)
     if not len(x):
-        return Row(**head, value=None, reason=NOBODY)
+        return row
     e = average(x.astype(np.float64), unit, record)
     about = metric_of(name.metric)
     low = None if e.low is None else min(max(e.low, about.low), about.high)
@@ -146,7 +146,7 @@ def measure(name: Measured, x: Any, unit: Ints, record: Ints) -> Row:
     if about.yes_no and e.value in (0.0, 1.0) and low is not None:  # none of some records is not none of all
         records = len(np.unique(record))
         low, high = clopper_pearson(int(e.value) * records, records)
-    return Row(**head, value=e.value, low=low, high=high, units=e.units)
+    return row.model_copy(update={"value": e.value, "low": low, "high": high, "units": e.units, "reason": ""})
 
 
 def twins(data: Dataset, game: Game) -> list[str]:

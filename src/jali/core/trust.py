@@ -6,7 +6,9 @@ from jali.core import registry
 from jali.core.errors import JaliError
 from jali.core.imports import ForeignCodeError
 
-KINDS: dict[str, tuple[registry.PartKind, ...]] = {"attack": ("attack", "inquiry")}  # settings that take several kinds
+KINDS: dict[str, tuple[registry.PartKind, ...]] = {
+    "attack": ("attack", "query_attack")
+}  # settings that take several kinds
 
 
 def vet(file: str, setting: str, text: str) -> None:

@@ -13,7 +13,7 @@ from jali.core.protocols import Model, Trainer
 from jali.core.query import Holds, Oracle, Sees
 from jali.core.values import Bools, Column, Dataset, Floats, Ints, Rng, Schema
 from jali.models.sklearn import Sklearn
-from jali.query_attacks._shadow import ATTACK, FOREST, SHADOW, Mimics, shadow_models
+from jali.query_attacks._shadow import ATTACK, FOREST, SHADOW, ShadowModels, shadow_models
 
 SMOOTH = Sklearn("sklearn.ensemble:RandomForestClassifier", "n_estimators=50, min_samples_leaf=20")
 
@@ -68,7 +68,7 @@ class ShokriMIA:
         return Membership(score, facts)
 
 
-def _lessons(shadow: Mimics) -> tuple[Floats, Bools]:
+def _lessons(shadow: ShadowModels) -> tuple[Floats, Bools]:
     """Probabilities (N M, C) of the known rows under every shadow model, and which of them trained it (N M,)."""
     scores = np.concatenate([shadow.models[m].logits(shadow.rows.X) for m in range(len(shadow.models))])
     return _softmax(scores), shadow.member.T.reshape(-1)

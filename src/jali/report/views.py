@@ -6,16 +6,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from jali.audit.query_rows import CLAIMED
+from jali.core.metrics import DECISIONS, GUESSES, metric, position
+from jali.core.values import Channel
 from jali.report import words
 from jali.results import Results, Row
 
-TARGET = "target "
 FEW = 3
-ASKED = "Attacks that ask"
+QUERIES = "Query attacks"
 FOUND, AFTER, MEMBERS = "Who can be found", "Found after so many answers", "Who was a member"
 MEANS = "What these attacks had to work with"
-CHANNELS = ("score", "decision", "explanation", "score+explanation", "decision+explanation")
+CHANNELS = tuple(Channel)
+OF_MEMBERSHIP = frozenset(m.name for m in (*GUESSES, *DECISIONS))
 
 
 @dataclass(frozen=True)
@@ -78,19 +79,19 @@ class Block:
     @property
     def name(self) -> str:
         """What to call the block where no explanation gives it a name."""
-        audited = all(line.head.channel in ("", *CHANNELS) for line in self.lines)
+        audited = not any(line.head.convention for line in self.lines)
         return self.title or ("Prediction only" if audited else "Attacks as recorded")
 
     @property
     def shown(self) -> tuple[Line, ...]:
-        """Joint attacks and, per channel, the strongest attack on a single signal."""
+        """Combined attacks and, per channel, the strongest attack on a single signal."""
         hidden = {id(line) for line in self.folded}
         return tuple(line for line in self.lines if id(line) not in hidden)
 
     @property
     def folded(self) -> tuple[Line, ...]:
         """All other attacks on single signals, if there are more than a few."""
-        single = [x for x in self.lines if x.head.channel in CHANNELS and "joint" not in x.head.attack]
+        single = [x for x in self.lines if x.head.channel is not None and not x.head.combined]
         best = [max(some, key=lambda x: x.strength) for some in _by_channel(single)]
         rest = tuple(x for x in single if not any(x is b for b in best))
         return rest if len(rest) > FEW else ()
@@ -98,7 +99,7 @@ class Block:
 
 def attacks(results: Results) -> list[Block]:
     """Attack rows by explainer, the prediction alone first; exposure by subgroup has its own figure."""
-    rows = results.find(kind="attack", group="")
+    rows = results.find(kind="attack", group="", target=None)
     explainers = sorted(dict.fromkeys(r.explainer for r in rows), key=bool)
     return [_block(e, [r for r in rows if r.explainer == e]) for e in explainers]
 
@@ -109,10 +110,7 @@ def contrasts(results: Results) -> list[Block]:
 
 
 def sides(results: Results, line: Line) -> tuple[Line, ...]:
-    """The prediction alone and the prediction with the explanation, on the people of a paired difference; or neither.
-
-    Results of older versions have them only where everybody was explained.
-    """
+    """The prediction alone and the prediction with the explanation, on the people of a paired difference; or neither."""
     found = []
     for channel in (line.head.against, line.head.channel):
         rows = [side(results, row, channel) for row in line.cells.values()]
@@ -123,10 +121,10 @@ def sides(results: Results, line: Line) -> tuple[Line, ...]:
     return tuple(found)
 
 
-def side(results: Results, row: Row, channel: str) -> Row | None:
+def side(results: Results, row: Row, channel: Channel | None) -> Row | None:
     """One side of a paired difference: what the attack achieves with this channel on the same people.
 
-    Results of older versions have the attack on everybody only, which serves where everybody was explained.
+    Without such a row, the attack on everybody serves where everybody was explained.
     """
     same = {name: getattr(row, name) for name in ("attack", "group", "metric")}
     rows = results.find(kind="paired", channel=channel, explainer=row.explainer, against=row.against, **same)
@@ -143,39 +141,33 @@ def alone(results: Results, row: Row) -> list[Row]:
     Whether there is an answer is seen of everybody who asks, also of those whom a paired difference leaves out.
     """
     about = {name: getattr(row, name) for name in ("explainer", "group", "metric")}
-    given = results.find(kind="attack", channel="decision", **about)
-    return results.find(kind="attack", channel="explanation", n=row.n, **about) + given
+    given = results.find(kind="attack", channel=Channel.DECISION, target=None, **about)
+    return results.find(kind="attack", channel=Channel.EXPLANATION, n=row.n, target=None, **about) + given
 
 
 def measures(results: Results) -> list[Block]:
-    """Quality of the model, then of the explanations, then what attacks that ask achieved and told."""
-    rows = results.find(kind="measure", attack="")
-    asked = [r for r in results.find(kind="measure") if r.attack]
-    model, explained = ([r for r in rows if bool(r.explainer) == wanted] for wanted in (False, True))
-    return _blocks({"Model": model, "Explanations": explained, ASKED: asked})
+    """Quality of the model, then of the explanations."""
+    rows = results.find(kind="measure")
+    model = [r for r in rows if not r.explainer]
+    explained = [r for r in rows if r.explainer]
+    return _blocks({"Model": model, "Explanations": explained})
 
 
-def asked(results: Results) -> list[Block]:
-    """What attacks that ask achieved: whom they find, how many people in all, and whose membership they tell."""
-    rows = [r for r in results.find(kind="measure") if r.attack]
-    linking = {_asker(r) for r in rows if r.metric == "crowd"}
-    found = [r for r in rows if _asker(r) in linking]
-    after = [r for r in found if r.metric.startswith(words.COVERAGE)]
-    told = [r for r in rows if _asker(r) not in linking]
-    claims = [r for r in told if r.metric in CLAIMED]
-    rest = [r for r in told if r.metric not in CLAIMED]
-    return _blocks({FOUND: [r for r in found if r not in after], AFTER: after, MEMBERS: claims, MEANS: rest})
-
-
-def _asker(row: Row) -> tuple[str, str, str]:
-    return row.explainer, row.attack, row.group
+def queries(results: Results) -> list[Block]:
+    """What query attacks achieved: whom they find, how many people in all, whose membership they tell, and the rest."""
+    rows = results.find(kind="query attack")
+    found = [r for r in rows if r.learns == "identity"]
+    after = [r for r in found if metric(r.metric).name == "coverage"]
+    members = [r for r in rows if r.learns == "membership" and metric(r.metric).name in OF_MEMBERSHIP]
+    rest = [r for r in rows if r not in found and r not in members]
+    return _blocks({FOUND: [r for r in found if r not in after], AFTER: after, MEMBERS: members, MEANS: rest})
 
 
 def subgroups(results: Results) -> list[tuple[str, list[Row]]]:
     """Attack rows that speak about a subgroup, by what was measured on it."""
     found: dict[str, list[Row]] = {}
     for row in results.rows:
-        if row.kind == "attack" and row.group and not row.group.startswith(TARGET):
+        if row.kind == "attack" and row.group:
             found.setdefault(_described(row), []).append(row)
     return list(found.items())
 
@@ -184,8 +176,9 @@ def targets(results: Results) -> list[Block]:
     """Attack rows that speak about one target model each, by attack."""
     found: dict[str, list[Row]] = {}
     for row in results.rows:
-        if row.kind == "attack" and row.group.startswith(TARGET):
-            parts = [row.explainer, row.channel, f"{row.attack} on {row.signal}" if row.signal else row.attack]
+        if row.kind == "attack" and row.target is not None:
+            by = f"{row.attack} on {row.signal}" if row.signal else row.attack
+            parts = [row.explainer, row.convention or row.channel or "", by]
             found.setdefault(" · ".join(p for p in parts if p), []).append(row)
     return _blocks(found)
 
@@ -193,7 +186,7 @@ def targets(results: Results) -> list[Block]:
 def overall(results: Results, row: Row) -> Row | None:
     """The row about everybody that a subgroup's row belongs to."""
     same = ("kind", "explainer", "channel", "signal", "attack", "against", "metric")
-    rows = results.find(group="", **{name: getattr(row, name) for name in same})
+    rows = results.find(group="", target=None, **{name: getattr(row, name) for name in same})
     return rows[0] if rows else None
 
 
@@ -226,7 +219,7 @@ def _written(value: Any) -> str:
 
 
 def _described(row: Row) -> str:
-    parts = [row.explainer or "prediction only", row.channel, row.attack, words.metric_name(row.metric)]
+    parts = [row.explainer or "prediction only", row.channel or "", row.attack, words.metric_name(row.metric)]
     return " · ".join(p for p in parts if p)
 
 
@@ -242,17 +235,17 @@ def _block(title: str, rows: Sequence[Row]) -> Block:
             line = Line(row)
             lines.append(line)
         line.cells[row.metric] = row
-    metrics = sorted(dict.fromkeys(r.metric for r in rows), key=words.metric_order)
+    metrics = sorted(dict.fromkeys(r.metric for r in rows), key=position)
     return Block(title, tuple(metrics), tuple(lines if rows[0].kind == "contrast" else sorted(lines, key=_rank)))
 
 
 def _same(a: Row, b: Row) -> bool:
-    fields = ("explainer", "channel", "signal", "attack", "against", "group", "guarantee")
+    fields = ("explainer", "channel", "signal", "attack", "against", "knowledge", "target", "group", "guarantee")
     return all(getattr(a, name) == getattr(b, name) for name in fields)
 
 
 def _by_channel(lines: Sequence[Line]) -> list[list[Line]]:
-    found: dict[str, list[Line]] = {}
+    found: dict[Channel | None, list[Line]] = {}
     for line in lines:
         found.setdefault(line.head.channel, []).append(line)
     return list(found.values())
@@ -264,4 +257,4 @@ def _or_least(value: float | None) -> float:
 
 def _rank(line: Line) -> int:
     channel = line.head.channel
-    return CHANNELS.index(channel) if channel in CHANNELS else len(CHANNELS)
+    return len(CHANNELS) if channel is None else CHANNELS.index(channel)

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
+from jali.core import metrics
 from jali.report import resolution
 from jali.results import Row
 from jali.toml import BREAKS, SURROGATES, UNSEEN
@@ -17,22 +18,7 @@ Model = TypeVar("Model", bound=BaseModel)
 ESCAPES = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]|\x9b[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[ -/]*[0-~]"
 )
-RATE = re.compile(r"(tpr|tnr)@([0-9.eE-]+)")
-PRICES = {0.001: "one false accusation in 1,000", 0.01: "ten false accusations in 1,000"}
-NAMES = {
-    "auc": "AUC",
-    "ncp": "NCP",
-    "people": "People who match",
-    "gap": "NCP above the proven bound",
-    "crowd": "People who fit",
-    "reidentified": "Right person named",
-    "disclosed": "Private values disclosed",
-    "imputed": "Private values guessed without",
-    "gained": "Gained by the answer",
-    "at_most_10": "At most 10 fit",
-}
-COVERAGE = "coverage_after_"  # so many answers
-ORDER = ("auc", "balanced_accuracy", "tpr@0.01", "tpr@0.001", "tnr@0.01", "tnr@0.001")
+PRICES = {0.001: "one person in 1,000 wrongly flagged", 0.01: "ten people in 1,000 wrongly flagged"}
 MINUS = "\N{MINUS SIGN}"
 DASH = "\N{EN DASH}"
 THIN = "\N{NARROW NO-BREAK SPACE}"
@@ -70,40 +56,27 @@ def level(metric: str) -> float | None:
     >>> level("tpr@0.01"), level("auc")
     (0.01, None)
     """
-    match = RATE.fullmatch(metric)
-    return float(match[2]) if match else None
+    found = metrics.metric(metric)
+    return found.at if found.unit == "rate" else None
 
 
 def metric_name(metric: str) -> str:
     """A metric as a column head.
 
-    >>> metric_name("tnr@0.001"), metric_name("cost_l2"), metric_name("linkage: singled_out")
-    ('TNR at 0.1 % FNR', 'Cost l2', 'Singled out (linkage)')
+    >>> metric_name("tnr@0.001"), metric_name("cost_l2")
+    ('TNR at 0.1 % FNR', 'Cost l2')
     """
-    match = RATE.fullmatch(metric)
-    if match:
-        return f"{match[1].upper()} at {100 * float(match[2]):g} % {'FPR' if match[1] == 'tpr' else 'FNR'}"
-    if metric.startswith(COVERAGE):
-        return f"After {int(metric.removeprefix(COVERAGE)):,} answers"
-    by, _, what = metric.rpartition(": ")
-    words = what.replace("_", " ")
-    name = NAMES.get(what, words[:1].upper() + words[1:])
-    return f"{name} ({by})" if by else name
+    return metrics.metric(metric).title
 
 
 def price(metric: str) -> str:
     """What a rate costs, in words.
 
     >>> price("tpr@0.01")
-    'ten false accusations in 1,000'
+    'ten people in 1,000 wrongly flagged'
     """
     at = level(metric)
     return PRICES.get(at or 0.0, f"a false-positive rate of {percent(at or 0.0)} %")
-
-
-def metric_order(metric: str) -> int:
-    """Sorts metrics as people read them: overall first, then rates by level, then the rest as they came."""
-    return ORDER.index(metric) if metric in ORDER else len(ORDER)
 
 
 def number(value: float) -> str:
@@ -200,7 +173,7 @@ def _scaled(row: Row, x: float) -> str:
     if level(row.metric) is not None:
         text = percent(abs(x), _decimals(row))
     else:
-        text = f"{abs(x):.{_decimals(row)}f}" if row.metric in NAMES else number(abs(x))
+        text = f"{abs(x):.{_decimals(row)}f}" if metrics.metric(row.metric).unit == "index" else number(abs(x))
     plus = "+" if row.kind == "contrast" else ""
     return text if _zero(text) else (MINUS if x < 0 else plus) + text
 

@@ -14,8 +14,10 @@ from typing import Any
 import numpy as np
 
 from jali.anonymity.measures import pureness
-from jali.audit.experiment import Experiment, Machine, Outcome, blocks
-from jali.audit.worker import EXPLAIN, JUDGE, Channel, look, models_of, preparations, stream, tiles
+from jali.audit.experiment import Outcome
+from jali.audit.gather import blocks
+from jali.audit.setup import Machine, Setup
+from jali.audit.worker import EXPLAIN, JUDGE, Readout, look, models_of, preparations, stream, tiles
 from jali.core.explanation import Counterfactual, Explainer
 from jali.core.protocols import Model
 from jali.core.values import Bools, Dataset, Floats, Game, Ints
@@ -27,21 +29,21 @@ SHORT = 12  # columns of a record that are written out; more are counted
 WITHHELD, NOTHING = "withheld", "no answer"
 
 
-def told(experiment: Experiment, machine: Machine, outcome: Outcome) -> dict[str, Any]:
+def examples(setup: Setup, machine: Machine, outcome: Outcome) -> dict[str, Any]:
     """The target asked, the outcome hoped for, and of up to three records what each explainer says, ready for JSON.
 
     Records are those that the target denies the outcome, those with most answers first, of these the exposed, then by
     row number. Empty where no explainer gives counterfactuals, where records are pictures, and where nobody is denied.
     """
-    data, game = outcome.data, outcome.game
-    explainers = [e for e in experiment.explain if e.gives == "counterfactual"]
-    if data is None or data.schema.image is not None or not explainers:
+    data = setup.data
+    explainers = [e for e in setup.parts.explain if e.gives == "counterfactual"]
+    if data.schema.image is not None or not explainers:
         return {}
-    asked = _Asked(experiment.seed, data, game, alone(lambda _: _model(experiment, data, game, machine), None))
+    asked = _Asked(setup.parts.seed, data, setup.game, alone(lambda _: _model(setup, machine), None))
     records = asked.denied(_answers(outcome, explainers), [row.record for row in outcome.results.exposed])[:PEOPLE]
     if not len(records):
         return {}
-    said = {Channel(e, ()).name: alone(lambda e: asked.said(e, records), e) for e in explainers}
+    said = {Readout(e, ()).label: alone(lambda e: asked.said(e, records), e) for e in explainers}
     hoped = data.schema.favourable
     return {
         "model": asked.column,
@@ -51,18 +53,18 @@ def told(experiment: Experiment, machine: Machine, outcome: Outcome) -> dict[str
     }
 
 
-def _model(experiment: Experiment, data: Dataset, game: Game, machine: Machine) -> Model:
+def _model(setup: Setup, machine: Machine) -> Model:
     """The first target, from the store where it is there."""
-    columns = blocks(experiment, data, game, replace(machine, block=1), ())
-    return models_of(next(islice(columns, int(game.targets[0]), None)))(0)
+    columns = blocks(setup, replace(machine, block=1), ())
+    return models_of(next(islice(columns, int(setup.game.targets[0]), None)))(0)
 
 
 def _answers(outcome: Outcome, explainers: list[Explainer]) -> Ints:
     """How many of the explainers answered each record (N,) under the first target."""
     names, there = outcome.evidence.names, outcome.evidence.observed[:, :, int(outcome.game.targets[0])]
     out = np.zeros(there.shape[1], dtype=np.int64)
-    for prefix in (f"{Channel(e, ()).name}/" for e in explainers):
-        out += next((there[s] for s, name in enumerate(names) if name.startswith(prefix)), False)
+    for label in (Readout(e, ()).label for e in explainers):
+        out += next((there[s] for s, name in enumerate(names) if name.explainer == label), False)
     return out
 
 
@@ -102,7 +104,7 @@ class _Asked:
         """What the explainer tells each of the records, from the streams that the audit explained and judged with."""
         member, out = self.game.member[:, self.column], dict[int, str]()
         prepared = preparations(self.model, self.data, member, self.seed, self.column)
-        where = zlib.crc32(Channel(explainer, ()).name.encode()), self.column
+        where = zlib.crc32(Readout(explainer, ()).label.encode()), self.column
         for tile, rows in tiles(self.game.cells()[:, self.column]):
             if (mine := np.isin(rows, records)).any():
                 seen = look(prepared, self.data, explainer, rows, stream(self.seed, EXPLAIN, *where, tile))

@@ -14,9 +14,11 @@ from itertools import islice
 import numpy as np
 from scipy.special import softmax
 
-from jali.audit.experiment import Experiment, Machine, Outcome, blocks
+from jali.audit.experiment import Outcome
+from jali.audit.gather import blocks
 from jali.audit.preparations import Preparations
-from jali.audit.worker import EXPLAIN, Channel, look, models_of, preparations, stream, tile_numbers
+from jali.audit.setup import Machine, Setup
+from jali.audit.worker import EXPLAIN, Readout, look, models_of, preparations, stream, tile_numbers
 from jali.core.explanation import Explainer
 from jali.core.protocols import Model
 from jali.core.values import Dataset, Floats, Game, Ints
@@ -28,16 +30,17 @@ SIDE = 64  # pixels at most that a side is drawn with
 MIDDLE, STEPS = 128, 127
 
 
-def pictures(experiment: Experiment, machine: Machine, outcome: Outcome) -> list[Exposed]:
+def pictures(setup: Setup, machine: Machine, outcome: Outcome) -> list[Exposed]:
     """The exposed records with label, picture, and maps of their attributions; none where records are no pictures.
 
     Each explainer has a map under a target that was trained on the record and under one that was not, as far as a few
     targets serve all records.
     """
-    data, game, rows = outcome.data, outcome.game, outcome.results.exposed
-    if data is None or data.schema.image is None or not rows:
+    data = setup.data
+    rows = outcome.results.exposed
+    if data.schema.image is None or not rows:
         return []
-    asked = _Asked(experiment, data, game, replace(machine, block=1))
+    asked = _Asked(setup, replace(machine, block=1))
     records = np.array([row.record for row in rows])
     labels = [data.schema.classes[c] for c in data.y[records]]
     return [
@@ -79,36 +82,34 @@ class _Seen:
 class _Asked:
     """The models of an experiment, to be asked again about some of its records."""
 
-    experiment: Experiment
-    data: Dataset
-    game: Game
+    setup: Setup
     machine: Machine
 
     def maps(self, records: Ints) -> list[list[Heat]]:
         """Maps of each record, explainer by explainer."""
-        explainers = [e for e in self.experiment.explain if e.gives == "attribution"]
+        explainers = [e for e in self.setup.parts.explain if e.gives == "attribution"]
         seen: list[list[list[_Seen]]] = [[[] for _ in explainers] for _ in records]
-        for column, places in chosen(self.game, records) if explainers else ():
-            member = self.game.member[:, column]
-            prepared = preparations(self.model(column), self.data, member, self.experiment.seed, column)
+        for column, places in chosen(self.setup.game, records) if explainers else ():
+            member = self.setup.game.member[:, column]
+            prepared = preparations(self.model(column), self.setup.data, member, self.setup.parts.seed, column)
             for at in places:
                 for some, explainer in zip(seen[at], explainers, strict=True):
                     some.append(self.seen(prepared, explainer, int(records[at]), column))
-        names = [Channel(explainer, ()).name for explainer in explainers]
+        names = [Readout(explainer, ()).label for explainer in explainers]
         return [[h for name, some in zip(names, of, strict=True) for h in self.heats(name, some)] for of in seen]
 
     def model(self, column: int) -> Model:
         """The model of one column, from the store where it is there."""
-        columns = blocks(self.experiment, self.data, self.game, self.machine, ())
+        columns = blocks(self.setup, self.machine, ())
         return models_of(next(islice(columns, column, None)))(0)
 
     def seen(self, prepared: Preparations, explainer: Explainer, record: int, column: int) -> _Seen:
         """What the explainer says about the record, from the stream that the audit explained it with."""
-        member, label = self.game.member[:, column], zlib.crc32(Channel(explainer, ()).name.encode())
-        tile = int(tile_numbers(len(self.data))[record])
-        rng = stream(self.experiment.seed, EXPLAIN, label, column, tile)
-        view = look(prepared, self.data, explainer, np.array([record]), rng)
-        value = view.attribution.value.reshape(self.data.schema.image).sum(axis=0, keepdims=True)
+        member, label = self.setup.game.member[:, column], zlib.crc32(Readout(explainer, ()).label.encode())
+        tile = int(tile_numbers(len(self.setup.data))[record])
+        rng = stream(self.setup.parts.seed, EXPLAIN, label, column, tile)
+        view = look(prepared, self.setup.data, explainer, np.array([record]), rng)
+        value = view.attribution.value.reshape(self.setup.data.schema.image).sum(axis=0, keepdims=True)
         return _Seen(column, bool(member[record]), reduced(value), view.logits[0])
 
     def heats(self, name: str, seen: list[_Seen]) -> list[Heat]:
@@ -124,7 +125,7 @@ class _Asked:
             explainer=name,
             model=seen.model,
             member=seen.member,
-            prediction=self.data.schema.classes[top],
+            prediction=self.setup.data.schema.classes[top],
             chance=float(softmax(seen.logits)[top]),
             reach=reach,
             drawn=_bytes(drawn),

@@ -8,10 +8,9 @@ from typing import ClassVar
 from jali.core.claims import Harm, Membership
 from jali.core.explanation import Surrogate
 from jali.core.grading import About, Graded, Truth
-from jali.core.protocols import HasRules
 from jali.core.values import Dataset, Ints
 from jali.stats import decided
-from jali.text.rules import accuracy, exposing, hits
+from jali.text.rules import Readable, accuracy, exposing, hits
 
 FEW = 10  # people below whom a rule speaks of few
 
@@ -64,7 +63,7 @@ def _surrogate(truth: Truth) -> dict[str, float]:
     answer = truth.answer
     if not isinstance(answer, Surrogate) or truth.asked is None:
         return {}
-    rules = [rule for model in answer.models if isinstance(model, HasRules) for rule in model.rules()]
+    rules = [rule for model in answer.models if isinstance(model, Readable) for rule in model.rules()]
     few = exposing(rules, truth.train.X, FEW)
     out = {
         "fidelity": float(hits(answer, truth.model, truth.asked).mean()),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from jali.core.values import Channel
 from jali.report import resolution, words
 from jali.report.audit import linking
 from jali.report.audit.additions import additions
@@ -13,11 +14,17 @@ from jali.stats import roc
 
 Write = Callable[[float], str]
 RATES = ("tpr@0.001", "tpr@0.01")
-PREFERRED = ("score+explanation", "decision+explanation", "explanation", "score", "decision")
+PREFERRED = (
+    Channel.SCORE_AND_EXPLANATION,
+    Channel.DECISION_AND_EXPLANATION,
+    Channel.EXPLANATION,
+    Channel.SCORE,
+    Channel.DECISION,
+)
 LISTED = 4
 MEANING = (
     "To identify a person means here: an attacker who already holds that person's record tells that it was used in "
-    "training; a false accusation is a person outside the training data taken for a member.",
+    "training; a person outside the training data who is taken for a member is wrongly flagged.",
     "The numbers hold for the attacks listed below at the stated resolution, and say nothing about attacks that were "
     "not tried.",
 )
@@ -52,7 +59,7 @@ def headline(results: Results) -> Headline:
         notes = (*_notes(row, rivals), *_surpassed(results, row), *unchecked(results))
         said = (*_doubt(results, row), *additions(results), *asked)
         return Headline(_lead(row, count), count, said, _meaning(said), notes)
-    others = [r for r in _pooled(results) if r.channel not in PREFERRED]
+    others = [r for r in _pooled(results) if r.convention]
     if others:
         return Headline(_listed(others), "", (OTHER,), MEANING[1:], ())
     if asked:
@@ -73,7 +80,7 @@ def unchecked(results: Results) -> tuple[str, ...]:
     >>> unchecked(Results())
     ()
     """
-    audited = any(r.kind == "attack" and r.channel in PREFERRED for r in results.rows)
+    audited = any(r.kind == "attack" and r.channel is not None for r in results.rows)
     return ("No sanity check was recorded.",) if audited and not results.sanity else ()
 
 
@@ -97,7 +104,7 @@ def strongest(results: Results) -> tuple[Row | None, int]:
     attacks = _pooled(results)
     for channel in PREFERRED:
         seen = [r for r in attacks if r.channel == channel]
-        pool = [r for r in seen if "joint" in r.attack] or seen
+        pool = [r for r in seen if r.combined] or seen
         for metric in (*RATES, "auc"):
             rows = [r for r in pool if r.metric == metric]
             if rows:
@@ -106,18 +113,19 @@ def strongest(results: Results) -> tuple[Row | None, int]:
     return None, 0
 
 
-def _ignores(row: Row, channel: str) -> bool:
-    """Whether a joint attack sees the prediction of this channel without its explanation."""
-    return "joint" in row.attack and f"{row.channel}+explanation" == channel
+def _ignores(row: Row, channel: Channel) -> bool:
+    """Whether a combined attack sees the prediction of this channel without its explanation."""
+    return row.combined and row.channel != channel and row.channel == channel.base
 
 
 def _pooled(results: Results) -> list[Row]:
-    return [r for r in results.rows if r.kind == "attack" and not r.group and r.value is not None]
+    attacks = results.find(kind="attack", group="", target=None)
+    return [r for r in attacks if r.value is not None]
 
 
 def _lead(row: Row, count: str) -> str:
     """What the attack achieves, said of the attack: another one may achieve more."""
-    who = "the combined attack" if "joint" in row.attack else "the strongest attack tried"
+    who = "the combined attack" if row.combined else "the strongest attack tried"
     at = words.level(row.metric)
     if at is None:
         return f"Shown one member and one outsider, {who} would pick the member in {count} of 100 cases; chance: 50."
@@ -144,7 +152,7 @@ def _doubt(results: Results, row: Row) -> tuple[str, ...]:
     if row.value is None or row.low is None or row.high is None or row.low > chance:
         return ()
     if at is not None:
-        ranked = [r for r in _pooled(results) if r.metric == "auc" and r.channel in PREFERRED]
+        ranked = [r for r in _pooled(results) if r.metric == "auc" and r.channel is not None]
         own = [r for r in ranked if (r.attack, r.channel, r.explainer) == (row.attack, row.channel, row.explainer)]
         better = [r for r in ranked if r.low is not None and r.low > 0.5]
         if any(r in own for r in better):
@@ -181,7 +189,7 @@ def _by_auc(row: Row) -> str:
 
 def _rivals(results: Results, row: Row) -> list[Row]:
     """All other attacks of an audit in the same metric."""
-    return [r for r in _pooled(results) if r.metric == row.metric and r.channel in PREFERRED and r != row]
+    return [r for r in _pooled(results) if r.metric == row.metric and r.channel is not None and r != row]
 
 
 def _count(row: Row) -> str:
@@ -194,10 +202,10 @@ def _count(row: Row) -> str:
 def _listed(rows: Sequence[Row]) -> str:
     """What rows outside an audit's channels are: the mean of each signal, in the order recorded."""
     first = next((r for r in rows if r.metric == "auc"), rows[0])
-    same = [r for r in rows if (r.metric, r.channel) == (first.metric, first.channel)]
+    same = [r for r in rows if (r.metric, r.convention) == (first.metric, first.convention)]
     over = f" over {first.units:,} target models" if first.units > 1 else ""
     head = f"{'Mean ' if over else ''}{words.metric_name(first.metric)}{over}"
-    source = f" ({first.channel})" if first.channel else ""
+    source = f" ({first.convention})"
     more = f", and {len(same) - LISTED} more" if len(same) > LISTED else ""
     several = len({r.attack for r in same}) > 1
     return f"{head}{source}: " + ", ".join(_item(r, several) for r in same[:LISTED]) + f"{more}."
@@ -239,7 +247,7 @@ def _surpassed(results: Results, row: Row) -> list[str]:
     """Another attack that did better than the one in the headline is named beside it."""
     others = _rivals(results, row)
     best = max(others, key=lambda r: r.value or 0.0, default=row)
-    if "joint" not in row.attack or (best.value or 0.0) <= (row.value or 0.0):
+    if not row.combined or (best.value or 0.0) <= (row.value or 0.0):
         return []
     unit = "of 100 cases" if words.level(row.metric) is None else "of 1,000"
     count = ", ".join(filter(None, [f"{_count(best)} {unit}", words.covered(best)]))
@@ -250,12 +258,13 @@ def _surpassed(results: Results, row: Row) -> list[str]:
     ]
 
 
-def seen(channel: str) -> str:
+def seen(channel: Channel | None) -> str:
     """What the attacker sees, in words.
 
-    >>> seen("score+explanation")
+    >>> seen(Channel.SCORE_AND_EXPLANATION)
     'the score and the explanation'
     """
-    if channel and channel not in PREFERRED:
-        return channel
-    return " and ".join(f"the {part}" for part in channel.split("+")) if channel else "what its signals need"
+    if channel is None:
+        return "what its signals need"
+    parts = [channel.base, Channel.EXPLANATION if channel.explained else None]
+    return " and ".join(f"the {part}" for part in parts if part)

@@ -10,13 +10,13 @@ from jali import toml
 from jali.report import curves, figures, resolution, views, words
 from jali.report.audit import answers, headline, linking
 from jali.report.templates import environment
-from jali.results import Results, Row
+from jali.results import Results, Row, Threat
 
 SECTIONS = (
     ("adds", "What the explanation adds"),
     ("curves", "Trade-off curves"),
     ("attacks", "Attacks and channels"),
-    ("asked", "Attacks that ask"),
+    ("asked", "Query attacks"),
     ("exposed", "Most exposed records"),
     ("answers", answers.TITLE),
     ("groups", "Exposure by subgroup"),
@@ -54,8 +54,8 @@ def render(results: Results) -> str:
 
 
 def sections(results: Results) -> list[tuple[str, str]]:
-    """Names and titles of the sections; attacks that ask and answers have one where there were any."""
-    there = {"asked": bool(views.asked(results)), "answers": bool(results.told)}
+    """Names and titles of the sections; query attacks and answers have one where there were any."""
+    there = {"asked": bool(views.queries(results)), "answers": bool(results.examples)}
     return [(name, title) for name, title in SECTIONS if there.get(name, True)]
 
 
@@ -64,8 +64,8 @@ def _evidence(results: Results) -> dict[str, Any]:
     return {
         "attacks": views.attacks(results),
         "contrasts": views.contrasts(results),
-        "measures": [block for block in views.measures(results) if block.title != views.ASKED],
-        "asked": views.asked(results),
+        "measures": views.measures(results),
+        "asked": views.queries(results),
         "not_used": any(resolution.unused(r) for r in results.find(kind="contrast")),
         "told": linking.sentences(results),
         "captions": linking.CAPTIONS,
@@ -109,6 +109,6 @@ def _card(results: Results) -> list[tuple[str, str]]:
 def _columns(results: Results) -> dict[str, list[str]]:
     """Heads of the two tables whose columns the results decide."""
     return {
-        "threats": list(dict.fromkeys(key for threat in results.threats for key in threat)),
+        "threats": list(Threat.model_fields) if results.threats else [],
         "exposed": list(dict.fromkeys(key for record in results.exposed for key in record.values)),
     }

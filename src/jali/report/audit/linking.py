@@ -1,4 +1,4 @@
-"""What attacks that ask achieved, in sentences that say whom an answer gives away and what follows from it."""
+"""What query attacks achieved, in sentences that say whom an answer gives away and what follows from it."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ MEANING = (
 )
 
 CAPTIONS = {
-    views.FOUND: "The attacker looks up an answer in a list of people. People who fit: how many on the list have the "
-    "values that the answer shows. Singled out: the share of answers that only one person fits. Right person named: "
-    "the share where the person picked from those who fit is the one whose row it is. Private values are the columns "
+    views.FOUND: "The attacker looks up an answer in a list of people. Candidates: how many on the list have the "
+    "values that the answer shows. Singled out: the share of answers with one candidate. Right person named: "
+    "the share where the person picked from the candidates is the one whose row it is. Private values are the columns "
     "that the list does not hold: the share the attacker gets right with the answer, and the share that could be "
     "guessed from similar people without it. Only the difference is what the explanation gives away.",
     views.AFTER: "The share of all people behind the model who have been singled out once so many answers were given.",
-    views.MEMBERS: "The attacker asks many questions and says who was in the training data. Precision is the share of "
+    views.MEMBERS: "The attacker makes many queries and says who was in the training data. Precision is the share of "
     "these claims that are true; the base rate is what claiming everybody would reach.",
     views.MEANS: "How well the attacker's own models imitate what is asked, and what a surrogate is worth: how often "
     "it agrees with the model, and how many of its rules cover fewer than ten people.",
@@ -45,13 +45,13 @@ def count(results: Results) -> str:
 
 def meaning(results: Results) -> tuple[str, ...]:
     """What it means that people are found, or that members are told from others."""
-    return MEANING if any(block.title == views.FOUND for block in views.asked(results)) else MEANING[2:]
+    return MEANING if any(block.title == views.FOUND for block in views.queries(results)) else MEANING[2:]
 
 
 def _strongest(results: Results) -> list[tuple[views.Line, int]]:
     """Of each that was asked the attack that achieved most, and among how many; the most telling first."""
     asked: dict[tuple[str, str], list[views.Line]] = {}
-    for block in (b for b in views.asked(results) if b.title in (views.FOUND, views.MEMBERS)):
+    for block in (b for b in views.queries(results) if b.title in (views.FOUND, views.MEMBERS)):
         for line in (x for x in block.lines if _weight(x) >= 0):
             asked.setdefault((block.title, line.head.explainer), []).append(line)
     best = [(max(lines, key=_weight), len(lines)) for lines in asked.values()]
@@ -67,7 +67,7 @@ def _sentence(line: views.Line, rivals: int) -> str:
     auc = line.cells["auc"]
     doubt = ", which cannot be told from it" if auc.low is not None and auc.low <= 0.5 else ""
     return (
-        f"By asking {whom}, the attack {by} would pick the member in {_range(auc, 1)} of 100 pairs of one member and "
+        f"By querying {whom}, the attack {by} would pick the member in {_range(auc, 1)} of 100 pairs of one member and "
         f"one outsider; chance: 50{doubt}."
     )
 
@@ -88,13 +88,13 @@ def _found(line: views.Line, by: str) -> str:
 
 def _learnt(line: views.Line) -> str:
     """What is then known of them, and what would be known anyway."""
-    after, before = _value(line, "disclosed"), _value(line, "imputed")
+    after, before = _value(line, "disclosed"), _value(line, "disclosed_baseline")
     if after is None:
         return ""
-    known = f"Of the named person's other columns, {words.percent(after, 0)} % are then known"
+    known = f"The attacker then knows {words.percent(after, 0)} % of that person's other values"
     if before is None:
-        return f"{known}; what could be guessed anyway was not measured, since nobody is left outside."
-    return f"{known}; {words.percent(before, 0)} % could be guessed without the answer."
+        return f"{known}; what could be guessed without the explanation was not measured, since nobody is left outside."
+    return f"{known}; {words.percent(before, 0)} % could be guessed without the explanation."
 
 
 def _weight(line: views.Line) -> float:

@@ -11,24 +11,23 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from jali.core.metrics import metric as metric_of
 from jali.report import resolution, views, words
 from jali.report.audit import answers, headline
 from jali.results import Results, Row
 
-METRICS = {"auc": "AUC", "tpr@0.01": "TPR at 1 %", "tpr@0.001": "TPR at 0.1 %"}
-
-INQUIRED = {
-    "crowd": "people who fit",
-    "singled_out": "one fits alone",
-    "reidentified": "right person",
-    "disclosed": "rest known",
-    "imputed": "guessed without",
-    "base_rate": "base rate",
-    "precision": "precision",
-    "recall": "recall",
-    "auc": "AUC",
-}
-
+METRICS = ("auc", "tpr@0.01", "tpr@0.001")
+QUERIED = (
+    "candidates",
+    "singled_out",
+    "reidentified",
+    "disclosed",
+    "disclosed_baseline",
+    "base_rate",
+    "precision",
+    "recall",
+    "auc",
+)
 HEADS = (views.FOUND, views.MEMBERS)
 
 
@@ -47,7 +46,7 @@ def summary(results: Results) -> str:
 
 
 def table(results: Results) -> Table:
-    """Joint attacks, the strongest on single signals and paired differences; user text is never read as markup."""
+    """Combined attacks, the strongest on single signals and paired differences; user text is never read as markup."""
     results = words.cleaned(results)
     title = results.title or "jali audit"
     out = Table(title=Text(title if results.valid else f"INVALID AUDIT: {title}", style="bold"), box=box.SIMPLE_HEAD)
@@ -55,7 +54,7 @@ def table(results: Results) -> Table:
     out.caption = Text(caption, style="dim") if caption else None
     out.add_column("attacker sees: attack", overflow="fold")
     for metric in METRICS:
-        out.add_column(METRICS[metric], justify="right", no_wrap=True)
+        out.add_column(metric_of(metric).head, justify="right", no_wrap=True)
     for explainer, lines in _lines(results).items():
         out.add_row(Text(explainer, style="bold"), *[""] * len(METRICS))
         for label, line in lines:
@@ -65,21 +64,21 @@ def table(results: Results) -> Table:
 
 
 def tables(results: Results) -> list[Table]:
-    """Attacks on signals, where there are any or nothing else, attacks that ask, and what people are told."""
+    """Attacks on signals, where there are any or nothing else, query attacks, and answers as people read them."""
     shown = words.cleaned(results)
-    asked = [_asked(block) for block in views.asked(shown) if block.title in HEADS]
-    signals = [] if asked and not results.find(kind="attack") else [table(results)]
-    return signals + asked + ([answers.table(shown.told)] if shown.told else [])
+    queries = [_queries(block) for block in views.queries(shown) if block.title in HEADS]
+    signals = [] if queries and not results.find(kind="attack") else [table(results)]
+    return signals + queries + ([answers.table(shown.examples)] if shown.examples else [])
 
 
-def _asked(block: views.Block) -> Table:
-    out = Table(title=Text(f"{views.ASKED}: {block.title.lower()}", style="bold"), box=box.SIMPLE_HEAD)
-    out.add_column("asked: attack, knowledge", overflow="fold")
-    metrics = [metric for metric in INQUIRED if metric in block.metrics]
+def _queries(block: views.Block) -> Table:
+    out = Table(title=Text(f"{views.QUERIES}: {block.title.lower()}", style="bold"), box=box.SIMPLE_HEAD)
+    out.add_column("queried: attack, knowledge", overflow="fold")
+    metrics = [metric for metric in QUERIED if metric in block.metrics]
     for metric in metrics:
-        out.add_column(INQUIRED[metric], justify="right")
+        out.add_column(metric_of(metric).head, justify="right")
     for line in block.lines:
-        label = f"{line.head.explainer or 'the model'}: {line.head.attack}, {line.head.group}"
+        label = f"{line.head.explainer or 'the model'}: {line.head.attack}, {line.head.knowledge}"
         out.add_row(Text(label), *(_cell(line.cells.get(m)) for m in metrics))
     rows = [row for line in block.lines for row in line.cells.values()]
     reasons = dict.fromkeys(r.reason.rstrip(".") for r in rows if r.metric in metrics and r.value is None and r.reason)
@@ -101,7 +100,7 @@ def _lines(results: Results) -> dict[str, list[tuple[str, views.Line]]]:
     """Attacks, then differences, by explainer; above each difference both of its sides, on the same people."""
     found: dict[str, list[views.Line]] = {}
     for block in [*views.attacks(results), *views.contrasts(results)]:
-        for line in (x for x in block.shown if METRICS.keys() & x.cells.keys() and not x.head.group):
+        for line in (x for x in block.shown if set(METRICS) & x.cells.keys() and not x.head.group):
             mine = found.setdefault(line.head.explainer or block.name.lower(), [])
             for side in views.sides(results, line) if line.head.kind == "contrast" else ():
                 # A side that repeats an attack on everybody it could be made of takes that line's place.
@@ -128,8 +127,8 @@ def _label(line: views.Line, lines: Sequence[views.Line]) -> str:
     if row.channel == row.against:
         return f"{row.channel} alone, same people{named}"
     twins = [x for x in lines if (x.head.kind, x.head.channel, x.head.attack) == (row.kind, row.channel, row.attack)]
-    single = row.signal and "joint" not in row.attack and " + " not in row.signal
-    return f"{row.channel}: {row.attack}" + (f" on {row.signal}" if single or len(twins) > 1 else "")
+    single = row.signal and not row.combined
+    return f"{row.channel or row.convention}: {row.attack}" + (f" on {row.signal}" if single or len(twins) > 1 else "")
 
 
 def _left_out(results: Results) -> str:
@@ -143,7 +142,11 @@ def _left_out(results: Results) -> str:
 
 
 def _reasons(results: Results) -> str:
-    shown = [r for r in results.rows if r.metric in METRICS and r.kind in ("attack", "contrast") and not r.group]
+    shown = [
+        r
+        for r in results.rows
+        if r.metric in METRICS and r.kind in ("attack", "contrast") and not r.group and r.target is None
+    ]
     found = dict.fromkeys((r.reason or "no reason recorded").rstrip(".") for r in shown if r.value is None)
     return "n/r: not resolvable (" + "; ".join(found) + ")" if found else ""
 
