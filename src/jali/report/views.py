@@ -12,7 +12,7 @@ from jali.results import Results, Row
 
 TARGET = "target "
 FEW = 3
-ASKED = "Attacks that ask"
+ASKED = "Query attacks"
 FOUND, AFTER, MEMBERS = "Who can be found", "Found after so many answers", "Who was a member"
 MEANS = "What these attacks had to work with"
 CHANNELS = ("score", "decision", "explanation", "score+explanation", "decision+explanation")

@@ -24,12 +24,12 @@ NAMES = {
     "ncp": "NCP",
     "people": "People who match",
     "gap": "NCP above the proven bound",
-    "crowd": "People who fit",
+    "crowd": "Candidates",
     "reidentified": "Right person named",
     "disclosed": "Private values disclosed",
-    "imputed": "Private values guessed without",
-    "gained": "Gained by the answer",
-    "at_most_10": "At most 10 fit",
+    "imputed": "Baseline without the answer",
+    "gained": "Disclosure advantage",
+    "at_most_10": "At most 10 candidates",
 }
 COVERAGE = "coverage_after_"  # so many answers
 ORDER = ("auc", "balanced_accuracy", "tpr@0.01", "tpr@0.001", "tnr@0.01", "tnr@0.001")
