@@ -35,6 +35,8 @@ def _shorten(element: ET.Element) -> None:
     for key in PLACED:
         if key in element.attrib:
             element.set(key, NUMBER.sub(lambda m: _short(float(m[0]), 2 if marks else 1), element.attrib[key]))
+        if key in ("x", "y") and element.get(key) == "0":  # the default
+            del element.attrib[key]
 
 
 def _short(number: float, digits: int) -> str:
@@ -139,6 +141,8 @@ def _prune(parent: ET.Element) -> None:
 def _unseen(element: ET.Element) -> bool:
     if element.tag in ("g", "defs"):
         return not len(element)
+    if element.tag == "clipPath":
+        return "id" not in element.attrib
     style = element.get("style", "")
     bare = re.sub(r"\s", "", style).rstrip(";") == "fill:none"
     return element.tag == "path" and "id" not in element.attrib and (bare or not _drawn(element.get("d", "")))
@@ -175,7 +179,7 @@ def _classes(root: ET.Element) -> str:
     """Styles, and what they are clipped to, as classes; one that occurs once stays where it is."""
     styled = list(_styled(root))
     count = Counter(style for _, style in styled)
-    names = {style: f"_{_label(k)}" for k, (style, n) in enumerate(count.most_common()) if n > 1}
+    names = {style: _label(k) for k, (style, n) in enumerate(count.most_common()) if n > 1}
     for element, style in styled:
         for key in ("style", "clip-path"):
             element.attrib.pop(key, None)

@@ -97,13 +97,18 @@ def _section(findings: Sequence[Finding]) -> Told:
 
 def _study(study: Study) -> Told:
     own = _dumped(study.model_copy(update={"measures": [], "capped": []}))
-    measures = _folded(study.measures, ESTIMATE)
+    measures = [_without_kind(some) for some in _folded(study.measures, ESTIMATE)]
     capped = _folded(study.capped, CAP)
     return own | ({"measures": measures} if measures else {}) | ({"capped": capped} if capped else {})
 
 
+def _without_kind(measure: Told) -> Told:
+    """A measure without its kind, unless that is another."""
+    return {k: v for k, v in measure.items() if (k, v) != ("kind", "measure")}
+
+
 def _study_of(told: Told) -> Told:
-    measures = _unfolded(told.get("measures", []), ESTIMATE)
+    measures = [{"kind": "measure"} | row for row in _unfolded(told.get("measures", []), ESTIMATE)]
     return told | {"measures": measures, "capped": _unfolded(told.get("capped", []), CAP)}
 
 
@@ -159,12 +164,12 @@ def _entry(value: Told, depth: int) -> str:
     long = {k: v for k, v in value.items() if isinstance(v, list) and v and all(isinstance(x, dict) for x in v)}
     if not long:
         return _json(value)
-    short = [f"{_json(k)}: {_json(v)}" for k, v in value.items() if k not in long]
-    return "{" + ", ".join([*short, *(f"{_json(k)}: {_nested(v, depth)}" for k, v in long.items())]) + "}"
+    short = [f"{_json(k)}:{_json(v)}" for k, v in value.items() if k not in long]
+    return "{" + ",".join([*short, *(f"{_json(k)}:{_nested(v, depth)}" for k, v in long.items())]) + "}"
 
 
 def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 def _drawings_of(file: Path) -> Path:

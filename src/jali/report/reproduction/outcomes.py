@@ -26,10 +26,19 @@ def _part(finding: Finding) -> str:
 
 
 def _outcome(title: str, findings: Sequence[Finding]) -> str:
-    counts = [f"{n} {_verb(verdict, n)}" for verdict, n in tally(findings).items() if n]
-    said = f"{title}: of {len(findings)} claims, {_listed(counts)}."
+    said = f"{title}: {_counted(findings)}."
     worst = max((f for f in findings if f.verdict == "deviates"), key=gap, default=None)
     return said if worst is None else f"{said} Largest deviation: {_deviation(worst)}."
+
+
+def _counted(findings: Sequence[Finding]) -> str:
+    """How many claims have which verdict, in words."""
+    found = {verdict: n for verdict, n in tally(findings).items() if n}
+    many = len(findings)
+    if len(found) > 1:
+        return f"of {many} claims, {_listed([f'{n} {_verb(verdict, n)}' for verdict, n in found.items()])}"
+    verb = _verb(next(iter(found)), many)
+    return f"the only claim {verb}" if many == 1 else f"all {many} claims {verb}"
 
 
 def _verb(verdict: str, count: int) -> str:
