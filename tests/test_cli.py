@@ -449,7 +449,7 @@ def test_linkage_in_a_table_of_ones_own(tmp_path, capsys):
     words = [*own, "--quasi", "age", "--attack", "linkage", "--out", tmp_path / "out"]
     code, out, _ = jali("audit", *words, capsys=capsys)
     assert code == 0
-    assert "Attacks that ask: who can be found" in out
+    assert "Query attacks: who can be found" in out
     assert "fit one person alone on a list of people" in out
     assert "quasi" in out
     assert tomllib.loads((tmp_path / "out" / "audit.toml").read_text())["quasi"] == ["age"]

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from jali.report.reproduction.compared import published
+from jali.reproduce import files
 from jali.reproduce.findings import again
 from jali.reproduce.schema import papers, read
-from jali.results import Reproduction
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -34,7 +34,7 @@ def test_the_readme_has_the_command_and_the_page_of_every_paper(paper):
 def test_pages_hold_the_claims_as_they_now_stand(paper):
     """A claim that was corrected and a page that was not made again would go on accusing somebody."""
     file = ROOT / "docs" / "reproduction" / f"{paper}.json"
-    kept = Reproduction.model_validate_json(file.read_text(encoding="utf-8"))
+    kept = files.read(file)
     told = read(paper)
     assert kept.note == told.note
     assert kept.findings == again(told, kept)

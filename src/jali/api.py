@@ -198,9 +198,10 @@ def as_released(path: Path, paper: str) -> Audit:
 def save_reproduction(found: Reproduction, out: Path) -> Path:
     """Write the page, its Markdown with pictures, and all numbers into a folder; return the page's path."""
     from jali.report.reproduction import page as reproduction
+    from jali.reproduce import files as reproductions
 
     page, files = reproduction.page(found), reproduction.markdown(found)
-    write_text(out / f"{found.paper}.json", found.model_dump_json(indent=1))
+    reproductions.save(found, out)
     for name, text in files.items():
         write_text(out / name, text)
     write_text(out / f"{found.paper}.html", page)

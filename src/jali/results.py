@@ -314,7 +314,7 @@ class Reproduction(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    schema_version: Literal["jali.reproduction/1"] = "jali.reproduction/1"
+    schema_version: Literal["jali.reproduction/2"] = "jali.reproduction/2"
     paper: str
     title: str
     citation: str

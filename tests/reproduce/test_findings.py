@@ -221,7 +221,7 @@ def test_released_conventions_are_metrics_of_their_own(ran):
     )
     plain, released = findings(claims, ran, "standard")
     assert released.value == pytest.approx(plain.value)
-    assert released.quantity == "AUC as released, strong"
+    assert released.quantity == "AUC as released by the authors, strong"
 
 
 def test_curves_of_several_studies_share_a_panel(ran):
@@ -289,7 +289,7 @@ def test_claims_of_nobody_have_no_precision(ran):
     silent = dataclasses.replace(none, score=np.where(none.unit == 2, -1.0, none.score))
     tables = [{"source": "T", "published": {"a": {"strong": {"precision": 0.5}}}, "tolerance": {"precision": 0.1}}]
     found = only(paper(tables=tables), {"a": dataclasses.replace(ran["a"], guesses={"strong": silent})})
-    assert found.reason == "Nobody is claimed in 1 of 6 targets, and nothing has no precision."
+    assert found.reason == "No record is flagged as a member in 1 of 6 targets: no precision."
 
 
 # --- judged again without a run ------------------------------------------------------------------------------------

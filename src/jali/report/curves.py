@@ -175,8 +175,8 @@ def _logarithmic(axes: Axes, start: float) -> None:
     axes.tick_params(length=0, pad=6)
     axes.grid(color=svg.GRID, linewidth=0.8)
     axes.spines[:].set_visible(False)
-    axes.set_xlabel("false accusations, share of outsiders")
-    axes.set_ylabel("members identified")
+    axes.set_xlabel("false-positive rate")
+    axes.set_ylabel("true-positive rate")
     axes.xaxis.get_ticklabels()[-1].set_horizontalalignment("right")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from xml.etree import ElementTree as ET
 
@@ -9,14 +10,18 @@ from markupsafe import Markup
 
 from jali.report import words
 from jali.report.curves import Stroke
+from jali.report.slim import slim
 from jali.report.templates import environment
 
 SPACE = "http://www.w3.org/2000/svg"
 EDGE, LEAD, GAP, WIDE, BOLD = 16.0, 21.0, 8.0, 7.3, 8.8
 DASHES = {"solid": "none", "filled": "none", "dashed": "9 4", "dotted": "2.5 3"}
-SHEET = """.sheet { fill: var(--paper); }
-.caption, .key { fill: var(--ink); font-size: 12.5px; }
-.caption { font-weight: 600; font-size: 14px; }
+SHEET = """.figure{font-family:system-ui,sans-serif}
+.figure text{paint-order:stroke;stroke:var(--paper);stroke-width:4px;stroke-linejoin:round}
+.figure .bare text{stroke:none}
+.sheet{fill:var(--paper)}
+.caption,.key{fill:var(--ink);font-size:12.5px}
+.caption{font-weight:600;font-size:14px}
 """
 
 
@@ -33,12 +38,24 @@ def file(drawn: Markup, caption: str, legend: Sequence[tuple[str, Stroke]] = ())
     head.append(_text(words.shorten(caption, int(width / BOLD)), 0, 0, "caption"))
     head.extend(key for k, row in enumerate(rows, 1) for key in _keys(row, LEAD * k))
     style = ET.Element("style")
-    style.text = environment().get_template("drawing.css.j2").render() + SHEET
     for k, element in enumerate([style, ET.Element("rect", {"class": "sheet", "rx": "6"} | sheet), head], 1):
         root.insert(k, element)
     root.attrib |= {"xmlns": SPACE, "viewBox": " ".join(sheet.values())}
     root.attrib |= {"width": sheet["width"], "height": sheet["height"]}
-    return ET.tostring(root, encoding="unicode") + "\n"
+    root.attrib.pop("aria-label", None)  # the title says the same
+    rules = slim(root)
+    style.text = _coloured(rules + SHEET, ET.tostring(root, encoding="unicode"))
+    return ET.tostring(root, encoding="unicode").replace(" />", "/>") + "\n"
+
+
+def _coloured(rules: str, drawn: str) -> str:
+    """The rules of a drawing after the colours that they or the drawing name, for light and for dark."""
+    told = environment().get_template("drawing.css.j2").render()
+    light, dark = (dict(re.findall(r"--([\w-]+): ([^;]+);", part)) for part in told.split("@media", 1))
+    named = sorted(set(re.findall(r"var\(--([\w-]+)\)", rules + drawn)))
+    own, other = (";".join(f"--{k}:{v[k]}" for k in named) for v in (light, dark))
+    scheme = f":root{{{own};color-scheme:light dark}}\n@media (prefers-color-scheme: dark){{:root{{{other}}}}}\n"
+    return scheme + rules
 
 
 def _rows(legend: Sequence[tuple[str, Stroke]], width: float) -> list[list[tuple[str, Stroke, float]]]:

@@ -8,7 +8,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from jali.report import tiles, views, words
 from jali.report.audit import answers, headline
-from jali.report.reproduction import compared, studies
+from jali.report.reproduction import compared, outcomes, studies
 
 
 def environment() -> Environment:
@@ -18,7 +18,7 @@ def environment() -> Environment:
     made = Environment(loader=loader, autoescape=_escaped, undefined=StrictUndefined, trim_blocks=True)
     made.lstrip_blocks = True
     made.globals.update(words=words, views=views, seen=headline.seen, compared=compared, studies=studies, tiles=tiles)
-    made.globals.update(answers=answers)
+    made.globals.update(answers=answers, outcomes=outcomes.outcomes)
     return made
 
 

@@ -341,12 +341,12 @@ def word(metric: str) -> str:
     """A metric in words.
 
     >>> word("tpr@0.01"), word("auc"), word("test_accuracy"), word("released auc")
-    ('TPR at FPR 1 %', 'AUC', 'test accuracy', 'AUC as released')
+    ('TPR at FPR 1 %', 'AUC', 'test accuracy', 'AUC as released by the authors')
     """
     if metric.startswith(DELTA):
         return DELTA + word(metric.removeprefix(DELTA))
     if metric.startswith(released.PREFIX):
-        return f"{word(metric.removeprefix(released.PREFIX))} as released"
+        return f"{word(metric.removeprefix(released.PREFIX))} as released by the authors"
     kind, _, level = metric.partition("@")
     if level:
         return f"{kind.upper()} at {'FPR' if kind == 'tpr' else 'FNR'} {100 * float(level):g} %"

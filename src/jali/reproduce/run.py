@@ -22,6 +22,7 @@ from jali.core.values import Game, Guesses
 from jali.data.tables import files as _files
 from jali.parallel import alone
 from jali.reproduce.figures import drawings
+from jali.reproduce.files import read
 from jali.reproduce.findings import Ran, again, asked, findings, inquest_of, trial_of
 from jali.reproduce.schema import Attempt, Paper, Scale, Setup
 from jali.results import Capped, Check, Reproduction, Study
@@ -74,12 +75,7 @@ def reproduce(
 
 def judge_again(paper: Paper, name: str, file: Path) -> Reproduction:
     """The numbers of an earlier run, from its .json file, beside the claims as they now stand; nothing is run."""
-    try:
-        kept = Reproduction.model_validate_json(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise JaliError(f"Cannot read {file}: {error.strerror}.") from None
-    except ValueError:
-        raise JaliError(f"{file} is not what a reproduction leaves: give the .json file of an earlier run.") from None
+    kept = read(file)
     if kept.paper != Path(name).stem:
         raise JaliError(f"{file} is a run of {kept.paper}, not of {Path(name).stem}: name that paper.")
     told = {"title": paper.title, "citation": paper.citation, "note": paper.note, "judged": date.today().isoformat()}

@@ -232,7 +232,7 @@ def _units(metric: str, guesses: Guesses) -> tuple[list[Ints], str]:
     rows = np.split(order, np.flatnonzero(np.diff(guesses.unit[order])) + 1)
     reasons = (resolvable(metric, guesses.truth[r]) for r in rows)
     silent = sum(not (guesses.score[r] > 0).any() for r in rows) if metric in decided.OF_CLAIMS else 0
-    nothing = f"Nobody is claimed in {silent} of {len(rows)} targets, and nothing has no precision." if silent else ""
+    nothing = f"No record is flagged as a member in {silent} of {len(rows)} targets: no precision." if silent else ""
     return rows, next((reason for reason in reasons if reason), nothing)
 
 

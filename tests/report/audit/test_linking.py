@@ -70,7 +70,7 @@ def test_the_page_has_a_section_with_the_reason_once() -> None:
     assert section.count("cannot be run like that") == 1
     assert "After 60 answers" in section
     assert "Who can be found" in section
-    assert "Attacks that ask</h3>" not in page
+    assert "Query attacks</h3>" not in page
 
 
 def test_the_terminal_shows_a_table_of_its_own() -> None:
@@ -78,6 +78,6 @@ def test_the_terminal_shows_a_table_of_its_own() -> None:
     assert "AUC" in both
     assert "AUC" not in alone
     for shown in (both, alone):
-        assert "Attacks that ask: who can be found" in shown
+        assert "Query attacks: who can be found" in shown
         assert "nice(k=5): linkage, register" in shown
         assert "n/r: not resolvable (This attack makes answers again" in shown

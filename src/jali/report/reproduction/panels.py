@@ -21,14 +21,15 @@ if TYPE_CHECKING:
 SIZE = (350.0, 310.0)
 LETTER, LINE = 7.2, 13.0  # room that a letter and a line of a note take, in pixels
 READING = {
-    "roc": "Members identified at each share of false accusations, both axes logarithmic, with intervals as bands. The "
-    "dashed diagonal is chance; in the grey region there are too few outsiders to tell.",
-    "distances": "Densities of the log distance of members and of others; where they coincide, no threshold "
-    "on the distance tells them apart.",
+    "roc": "ROC curves, both axes logarithmic, with 95 % intervals as bands. The dashed diagonal is chance; in the "
+    "grey region there are too few non-members to resolve the false-positive rate.",
+    "distances": "Densities of the log distance of members and of non-members; where they coincide, no threshold "
+    "on the distance separates them.",
     "thresholds": "Balanced accuracy for each threshold, given as the share of records below it; the dashed line is "
     "chance.",
-    "trade": "Each point is one setting, with 95 % intervals both ways.",
-    "ranks": "Average ranks over settings; methods under one bar are not told apart by Nemenyi's test at 5 %.",
+    "trade": "Trade-off plot: each point is one setting, with 95 % intervals in both directions.",
+    "ranks": "Critical-difference diagram: average ranks over settings; the ranks of methods under one bar do not "
+    "differ significantly (Nemenyi's test at 5 %).",
 }
 
 

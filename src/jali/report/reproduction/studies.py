@@ -25,14 +25,20 @@ def sized(study: Study) -> list[tuple[str, str]]:
     return views.pairs({k: v for k, v in study.facts.items() if not isinstance(v, list)})
 
 
-def measured(studies: Iterable[Study]) -> list[views.Block]:
-    """Quality of models and of explanations, one line per study (and explainer)."""
+def measured(studies: Iterable[Study], groups: bool = True) -> list[views.Block]:
+    """Quality of models and of explanations, one line per study (and explainer); groups: those of people as well."""
     rows = [
         row.model_copy(update={"group": " · ".join(filter(None, [study.name, row.group]))})
         for study in studies
         for row in study.measures
+        if groups or row.attack or not row.group
     ]
     return views.measures(Results(rows=rows))
+
+
+def grouped(studies: Iterable[Study]) -> bool:
+    """Whether anything was measured of groups of people."""
+    return any(row.group and not row.attack for study in studies for row in study.measures)
 
 
 def measure(row: Row | None) -> str:
