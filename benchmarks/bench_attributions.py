@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from jali.audit.worker import Channel, Roles, observe, preparations
+from jali.audit.worker import Readout, Roles, observe, preparations
 from jali.core import registry
 from jali.core.encoding import Encoding
 from jali.core.values import Column, Dataset, Floats, Schema
@@ -62,7 +62,7 @@ def ours(name: str) -> dict[str, Any]:
     table = data()
     nets, everybody = networks(table), np.ones(ROWS, dtype=bool)
     roles = Roles(everybody, everybody, np.zeros(ROWS, dtype=bool))
-    channel = Channel(registry.build("explain", name), (registry.build("signal", "attribution_l1"),))
+    channel = Readout(registry.build("explain", name), (registry.build("signal", "attribution_l1"),))
 
     def seen(j: int) -> Floats:
         ready = preparations(nets[j], table, everybody, 0, j)

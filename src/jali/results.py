@@ -255,13 +255,13 @@ class Ranked(BaseModel):
 
 
 class Drawing(BaseModel):
-    """One panel of a figure: ROC curves, distances of members and others, accuracy by threshold, a trade, or ranks."""
+    """One panel of a figure: ROC curves, distances of members and others, accuracy by threshold, a trade-off, or ranks."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     figure: str
     title: str
-    kind: Literal["roc", "distances", "thresholds", "trade", "ranks"]
+    kind: Literal["roc", "distances", "thresholds", "trade-off", "ranks"]
     curves: list[Curve] = Field(default_factory=list)
     series: list[Series] = Field(default_factory=list)
     axes: tuple[str, str] = ("", "")

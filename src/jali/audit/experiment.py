@@ -53,12 +53,12 @@ def _documented(setup: Setup, found: Gathered, judged: Judged) -> Results:
     """Rows, curves and checks, with all that is known beside the attacks on signals."""
     given = guarantees(setup.parts.model, setup.parts.explain, setup.data)
     rows = covered(judged.rows, given) + measured(setup, found)
-    checks = [*_checks(setup), *judged.checks, sanity.parity(found.parity)]
+    suite = [*checks(setup), *judged.checks, sanity.parity(found.parity)]
     return Results(
         rows=stamped(rows, _key(setup)),
         curves=judged.curves,
         exposed=judged.exposed,
-        sanity=checks,
+        sanity=suite,
         warnings=warnings(setup, given),
         contradicted=contradicted(judged.rows, given),
         guarantees=stated(given),
@@ -66,7 +66,7 @@ def _documented(setup: Setup, found: Gathered, judged: Judged) -> Results:
     )
 
 
-def _checks(setup: Setup) -> list[Check]:
+def checks(setup: Setup) -> list[Check]:
     """What must hold of the data and the game, whatever was attacked."""
     blind = alone(lambda rng: sanity.blind(setup.data, setup.game, rng), stream(setup.parts.seed, JUDGE, 1))
     return [blind, *sanity.rows_per_person(setup.data, setup.game)]

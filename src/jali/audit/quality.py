@@ -82,7 +82,7 @@ def appraise(model: Model, X: Floats, there: Counterfactual, near: Neighbourhood
 
     Validity speaks of all who are denied what they hope for, the rest of those who got a row; plausibility only where
     there are training rows of the class reached, `clamped` where noise can be clamped, `ncp_above_bound` where an
-    optimum was sought, `withheld` where an answer was given or withheld, SHOWN where the answer comes from a training row.
+    optimum was sought, `withheld` where an answer was given or withheld, SHOWN where it comes from a training row.
     """
     schema, found, at = near.owner.schema, there.found, MEASURES.index
     before, after = (model.logits(rows).argmax(axis=1) for rows in (X, there.rows))

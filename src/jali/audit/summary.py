@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -98,23 +99,34 @@ def measures(evidence: Evidence, game: Game, quality: Quality, of: Mapping[str, 
     return out
 
 
-def difference(
-    game: Game, quality: Quality, of: Mapping[str, Bools], metric: str, more: tuple[str, str], less: tuple[str, str]
-) -> Estimate | None:
-    """Mean of a measure for one explainer and group (all if empty) minus that for another, on the same target models.
+@dataclass(frozen=True)
+class Cells:
+    """One number per scored cell of a game (G,), and where it speaks (G,); group: of some records only."""
 
-    Means are subtracted within each target, of the records that both speak of where no groups are compared. None if
-    there is no such measure, or no target has both.
+    value: Floats
+    there: Bools
+    group: str = ""
+
+
+def cells_of(quality: Quality, name: Measured, inside: Bools | None, game: Game, group: str = "") -> Cells | None:
+    """A measure in all scored cells, of the records inside a group (N,) if there is one; None if there is no such."""
+    if name not in quality.names:
+        return None
+    at = quality.names.index(name)
+    record = np.nonzero(game.scored.T)[1]
+    there = quality.there[at] if inside is None else quality.there[at] & inside[record]
+    return Cells(quality.value[at].astype(np.float64), there, group)
+
+
+def difference(game: Game, more: Cells, less: Cells) -> Estimate | None:
+    """Mean of one measure minus that of another, on the same target models; None if no target has both.
+
+    Means are subtracted within each target, of the records that both speak of where no groups are compared.
     """
     unit, record = np.nonzero(game.scored.T)
-    value, there = np.zeros((2, len(unit))), np.zeros((2, len(unit)), dtype=bool)
-    for side, (explainer, label) in enumerate((more, less)):
-        name = Measured(metric, explainer)
-        if name not in quality.names or label not in {"", *of}:
-            return None
-        at = quality.names.index(name)
-        value[side], there[side] = quality.value[at], quality.there[at] & (of[label][record] if label else True)
-    if not (more[1] or less[1]):
+    value = np.stack([more.value, less.value])
+    there = np.stack([more.there, less.there])
+    if not (more.group or less.group):
         there[:] = there.all(axis=0)
     count = np.stack([np.bincount(unit, side, len(game.targets)) for side in there])
     both: Bools = np.asarray((count > 0).all(axis=0))
@@ -122,7 +134,8 @@ def difference(
         return None
     means = np.stack([np.bincount(unit, v * t, len(both)) for v, t in zip(value, there, strict=True)]) / count.clip(1)
     effect = np.where(there, (value - means[:, unit]) / count.clip(1)[:, unit], 0.0)
-    mine, cells = effect[0] - effect[1], both[unit]
+    mine = effect[0] - effect[1]
+    cells = both[unit]
     within = float(mine[cells] @ mine[cells]) / both.sum() ** 2
     shared = shared_covariance(mine[cells], unit[cells], record[cells]) if both.sum() > 1 else 0.0
     return over_units((means[0] - means[1])[both], 0.95, (-np.inf, np.inf), shared, within)

@@ -88,7 +88,7 @@ def bare(axes: Axes, height: float) -> Axes:
 
 
 def _interval(axes: Axes, row: Row, y: float, factor: float) -> None:
-    colour = AGAINST.get(row.against, svg.SERIES[0])
+    colour = AGAINST.get(row.against or "", svg.SERIES[0])
     place = {"xycoords": ("axes fraction", "data"), "va": "center", "fontsize": 11, "color": svg.MUTED, "zorder": 5}
     place["bbox"] = {"facecolor": svg.PAPER, "edgecolor": "none", "pad": 1}  # no line of the plot runs through words
     if row.value is None:

@@ -110,7 +110,7 @@ def contrasts(results: Results) -> list[Block]:
 
 
 def sides(results: Results, line: Line) -> tuple[Line, ...]:
-    """The prediction alone and the prediction with the explanation, on the people of a paired difference; or neither."""
+    """The prediction alone and with the explanation, on the people of a paired difference; or neither."""
     found = []
     for channel in (line.head.against, line.head.channel):
         rows = [side(results, row, channel) for row in line.cells.values()]

@@ -9,7 +9,7 @@ import numpy as np
 from jali.audit.scoring import curve
 from jali.core.values import Estimate, Floats, Guesses
 from jali.reproduce.findings import Ran, number, word
-from jali.reproduce.schema import Comparison, Contest, Figure, Paper, Trade, group, place
+from jali.reproduce.schema import Comparison, CriticalDifference, Figure, Paper, TradeOff, group, place
 from jali.results import Drawing, Ranked, Series
 from jali.stats.ranks import ranking
 
@@ -18,21 +18,21 @@ BINS, GRID = 40, np.linspace(0, 1, 101)
 
 def drawings(paper: Paper, ran: dict[str, Ran]) -> Iterator[Drawing]:
     """One drawing per panel that the studies at hand can fill."""
-    for trade in paper.trades:
-        for metric in trade.upwards:
-            yield _traded(trade, metric, ran, paper)
-    for contest in paper.contests:
-        yield from _contested(contest, ran, paper)
+    for plot in paper.trade_offs:
+        for metric in plot.upwards:
+            yield _trade_off(plot, metric, ran, paper)
+    for diagram in paper.critical_differences:
+        yield from _critical_difference(diagram, ran, paper)
     yield from _figures(paper.figures, ran)
     for comparison in paper.comparisons:
         yield from _compared(comparison, ran)
 
 
-def _traded(trade: Trade, metric: str, ran: dict[str, Ran], paper: Paper) -> Drawing:
+def _trade_off(plot: TradeOff, metric: str, ran: dict[str, Ran], paper: Paper) -> Drawing:
     """One metric against another, a line of points per defence; points that cannot be told are left out."""
     series = []
-    for label, points in trade.lines.items():
-        found = [(note, *_both(text, trade.across, metric, ran, paper)) for note, text in points.items()]
+    for label, points in plot.lines.items():
+        found = [(note, *_both(text, plot, metric, ran, paper)) for note, text in points.items()]
         told = [(note, x, y) for note, x, y in found if x.value is not None and y.value is not None]
         series.append(
             Series(
@@ -43,18 +43,18 @@ def _traded(trade: Trade, metric: str, ran: dict[str, Ran], paper: Paper) -> Dra
                 notes=[note for note, _, _ in told],
             )
         )
-    axes = (word(trade.across), word(metric))
+    axes = (word(plot.across), word(metric, plot.by))
     title = f"{axes[1][:1].upper()}{axes[1][1:]} against {axes[0]}"
-    return Drawing(figure=trade.figure, title=title, kind="trade", series=series, axes=axes)
+    return Drawing(figure=plot.figure, title=title, kind="trade-off", series=series, axes=axes)
 
 
-def _contested(contest: Contest, ran: dict[str, Ran], paper: Paper) -> Iterator[Drawing]:
+def _critical_difference(diagram: CriticalDifference, ran: dict[str, Ran], paper: Paper) -> Iterator[Drawing]:
     """Ranks over the settings in which every method has a number; nothing where that are fewer than two."""
-    values = np.array([[_value(p, contest.metric, ran, paper) for p in places] for places in contest.methods.values()])
+    values = np.array([[_value(p, diagram.metric, ran, paper) for p in places] for places in diagram.methods.values()])
     there = np.isfinite(values).all(axis=0)
     if there.sum() < 2:
         return
-    found = ranking(list(contest.methods), values[:, there].T)
+    found = ranking(list(diagram.methods), values[:, there].T)
     told = Ranked(
         names=found.names,
         rank=tuple(found.rank.tolist()),
@@ -63,8 +63,8 @@ def _contested(contest: Contest, ran: dict[str, Ran], paper: Paper) -> Iterator[
         p=found.p,
         settings=found.settings,
     )
-    title = f"Ranks by {word(contest.metric)}"
-    yield Drawing(figure=contest.figure, title=title, kind="ranks", ranked=told)
+    title = f"Ranks by {word(diagram.metric)}"
+    yield Drawing(figure=diagram.figure, title=title, kind="ranks", ranked=told)
 
 
 def _value(text: str, metric: str, ran: dict[str, Ran], paper: Paper) -> float:
@@ -74,12 +74,12 @@ def _value(text: str, metric: str, ran: dict[str, Ran], paper: Paper) -> float:
     return np.nan if found is None else found
 
 
-def _both(text: str, across: str, up: str, ran: dict[str, Ran], paper: Paper) -> tuple[Estimate, Estimate]:
+def _both(text: str, plot: TradeOff, up: str, ran: dict[str, Ran], paper: Paper) -> tuple[Estimate, Estimate]:
     study, attempt = place(text)
     if study not in ran:
         return Estimate(None), Estimate(None)
-    found = ran[study]
-    return number(found, attempt, across, paper, group(text)), number(found, attempt, up, paper, group(text))
+    across = number(ran[study], attempt, plot.across, paper, group(text))
+    return across, number(ran[study], attempt, up, paper, group(text), plot.by)
 
 
 def _halves(e: Estimate) -> tuple[float, float]:

@@ -9,16 +9,18 @@ from typing import Any, Literal
 
 import numpy as np
 
-from jali.audit.attack_runs import Inquest
-from jali.audit.experiment import Collected
-from jali.audit.query_rows import claimed, fact, told
-from jali.audit.query_rows import row as row_of
+from jali.audit.attack_runs import AttackRun
+from jali.audit.gather import Gathered, RunRecord
+from jali.audit.quality import Measured
+from jali.audit.run_rows import fact
 from jali.audit.scoring import Trial, paired
-from jali.audit.summary import difference, sensitive
+from jali.audit.setup import Setup as Loaded
+from jali.audit.summary import Cells, cells_of, difference, sensitive
 from jali.audit.worker import JUDGE, stream
 from jali.core import registry
 from jali.core.errors import JaliError
-from jali.core.values import Estimate, Floats, Guesses, Rng
+from jali.core.metrics import metric as metric_of
+from jali.core.values import Bools, Channel, Estimate, Floats, Guesses, Rng, SignalName
 from jali.reproduce.schema import CHANCE, MODEL, NOTHING, SCALES, Attempt, Paper, Scale, Sentence, Table, group, place
 from jali.reproduce.verdicts import of_bound, of_count, of_order, of_sameness, of_value
 from jali.results import Finding, Reproduction, Row, Study, Verdict
@@ -26,12 +28,6 @@ from jali.stats import released, roc
 from jali.stats.intervals import apart, contrast, each_target, estimate
 from jali.stats.student import two_sample
 
-NAMES = {
-    "auc": "AUC",
-    "f1": "F1",
-    "ncp": "NCP",
-    "answered": "share of records answered",
-}
 EXPLAINED = frozenset({"attribution", "counterfactual"})
 DELTA = "Δ "
 MANY = 10**6  # models whose mean is known exactly
@@ -44,7 +40,7 @@ DUE = "not in the run that is judged again: a new run is due"
 class Ran:
     """What a study left: its record, guesses by attempt, and why an attempt could not be made.
 
-    facts: what attempts that ask tell besides, by attempt and name, one number per target (T,). found: the evidence,
+    facts: of query attacks, by attempt and metric, one number per target (T,). setup, found: data, game and evidence,
     where models were trained.
     """
 
@@ -53,7 +49,8 @@ class Ran:
     failed: dict[str, str] = field(default_factory=dict)
     seed: int = 0
     facts: dict[str, dict[str, Floats]] = field(default_factory=dict)
-    found: Collected | None = None
+    setup: Loaded | None = None
+    found: Gathered | None = None
 
     def why(self, trial: str) -> str:
         """Why there are no guesses."""
@@ -67,11 +64,11 @@ class Ran:
 
 def trial_of(attempt: Attempt) -> Trial:
     """The trial an attempt describes; of an explanation it reads what needs one, of the prediction the rest."""
-    explainer, names = explainer_of(attempt), []
+    explainer = explainer_of(attempt)
+    names = []
     for signal in (registry.build("signal", text) for text in attempt.signals):
-        shown = explainer and signal.needs & EXPLAINED
-        names.append(f"{explainer}/{registry.spec(signal)}" if shown else registry.spec(signal))
-    channel = "explanation" if explainer else "score"
+        names.append(SignalName(registry.spec(signal), explainer if signal.needs & EXPLAINED else ""))
+    channel = Channel.EXPLANATION if explainer else Channel.SCORE
     return Trial(registry.build("attack", attempt.attack), tuple(names), channel, explainer)
 
 
@@ -80,11 +77,11 @@ def explainer_of(attempt: Attempt) -> str:
     return registry.spec(registry.build("explain", attempt.explain)) if attempt.explain else ""
 
 
-def inquest_of(attempt: Attempt) -> Inquest:
-    """The inquest an attempt describes."""
+def run_of(attempt: Attempt) -> AttackRun:
+    """The run of a query attack that an attempt describes."""
     explainer = registry.build("explain", attempt.explain) if attempt.explain else None
-    attack = registry.build("inquiry", attempt.inquiry)
-    return Inquest(attack, registry.build("knowledge", attempt.knowledge), explainer)
+    attack = registry.build("query_attack", attempt.query_attack)
+    return AttackRun(attack, registry.build("knowledge", attempt.knowledge), explainer)
 
 
 def findings(paper: Paper, ran: dict[str, Ran], scale: Scale) -> list[Finding]:
@@ -104,7 +101,7 @@ def again(paper: Paper, kept: Reproduction) -> list[Finding]:
     known = {f.place: _remembered(f) for f in kept.findings if f.place}
     cells, sentences = _speakable(paper, ran)
     scale: Scale = next(s for s in SCALES if s == kept.scale)
-    numbers = [_value(c, _left(c.text, c.metric, ran, known, paper), scale) for c in cells]
+    numbers = [_value(c, _left(c.text, c.metric, "", ran, known, paper), scale) for c in cells]
     return numbers + [_sentence(s, _difference_left(s, ran, known, paper), scale) for s in sentences]
 
 
@@ -121,12 +118,12 @@ def _remembered(finding: Finding) -> Estimate:
     return Estimate(finding.value, finding.low, finding.high, finding.units, reason)
 
 
-def _left(text: str, metric: str, ran: dict[str, Ran], known: dict[str, Estimate], paper: Paper) -> Estimate:
+def _left(text: str, metric: str, by: str, ran: dict[str, Ran], known: dict[str, Estimate], paper: Paper) -> Estimate:
     """The number that an earlier run left at a place."""
-    if _at(text, metric) in known:
-        return known[_at(text, metric)]
+    if _at(text, metric, by) in known:
+        return known[_at(text, metric, by)]
     study, attempt = place(text)
-    ours = number(ran[study], attempt, metric, paper, group(text))
+    ours = number(ran[study], attempt, metric, paper, group(text), by)
     return ours if ours.value is not None or ran[study].study.skipped else Estimate(None, reason=DUE)
 
 
@@ -139,13 +136,13 @@ def _difference_left(sentence: Sentence, ran: dict[str, Ran], known: dict[str, E
     independent = sentence.kind in ("order", "same") and len(set(studies)) == 2
     if skipped or not independent:  # attempts of one study are compared in pairs, which a page does not keep
         return Estimate(None, reason=skipped or DUE)
-    sides = [_left(text, sentence.metric, ran, known, paper) for text in (sentence.more, sentence.less)]
-    return apart(*sides)
+    more, less = (_left(p, sentence.metric, sentence.by, ran, known, paper) for p in (sentence.more, sentence.less))
+    return apart(more, less)
 
 
-def _at(text: str, metric: str) -> str:
+def _at(text: str, metric: str, by: str = "") -> str:
     """How a finding says of what its number is."""
-    return f"{text}: {metric}"
+    return f"{text}: {metric} by {by}" if by else f"{text}: {metric}"
 
 
 @dataclass(frozen=True)
@@ -208,7 +205,7 @@ def _sentence(sentence: Sentence, ours: Estimate, scale: Scale) -> Finding:
     found = Finding(
         quantity=sentence.says,
         section=SAID,
-        source=f"{sentence.source}; {word(sentence.metric)}",
+        source=f"{sentence.source}; {word(sentence.metric, sentence.by)}",
         kind="order" if sentence.kind == "test" else sentence.kind,
         published=sentence.published,
         tolerance=sentence.tolerance,
@@ -221,9 +218,9 @@ def _sentence(sentence: Sentence, ours: Estimate, scale: Scale) -> Finding:
 def _spoken(sentence: Sentence) -> str:
     """Of what the number of a sentence is; the same for sentences that read one difference in two ways."""
     if sentence.kind == "count":
-        return _at(f"count of {', '.join(sentence.among)}", sentence.metric)
+        return _at(f"count of {', '.join(sentence.among)}", sentence.metric, sentence.by)
     how = f"{TESTED} " if sentence.kind == "test" else ""
-    return _at(f"{how}{sentence.more} less {sentence.less}", sentence.metric)
+    return _at(f"{how}{sentence.more} less {sentence.less}", sentence.metric, sentence.by)
 
 
 def _judged(verdict: Verdict, ours: Estimate, claim: Table | Sentence, scale: Scale) -> dict[str, Any]:
@@ -234,29 +231,40 @@ def _judged(verdict: Verdict, ours: Estimate, claim: Table | Sentence, scale: Sc
     return {**out, "verdict": verdict, "reason": ours.reason or claim.note}
 
 
-def number(ran: Ran, attempt: str, metric: str, paper: Paper, among: str = "") -> Estimate:
-    """A measure of the explanation or of the model where the metric is one, else a metric of the guesses."""
-    explainer = "" if attempt == MODEL else explainer_of(paper.trials[attempt])
-    for row in sorted(ran.study.measures, key=lambda r: r.explainer != explainer):
-        if (row.metric, row.group) == (metric, among) and row.explainer in (explainer, ""):
-            return Estimate(row.value, row.low, row.high, row.units, row.reason)
+def number(ran: Ran, attempt: str, metric: str, paper: Paper, among: str = "", by: str = "") -> Estimate:
+    """A measure of the explanation or of the model where the metric is one, else a metric of the attack.
+
+    among: of a group of people. by: the query attack whose metric it is, where it is not the attempt's own.
+    """
+    row = _row(ran.study.measures, attempt, metric, paper, among, by)
+    if row is not None:
+        return Estimate(row.value, row.low, row.high, row.units, row.reason)
     if among:
-        return Estimate(None, reason=ran.why(attempt) or f"The study has no {word(metric)} of {among!r}.")
+        return Estimate(None, reason=ran.why(attempt) or f"The study has no {word(metric, by)} of {among!r}.")
     if metric in ran.facts.get(attempt, {}):
         return fact(metric, ran.facts[attempt][metric])
     if attempt not in ran.guesses:
-        return Estimate(None, reason=ran.why(attempt) or f"The study has no {word(metric)}.")
+        return Estimate(None, reason=ran.why(attempt) or f"The study has no {word(metric, by)}.")
     try:
         return _guessed(ran, attempt, metric, paper)
     except JaliError as error:
         return Estimate(None, reason=str(error))
 
 
-def asked(ran: Ran, attempt: str, inquiry: str) -> list[Row]:
-    """Everything there is to say of an attack that asked, claims of membership at its own threshold first."""
-    claims = {} if registry.build("inquiry", inquiry).links else claimed(ran.guesses[attempt], lambda: ran.rng)
-    numbers = {**claims, **told(ran.facts.get(attempt, {}))}
-    return [row_of(name, number, inquiry, attempt) for name, number in numbers.items()]
+def _row(rows: list[Row], attempt: str, metric: str, paper: Paper, among: str, by: str) -> Row | None:
+    """The row of a metric at an attempt: of a query attack, or a measure of its explainer or of the model."""
+    trial = None if attempt == MODEL else paper.trials[attempt]
+    explainer = "" if trial is None else explainer_of(trial)
+    same = [r for r in rows if (r.metric, r.group) == (metric, among) and r.explainer in (explainer, "")]
+    own = registry.spec(registry.build("query_attack", trial.query_attack)) if trial and trial.query_attack else ""
+    if by or own:
+        held = registry.spec(registry.build("knowledge", trial.knowledge)) if trial and not by else ""
+        mine = [r for r in same if r.kind == "query attack" and r.attack == (by or own) and r.explainer == explainer]
+        mine = [r for r in mine if not held or r.knowledge == held]
+        if mine or by:
+            return mine[0] if mine else None
+    measured = [r for r in same if r.kind == "measure"]
+    return min(measured, key=lambda r: r.explainer != explainer, default=None)
 
 
 def _guessed(ran: Ran, attempt: str, metric: str, paper: Paper) -> Estimate:
@@ -276,21 +284,49 @@ def _difference(sentence: Sentence, ran: dict[str, Ran], paper: Paper) -> Estima
     (study, more), (other, less), metric = place(sentence.more), place(sentence.less), sentence.metric
     mine, theirs = (ran[s].guesses.get(t) if s in ran else None for s, t in ((study, more), (other, less)))
     grouped = group(sentence.more) or group(sentence.less)
-    if study == other and not grouped and mine is not None and theirs is not None and not _measured(ran[study], metric):
+    by_guesses = study == other and not grouped and not _measured(ran[study], sentence)
+    if by_guesses and mine is not None and theirs is not None:
         return contrast(metric, *paired(mine, theirs), ran[study].rng)[0]
     found = _matched(sentence, ran[study], paper) if study == other and study in ran else None
     if found is not None:
         return found
     guesses = next((g for g in (mine, theirs) if g is not None), None)
-    return apart(*(_side(p, metric, ran, paper, guesses) for p in (sentence.more, sentence.less)))
+    return apart(*(_side(p, sentence, ran, paper, guesses) for p in (sentence.more, sentence.less)))
 
 
 def _matched(sentence: Sentence, ran: Ran, paper: Paper) -> Estimate | None:
     """More minus less of a measure of two explainers, or groups, on the same target models; None if it is none."""
-    if ran.found is None:
+    if ran.found is None or ran.setup is None:
         return None
-    sides = [(explainer_of(paper.trials[place(p)[1]]), group(p)) for p in (sentence.more, sentence.less)]
-    return difference(ran.found.game, ran.found.quality, sensitive(ran.found.data), sentence.metric, *sides)
+    more = _cells_at(sentence, sentence.more, ran.found, ran.setup, paper)
+    less = _cells_at(sentence, sentence.less, ran.found, ran.setup, paper)
+    return None if more is None or less is None else difference(ran.setup.game, more, less)
+
+
+def _cells_at(sentence: Sentence, text: str, found: Gathered, setup: Loaded, paper: Paper) -> Cells | None:
+    """A metric in all scored cells at a place: a measure, or the metric of a query attack; None if there is none."""
+    explainer = explainer_of(paper.trials[place(text)[1]])
+    label = group(text)
+    groups = sensitive(setup.data)
+    if label and label not in groups:
+        return None
+    inside: Bools | None = groups[label] if label else None
+    if not sentence.by:
+        return cells_of(found.quality, Measured(sentence.metric, explainer), inside, setup.game, label)
+    record = next((r for r in found.runs if _is(r, sentence.by, explainer)), None)
+    if record is None or record.values is None or record.there is None:
+        return None
+    names = record.run.grader.per_record
+    if sentence.metric not in names:
+        return None
+    at = names.index(sentence.metric)
+    there = record.there[at] if inside is None else record.there[at] & inside[np.nonzero(setup.game.scored.T)[1]]
+    return Cells(record.values[at], there, label)
+
+
+def _is(record: RunRecord, attack: str, explainer: str) -> bool:
+    """Whether an attack run is that of an attack on an explainer."""
+    return (registry.spec(record.run.attack), record.run.queried) == (attack, explainer)
 
 
 def _tested(sentence: Sentence, ran: dict[str, Ran], _: Paper) -> Estimate:
@@ -303,19 +339,20 @@ def _tested(sentence: Sentence, ran: dict[str, Ran], _: Paper) -> Estimate:
     return two_sample(sentence.metric, found[0], found[1])
 
 
-def _measured(ran: Ran, metric: str) -> bool:
-    """Whether a metric is a measure of models or recourse, not of guesses."""
-    told = any(metric in facts for facts in ran.facts.values())
-    return told or any(row.metric == metric and not row.attack for row in ran.study.measures)
+def _measured(ran: Ran, sentence: Sentence) -> bool:
+    """Whether a metric is a measure of models, recourse or answers, not of guesses."""
+    facts = any(sentence.metric in facts for facts in ran.facts.values())
+    measures = any(row.metric == sentence.metric for row in ran.study.measures if row.kind == "measure")
+    return bool(sentence.by) or facts or measures
 
 
-def _side(text: str, metric: str, ran: dict[str, Ran], paper: Paper, beside: Guesses | None) -> Estimate:
+def _side(text: str, sentence: Sentence, ran: dict[str, Ran], paper: Paper, beside: Guesses | None) -> Estimate:
     """The number at a place, zero, or what chance gives on the guesses that it is compared with."""
     if text in (CHANCE, NOTHING):
-        exact = 0.0 if text == NOTHING else roc.chance(metric, fewest(beside))
+        exact = 0.0 if text == NOTHING else roc.chance(sentence.metric, fewest(beside))
         return Estimate(exact, exact, exact, MANY)
     study, attempt = place(text)
-    return number(ran[study], attempt, metric, paper, group(text))
+    return number(ran[study], attempt, sentence.metric, paper, group(text), sentence.by)
 
 
 def fewest(guesses: Guesses | None) -> int:
@@ -327,7 +364,9 @@ def fewest(guesses: Guesses | None) -> int:
 
 def _counted(sentence: Sentence, ran: dict[str, Ran], paper: Paper) -> Estimate:
     """How many places lie above chance: by value, surely (whole interval above), possibly (not wholly below)."""
-    found = [number(ran[place(p)[0]], place(p)[1], sentence.metric, paper, group(p)) for p in sentence.among]
+    found = [
+        number(ran[place(p)[0]], place(p)[1], sentence.metric, paper, group(p), sentence.by) for p in sentence.among
+    ]
     missing = next((e.reason for e in found if e.value is None or e.low is None or e.high is None), "")
     if missing:
         return Estimate(None, reason=missing)
@@ -337,17 +376,17 @@ def _counted(sentence: Sentence, ran: dict[str, Ran], paper: Paper) -> Estimate:
     return Estimate(value, low, high, min(e.units for e in found))
 
 
-def word(metric: str) -> str:
+def word(metric: str, by: str = "") -> str:
     """A metric in words.
 
-    >>> word("tpr@0.01"), word("auc"), word("test_accuracy"), word("released auc")
-    ('TPR at FPR 1 %', 'AUC', 'test accuracy', 'AUC as released by the authors')
+    >>> word("tpr@0.01"), word("auc"), word("test_accuracy"), word("released auc"), word("singled_out", "linkage")
+    ('TPR at 1 % FPR', 'AUC', 'test accuracy', 'AUC as released by the authors', 'singled out (linkage)')
     """
+    if by:
+        return f"{word(metric)} ({by})"
     if metric.startswith(DELTA):
         return DELTA + word(metric.removeprefix(DELTA))
     if metric.startswith(released.PREFIX):
         return f"{word(metric.removeprefix(released.PREFIX))} as released by the authors"
-    kind, _, level = metric.partition("@")
-    if level:
-        return f"{kind.upper()} at {'FPR' if kind == 'tpr' else 'FNR'} {100 * float(level):g} %"
-    return NAMES.get(metric, metric.replace("_", " "))
+    title = metric_of(metric).title
+    return title if title[:2].isupper() or title[1:2].isdigit() else title[:1].lower() + title[1:]

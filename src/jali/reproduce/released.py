@@ -13,7 +13,7 @@ from jali.audit.experiment import Outcome
 from jali.audit.scoring import Trial, guess
 from jali.audit.summary import sizes
 from jali.core.errors import JaliError
-from jali.core.values import Floats
+from jali.core.values import Channel, Floats
 from jali.results import Results, Row
 from jali.stats import released
 from jali.stats.intervals import HOW_UNITS, over_units
@@ -32,18 +32,19 @@ def attack(path: Path, paper: str) -> Outcome:
     found, game, warnings = evidence.read(path, raw=True)
     rows: list[Row] = []
     for name in found.names:
-        trial = Trial(LiRA(spread="common"), (name,), f"as released: {paper}")
+        trial = Trial(LiRA(spread="common"), (name,), Channel.SCORE)
         guesses = guess(found, game, trial)
         parts = [guesses.pick(guesses.unit == u) for u in range(len(game.targets))]
         values = [PAPERS[paper](g.score, g.truth) for g in parts]
         for metric in values[0]:
-            rows += _rows(trial, metric, np.array([v[metric] for v in values]))
+            rows += _rows(trial, metric, np.array([v[metric] for v in values]), paper)
     results = Results(rows=rows, warnings=[*warnings, CAUTION[paper]], facts=sizes(game))
     return Outcome(results, found, game)
 
 
-def _rows(trial: Trial, metric: str, values: Floats) -> list[Row]:
+def _rows(trial: Trial, metric: str, values: Floats, paper: str) -> list[Row]:
     e = over_units(values)
     mean: dict[str, Any] = {"value": e.value, "low": e.low, "high": e.high, "units": e.units, "interval": HOW_UNITS}
-    each: list[dict[str, Any]] = [{"value": float(v), "group": f"target {t}", "units": 1} for t, v in enumerate(values)]
-    return [trial.row(metric).model_copy(update=fields) for fields in [mean, *each]]
+    each: list[dict[str, Any]] = [{"value": float(v), "target": t, "units": 1} for t, v in enumerate(values)]
+    about = {"channel": None, "convention": f"as released by {paper}"}
+    return [trial.row(metric).model_copy(update=fields | about) for fields in [mean, *each]]

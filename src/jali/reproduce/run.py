@@ -11,21 +11,23 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from jali.audit import evidence, sanity
-from jali.audit.experiment import Collected, Experiment, Machine, cautions, collect
-from jali.audit.guarantees import Promises, capped, promises, voided
+from jali.audit.experiment import checks, measured, warnings
+from jali.audit.gather import Gathered, RunRecord, gather
+from jali.audit.guarantees import Guarantees, capped, guarantees
 from jali.audit.scoring import Trial, guess, rows_of
-from jali.audit.summary import measures, sensitive, sizes, twins
+from jali.audit.setup import Experiment, Machine, load
+from jali.audit.setup import Setup as Loaded
+from jali.audit.summary import sizes
 from jali.audit.worker import JUDGE, stream
 from jali.core import registry
 from jali.core.errors import JaliError
-from jali.core.values import Game, Guesses
+from jali.core.values import Channel, Game, Guesses, SignalName
 from jali.data.tables import files as _files
-from jali.parallel import alone
 from jali.reproduce.figures import drawings
 from jali.reproduce.files import read
-from jali.reproduce.findings import Ran, again, asked, findings, inquest_of, trial_of
+from jali.reproduce.findings import Ran, again, findings, run_of, trial_of
 from jali.reproduce.schema import Attempt, Paper, Scale, Setup
-from jali.results import Capped, Check, Reproduction, Study
+from jali.results import Capped, Reproduction, Study
 
 LIBRARIES = ("jali", "numpy", "scipy", "scikit-learn", "torch")
 
@@ -99,7 +101,8 @@ def _scored(name: str, setup: Setup, tried: dict[str, Attempt]) -> Ran:
     scores, game, warnings = evidence.read(found, raw=setup.raw)
     guesses, failed = {}, {}
     for attempt, words in tried.items():
-        trial = Trial(registry.build("attack", words.attack), tuple(words.signals), "score")
+        names = tuple(SignalName(text) for text in words.signals)
+        trial = Trial(registry.build("attack", words.attack), names, Channel.SCORE)
         try:
             guesses[attempt] = guess(scores, game, trial)
         except JaliError as error:
@@ -113,56 +116,56 @@ def _study(name: str, setup: Setup, experiment: Experiment, tried: dict[str, Att
     began, told = time.perf_counter(), _told(setup)
     watched = replace(machine, watch=lambda label: machine.watch(f"{name}: {label}"))
     try:
-        found = collect(experiment, watched)
+        loaded = load(experiment)
+        found = gather(loaded, watched)
     except JaliError as error:
         return Ran(Study(name=name, parts=told, skipped=_without_folders(str(error))))
-    guesses, failed = _attempts(found, tried)
-    given = promises(experiment.model, experiment.explain, found.data)
+    guesses, failed = _attempts(loaded, found, tried)
+    given = guarantees(experiment.model, experiment.explain, loaded.data)
     study = Study(
         name=name,
         parts=told,
-        facts=sizes(found.game, found.data),
-        sanity=[_blind(found, setup.seed), sanity.parity(found.parity)],
-        warnings=[*cautions(experiment), *voided(given), *twins(found.data, found.game)],
-        measures=measures(found.evidence, found.game, found.quality, sensitive(found.data)),
-        capped=_capped(given, setup.seed, found.game, guesses, tried),
+        facts=sizes(loaded.game, loaded.data),
+        sanity=[*checks(loaded), sanity.parity(found.parity)],
+        warnings=warnings(loaded, given),
+        measures=measured(loaded, found),
+        capped=_capped(given, setup.seed, loaded.game, guesses, tried),
         seconds=time.perf_counter() - began,
     )
-    facts = {name: found.facts[inquest_of(tried[name]).name] for name in guesses if tried[name].inquiry}
-    ran = Ran(study, guesses, failed, setup.seed, facts, found)
-    shown = [row for name in facts if facts[name] for row in asked(ran, name, tried[name].inquiry)]
-    return replace(ran, study=study.model_copy(update={"measures": [*study.measures, *shown]}))
+    records = {name: found.record(run_of(tried[name])) for name in guesses if tried[name].query_attack}
+    facts = {name: dict(record.facts or {}) for name, record in records.items()}
+    return Ran(study, guesses, failed, setup.seed, facts, loaded, found)
 
 
 def _experiment(setup: Setup, tried: dict[str, Attempt]) -> Experiment:
     named = dict.fromkeys(e for a in tried.values() for e in (a.explain, a.among) if e)
     explainers = [registry.build("explain", text) for text in named]
     signals = dict.fromkeys(s for a in tried.values() for s in a.signals)
-    inquests = dict.fromkeys(inquest_of(a) for a in tried.values() if a.inquiry)
+    runs = dict.fromkeys(run_of(a) for a in tried.values() if a.query_attack)
     return Experiment(
         registry.build("data", setup.data),
         registry.build("model", setup.model),
         registry.build("game", setup.game),
-        explain=tuple(e for e in explainers if e.gives != "surrogate"),  # these are asked by inquests alone
+        explain=tuple(e for e in explainers if e.gives != "surrogate"),  # these are queried by attack runs alone
         signal=tuple(registry.build("signal", text) for text in signals),
-        inquest=tuple(inquests),
+        runs=tuple(runs),
         seed=setup.seed,
     )
 
 
-def _attempts(found: Collected, tried: dict[str, Attempt]) -> tuple[dict[str, Guesses], dict[str, str]]:
+def _attempts(setup: Loaded, found: Gathered, tried: dict[str, Attempt]) -> tuple[dict[str, Guesses], dict[str, str]]:
+    """Guesses by attempt, and why others could not be made."""
     guesses, failed = {}, {}
     for name, attempt in tried.items():
         try:
-            if attempt.inquiry:
-                guesses[name] = _claimed(found, inquest_of(attempt).name)
+            if attempt.query_attack:
+                guesses[name] = _claimed(found.record(run_of(attempt)))
             if not attempt.attack:
                 continue
             trial = trial_of(attempt)
             if unread := [n for n in trial.names if n not in found.evidence.names]:
-                signal = unread[0].rpartition("/")[2]
-                raise JaliError(f"{signal} does not read what {attempt.explain or 'a prediction'} shows.")
-            made = _among(guess(found.evidence, found.game, trial), attempt.among, found)
+                raise JaliError(f"{unread[0].signal} does not read what {attempt.explain or 'a prediction'} shows.")
+            made = _among(guess(found.evidence, setup.game, trial), attempt.among, found, setup.game)
             if not len(made.score):
                 raise JaliError(f"Nobody was answered by {attempt.among}, so there is nobody to guess about.")
             guesses[name] = made
@@ -171,14 +174,14 @@ def _attempts(found: Collected, tried: dict[str, Attempt]) -> tuple[dict[str, Gu
     return guesses, failed
 
 
-def _claimed(found: Collected, inquest: str) -> Guesses:
-    if inquest in found.failed:
-        raise JaliError(found.failed[inquest])
-    return found.claims[inquest]
+def _claimed(record: RunRecord) -> Guesses:
+    if record.guesses is None:
+        raise JaliError(record.failed or f"{registry.spec(record.run.attack)} makes no guess about each record.")
+    return record.guesses
 
 
 def _capped(
-    given: Promises, seed: int, game: Game, guesses: dict[str, Guesses], tried: dict[str, Attempt]
+    given: Guarantees, seed: int, game: Game, guesses: dict[str, Guesses], tried: dict[str, Attempt]
 ) -> list[Capped]:
     """What attempts on something with a guarantee achieved, beside what it allows."""
     out = []
@@ -192,13 +195,13 @@ def _capped(
     return out
 
 
-def _among(guesses: Guesses, explainer: str, found: Collected) -> Guesses:
+def _among(guesses: Guesses, explainer: str, found: Gathered, game: Game) -> Guesses:
     """Guesses about records that an explainer answered under the target."""
     if not explainer:
         return guesses
-    prefix = registry.spec(registry.build("explain", explainer)) + "/"
-    first = next(s for s, name in enumerate(found.evidence.names) if name.startswith(prefix))
-    return guesses.pick(found.evidence.observed[first][guesses.record, found.game.targets[guesses.unit]])
+    label = registry.spec(registry.build("explain", explainer))
+    first = next(s for s, name in enumerate(found.evidence.names) if name.explainer == label)
+    return guesses.pick(found.evidence.observed[first][guesses.record, game.targets[guesses.unit]])
 
 
 def _without_folders(text: str) -> str:
@@ -206,10 +209,6 @@ def _without_folders(text: str) -> str:
     for folder in _files.folders():
         text = text.replace(str(folder), "the data folder")
     return text
-
-
-def _blind(found: Collected, seed: int) -> Check:
-    return alone(lambda rng: sanity.blind(found.data, found.game, rng), stream(seed, JUDGE, 1))
 
 
 def _versions() -> dict[str, str]:

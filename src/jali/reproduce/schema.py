@@ -24,29 +24,30 @@ class _Told(BaseModel):
 
 
 class Attempt(_Told):
-    """One attack on one signal or several, of an explanation or of the prediction; or an attack that asks.
+    """One attack on one signal or several, of an explanation or of the prediction; or a query attack.
 
-    `among` names an explainer: only records that it answered under the target are guessed about. An inquiry asks the
-    explainer, or without one the model, with some `knowledge`. With an explainer alone, its answers are measured and
-    nothing is guessed. `against` names another attempt of the study: metrics that begin with Δ are differences from it.
+    `among` names an explainer: only records that it answered under the target are guessed about. A query attack asks
+    the explainer, or without one the model, with some `knowledge`. With an explainer alone, its answers are measured
+    and nothing is guessed. `against` names another attempt of the study: metrics that begin with Δ are differences
+    from it.
     """
 
     signal: str | list[str] = ""
     attack: str = ""
     explain: str = ""
     among: str = ""
-    inquiry: str = ""
+    query_attack: str = ""
     knowledge: str = ""
     against: str = ""
 
     def model_post_init(self, _: Any) -> None:
         """Refuse half an attack."""
-        if bool(self.signal) != bool(self.attack) or bool(self.inquiry) != bool(self.knowledge):
-            raise JaliError("An attempt has a signal and an attack, or an inquiry and its knowledge, both or neither.")
-        if self.inquiry and self.attack:
-            raise JaliError("An attempt is an attack on a signal or an inquiry, not both.")
-        if not (self.attack or self.inquiry or self.explain):
-            raise JaliError("An attempt needs an attack, an inquiry or an explainer to measure.")
+        if bool(self.signal) != bool(self.attack) or bool(self.query_attack) != bool(self.knowledge):
+            raise JaliError("An attempt has a signal and an attack, or a query attack and its knowledge.")
+        if self.query_attack and self.attack:
+            raise JaliError("An attempt is an attack on a signal or a query attack, not both.")
+        if not (self.attack or self.query_attack or self.explain):
+            raise JaliError("An attempt needs an attack, a query attack or an explainer to measure.")
 
     @property
     def signals(self) -> list[str]:
@@ -116,12 +117,14 @@ class Sentence(_Told):
     test: so it is by a two-sample t test over target models, which papers make and which forgets that they are paired.
     same: it differs by at most `tolerance` between the two.
     count: of the places `among`, at least `published` many lie above chance.
+    by: the query attack, by name, whose metric it is, where it is not the attempt's own.
     """
 
     says: str
     source: str
     kind: Literal["order", "test", "same", "count"] = "order"
     metric: str
+    by: str = ""
     more: str = ""
     less: str = CHANCE
     among: list[str] = Field(default_factory=list)
@@ -160,7 +163,7 @@ class Comparison(_Told):
     panels: dict[str, dict[str, str]]
 
 
-class Contest(_Told):
+class CriticalDifference(_Told):
     """A critical-difference diagram: methods by their ranks in a metric over settings, label -> a place per setting."""
 
     figure: str
@@ -173,8 +176,8 @@ class Contest(_Told):
             raise JaliError(f"{self.figure} ranks two or more methods, each with one place per setting.")
 
 
-class Trade(_Told):
-    """A figure of what is paid for what: a metric across, others upwards, one panel each.
+class TradeOff(_Told):
+    """A trade-off plot: a metric across, others upwards, one panel each; by: the query attack whose metrics they are.
 
     lines: label -> note -> place; each line joins the points of one defence, and notes (its settings) name them.
     """
@@ -182,6 +185,7 @@ class Trade(_Told):
     figure: str
     across: str
     upwards: list[str]
+    by: str = ""
     lines: dict[str, dict[str, str]]
 
 
@@ -197,8 +201,8 @@ class Paper(_Told):
     sentences: list[Sentence] = Field(default_factory=list)
     figures: list[Figure] = Field(default_factory=list)
     comparisons: list[Comparison] = Field(default_factory=list)
-    trades: list[Trade] = Field(default_factory=list)
-    contests: list[Contest] = Field(default_factory=list)
+    trade_offs: list[TradeOff] = Field(default_factory=list)
+    critical_differences: list[CriticalDifference] = Field(default_factory=list)
 
     def model_post_init(self, _: Any) -> None:
         """Refuse a file that speaks of a study or an attempt it does not define."""
@@ -219,7 +223,7 @@ class Paper(_Told):
         for trial in self.trials.values():
             yield from (("signal", signal) for signal in trial.signals)
             yield from (("explain", text) for text in (trial.explain, trial.among))
-            yield from (("attack", trial.attack), ("inquiry", trial.inquiry), ("knowledge", trial.knowledge))
+            yield from (("attack", trial.attack), ("query_attack", trial.query_attack), ("knowledge", trial.knowledge))
 
     def _mentioned(self) -> Iterator[tuple[str, str]]:
         for name, setup in self.studies.items():
@@ -234,10 +238,10 @@ class Paper(_Told):
             yield from ((study, trial) for study in figure.panels for trial in figure.trials)
         for comparison in self.comparisons:
             yield from (place(text) for lines in comparison.panels.values() for text in lines.values())
-        for contest in self.contests:
-            yield from (place(text) for places in contest.methods.values() for text in places)
-        for trade in self.trades:
-            yield from (place(text) for points in trade.lines.values() for text in points.values())
+        for diagram in self.critical_differences:
+            yield from (place(text) for places in diagram.methods.values() for text in places)
+        for plot in self.trade_offs:
+            yield from (place(text) for points in plot.lines.values() for text in points.values())
 
 
 def place(text: str) -> tuple[str, str]:

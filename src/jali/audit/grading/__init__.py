@@ -32,5 +32,5 @@ def grader(harm: Harm) -> Grader:
 def _only(module: str) -> Grader:
     """The one public grader of a file."""
     classes = [c for c in vars(import_module(module)).values() if inspect.isclass(c) and c.__module__ == module]
-    found: type[Grader] = next(c for c in classes if not c.__name__.startswith("_"))
-    return found()
+    grader: Grader = next(c() for c in classes if not c.__name__.startswith("_"))  # type: ignore[assignment]
+    return grader

@@ -221,8 +221,12 @@ class _Told:
         chosen = f" (the best of {tried} such attacks, chosen afterwards)" if tried > 1 else ""
         return (
             f"seeing {self.who([row])} alone, {best.attack}{signal} reaches {_between(_low(best), _high(best), best)}, "
-            f"where {BASELINES[row.against]} gives {_number(_value(baseline), row)} for the same people{chosen}"
+            f"where {self.baseline(row)} gives {_number(_value(baseline), row)} for the same people{chosen}"
         )
+
+    def baseline(self, row: Row) -> str:
+        """What the attacker sees without the explanation."""
+        return "" if row.against is None else BASELINES[row.against]
 
     def rival(self, row: Row) -> Row | None:
         """The strongest attack on the explanation alone, if its whole interval lies above baseline and chance."""

@@ -27,7 +27,7 @@ READING = {
     "on the distance separates them.",
     "thresholds": "Balanced accuracy for each threshold, given as the share of records below it; the dashed line is "
     "chance.",
-    "trade": "Trade-off plot: each point is one setting, with 95 % intervals in both directions.",
+    "trade-off": "Trade-off plot: each point is one setting, with 95 % intervals in both directions.",
     "ranks": "Critical-difference diagram: average ranks over settings; the ranks of methods under one bar do not "
     "differ significantly (Nemenyi's test at 5 %).",
 }
@@ -84,7 +84,7 @@ def _panel(name: str, drawing: Drawing, start: float, limits: tuple[float, float
         return Panel(drawing.title, drawn, tuple(strokes.items()), curves.floors(drawing.curves))
     if drawing.kind == "distances":
         return _distances(name, drawing)
-    if drawing.kind == "trade":
+    if drawing.kind == "trade-off":
         return _trade(name, drawing)
     if drawing.ranked is not None:
         return _ranks(name, drawing.title, drawing.ranked)
