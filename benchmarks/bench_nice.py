@@ -109,6 +109,7 @@ def tied(part: nice.NICE, model: Model, owner: Dataset, record: Floats, answer: 
         )
     pool = Pool.of("nice", owner, schema, "owner", "free")[0]
     reward, wanted = part._reward(owner, pool), schema.favourable
+    assert reward is not None  # the part walks
 
     def step(before: Floats, after: Floats) -> Floats:
         gain = (judged(model, after)[0] - judged(model, before)[0])[:, wanted]

@@ -13,6 +13,7 @@ from jali.core import registry
 from jali.core.encoding import Encoding
 from jali.core.errors import JaliError
 from jali.core.explanation import Counterfactual
+from jali.core.protocols import releases_rows
 from jali.core.values import Column, Dataset, Schema
 from jali.explain._recourse import vae
 from jali.models.fitted.linear import LinearModel
@@ -132,7 +133,7 @@ def wants(name: str) -> str:
 
 def releases(name: str) -> bool:
     """Whether it answers with training rows, so that what no row has is out of its reach."""
-    return hasattr(registry.find("explain", name), "releases")
+    return releases_rows(registry.build("explain", name))
 
 
 def fits(name: str) -> list[Callable[..., LinearModel | Network]]:

@@ -239,7 +239,7 @@ def test_constant_columns_and_an_owner_of_one_row():
 
 def test_bad_input():
     data, model = setting(50)
-    with pytest.raises(JaliError, match=r"lore learns from the rows .* pass owner"):
+    with pytest.raises(JaliError, match=r"lore learns from the rows .* pass train"):
         explained(Lore(), model, data.X, data.schema, None, np.random.default_rng(0))
     with pytest.raises(JaliError, match="generator must be one of genetic, mixed"):
         Lore(generator="greedy")

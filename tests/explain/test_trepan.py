@@ -186,7 +186,7 @@ def test_it_is_at_least_as_faithful_on_adult(real_data, monkeypatch):
 
 def test_bad_input():
     owner = table()
-    with pytest.raises(JaliError, match=r"trepan learns from the rows .* pass owner"):
+    with pytest.raises(JaliError, match=r"trepan learns from the rows .* pass train"):
         explained(Trepan(), Concept(), owner.X, owner.schema, None, np.random.default_rng(0))
     for fields in ({"size": 0}, {"terms": 0}, {"depth": -1}, {"sample": -1}):
         with pytest.raises(JaliError, match="size and terms must be at least 1, depth and sample at least 0"):

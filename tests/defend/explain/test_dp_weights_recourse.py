@@ -172,7 +172,7 @@ def test_bad_input_is_one_sentence(spec, says):
 
 def test_training_rows_are_needed():
     data = setting(100)
-    with pytest.raises(JaliError, match="pass owner"):
+    with pytest.raises(JaliError, match="pass train"):
         explained(DPWeightsRecourse(private()), deployed(data), data.X, data.schema, None, np.random.default_rng(0))
 
 

@@ -157,7 +157,8 @@ def test_repair_hides_what_one_person_has():
 def test_weights_move_the_loss_to_what_counts_less():
     owner, model, X = setting()
     there = explained(NICE(immutable="free"), model, X, owner.schema, owner, np.random.default_rng(0))
-    dear = KAnonymous(solver="optimal", weights=(100.0, 1.0, 1.0, 1.0), floor=0.0).protect(model, there, owner)
+    weighted = KAnonymous(solver="optimal", weights=(100.0, 1.0, 1.0, 1.0), floor=0.0)
+    dear = protected(weighted, model, there, owner)
     even = protected(KAnonymous(solver="optimal", floor=0.0), model, there, owner)
     wide = [(kept.regions.high - kept.regions.low)[:, 0].mean() for kept in (dear, even)]
     assert wide[0] < wide[1]
@@ -248,7 +249,7 @@ def test_bad_input_is_one_sentence():
     )
     with pytest.raises(JaliError, match="no column of this table is one"):
         answers(KAnonymous(), model, X, dataclasses.replace(owner, schema=private))
-    with pytest.raises(JaliError, match="pass them as owner"):
+    with pytest.raises(JaliError, match="pass them as train"):
         explained(KAnonymous(), model, X, owner.schema, None, np.random.default_rng(0))
     with pytest.raises(JaliError, match="that the model calls '1', and there are none"):
         answers(KAnonymous(), Rule(lambda Z: Z[:, 0] < 0), X, owner)

@@ -79,9 +79,10 @@ def test_a_table_is_cut_once_for_all_who_ask(monkeypatch):
     owner, model = mixed(400, 0, ages=30)
     X, cuts = mixed(200, 9, ages=30)[0].X, []
     monkeypatch.setattr(mondrian, "partition", lambda *told: cuts.append(told[1:]) or partition(*told))
-    for part in (Mondrian(k=12), Mondrian(k=12), Mondrian(k=5), Mondrian(k=12, widths="raw")):
+    for part in (Mondrian(k=12), Mondrian(k=5), Mondrian(k=12, widths="raw")):
+        ready = part.prepare(model, owner.schema, owner, np.random.default_rng(0))
         for tile in np.split(X, 4):
-            explained(part, model, tile, owner.schema, owner, np.random.default_rng(0))
+            ready.explain(tile, np.random.default_rng(0))
     assert cuts == [(12, False), (5, False), (12, True)]
 
 
@@ -93,5 +94,5 @@ def test_bad_input_is_one_sentence():
         Mondrian(k=1)
     with pytest.raises(JaliError, match="more than the 20 people"):
         explained(Mondrian(k=21), model, owner.X, owner.schema, owner, np.random.default_rng(0))
-    with pytest.raises(JaliError, match="pass them as owner"):
+    with pytest.raises(JaliError, match="pass them as train"):
         explained(Mondrian(), model, owner.X, owner.schema, None, np.random.default_rng(0))

@@ -61,6 +61,10 @@ def test_attributions_by_gradients_say_what_fits_instead(name):
 def test_pictures_of_another_shape_are_refused_in_one_sentence(name):
     schema = Schema(pixels(1, 8), image=(1, 8, 8))
     model = LinearModel(Encoding(schema), np.ones((64, 2)), np.zeros(2))
+    if name == "tree_shap":
+        data = Dataset(np.random.default_rng(0).integers(0, 256, (40, 64)), np.arange(40) % 2, schema)
+        trainer = registry.build("model", 'sklearn(estimator="sklearn.tree:DecisionTreeClassifier")')
+        model = trainer.fit(data, np.ones((40, 1), dtype=bool), [np.random.default_rng(0)])[0]
     for shape in ((3, 49), (3, 65), (3, 8, 8)):
         with pytest.raises(JaliError, match=rf"{name} explains rows of 64 columns, pictures of \(1, 8, 8\), not \(3, "):
             explained(registry.build("explain", name), model, np.ones(shape), schema, None, np.random.default_rng(0))

@@ -196,8 +196,7 @@ def drawn(trainer: DPLogistic, train: Dataset, secret: bytes) -> Floats:
     """The one draw of weights (P + 1,) for these training rows and this secret: the same whenever it is made."""
     content = f"{trainer}|{train.X.shape}{train.schema}".encode() + train.X.tobytes() + train.y.tobytes()
     name = hmac.new(secret, content, hashlib.sha256).hexdigest()
-    weights: Floats = trainer.weights(train, 1, np.random.default_rng(int(name, 16)))[0]
-    return weights
+    return np.asarray(trainer.weights(train, 1, np.random.default_rng(int(name, 16)))[0])
 
 
 def nearest(X: Floats, ask: Asking, known: Frame, w: Floats, error: float) -> tuple[Floats, Bools]:
