@@ -139,8 +139,9 @@ def test_keys_follow_what_a_part_imports_and_nothing_else(monkeypatch):
         return registry.key(registry.build("explain", "scfe"))
 
     first = fresh()
-    assert fresh(explain__growing_spheres=1) == fresh(report__html=1) == first
-    assert len({first, fresh(explain__scfe=1), fresh(explain___recourse=1), fresh(encoding=1), fresh(columns=1)}) == 5
+    assert fresh(explain__growing_spheres=1) == fresh(report__audit__html=1) == first
+    own, helper = fresh(explain__scfe=1), fresh(explain___recourse__search=1)
+    assert len({first, own, helper, fresh(core__encoding=1), fresh(audit__worker=1)}) == 5
     registry._source.cache_clear()
     registry.code.cache_clear()
 

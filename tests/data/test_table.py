@@ -58,7 +58,7 @@ def test_parquet(tmp_path):
 
 def test_parquet_without_pyarrow(write, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(JaliError, match=r"pip install 'jali\[parquet\]'"):
+    with pytest.raises(JaliError, match=r"pip install 'jali-audit\[parquet\]'"):
         Table(write(b"", "my.parquet"), "y").load()
 
 

@@ -26,7 +26,7 @@ from jali.reproduce.findings import Ran, again, asked, findings, inquest_of, tri
 from jali.reproduce.schema import Attempt, Paper, Scale, Setup
 from jali.results import Capped, Check, Reproduction, Study
 
-LIBRARIES = ("jali", "numpy", "scipy", "scikit-learn", "torch")
+LIBRARIES = ("jali-audit", "numpy", "scipy", "scikit-learn", "torch")
 
 
 def reproduce(
