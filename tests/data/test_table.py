@@ -49,6 +49,7 @@ def test_frame_equals_what_pandas_reads(write):
 
 
 def test_parquet(tmp_path):
+    pytest.importorskip("pyarrow", reason="the extra jali-audit[parquet] is not installed")
     path = tmp_path / "my.parquet"
     pd.DataFrame({"a": [1, 2], "b": ["x", "y"], "y": [0, 1]}).to_parquet(path)
     data = Table(str(path), "y", favourable="1").load()
