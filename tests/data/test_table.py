@@ -104,7 +104,6 @@ def test_files_that_cannot_be_used(write, text, message):
     [
         ("my.csv.gz", b"not packed", "Cannot read"),
         ("my.csv.gz", gzip.compress(TEXT.encode(), mtime=0)[:-10], "Cannot read"),
-        ("my.parquet", b"not parquet", "Cannot read"),
         ("my.pkl", b"cos\nsystem\n(S'true'\ntR.", r"jali reads \.csv and \.tsv"),
         ("my", b"a,y\n", r"jali reads \.csv and \.tsv"),
     ],
@@ -112,6 +111,12 @@ def test_files_that_cannot_be_used(write, text, message):
 def test_other_contents_and_formats(write, name, content, message):
     with pytest.raises(JaliError, match=message):
         Table(write(content, name), "y").load()
+
+
+def test_a_parquet_file_that_is_none(write):
+    pytest.importorskip("pyarrow", reason="the extra jali-audit[parquet] is not installed")
+    with pytest.raises(JaliError, match="Cannot read"):
+        Table(write(b"not parquet", "my.parquet"), "y").load()
 
 
 @pytest.mark.parametrize("path", ["nowhere.csv", "https://host/x.csv", "file:///etc/passwd", "."])
