@@ -28,7 +28,14 @@ NO_OUTCOME_IS_BETTER = {
     "mnist",
     "svhn",
 }
-UNPUBLISHED = {"lending", "give_me_some_credit", "heloc", "hospital", "hypercube", "informs"}  # contests, releases, ours
+UNPUBLISHED = {
+    "lending",
+    "give_me_some_credit",
+    "heloc",
+    "hospital",
+    "hypercube",
+    "informs",
+}  # contests, releases, ours
 every = pytest.mark.parametrize("name", NAMES)
 _loaded: dict[str, Dataset] = {}
 

@@ -1,4 +1,4 @@
-"""What everything that an adversary may know must be: a table that fits the schema and gives away no more than it says."""
+"""What everything that an adversary may know must be: rows that fit the schema and say no more than they should."""
 
 from __future__ import annotations
 

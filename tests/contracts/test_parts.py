@@ -82,7 +82,15 @@ def test_citations_are_recognised(text):
 
 @pytest.mark.parametrize(
     "text",
-    ["Sugar and spice, since 2022.", "as in the paper of 2019", "It was measured. 2021 rows.", "Income, as it was in 2005.", "A Great Challenge (2018)", "a and b (2020)", "20"],
+    [
+        "Sugar and spice, since 2022.",
+        "as in the paper of 2019",
+        "It was measured. 2021 rows.",
+        "Income, as it was in 2005.",
+        "A Great Challenge (2018)",
+        "a and b (2020)",
+        "20",
+    ],
 )
 def test_what_names_nobody_or_no_year_is_no_citation(text):
     assert not citations(text)

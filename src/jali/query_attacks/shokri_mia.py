@@ -99,5 +99,3 @@ def _confidence(model: Model, vectors: Floats) -> Floats:
     """p(IN) - p(OUT) (n,)."""
     p = softmax(model.logits(vectors), axis=1)
     return np.asarray(p[:, 1] - p[:, 0])
-
-

@@ -75,18 +75,6 @@ def critical_distance(methods: int, settings: int, level: float = 0.95) -> float
     return q * math.sqrt(methods * (methods + 1) / (12 * settings))
 
 
-def nemenyi(ranking: Ranking) -> Floats:
-    """p-values (k, k) that two methods are alike, adjusted for all pairs being compared.
-
-    >>> nemenyi(Ranking(("a", "b"), np.array([1.0, 2.0]), 0.98, 4.0, 0.05, 4)).round(4)
-    array([[1.    , 0.0455],
-           [0.0455, 1.    ]])
-    """
-    k, n = len(ranking.names), ranking.settings
-    apart = np.abs(ranking.rank[:, None] - ranking.rank) / math.sqrt(k * (k + 1) / (12 * n))
-    return np.asarray(np.minimum(studentized_range.sf(apart, k, np.inf), 1.0))
-
-
 def _friedman(values: Floats) -> tuple[float, float]:
     """Statistic and p-value; of two methods, which scipy refuses, (wins - losses)^2 / (wins + losses)."""
     if (values == values[:, :1]).all():
