@@ -52,25 +52,25 @@ check: setup
 	@echo "Setting up .venv-lowest (the core at its lowest versions, once) ..."
 	@rm -rf .venv-lowest
 	@$(PYTHON) -m venv .venv-lowest
-	@.venv-lowest/bin/pip install -qq --disable-pip-version-check --constraint constraints-lowest.txt --editable . pytest hypothesis
+	@.venv-lowest/bin/pip install -qq --disable-pip-version-check --constraint constraints-lowest.txt --editable . pytest pytest-xdist hypothesis
 	@touch $@
 
 lowest: .venv-lowest/.done
-	@.venv-lowest/bin/pytest -p no:cacheprovider $(OLD) $(QUICK)
+	@.venv-lowest/bin/python -m pytest -n 2 -p no:cacheprovider $(OLD) $(QUICK)
 
 # No versions are pinned where constraints.txt has none for that Python; the core alone, so that no extra is missed.
 .venv-python%/.done: pyproject.toml
 	@echo "Setting up .venv-python$* (the core, once) ..."
 	@rm -rf .venv-python$*
 	@python$* -m venv .venv-python$*
-	@.venv-python$*/bin/pip install -qq --disable-pip-version-check --editable . pytest hypothesis
+	@.venv-python$*/bin/pip install -qq --disable-pip-version-check --editable . pytest pytest-xdist hypothesis
 	@touch $@
 
 pythons:
 	@for v in 3.12 3.13; do \
 		if python$$v -c '' 2>/dev/null; then \
 			$(MAKE) --no-print-directory .venv-python$$v/.done && \
-			.venv-python$$v/bin/pytest -p no:cacheprovider $(OLD) $(QUICK) || exit 1; \
+			.venv-python$$v/bin/python -m pytest -n 2 -p no:cacheprovider $(OLD) $(QUICK) || exit 1; \
 		else echo "Python $$v is not here, so it is not tested."; fi; \
 	done
 
