@@ -4,13 +4,20 @@ BIN := .venv/bin
 PIP := $(BIN)/pip install -qq --disable-pip-version-check --constraint constraints.txt
 PEERS := .venv-peers/bin/pip install -qq --disable-pip-version-check
 OUT ?= jali-audit
+# The core without any extra: what must work with the lowest versions, and on every Python.
+QUICK := tests/core tests/attacks tests/games tests/signals tests/knowledge tests/text tests/data/tables \
+	tests/data/test_table.py tests/test_config.py tests/test_store.py tests/test_cli.py
+# Old libraries beside new ones announce what will go; that is no mistake of ours.
+OLD := -W ignore::DeprecationWarning -W ignore::PendingDeprecationWarning -W ignore::FutureWarning
 .DEFAULT_GOAL := help
-.PHONY: help setup audit test check format bench clean
+.PHONY: help setup audit test check lowest pythons format bench clean
 
 help:
 	@echo "make audit   set up, run the embedded audit, say where the report is"
 	@echo "make test    set up, run all tests"
 	@echo "make check   format, lint, types, import layers, sizes"
+	@echo "make lowest  the quick tests with the lowest versions of all dependencies, on Python 3.11"
+	@echo "make pythons the quick tests on Python 3.12 and 3.13, where present"
 	@echo "make bench   benchmarks, as ratios"
 
 # The core is enough for the default audit; tests, checks and networks need the rest as well.
@@ -41,6 +48,32 @@ check: setup
 	@$(BIN)/lint-imports --no-logo --no-cache
 	@$(BIN)/python tests/sizes.py
 
+.venv-lowest/.done: pyproject.toml constraints-lowest.txt
+	@echo "Setting up .venv-lowest (the core at its lowest versions, once) ..."
+	@rm -rf .venv-lowest
+	@$(PYTHON) -m venv .venv-lowest
+	@.venv-lowest/bin/pip install -qq --disable-pip-version-check --constraint constraints-lowest.txt --editable . pytest pytest-xdist hypothesis
+	@touch $@
+
+lowest: .venv-lowest/.done
+	@.venv-lowest/bin/python -m pytest -n 2 -p no:cacheprovider $(OLD) $(QUICK)
+
+# No versions are pinned where constraints.txt has none for that Python; the core alone, so that no extra is missed.
+.venv-python%/.done: pyproject.toml
+	@echo "Setting up .venv-python$* (the core, once) ..."
+	@rm -rf .venv-python$*
+	@python$* -m venv .venv-python$*
+	@.venv-python$*/bin/pip install -qq --disable-pip-version-check --editable . pytest pytest-xdist hypothesis
+	@touch $@
+
+pythons:
+	@for v in 3.12 3.13; do \
+		if python$$v -c '' 2>/dev/null; then \
+			$(MAKE) --no-print-directory .venv-python$$v/.done && \
+			.venv-python$$v/bin/python -m pytest -n 2 -p no:cacheprovider $(OLD) $(QUICK) || exit 1; \
+		else echo "Python $$v is not here, so it is not tested."; fi; \
+	done
+
 format: setup
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
@@ -68,4 +101,4 @@ bench: setup
 	@for file in benchmarks/bench_*.py; do $(BIN)/python $$file || exit 1; done
 
 clean:
-	rm -rf .venv .venv-peers .venv-private .venv-surrogates .venv-canon $(OUT) .mypy_cache .ruff_cache .pytest_cache
+	rm -rf .venv .venv-peers .venv-private .venv-surrogates .venv-canon .venv-lowest .venv-python3.12 .venv-python3.13 $(OUT) .mypy_cache .ruff_cache .pytest_cache

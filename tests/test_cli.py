@@ -131,6 +131,7 @@ def test_the_columns_of_a_table_show_nobodys_values_unless_asked(show, tmp_path,
 
 
 def test_parquet_reads_like_csv(tmp_path, capsys):
+    pytest.importorskip("pyarrow", reason="the extra jali-audit[parquet] is not installed")
     frame = pd.read_csv(table(tmp_path / "my.csv"))
     frame.to_parquet(tmp_path / "my.parquet")
     for name in ("csv", "parquet"):

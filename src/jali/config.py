@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import tomli_w
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from jali import toml
 from jali.core.errors import JaliError
 from jali.core.trust import foreign
+from jali.text.characters import SURROGATES, UNSEEN
 
 OWN = ("target", "favourable", "quasi", "groups", "sensitive")  # what only a file of one's own needs to be told
 SPECIFICATIONS = ("data", "model", "game", "explain", "attack", "knowledge", "signal")  # settings that name parts
 FILES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet")
+HIDDEN = re.compile(f"(?!\n){UNSEEN.pattern}|[\u2028\u2029]")  # of a TOML text, whose own line breaks stay
 
 
 class Config(BaseModel):
@@ -80,7 +84,7 @@ class Config(BaseModel):
             values["data"] = os.path.relpath(Path(self.base) / self.data, folder)
         told = {key: value for key, value in values.items() if value not in ("", [])}
         own = any(foreign(setting, text) for setting in SPECIFICATIONS for text in self.specifications(setting))
-        return f"# Repeat with: jali audit audit.toml{' --trust' if own else ''}\n{toml.dumps(told)}"
+        return f"# Repeat with: jali audit audit.toml{' --trust' if own else ''}\n{written(told)}"
 
 
 DEFAULT = Config(
@@ -102,6 +106,29 @@ def read(path: Path) -> Config:
         raise JaliError(f"Cannot read {path}: {error.strerror}.") from None
     except (ValueError, RecursionError) as error:  # not UTF-8, not TOML, or beyond any measure
         raise JaliError(f"{path} is not valid TOML: {error}.") from None
+
+
+def written(values: Mapping[str, Any]) -> str:
+    """Values as TOML in which every character can be seen; what is None is left to its default.
+
+    A lone surrogate, which no UTF-8 file can hold, becomes the replacement character.
+
+    >>> print(written({"seed": 1, "data": {"source": "adult"}}))
+    seed = 1
+    <BLANKLINE>
+    [data]
+    source = "adult"
+    """
+    text = SURROGATES.sub("\N{REPLACEMENT CHARACTER}", tomli_w.dumps(_given(values)))
+    # Hidden characters occur only inside quotes, where TOML reads the escape as the character.
+    return HIDDEN.sub(lambda hidden: f"\\u{ord(hidden[0]):04X}", text).strip()
+
+
+def _given(value: Any) -> Any:
+    """The same values without those that are None."""
+    if isinstance(value, Mapping):
+        return {key: _given(item) for key, item in value.items() if item is not None}
+    return [_given(item) for item in value if item is not None] if isinstance(value, (list, tuple)) else value
 
 
 def checked(values: dict[str, Any]) -> Config:

@@ -4,12 +4,11 @@ import numpy as np
 import pytest
 from scipy.stats import entropy, wasserstein_distance
 
-from jali.anonymity.disclosure import closeness, diversity, homogeneity, overlaps, together
-from jali.anonymity.people import Crowd
+from jali.anonymity.disclosure import closeness, diversity, homogeneity, together
 from jali.core.errors import JaliError
 from jali.core.explanation import Regions
 from jali.core.values import Column, Dataset, Schema
-from tests.anonymity.crowds import mixed, toy
+from tests.anonymity.crowds import toy
 
 AGES = Schema((Column("age", role="quasi"), Column("ill", "category", categories=("no", "yes")), Column("pay")))
 TABLE = Dataset(np.array([[20.0, 1, 3], [21, 1, 3], [22, 0, 5], [30, 0, 9], [31, 1, 9]]), [0] * 5, AGES)
@@ -41,7 +40,6 @@ def test_closeness_is_an_earth_movers_distance():
 def test_two_answers_about_one_person_single_her_out():
     """20 to 22 and 22 to 31, three people each: one is in both."""
     both = ages((20, 22), (22, 31), row=2)
-    assert overlaps(both, TABLE).tolist() == [[3, 1], [1, 3]]
     assert together(both, TABLE).tolist() == [1, 1]
     apart = Regions(
         *(np.r_[a, b] for a, b in zip(_arrays(ages((20, 22))), _arrays(ages((22, 31), row=3)), strict=True)), AGES
@@ -51,18 +49,6 @@ def test_two_answers_about_one_person_single_her_out():
 
 def _arrays(regions: Regions):
     return regions.low, regions.high, regions.allowed
-
-
-def test_overlaps_against_plain_counting():
-    owner, _ = mixed(200, 0, ages=20)
-    crowd, rng = Crowd.of(owner), np.random.default_rng(0)
-    boxes = crowd.around(crowd.cells[rng.integers(0, len(crowd.cells), 6)])
-    boxes.add(np.arange(6), crowd.cells[rng.integers(0, len(crowd.cells), 6)])
-    regions = crowd.regions(boxes, owner.X[:6])
-    fits = regions.covers(owner.X, crowd.quasi)
-    for i in range(6):
-        for j in range(6):
-            assert overlaps(regions, owner)[i, j] == sum(a and b for a, b in zip(fits[i], fits[j], strict=True))
 
 
 def test_nobody_and_nothing():

@@ -96,10 +96,8 @@ def test_its_specification_rebuilds_it(attack):
 
 
 @attacks
-def test_its_docstring_cites_a_source_and_has_an_example(attack):
+def test_its_docstring_has_an_example(attack):
     text = type(attack).__doc__ or ""
-    assert any(word in text for word in ("et al", "and ", "arXiv", "Fisher"))
-    assert any(year in text for year in map(str, [1936, *range(2015, 2027)]))
     assert ">>>" in text
 
 

@@ -49,6 +49,7 @@ def test_frame_equals_what_pandas_reads(write):
 
 
 def test_parquet(tmp_path):
+    pytest.importorskip("pyarrow", reason="the extra jali-audit[parquet] is not installed")
     path = tmp_path / "my.parquet"
     pd.DataFrame({"a": [1, 2], "b": ["x", "y"], "y": [0, 1]}).to_parquet(path)
     data = Table(str(path), "y", favourable="1").load()
@@ -58,7 +59,7 @@ def test_parquet(tmp_path):
 
 def test_parquet_without_pyarrow(write, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(JaliError, match=r"pip install 'jali\[parquet\]'"):
+    with pytest.raises(JaliError, match=r"pip install 'jali-audit\[parquet\]'"):
         Table(write(b"", "my.parquet"), "y").load()
 
 
@@ -103,7 +104,6 @@ def test_files_that_cannot_be_used(write, text, message):
     [
         ("my.csv.gz", b"not packed", "Cannot read"),
         ("my.csv.gz", gzip.compress(TEXT.encode(), mtime=0)[:-10], "Cannot read"),
-        ("my.parquet", b"not parquet", "Cannot read"),
         ("my.pkl", b"cos\nsystem\n(S'true'\ntR.", r"jali reads \.csv and \.tsv"),
         ("my", b"a,y\n", r"jali reads \.csv and \.tsv"),
     ],
@@ -111,6 +111,12 @@ def test_files_that_cannot_be_used(write, text, message):
 def test_other_contents_and_formats(write, name, content, message):
     with pytest.raises(JaliError, match=message):
         Table(write(content, name), "y").load()
+
+
+def test_a_parquet_file_that_is_none(write):
+    pytest.importorskip("pyarrow", reason="the extra jali-audit[parquet] is not installed")
+    with pytest.raises(JaliError, match="Cannot read"):
+        Table(write(b"not parquet", "my.parquet"), "y").load()
 
 
 @pytest.mark.parametrize("path", ["nowhere.csv", "https://host/x.csv", "file:///etc/passwd", "."])

@@ -12,7 +12,7 @@ from jali.explain._attribution.marginals import Marginals
 from jali.explain._surrogate.neighbourhood import GENERATORS
 from jali.explain._surrogate.records import Records
 from jali.explain.lore import Lore
-from jali.text.rules import crowd, hits, listing, support
+from jali.text.rules import crowd, hits, support
 from tests.contracts.test_explain import people
 from tests.explaining import explained
 
@@ -115,8 +115,6 @@ def test_sentences_say_what_is_and_what_would_have_to_be_otherwise():
     assert factual.sentence(data.schema).startswith("If ")
     assert factual.change(x[0], data.schema).startswith("Nothing would have to change")
     assert "(now " in other.change(x[0], data.schema)
-    told = listing([factual], data.X, data.schema)[0]
-    assert told.endswith(f"({factual.covers(data.X).sum()} of 400 training rows)")
 
 
 @every

@@ -8,7 +8,7 @@ from jali.core.values import Column, Dataset, Schema
 from jali.models.convnet import ConvNet
 from tests.pictures import bars, members, streams
 
-torch = pytest.importorskip("torch", reason="the extra jali[torch] is not installed")
+torch = pytest.importorskip("torch", reason="the extra jali-audit[torch] is not installed")
 
 
 def test_it_learns_and_leaves_torch_as_it_was():

@@ -19,7 +19,7 @@ from jali.models.fitted.restore import restore
 from jali.models.mlp import MLP
 from tests.pictures import Bars, bars, members, streams
 
-torch = pytest.importorskip("torch", reason="the extra jali[torch] is not installed")
+torch = pytest.importorskip("torch", reason="the extra jali-audit[torch] is not installed")
 NET = ConvNet(width=4, epochs=4)
 
 

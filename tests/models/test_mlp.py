@@ -15,7 +15,7 @@ from jali.core.values import Column, Dataset, Schema
 from jali.models import mlp
 from jali.models.mlp import MLP
 
-torch = pytest.importorskip("torch", reason="the extra jali[torch] is not installed")
+torch = pytest.importorskip("torch", reason="the extra jali-audit[torch] is not installed")
 
 
 def table(n=120, classes=3, seed=0):
@@ -143,5 +143,5 @@ def test_divergence_and_missing_torch_are_said(monkeypatch):
     with pytest.raises(JaliError, match="diverged"):
         MLP(hidden=(4, 4), lr=1e38, epochs=5).fit(data, member, streams(1))
     monkeypatch.setitem(sys.modules, "torch", None)
-    with pytest.raises(JaliError, match=r"pip install 'jali\[torch\]'"):
+    with pytest.raises(JaliError, match=r"pip install 'jali-audit\[torch\]'"):
         MLP().fit(data, member, streams(1))

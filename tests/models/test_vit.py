@@ -9,8 +9,8 @@ from jali.models.fitted.restore import restore
 from jali.models.vit import ViT
 from tests.pictures import bars, members, streams
 
-pytest.importorskip("torch", reason="the extra jali[torch] is not installed")
-pytest.importorskip("transformers", reason="the extra jali[vision] is not installed")
+pytest.importorskip("torch", reason="the extra jali-audit[torch] is not installed")
+pytest.importorskip("transformers", reason="the extra jali-audit[vision] is not installed")
 
 SMALL = ViT(patch=4, width=32, depth=1, epochs=12, lr=3e-3, batch=32)
 

@@ -160,11 +160,10 @@ def test_known_rows_with_a_class_each_are_a_clear_error(inquiry):
 
 
 @inquiries
-def test_its_specification_rebuilds_it_and_its_docstring_cites_a_source(inquiry):
+def test_its_specification_rebuilds_it_and_its_docstring_has_an_example(inquiry):
     assert registry.build("inquiry", registry.spec(inquiry)) == inquiry
     assert registry.build("inquiry", registry.spec(inquiry, every=True)) == inquiry
     text = type(inquiry).__doc__ or ""
-    assert "20" in text
     assert ">>>" in text
 
 

@@ -17,7 +17,6 @@ from jali.text.rules import (
     exposing,
     fidelity,
     hits,
-    listing,
     narrowed,
     published,
     support,
@@ -162,15 +161,6 @@ def test_a_rule_that_two_people_are_told_is_published_once():
     local = Surrogate((Book(one, other), Above(0, 30.0), Book(other)), [0, 1, 2], [True, False, True])
     assert published(local) == (one, other)
     np.testing.assert_array_equal(crowd(local, np.full((3, 3), 40.0), np.full((5, 3), 50.0)), [5, 0, 5])
-
-
-def test_listing_says_how_many_a_rule_is_about():
-    X = np.array([[20.0, 1.0, 0]] * 1200)
-    told = listing([Rule((Term(2, codes=(0, 1)),), 1), Rule((Term(0, low=20.0),), 0)], X, SCHEMA)
-    assert told == [
-        "If town is a or b, then granted. (1,200 of 1,200 training rows)",
-        "If age is at least 21, then denied. (0 of 1,200 training rows)",
-    ]
 
 
 @pytest.mark.parametrize(

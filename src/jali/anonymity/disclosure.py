@@ -77,23 +77,6 @@ def homogeneity(regions: Regions, train: Dataset) -> tuple[Floats, Floats]:
     return mean[which], most[which]
 
 
-def overlaps(regions: Regions, train: Dataset) -> Ints:
-    """How many training rows match both of two answers, (n, n); on the diagonal those that match one.
-
-    Where two answers are known to be about one person, that person is among so few. Ganta, Kasiviswanathan and Smith,
-    Composition attacks and auxiliary information in data privacy, KDD 2008.
-
-    >>> from jali.core.values import Column
-    >>> schema = Schema((Column("age", role="quasi"),))
-    >>> train = Dataset(np.array([[24.0], [25], [26]]), [0, 0, 0], schema)
-    >>> overlaps(Regions(np.array([[24.0], [25]]), np.array([[25.0], [26]]), np.zeros((2, 1, 0)), schema), train)
-    array([[2, 1],
-           [1, 2]])
-    """
-    fits = _fits(regions, train).astype(np.float32)
-    return np.asarray(np.rint(fits @ fits.T), dtype=np.int64)
-
-
 def together(regions: Regions, train: Dataset) -> Ints:
     """How many training rows (n,) match every answer that shows the same private values as each: 1 is a person found.
 

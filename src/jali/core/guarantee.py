@@ -229,7 +229,7 @@ def accounting() -> Any:
     try:
         import dp_accounting
     except ImportError:
-        raise JaliError("Privacy accounting needs dp-accounting: pip install 'jali[dp]'.") from None
+        raise JaliError("Privacy accounting needs dp-accounting: pip install 'jali-audit[dp]'.") from None
     return dp_accounting
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from scipy.special import expit
 
 from jali.core.errors import JaliError
 from jali.core.values import Column, Dataset, Floats, Ints, Rng, Schema
@@ -201,5 +202,5 @@ def _outcome(p: dict[str, Floats], noise: float, rng: Rng) -> Ints:
     score += 0.25 * (np.log(p["savings"] + 100) - 8.5) + 0.03 * p["years_employed"] - 0.15 * p["dependents"]
     score += np.array([-0.9, -0.3, 0.1, 0.5, -0.1, 0.2])[p["employment"].astype(int)]
     score += np.array([-0.2, -0.1, 0.2, 0.4])[p["housing"].astype(int)]
-    y = rng.random(len(score)) < 1 / (1 + np.exp(-score))
+    y = rng.random(len(score)) < expit(score)
     return np.where(rng.random(len(score)) < noise, rng.random(len(score)) < 0.5, y).astype(np.int64)

@@ -116,7 +116,7 @@ def _parquet(path: Path) -> pd.DataFrame:
     try:
         import pyarrow  # noqa: F401
     except ImportError:
-        raise JaliError("Reading .parquet files needs pyarrow: pip install 'jali[parquet]'.") from None
+        raise JaliError("Reading .parquet files needs pyarrow: pip install 'jali-audit[parquet]'.") from None
     import pandas as pd
 
     return pd.read_parquet(path, engine="pyarrow")

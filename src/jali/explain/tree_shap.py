@@ -115,5 +115,5 @@ def _shap() -> Any:
             warnings.simplefilter("ignore")  # what it says about other libraries is not for our readers
             import shap
     except ImportError:
-        raise JaliError("tree_shap needs shap, which is not installed: pip install 'jali[shap]'.") from None
+        raise JaliError("tree_shap needs shap, which is not installed: pip install 'jali-audit[shap]'.") from None
     return shap

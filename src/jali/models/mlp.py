@@ -132,7 +132,7 @@ def _one_thread() -> Iterator[None]:
     try:
         import torch
     except ImportError:
-        raise JaliError("mlp needs torch, which is not installed: pip install 'jali[torch]'.") from None
+        raise JaliError("mlp needs torch, which is not installed: pip install 'jali-audit[torch]'.") from None
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:

@@ -71,7 +71,7 @@ def _encoder() -> Any:
     try:
         from transformers import ViTConfig, ViTModel
     except ImportError:
-        raise JaliError("vit needs transformers, which is not installed: pip install 'jali[vision]'.") from None
+        raise JaliError("vit needs transformers, which is not installed: pip install 'jali-audit[vision]'.") from None
     import torch
     from torch import nn
 

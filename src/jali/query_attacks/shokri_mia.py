@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from scipy.special import softmax
 
 from jali.core.claims import Harm, Membership
 from jali.core.errors import JaliError
@@ -71,7 +72,7 @@ class ShokriMIA:
 def _lessons(shadow: ShadowModels) -> tuple[Floats, Bools]:
     """Probabilities (N M, C) of the known rows under every shadow model, and which of them trained it (N M,)."""
     scores = np.concatenate([shadow.models[m].logits(shadow.rows.X) for m in range(len(shadow.models))])
-    return _softmax(scores), shadow.member.T.reshape(-1)
+    return softmax(scores, axis=1), shadow.member.T.reshape(-1)
 
 
 def _balanced(rows: Ints, inside: Bools, rng: Rng) -> Ints:
@@ -99,10 +100,5 @@ def _tried(attack: Trainer, vectors: Floats, inside: Bools, rng: Rng) -> Bools:
 
 def _confidence(model: Model, vectors: Floats) -> Floats:
     """p(IN) - p(OUT) (n,)."""
-    p = _softmax(model.logits(vectors))
+    p = softmax(model.logits(vectors), axis=1)
     return np.asarray(p[:, 1] - p[:, 0])
-
-
-def _softmax(scores: Floats) -> Floats:
-    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return np.asarray(powers / powers.sum(axis=1, keepdims=True))

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from jali.core import metrics
 from jali.report import resolution
 from jali.results import Row
-from jali.toml import BREAKS, SURROGATES, UNSEEN
+from jali.text.characters import BREAKS, SURROGATES, UNSEEN
 
 Model = TypeVar("Model", bound=BaseModel)
 ESCAPES = re.compile(

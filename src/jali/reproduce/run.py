@@ -29,7 +29,7 @@ from jali.reproduce.findings import Ran, again, findings, run_of, trial_of
 from jali.reproduce.schema import Attempt, Paper, Scale, Setup
 from jali.results import Capped, Reproduction, Study
 
-LIBRARIES = ("jali", "numpy", "scipy", "scikit-learn", "torch")
+LIBRARIES = ("jali-audit", "numpy", "scipy", "scikit-learn", "torch")
 
 
 def reproduce(

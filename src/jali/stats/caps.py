@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-from scipy.special import expit, ndtr, ndtri
+from scipy.special import expit
 
 from jali.core.errors import JaliError
 
@@ -55,24 +54,6 @@ def pawelczyk_cap(eps: float) -> float:
     """
     _check(eps, 0.0)
     return 0.5 - math.expm1(-eps) / 2
-
-
-def gdp_auc(mu: float) -> float:
-    """Largest AUC under mu-Gaussian DP (Dong, Roth and Su 2022): Phi(mu / sqrt 2).
-
-    >>> round(gdp_auc(1.0), 3)
-    0.76
-    """
-    return float(ndtr(mu / np.sqrt(2)))
-
-
-def gdp_tpr(mu: float, alpha: float) -> float:
-    """Largest TPR at FPR alpha under mu-Gaussian DP: Phi(Phi^-1(alpha) + mu).
-
-    >>> round(gdp_tpr(1.0, 0.01), 3)
-    0.092
-    """
-    return float(ndtr(ndtri(alpha) + mu))
 
 
 def _check(eps: float, delta: float) -> None:

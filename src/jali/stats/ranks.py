@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import gammaincc
-from scipy.stats import rankdata, studentized_range
+from scipy.special import chdtrc
+from scipy.stats import friedmanchisquare, rankdata, studentized_range
 
 from jali.core.errors import JaliError
 from jali.core.values import Floats
@@ -59,10 +59,7 @@ def ranking(names: Sequence[str], values: Floats, level: float = 0.95) -> Rankin
         )
     ranks = rankdata(-values, axis=1)
     n, k = values.shape
-    untied = 1.0 - _ties(ranks) / (n * k * (k * k - 1))
-    spread = float(((ranks.mean(axis=0) - (k + 1) / 2) ** 2).sum())
-    statistic = 12 * n / (k * (k + 1)) * spread / untied if untied > 0 else 0.0  # all tied: nothing differs
-    p = float(gammaincc((k - 1) / 2, statistic / 2))
+    statistic, p = _friedman(values)
     return Ranking(tuple(names), ranks.mean(axis=0), critical_distance(k, n, level), statistic, p, n)
 
 
@@ -78,19 +75,13 @@ def critical_distance(methods: int, settings: int, level: float = 0.95) -> float
     return q * math.sqrt(methods * (methods + 1) / (12 * settings))
 
 
-def nemenyi(ranking: Ranking) -> Floats:
-    """p-values (k, k) that two methods are alike, adjusted for all pairs being compared.
-
-    >>> nemenyi(Ranking(("a", "b"), np.array([1.0, 2.0]), 0.98, 4.0, 0.05, 4)).round(4)
-    array([[1.    , 0.0455],
-           [0.0455, 1.    ]])
-    """
-    k, n = len(ranking.names), ranking.settings
-    apart = np.abs(ranking.rank[:, None] - ranking.rank) / math.sqrt(k * (k + 1) / (12 * n))
-    return np.asarray(np.minimum(studentized_range.sf(apart, k, np.inf), 1.0))
-
-
-def _ties(ranks: Floats) -> float:
-    """Sum of t^3 - t over the groups of t equal ranks within each setting."""
-    sizes = np.concatenate([np.unique(row, return_counts=True)[1] for row in ranks])
-    return float((sizes**3 - sizes).sum())
+def _friedman(values: Floats) -> tuple[float, float]:
+    """Statistic and p-value; of two methods, which scipy refuses, (wins - losses)^2 / (wins + losses)."""
+    if (values == values[:, :1]).all():
+        return 0.0, 1.0  # nothing differs, where the correction for ties divides by zero
+    if values.shape[1] == 2:
+        sign = np.sign(values[:, 0] - values[:, 1])
+        statistic = float(sign.sum() ** 2 / np.abs(sign).sum())
+        return statistic, float(chdtrc(1, statistic))
+    found = friedmanchisquare(*values.T)
+    return float(found.statistic), float(found.pvalue)

@@ -40,6 +40,9 @@ def _each(metric: str, guesses: Guesses) -> Floats:
 
 
 def _pooled(a: Floats, b: Floats) -> float:
-    """Standard error of the difference of two means under one variance."""
+    """Standard error of the difference of two means under one variance.
+
+    scipy.stats.ttest_ind has the same, with a warning where all targets of one side agree.
+    """
     total = a.var(ddof=1) * (len(a) - 1) + b.var(ddof=1) * (len(b) - 1)
     return float(np.sqrt(total / (len(a) + len(b) - 2) * (1 / len(a) + 1 / len(b))))

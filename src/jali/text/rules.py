@@ -181,17 +181,6 @@ def crowd(surrogate: Surrogate, X: Floats, people: Floats) -> Ints:
     return out
 
 
-def listing(rules: Sequence[Rule], X: Floats, schema: Schema) -> list[str]:
-    """The rules in words, each with the number of training rows (n, D) that it covers.
-
-    >>> schema = Schema((Column("age", "integer"),), classes=("denied", "granted"))
-    >>> listing([Rule((Term(0, high=30.5),), 1)], np.array([[25.0], [30.0], [31.0]]), schema)
-    ['If age is at most 30, then granted. (2 of 3 training rows)']
-    """
-    count = support(rules, X)
-    return [f"{r.sentence(schema)} ({c:,} of {len(X):,} training rows)" for r, c in zip(rules, count, strict=True)]
-
-
 def fidelity(surrogate: Model, black_box: Model, X: Floats) -> float:
     """Share of raw rows (n, D) on which a surrogate predicts what the black box predicts."""
     return accuracy(surrogate, X, black_box.logits(X).argmax(axis=1))

@@ -1,6 +1,8 @@
 import gzip
 import hashlib
 import http.server
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -58,6 +60,7 @@ class Answers(http.server.BaseHTTPRequestHandler):
 
 @pytest.fixture
 def host(monkeypatch):
+    pytest.importorskip("pooch", reason="the extra jali-audit[data] is not installed")
     monkeypatch.setenv("no_proxy", "*")
     monkeypatch.setenv("NO_PROXY", "*")
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answers)
@@ -138,11 +141,27 @@ def test_wrong_sum_keeps_an_earlier_file(host, data):
 def test_the_message_says_why(host, data):
     with pytest.raises(JaliError, match="the server said 404"):
         files.fetch(Remote("t/x.csv", SUM, f"{host}/nowhere.csv"), data, quiet)
-    with pytest.raises(JaliError, match=f"only 1000 of {len(BODY)} bytes came"):
+    with pytest.raises(JaliError, match=f"1000 bytes read, {len(BODY) - 1000} more expected"):
         files.fetch(Remote("t/x.csv", SUM, f"{host}/cut.csv"), data, quiet)
 
 
+def test_without_pooch_the_extra_is_named_and_nothing_is_written(data, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pooch", None)
+    with pytest.raises(JaliError, match=r"pip install 'jali-audit\[data\]', or set JALI_DATA to .* holds t/x.csv"):
+        files.fetch(Remote("t/x.csv", SUM, "https://host/x.csv"), data, quiet)
+    assert not data.exists()
+
+
+def test_no_network_library_is_imported_before_something_is_fetched():
+    code = """
+import sys, jali.api, jali.cli, jali.data.tables.catalogue
+print(sorted({"pooch", "requests", "urllib3"} & set(sys.modules)))
+"""
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "[]\n"
+
+
 def test_nobody_listens(data, monkeypatch):
+    pytest.importorskip("pooch", reason="the extra jali-audit[data] is not installed")
     monkeypatch.setenv("no_proxy", "*")
     with http.server.HTTPServer(("127.0.0.1", 0), Answers) as server:
         port = server.server_port

@@ -12,7 +12,7 @@ from jali.defend._dp import mlp
 from jali.defend._dp.optimiser import Mechanism
 from jali.models.mlp import MLP, _layers
 
-torch = pytest.importorskip("torch", reason="the extra jali[torch] is not installed")
+torch = pytest.importorskip("torch", reason="the extra jali-audit[torch] is not installed")
 
 
 def random_layers(sizes):
@@ -37,7 +37,7 @@ def sequential(layers):
 @pytest.mark.parametrize("clipping", ["automatic", "flat"])
 @pytest.mark.parametrize("sizes", [(5, 3), (5, 7, 3), (6, 9, 4, 2)])
 def test_clipped_sums_are_those_of_opacus(sizes, clipping):
-    pytest.importorskip("opacus", reason="the extra jali[private] is not installed")
+    pytest.importorskip("opacus", reason="the extra jali-audit[private] is not installed")
     from opacus import GradSampleModule
 
     layers, sums = random_layers(sizes)

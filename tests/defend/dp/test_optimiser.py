@@ -16,8 +16,8 @@ from jali.models.fitted.descent import Rows, joined, tensors
 from jali.models.vit import ViT
 from tests.pictures import bars, streams
 
-torch = pytest.importorskip("torch", reason="the extra jali[torch] is not installed")
-pytest.importorskip("opacus", reason="the extra jali[private] is not installed")
+torch = pytest.importorskip("torch", reason="the extra jali-audit[torch] is not installed")
+pytest.importorskip("opacus", reason="the extra jali-audit[private] is not installed")
 
 
 def mechanism(clipping="automatic", multiplier=0.0, rate=0.5, steps=1, norm=0.7):
@@ -44,7 +44,7 @@ def factor(clipping):
 @pytest.mark.parametrize("part", [ConvNet(width=4), ViT(width=32, depth=2)], ids=["convnet", "vit"])
 def test_clipped_sums_are_those_of_one_row_at_a_time(part, clipping):
     if isinstance(part, ViT):
-        pytest.importorskip("transformers", reason="the extra jali[vision] is not installed")
+        pytest.importorskip("transformers", reason="the extra jali-audit[vision] is not installed")
     data = bars(FEW + 8)
     net, rows, stream = part.start(data.schema, 0), tensors(data), torch.Generator().manual_seed(0)
     with private._per_row(net) as wrapped:

@@ -13,7 +13,7 @@ from jali.core.errors import JaliError
 from jali.defend._dp.sampled import divergences, event, losses, noise_for
 from jali.privacy import accounting
 
-pytest.importorskip("dp_accounting", reason="the extra jali[dp] is not installed")
+pytest.importorskip("dp_accounting", reason="the extra jali-audit[dp] is not installed")
 
 DELTA = 1e-5
 
@@ -55,7 +55,7 @@ def test_what_the_noise_of_huang_et_al_really_cost(rate, steps, claimed, multipl
 
 
 def test_another_library_agrees():
-    accountants = pytest.importorskip("opacus.accountants", reason="the extra jali[private] is not installed")
+    accountants = pytest.importorskip("opacus.accountants", reason="the extra jali-audit[private] is not installed")
     multiplier = noise_for(2.0, DELTA, 0.1, 100)
     for accountant, ours, slack in (
         (accountants.PRVAccountant(), losses(multiplier, 0.1, 100, DELTA), 0.02),

@@ -2,10 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy import stats
 
-from jali.core.errors import JaliError
-from jali.defend._dp.utility import clamped, shift_of_distances
+from jali.defend._dp.utility import clamped
 
 
 @pytest.mark.parametrize("scale", [0.05, 1.0, 2.0])
@@ -23,15 +21,3 @@ def test_published_shares():
     np.testing.assert_allclose(clamped(at, 2.0), [0.78, 0.80], atol=0.01)
     np.testing.assert_allclose(clamped(at, 1.0), [0.61, 0.68], atol=0.01)
     np.testing.assert_allclose(clamped(at, 0.05), [0.0, 0.41], atol=0.01)
-
-
-def test_distances_beside_each_other():
-    rng = np.random.default_rng(1)
-    a, b = rng.gamma(2, size=300), rng.gamma(3, size=200)
-    found = shift_of_distances(a, b)
-    assert found.gap == pytest.approx(stats.ks_2samp(a, b).statistic)
-    assert found.plain[2] == pytest.approx(np.median(a))
-    assert found.defended[4] == pytest.approx(np.quantile(b, 0.9))
-    assert shift_of_distances(a, a).gap == 0
-    with pytest.raises(JaliError, match="one side has none"):
-        shift_of_distances(a, b[:0])

@@ -23,8 +23,8 @@ from jali.verify.run import verify
 from jali.verify.subjects import Subject, subject
 from tests.pictures import bars, members, streams
 
-torch = pytest.importorskip("torch", reason="the extra jali[torch] is not installed")
-pytest.importorskip("dp_accounting", reason="the extra jali[dp] is not installed")
+torch = pytest.importorskip("torch", reason="the extra jali-audit[torch] is not installed")
+pytest.importorskip("dp_accounting", reason="the extra jali-audit[dp] is not installed")
 
 DATA = LinearGaussian(n=300, d=20).load()
 OTHER = dataclasses.replace(DATA, y=np.r_[1 - DATA.y[:1], DATA.y[1:]])
@@ -52,7 +52,7 @@ def test_a_tenth_of_the_noise_is_another_claim():
 @pytest.mark.parametrize("model", [MLP(hidden=(8,), epochs=3), ConvNet(width=4, epochs=1)], ids=["mlp", "convnet"])
 def test_the_trained_weights_are_all_that_is_released(model):
     if isinstance(model, ConvNet):
-        pytest.importorskip("opacus", reason="the extra jali[private] is not installed")
+        pytest.importorskip("opacus", reason="the extra jali-audit[private] is not installed")
         here = bars(40)
         there = dataclasses.replace(here, y=np.r_[(here.y[:1] + 1) % 3, here.y[1:]])
     else:
@@ -69,7 +69,7 @@ def test_the_trained_weights_are_all_that_is_released(model):
 @pytest.mark.parametrize("model", [MLP(epochs=3), ConvNet(width=4, epochs=1), ViT(width=32, depth=1, epochs=1)])
 def test_columns_are_their_own_and_models_come_back(model):
     if not isinstance(model, MLP):
-        pytest.importorskip("opacus", reason="the extra jali[private] is not installed")
+        pytest.importorskip("opacus", reason="the extra jali-audit[private] is not installed")
     from jali.core.encoding import Encoding
     from jali.models.fitted.restore import restore
 

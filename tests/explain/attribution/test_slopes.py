@@ -108,7 +108,7 @@ def test_what_a_column_of_categories_says_goes_to_the_one_the_record_has():
 
 @pytest.mark.parametrize("trainer", ["convnet(epochs=2)", "vit(width=32, depth=2, epochs=2)"])
 def test_attributions_of_pictures_are_those_of_captum_and_complete(trainer):
-    pytest.importorskip("transformers", reason="the extra jali[vision] is not installed")
+    pytest.importorskip("transformers", reason="the extra jali-audit[vision] is not installed")
     data = bars(60, channels=3)
     model = registry.build("model", trainer).fit(data, members(60, 1), streams(1))[0]
     X = data.X[:5]

@@ -13,7 +13,7 @@ from jali.models.mlp import MLP
 @pytest.mark.parametrize("part", [Logistic(), MLP(hidden=(4, 3), epochs=1)], ids=["logistic", "mlp"])
 def test_a_file_brings_back_the_same_ensemble(part, tmp_path):
     if isinstance(part, MLP):
-        pytest.importorskip("torch", reason="the extra jali[torch] is not installed")
+        pytest.importorskip("torch", reason="the extra jali-audit[torch] is not installed")
     rng = np.random.default_rng(0)
     data = Dataset(rng.normal(size=(40, 2)), rng.integers(0, 2, 40), Schema((Column("a"), Column("b"))))
     fitted = part.fit(data, np.ones((40, 2), dtype=bool), [np.random.default_rng(j) for j in (0, 1)])

@@ -15,7 +15,7 @@ from jali.models.fitted.restore import restore
 from jali.models.fitted.torch_network import BLOCK, TorchModel, one_thread
 from tests.pictures import bars, members, streams
 
-torch = pytest.importorskip("torch", reason="the extra jali[torch] is not installed")
+torch = pytest.importorskip("torch", reason="the extra jali-audit[torch] is not installed")
 
 
 @pytest.fixture(scope="module")
@@ -82,5 +82,5 @@ def test_threads_are_given_back_and_a_missing_torch_is_said(fitted, monkeypatch)
     torch.set_num_threads(threads)
     assert isinstance(nets[0], TorchModel)
     monkeypatch.setitem(sys.modules, "torch", None)
-    with pytest.raises(JaliError, match=r"vit needs torch.*jali\[torch\]"), one_thread("vit"):
+    with pytest.raises(JaliError, match=r"vit needs torch.*jali-audit\[torch\]"), one_thread("vit"):
         pass

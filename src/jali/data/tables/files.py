@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import http.client
 import os
-import urllib.error
-import urllib.request
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, BinaryIO, Protocol
 from urllib.parse import urlsplit
 
 from jali.core.errors import JaliError
@@ -107,15 +104,16 @@ def fetch(remote: Remote, folder: Path, progress: Progress) -> Path:
     """
     if urlsplit(remote.url).scheme not in ("http", "https"):
         raise JaliError(f"The file {remote.path} has no http address to download it from: {advice(remote)}.")
+    pooch = _pooch(remote)
     packed = ".gz" if urlsplit(remote.url).path.endswith(".gz") else ""
     path = folder / f"{remote.path}{packed}"
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        _download(remote.url, part, progress)
+        _download(pooch, remote.url, part, progress)
         _check(remote.url, _digest(part), remote)
         os.replace(part, path)
-    except (OSError, http.client.HTTPException, EOFError, zlib.error) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise JaliError(f"Could not fetch {remote.url} into {folder}: {_reason(error)}.") from None
     finally:
         if part.parent.is_dir():
@@ -123,18 +121,51 @@ def fetch(remote: Remote, folder: Path, progress: Progress) -> Path:
     return path
 
 
-def _download(url: str, part: Path, progress: Progress) -> None:
-    request = urllib.request.Request(url, headers={"User-Agent": "jali"})
-    with urllib.request.urlopen(request, timeout=TIMEOUT) as response, part.open("wb") as file:
-        total, done = int(response.headers.get("Content-Length") or 0), 0
-        while chunk := response.read(CHUNK):
-            file.write(chunk)
-            done += len(chunk)
-            progress(done, total)
-        file.flush()
+def _pooch(remote: Remote) -> Any:
+    """The library that downloads; it is an extra, so that an audit needs no network library."""
+    try:
+        import pooch
+    except ImportError:
+        raise JaliError(
+            "Downloading needs pooch, which is not installed: pip install 'jali-audit[data]', "
+            f"or set JALI_DATA to the folder that holds {remote.path}."
+        ) from None
+    return pooch
+
+
+@dataclass
+class _Counted:
+    """A file that reports the bytes written to it; as pooch's progress bar it learns how many there will be."""
+
+    file: BinaryIO
+    progress: Progress
+    total: int = 0
+    done: int = 0
+
+    def write(self, chunk: bytes) -> None:
+        self.file.write(chunk)
+        self.done += len(chunk)
+        self.progress(self.done, self.total)
+
+    def flush(self) -> None:
+        self.file.flush()
+
+    def update(self, size: int) -> None:
+        """Nothing: pooch counts whole chunks, and `write` counts bytes."""
+
+    def reset(self) -> None:
+        """Nothing, as in `update`."""
+
+    def close(self) -> None:
+        """Nothing: the file is closed by whoever opened it."""
+
+
+def _download(pooch: Any, url: str, part: Path, progress: Progress) -> None:
+    with part.open("wb") as file:
+        counted = _Counted(file, progress)
+        get = pooch.HTTPDownloader(counted, CHUNK, timeout=TIMEOUT, headers={"User-Agent": "jali"})
+        get(url, counted, None)
         os.fsync(file.fileno())
-    if done < total:
-        raise http.client.HTTPException(f"only {done} of {total} bytes came")
 
 
 def _digest(part: Path) -> str:
@@ -158,9 +189,10 @@ def _check(where: str, found: str, remote: Remote) -> None:
 
 
 def _reason(error: BaseException) -> str:
-    """One line about a failure; the answer that an HTTP error carries is closed."""
-    if isinstance(error, urllib.error.HTTPError):
-        error.close()
-        return f"the server said {error.code} {error.msg}"
-    inner = error.reason if isinstance(error, urllib.error.URLError) else error
-    return str(getattr(inner, "strerror", None) or inner or type(error).__name__)
+    """One line about a failure: what the server said, or the first cause, which requests wraps several times."""
+    if (response := getattr(error, "response", None)) is not None:
+        response.close()
+        return f"the server said {response.status_code} {response.reason}"
+    while error.__context__ is not None:
+        error = error.__context__
+    return str(getattr(error, "strerror", None) or error or type(error).__name__)

@@ -8,6 +8,7 @@ import numpy as np
 
 from jali.core.errors import JaliError
 from jali.core.values import Floats
+from jali.defend._dp.sigmoid import sigmoid
 
 ENOUGH = 1e-9  # size of the gradient, relative to where it started, at which a minimiser counts as exact
 STEPS, HALVINGS = 200, 50
@@ -59,11 +60,11 @@ class _Problem:
 
     def gradient(self, W: Floats) -> Floats:
         """Gradients (T, k) at W (T, k)."""
-        return np.asarray((_sigmoid(W @ self.A.T) - self.y) @ self.A + self.penalty * W + self.tilt)
+        return np.asarray((sigmoid(W @ self.A.T) - self.y) @ self.A + self.penalty * W + self.tilt)
 
     def step(self, W: Floats, gradient: Floats) -> Floats:
         """Newton steps (T, k) at W (T, k)."""
-        p = _sigmoid(W @ self.A.T)
+        p = sigmoid(W @ self.A.T)
         hessian = (self.A.T * (p * (1 - p))[:, None, :]) @ self.A
         hessian += self.penalty * np.eye(self.A.shape[1])
         return np.asarray(np.linalg.solve(hessian, gradient[:, :, None])[:, :, 0])
@@ -97,8 +98,3 @@ def _descended(problem: _Problem, W: Floats, step: Floats, gradient: Floats) -> 
             break
         part = np.where(fallen, part, part / 2)
     return np.asarray(W - part[:, None] * step)
-
-
-def _sigmoid(a: Floats) -> Floats:
-    """1 / (1 + e^-a), without overflow."""
-    return np.asarray(0.5 * (1 + np.tanh(0.5 * a)))

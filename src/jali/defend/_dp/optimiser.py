@@ -175,7 +175,7 @@ def _samplers() -> None:
     try:
         from opacus.grad_sample import register_grad_sampler
     except ImportError:
-        raise JaliError("dp_sgd needs opacus, which is not installed: pip install 'jali[private]'.") from None
+        raise JaliError("dp_sgd needs opacus, which is not installed: pip install 'jali-audit[private]'.") from None
     try:
         from transformers.models.vit.modeling_vit import ViTEmbeddings
     except ImportError:

@@ -17,6 +17,7 @@ from jali.defend._dp.asking import Asking, asking, moved, two_classes
 from jali.defend._dp.checks import positive
 from jali.defend._dp.noise import laplace
 from jali.defend._dp.public import DEPLOYED, direction, example, per_answer
+from jali.defend._dp.sigmoid import sigmoid
 from jali.defend._dp.stability import StableModel, stable
 from jali.defend.models.clipped_logistic import ClippedLogistic
 from jali.privacy.mechanisms import released
@@ -78,7 +79,7 @@ class AboveThreshold:
         p, change = np.empty((self.steps, len(X))), np.zeros(len(X))
         for i in range(self.steps):
             rows = moved(X, way * ((i + 1) * self.reach / self.steps), model.encoding)
-            p[i] = 0.5 * (1 + np.tanh(0.5 * ask.sign * (model.logits(rows) @ [-1.0, 1.0])))
+            p[i] = sigmoid(ask.sign * (model.logits(rows) @ [-1.0, 1.0]))
             change = np.maximum(change, model.stability.probability(rows))
         noise = laplace(X, 1 + self.steps, rng).T * change / self.epsilon
         passed: Bools = p + 4 * noise[1:] >= 0.5 + self.margin + 2 * noise[0]

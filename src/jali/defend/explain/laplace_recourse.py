@@ -16,6 +16,7 @@ from jali.core.values import Dataset, Floats, Rng, Schema
 from jali.defend._dp.asking import asking, moved
 from jali.defend._dp.checks import FLOATS, ROW, positive
 from jali.defend._dp.noise import laplace
+from jali.defend._dp.sigmoid import sigmoid
 from jali.explain.native.capability import linear
 from jali.models.logistic import Logistic
 from jali.privacy.mechanisms import mark, released
@@ -76,7 +77,7 @@ class LaplaceRecourse:
 
     def noised(self, score: Floats, X: Floats, rng: Rng) -> Floats:
         """The scores f' (n,) after noise, from scores f (n,) of records X (n, D): all that the noise covers."""
-        p = 0.5 * (1 + np.tanh(0.5 * score)) + laplace(X, 1, rng)[:, 0] / self.epsilon
+        p = sigmoid(score) + laplace(X, 1, rng)[:, 0] / self.epsilon
         p = np.clip(p, self.clamp, 1 - self.clamp)
         return np.asarray(np.log(p) - np.log1p(-p))
 

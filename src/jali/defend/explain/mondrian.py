@@ -27,6 +27,7 @@ class Mondrian:
     cannot be cut, the next one is. Widths are shares of the range, or of the number of values, of all rows
     ("normalised"), or in units and numbers of values ("raw", as in the comparison of Goethals, Sörensen and Martens,
     2022). A part is shown as the ranges and categories of its people; private columns stay those of one row.
+    No differential privacy is promised.
 
     LeFevre, DeWitt and Ramakrishnan, Mondrian multidimensional k-anonymity, ICDE 2006.
 

@@ -16,6 +16,7 @@ from jali.defend._dp.asking import Asking, asking, inside, moved, two_classes
 from jali.defend._dp.checks import chance, positive
 from jali.defend._dp.noise import laplace, shift
 from jali.defend._dp.public import DEPLOYED, direction, example, per_answer
+from jali.defend._dp.sigmoid import sigmoid
 from jali.defend._dp.stability import StableModel, stable
 from jali.defend.models.clipped_logistic import ClippedLogistic
 from jali.privacy.mechanisms import released
@@ -80,7 +81,7 @@ class PublicDirection:
         steep = model.stability.weights * np.linalg.norm(way * model.stability.frame.scale, axis=1)
         if self.noised == "score":
             return np.stack([ask.score + model.stability.score(X) * noise[:, 0], slope + steep * noise[:, 1]])
-        p = 0.5 * (1 + np.tanh(0.5 * ask.score)) + model.stability.probability(X) * noise[:, 0]
+        p = sigmoid(ask.score) + model.stability.probability(X) * noise[:, 0]
         p = np.clip(p, CLAMP, 1 - CLAMP)
         return np.stack([np.log(p) - np.log1p(-p), slope + steep * noise[:, 1]])
 

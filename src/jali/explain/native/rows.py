@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from scipy.special import softmax
 
 from jali.core import distance
 from jali.core.errors import JaliError
@@ -79,8 +80,7 @@ def judged(model: Model, rows: Floats) -> tuple[Floats, Ints]:
     """Probabilities (n, C) and labels (n,) of raw rows, asked for in blocks."""
     blocks = [model.logits(rows[at : at + ROWS]) for at in range(0, max(1, len(rows)), ROWS)]
     logits = np.concatenate(blocks)
-    mass = np.exp(logits - logits.max(axis=1, keepdims=True))
-    return mass / mass.sum(axis=1, keepdims=True), logits.argmax(axis=1)
+    return softmax(logits, axis=1), logits.argmax(axis=1)
 
 
 def hopes(predicted: Ints, schema: Schema) -> Bools:

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy.special import softmax
 
 from jali.core.encoding import Encoding
 from jali.core.errors import JaliError
@@ -143,8 +144,7 @@ def _is_logit(estimator: Any, rows: Any) -> bool:
     scores, probability = decision(estimator, rows), _ask(estimator, "predict_proba", rows)
     if scores.shape != probability.shape:
         return False
-    mass = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return np.allclose(mass / mass.sum(axis=1, keepdims=True), probability, rtol=1e-6, atol=1e-9)
+    return np.allclose(softmax(scores, axis=1), probability, rtol=1e-6, atol=1e-9)
 
 
 def _ask(estimator: Any, method: str, rows: Any) -> Floats:

@@ -28,7 +28,7 @@ def one_thread(name: str) -> Iterator[None]:
     try:
         import torch
     except ImportError:
-        raise JaliError(f"{name} needs torch, which is not installed: pip install 'jali[torch]'.") from None
+        raise JaliError(f"{name} needs torch, which is not installed: pip install 'jali-audit[torch]'.") from None
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:

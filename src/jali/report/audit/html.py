@@ -6,7 +6,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from jali import toml
+from jali.config import written
 from jali.report import curves, figures, resolution, views, words
 from jali.report.audit import answers, headline, linking
 from jali.report.templates import environment
@@ -45,7 +45,7 @@ def render(results: Results) -> str:
             titles=dict(SECTIONS),
             headline=headline.headline(results),
             invalid=headline.invalid(results),
-            config=toml.dumps(raw.config),
+            config=written(raw.config),
             card=_card(results),
             columns=_columns(results),
             **_evidence(results),
