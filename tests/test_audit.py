@@ -73,7 +73,7 @@ def test_it_reads_well_in_a_notebook_and_writes_the_four_files(own, tmp_path):
     assert {p.name for p in report.parent.iterdir()} == {"report.html", "results.json", "evidence.npz", "audit.toml"}
     assert "nurse" not in report.read_text()
     stored = json.loads((report.parent / "results.json").read_text())
-    assert stored["schema_version"] == "jali.results/1"
+    assert stored["schema_version"] == "jali.results/2"
     assert "evidence.npz" in (report.parent / "audit.toml").read_text()
 
 

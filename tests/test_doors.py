@@ -16,7 +16,7 @@ import pytest
 import jali
 from jali import cli, config, parallel, toml
 from jali.api import from_config
-from jali.audit.experiment import Machine
+from jali.audit.setup import Machine
 from jali.core import registry
 from jali.core.errors import JaliError
 from jali.privacy.ledger import Ledger
@@ -327,8 +327,8 @@ def test_a_trusted_file_and_what_is_typed_beside_it_may_import(pwn, capsys):
         ('attack = "threshold"', 'attack = "directed(pwn:X)"'),
         ('attack = "threshold"', 'attack = "threshold"\nexplain = "pwn:X"'),
         ('attack = "threshold"', 'attack = "threshold"\namong = "pwn:X"'),
-        ('signal = "loss"\nattack = "threshold"', 'inquiry = "vote(pwn:X)"\nknowledge = "noise"'),
-        ('signal = "loss"\nattack = "threshold"', 'inquiry = "vote"\nknowledge = "pwn:X"'),
+        ('signal = "loss"\nattack = "threshold"', 'query_attack = "vote(pwn:X)"\nknowledge = "noise"'),
+        ('signal = "loss"\nattack = "threshold"', 'query_attack = "vote"\nknowledge = "pwn:X"'),
         ('data = "lending(n=200)"', 'data = "pwn:X"'),
         ('model = "logistic"', """model = 'sklearn(estimator="pwn:X")'"""),
         ('game = "rotate(models=4)"', 'game = "pwn:X"'),

@@ -255,7 +255,7 @@ class Ranked(BaseModel):
 
 
 class Drawing(BaseModel):
-    """One panel of a figure: ROC curves, distances of members and others, accuracy by threshold, a trade-off, or ranks."""
+    """One panel: ROC curves, distances of members and others, accuracy by threshold, a trade-off, or ranks."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from jali.audit.experiment import Experiment, Machine, gather
 from jali.audit.scoring import Trial, guess
+from jali.audit.setup import Experiment, Machine, gather
 from jali.audit.worker import GAME, stream
 from jali.core import registry
 from jali.core.values import Shadows, Target

@@ -129,7 +129,7 @@ def test_few_people_and_what_could_have_been_found_among_them():
 
 def test_results_of_older_versions_are_read():
     row = {"kind": "contrast", "metric": "auc", "value": 0.0, "low": 0.0, "high": 0.0, "against": "score"}
-    old = Results.model_validate_json(json.dumps({"schema_version": "jali.results/1", "rows": [row]}))
+    old = Results.model_validate_json(json.dumps({"schema_version": "jali.results/2", "rows": [row]}))
     assert old.rows[0].unchanged is None
     assert "made no use of" in said(old)
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from jali.audit.attack_runs import LINKED, Inquest, Scene, _guessed, attempted, coverage, held
+from jali.audit.attack_runs import LINKED, AttackRun, Scene, _guessed, attempted, coverage, held
 from jali.audit.preparations import Preparations
+from jali.core.claims import Membership
 from jali.core.encoding import Encoding
 from jali.core.errors import JaliError
 from jali.core.explanation import Counterfactual, Surrogate
-from jali.core.query import Claims
 from jali.core.values import Column, Dataset, Schema
 from jali.explain._surrogate.trees import fitted
-from jali.knowledge.census import Census
+from jali.knowledge.population_register import PopulationRegister
 from jali.knowledge.register import Register
 from jali.models.fitted.linear import LinearModel
 from jali.query_attacks.intersection import Intersection
@@ -54,50 +54,50 @@ def scene(n):
 
 
 def measured(rows):
-    out = held(Inquest(Linkage(), Register(), Shows(rows)), scene(len(rows)), np.random.default_rng(0))
+    out = held(AttackRun(Linkage(), Register(), Shows(rows)), scene(len(rows)), np.random.default_rng(0))
     return out, dict(zip(LINKED, out["quality"], strict=True)), dict(zip(LINKED, out["there"], strict=True))
 
 
 def test_real_rows_are_linked_to_their_people():
     out, value, there = measured([0, 3, 0, -1])
-    assert value["crowd"].tolist() == [1, 1, 1, 0]
+    assert value["candidates"].tolist() == [1, 1, 1, 0]
     assert value["singled_out"].tolist() == [1, 1, 1, 0]
     assert value["newly_singled_out"].tolist() == [1, 1, 0, 0]  # the third shows the first person again
     assert value["reidentified"].tolist() == [1, 1, 1, 0]
     assert out["truth"].tolist() == [True, True, True, False]
-    assert there["crowd"].tolist() == [True, True, True, False]
+    assert there["candidates"].tolist() == [True, True, True, False]
 
 
 def test_private_values_are_disclosed_beyond_what_could_be_guessed():
     """Row 0: income 1 and debt 5. The nearest outsider of the same age has income 1 and debt 9: half is guessed."""
     _, value, there = measured([0])
     assert value["disclosed"].tolist() == [1]
-    assert there["imputed"].tolist() == [True]
+    assert there["disclosed_baseline"].tolist() == [True]
     # With 15 neighbours of three outsiders everybody is asked: debt 9 twice, and of three incomes the nearest first.
-    assert value["imputed"][0] == pytest.approx(0.5)
+    assert value["disclosed_baseline"][0] == pytest.approx(0.5)
 
 
 def test_one_of_two_who_fit_is_right_half_of_the_time():
     out = [
-        held(Inquest(Linkage(), Register(), Shows([1])), scene(1), np.random.default_rng(s))["truth"][0]
+        held(AttackRun(Linkage(), Register(), Shows([1])), scene(1), np.random.default_rng(s))["truth"][0]
         for s in range(400)
     ]
     assert np.mean(out) == pytest.approx(0.5, abs=0.08)
 
 
 class Guess:
-    """Claims membership of everybody alike."""
+    """Membership membership of everybody alike."""
 
     shows, links = "probabilities", False
 
     def run(self, oracle, known, records, rng):
-        return Claims(oracle.probabilities(records.X)[:, 0], {"effort": 3.0})
+        return Membership(oracle.probabilities(records.X)[:, 0], {"effort": 3.0})
 
 
 def test_claims_of_membership_have_membership_for_truth():
     data = Dataset(np.concatenate([OWNER, OTHERS]), np.zeros(7, dtype=int), SCHEMA)
     at = np.arange(7)
-    out = held(Inquest(Guess(), Register(), None), scene_of(MODEL, data, at < 4, at >= 2), np.random.default_rng(0))
+    out = held(AttackRun(Guess(), Register(), None), scene_of(MODEL, data, at < 4, at >= 2), np.random.default_rng(0))
     assert out["truth"].tolist() == [True, True, False, False, False]
     assert int(out["queries"]) == 5
     assert out["quality"].shape == (0, 5)
@@ -109,15 +109,15 @@ def test_an_explainer_that_names_no_training_row_reidentifies_nobody():
         def answer(self, model, X, schema, train, rng):
             return Counterfactual(train.X[:1], np.array([True]))
 
-    out = held(Inquest(Linkage(), Register(), Made([0])), scene(1), np.random.default_rng(0))
+    out = held(AttackRun(Linkage(), Register(), Made([0])), scene(1), np.random.default_rng(0))
     assert out["truth"].tolist() == [False]
 
 
 def test_in_a_census_more_people_fit_and_only_those_behind_the_model_are_real():
-    """Two outsiders of 30 and one of 20 are in the census; the answer shows the only training row of 20."""
-    out = held(Inquest(Linkage(), Census(), Shows([0])), scene(1), np.random.default_rng(0))
+    """Two outsiders of 30 and one of 20 are in the population_register; the answer shows the only training row of 20."""
+    out = held(AttackRun(Linkage(), PopulationRegister(), Shows([0])), scene(1), np.random.default_rng(0))
     value = dict(zip(LINKED, out["quality"], strict=True))
-    assert value["crowd"].tolist() == [2]
+    assert value["candidates"].tolist() == [2]
     assert value["singled_out"].tolist() == [0]
 
 
@@ -131,7 +131,7 @@ def test_an_answer_is_the_same_whichever_attack_reads_it_and_is_asked_for_once()
 
     told, explainer = scene(1), Counts([0])
     for inquiry in (Linkage(), Intersection()):
-        held(Inquest(inquiry, Register(), explainer), told, np.random.default_rng(0))
+        held(AttackRun(inquiry, Register(), explainer), told, np.random.default_rng(0))
     assert Counts.calls == 1
 
 
@@ -163,10 +163,10 @@ class Stands(Direct):
 
 
 def test_what_surrogates_show_is_counted():
-    out = held(Inquest(Guess(), Register(), Stands()), spoken(), np.random.default_rng(0))
+    out = held(AttackRun(Guess(), Register(), Stands()), spoken(), np.random.default_rng(0))
     facts = {name.removeprefix("fact/"): float(value) for name, value in out.items() if name.startswith("fact/")}
     of_classes = {f"{name}_of_class_{c}": 1.0 for name in ("precision", "recall", "f1") for c in (0, 1)}
-    shown = {"fidelity": 1.0, "rules": 2.0, "rules_below_10": 2.0, "accuracy_of_surrogate": 1.0}
+    shown = {"fidelity": 1.0, "rules": 2.0, "rules_below_10": 2.0, "surrogate_accuracy": 1.0}
     assert facts == {"effort": 3.0, **of_classes, **shown}
 
 
@@ -177,12 +177,12 @@ class Reads:
 
     def run(self, oracle, known, records, rng):
         oracle.explanations(records.X[:1])
-        return Claims(np.zeros(len(records)))
+        return Membership(np.zeros(len(records)))
 
 
 def test_a_surrogate_is_made_of_what_is_asked_only():
     explainer = Stands()
-    held(Inquest(Reads(), Register(), explainer), spoken(), np.random.default_rng(0))
+    held(AttackRun(Reads(), Register(), explainer), spoken(), np.random.default_rng(0))
     assert explainer.asked == 1
 
 
@@ -190,13 +190,13 @@ def test_local_surrogates_are_attacked_together():
     explainer = Stands()
     explainer.local = True
     with pytest.raises(JaliError, match="attack them together, with vote"):
-        held(Inquest(Guess(), Register(), explainer), spoken(), np.random.default_rng(0))
+        held(AttackRun(Guess(), Register(), explainer), spoken(), np.random.default_rng(0))
 
 
 def test_an_attack_that_cannot_be_made_says_why_and_claims_nothing():
     explainer = Stands()
     explainer.local = True
-    out = attempted(Inquest(Guess(), Register(), explainer), spoken(), np.random.default_rng(0))
+    out = attempted(AttackRun(Guess(), Register(), explainer), spoken(), np.random.default_rng(0))
     assert "Stands explains each record by a model of its own" in str(out["failed"])
     assert np.isnan(out["score"]).all()
     assert out["quality"].shape == (0, 2)
@@ -212,21 +212,21 @@ def test_rows_of_one_person_are_one_person():
     )
     at = np.arange(9)
     stage = scene_of(MODEL, data, at < 4, at >= 7)
-    out = held(Inquest(Linkage(), Register(), Shows([1, 2])), stage, np.random.default_rng(0))
+    out = held(AttackRun(Linkage(), Register(), Shows([1, 2])), stage, np.random.default_rng(0))
     value = dict(zip(LINKED, out["quality"], strict=True))
-    assert value["crowd"].tolist() == [1, 1]
+    assert value["candidates"].tolist() == [1, 1]
     assert value["reidentified"].tolist() == [1, 1]
     assert value["newly_singled_out"].tolist() == [1, 0]
-    assert float(out["fact/coverage_after_2"]) == pytest.approx(1 / 3)
+    assert float(out["fact/coverage@2"]) == pytest.approx(1 / 3)
 
 
 def test_people_singled_out_so_far():
     out, value, _ = measured([0, 3, 0, 1])
-    assert value["at_most_10"].tolist() == [1, 1, 1, 1]
-    assert float(out["fact/coverage_after_4"]) == pytest.approx(2 / 4)  # the second and third person have one age
+    assert value["at_most_10_candidates"].tolist() == [1, 1, 1, 1]
+    assert float(out["fact/coverage@4"]) == pytest.approx(2 / 4)  # the second and third person have one age
     new = np.r_[np.ones(20), np.zeros(30)]
     told = coverage(new, Dataset(np.zeros((40, 3)), np.zeros(40, dtype=int), SCHEMA))
-    assert told == {"coverage_after_10": 0.25, "coverage_after_30": 0.5, "coverage_after_50": 0.5}
+    assert told == {"coverage@10": 0.25, "coverage@30": 0.5, "coverage@50": 0.5}
 
 
 def test_an_answer_counts_as_much_as_it_is_sure():

@@ -14,7 +14,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from jali.audit.experiment import Experiment, Machine, collect, grid, run
+from jali.audit.setup import Experiment, Machine, collect, grid, run
 from jali.core import registry
 from jali.core.errors import JaliError
 from jali.core.explanation import Attribution

@@ -22,20 +22,20 @@ def guesses():
 
 
 def test_links_are_read_from_what_was_measured(guesses):
-    (inquest,) = setup.usual([registry.build("explain", "nice")])
+    (run,) = setup.usual([registry.build("explain", "nice")])
     mine = Row(kind="measure", explainer="nice", metric="linkage: singled_out", value=0.5)
     other = Row(kind="measure", explainer="nice", metric="validity", value=1.0)
-    made = query_rows.rows(inquest, guesses, {"coverage_after_10": np.array([0.1, 0.3])}, [mine, other], fresh)
+    made = query_rows.rows(run, guesses, {"coverage@10": np.array([0.1, 0.3])}, [mine, other], fresh)
     assert [(r.metric, r.attack, r.group, r.value) for r in made] == [
         ("singled_out", "linkage", "register", 0.5),
-        ("coverage_after_10", "linkage", "register", 0.2),
+        ("coverage@10", "linkage", "register", 0.2),
     ]
-    assert [query_rows.foreign(r, [inquest]) for r in (mine, other)] == [False, True]
+    assert [query_rows.foreign(r, [run]) for r in (mine, other)] == [False, True]
 
 
 def test_claims_of_membership_are_judged(guesses):
-    (inquest,) = setup.inquests([registry.build("inquiry", "label_only")], [])
-    made = {r.metric: r for r in query_rows.rows(inquest, guesses, {"precision_of_class_0": np.ones(2)}, [], fresh)}
+    (run,) = setup.runs([registry.build("query_attack", "label_only")], [])
+    made = {r.metric: r for r in query_rows.rows(run, guesses, {"class_precision@0": np.ones(2)}, [], fresh)}
     # By hand: of 2 claims about each target, both and one are true; of 3 and 1 members, 2 and 1 are claimed.
     assert made["precision"].value == pytest.approx((2 / 2 + 1 / 2) / 2)
     assert made["recall"].value == pytest.approx((2 / 3 + 1) / 2)
@@ -43,7 +43,7 @@ def test_claims_of_membership_are_judged(guesses):
 
 
 def test_what_failed_says_why():
-    (inquest,) = setup.usual([registry.build("explain", "face")])
-    made = query_rows.failed(inquest, "because")
+    (run,) = setup.usual([registry.build("explain", "face")])
+    made = query_rows.failed(run, "because")
     assert [r.metric for r in made] == list(LINKED)
     assert {(r.value, r.reason, r.explainer) for r in made} == {(None, "because", "face")}

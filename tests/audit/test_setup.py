@@ -7,15 +7,15 @@ import pytest
 import jali
 from jali.api import from_config
 from jali.audit import setup
-from jali.audit.experiment import Machine
+from jali.audit.setup import Machine
 from jali.config import checked, read
 from jali.core import registry
 from jali.core.errors import JaliError
 from jali.data.table import Table
 from jali.games.fixed import Fixed
 from jali.games.fixed_offline import FixedOffline
+from jali.games.outsiders import Outsiders
 from jali.games.rotate import Rotate
-from jali.games.visitors import Visitors
 
 QUASI = ["age", "postcode"]
 
@@ -51,7 +51,7 @@ def linked(own):
 
 
 def test_linkage_alone_asks_visitors_and_trains_no_shadows(linked):
-    assert linked.config.game == "visitors(most=60)"
+    assert linked.config.game == "outsiders(most=60)"
     assert linked.game.member.shape == (300, 5)
     assert not linked.results.find(kind="attack")
     assert linked.results.valid
@@ -71,9 +71,9 @@ def test_the_numbers_are_those_of_the_register(linked, own):
         counts += [(rows == row).all(axis=1).sum() for row in rows]
     # A random training row is alone about as often as one that is shown.
     assert alone == pytest.approx(np.mean(np.array(counts) == 1), abs=0.15)
-    assert asked(linked, "crowd", explainer="k_anonymous(k=5)") >= 5
+    assert asked(linked, "candidates", explainer="k_anonymous(k=5)") >= 5
     assert asked(linked, "singled_out", explainer="k_anonymous(k=5)") == 0
-    assert asked(linked, "disclosed", explainer="nice") > asked(linked, "imputed", explainer="nice")
+    assert asked(linked, "disclosed", explainer="nice") > asked(linked, "disclosed_baseline", explainer="nice")
 
 
 def test_it_repeats_from_its_own_file(linked, tmp_path):
@@ -90,7 +90,7 @@ def test_without_a_list_linkage_is_tried_beside_the_rest(own):
     assert found.config.game == "rotate(models=3)"
     assert found.game.member.shape[1] == 3
     assert found.results.facts["attacks that ask"]["targets"] == 5
-    assert found.results.facts["attacks that ask"]["game"] == "visitors(most=60)"
+    assert found.results.facts["attacks that ask"]["game"] == "outsiders(most=60)"
     plain = audit(own, game="rotate(models=3)", explain=["linear_recourse"])
     assert not [r for r in plain.results.find(kind="measure") if r.attack]
 
@@ -101,10 +101,10 @@ def test_without_quasi_identifiers_a_warning_says_what_was_not_tried(own):
 
 
 def test_a_game_without_shadows_is_asked_alone(own):
-    found = audit(own, game="visitors(targets=2, most=30)")
-    assert found.config.game == "visitors(targets=2, most=30)"
+    found = audit(own, game="outsiders(targets=2, most=30)")
+    assert found.config.game == "outsiders(targets=2, most=30)"
     assert not found.results.find(kind="attack")
-    assert asked(found, "crowd") >= 1
+    assert asked(found, "candidates") >= 1
 
 
 def test_attacks_on_labels_ask_the_model_and_its_surrogates(own):
@@ -115,8 +115,8 @@ def test_attacks_on_labels_ask_the_model_and_its_surrogates(own):
 
 
 def test_another_knowledge(own):
-    found = audit(own, attack=["linkage"], knowledge="census")
-    assert asked(found, "reidentified", group="census") < 0.9
+    found = audit(own, attack=["linkage"], knowledge="population_register")
+    assert asked(found, "reidentified", group="population_register") < 0.9
 
 
 def test_a_fitted_model_of_ones_own():
@@ -162,7 +162,7 @@ def test_a_fitted_model_of_ones_own():
         ({"attack": ["linkge"]}, "There is no attack called 'linkge'; did you mean linkage"),
         ({"attack": ["linkage"], "knowledge": "noise"}, "noise is no knowledge for linkage"),
         ({"attack": ["threshold"], "knowledge": "register"}, "register is no knowledge for any attack here"),
-        ({"attack": ["replay"]}, "This attack makes answers again"),
+        ({"attack": ["minimality"]}, "This attack makes answers again"),
     ],
 )
 def test_errors_are_one_sentence(own, settings, says):
@@ -178,8 +178,8 @@ def test_python_refuses_columns_of_a_named_data_set():
 def test_the_game_for_asking(own):
     data = Table(own, "repaid", quasi=("age",)).load()
     links = setup.usual([registry.build("explain", "nice")])
-    claims = setup.inquests([registry.build("inquiry", "aloa")], [])
-    assert setup.design(Rotate(models=3), links, data, 0) == Visitors(most=60)
+    claims = setup.runs([registry.build("query_attack", "aloa")], [])
+    assert setup.design(Rotate(models=3), links, data, 0) == Outsiders(most=60)
     assert registry.name_of(setup.design(Rotate(models=3), claims, data, 0)) == "folds"
     assert setup.design(Fixed(members=50, shadows=2), links, data, 0) == setup.Targets(FixedOffline(50, 2))
-    assert setup.design(Visitors(targets=2), links, data, 0) == Visitors(targets=2)
+    assert setup.design(Outsiders(targets=2), links, data, 0) == Outsiders(targets=2)

@@ -7,7 +7,7 @@ from scipy import stats
 from jali.audit.quality import Quality
 from jali.audit.summary import difference, measures, sizes
 from jali.core.values import Column, Dataset, Evidence, Game, Schema
-from jali.games.visitors import Visitors
+from jali.games.outsiders import Outsiders
 
 
 def game(asked=None) -> Game:
@@ -74,7 +74,7 @@ def test_a_difference_is_taken_within_each_target():
     """Targets differ by far more than the explainers do: the models are the same, so that this does not count."""
     rng, n = np.random.default_rng(0), 40
     data = Dataset(np.zeros((n, 1)), np.zeros(n, dtype=int), Schema((Column("x"),)))
-    game = Visitors(targets=4, share=0.5).draw(data, rng)
+    game = Outsiders(targets=4, share=0.5).draw(data, rng)
     unit = np.nonzero(game.scored.T)[0]
     base = 10.0 * unit + rng.normal(size=len(unit))
     more = base + 0.3 + 0.01 * rng.normal(size=len(unit))
@@ -92,7 +92,7 @@ def test_a_difference_is_taken_within_each_target():
 def test_groups_are_compared_within_each_target():
     rng, n = np.random.default_rng(1), 60
     data = Dataset(np.zeros((n, 1)), np.zeros(n, dtype=int), Schema((Column("x"),)))
-    game = Visitors(targets=5, share=0.5).draw(data, rng)
+    game = Outsiders(targets=5, share=0.5).draw(data, rng)
     unit, record = np.nonzero(game.scored.T)
     old = np.arange(n) % 3 == 0
     value = 10.0 * unit + old[record] + 0.1 * rng.normal(size=len(unit))

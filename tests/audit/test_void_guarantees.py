@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import jali
-from jali.audit.experiment import Machine
+from jali.audit.setup import Machine
 from jali.report.reproduction import studies
 from jali.results import Capped, Reproduction, Study
 from jali.store import Store

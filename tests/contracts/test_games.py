@@ -25,7 +25,7 @@ SPECS = [
     "thirds(targets=4, shadows=5, most=60)",
 ]
 LEAKY = ["pawelczyk_released(targets=3)", "pawelczyk_released(targets=3, most=60)"]
-ONE_SIDED = ["visitors(targets=3)", "visitors(targets=3, most=60)"]  # only non-members are asked about
+ONE_SIDED = ["outsiders(targets=3)", "outsiders(targets=3, most=60)"]  # only non-members are asked about
 games = pytest.mark.parametrize("text", SPECS)
 every = pytest.mark.parametrize("text", SPECS + LEAKY + ONE_SIDED)
 

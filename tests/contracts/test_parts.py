@@ -18,7 +18,7 @@ VERBS = {
     "explain": "explain",
     "signal": "__call__",
     "attack": "score",
-    "inquiry": "run",
+    "query_attack": "run",
     "knowledge": "know",
 }
 # Standard methods, wrappers and tables of our own design: no publication says what they must compute.

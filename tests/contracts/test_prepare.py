@@ -16,7 +16,7 @@ import pytest
 import jali.anonymity
 import jali.defend
 import jali.explain
-from jali.audit.experiment import Experiment, run
+from jali.audit.setup import Experiment, run
 from jali.core import registry
 from jali.core.explanation import Attribution
 from jali.core.protocols import Replayable, is_local, keeps_immutable, releases_rows

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from jali.core import registry
+from jali.core.claims import Identity, Membership
 from jali.core.errors import JaliError
 from jali.core.explanation import Counterfactual, Surrogate
-from jali.core.query import Claims, Links, Oracle
+from jali.core.query import Oracle
 from jali.core.values import Dataset
 from jali.knowledge.register import Register
 from jali.models.logistic import Logistic
@@ -25,18 +26,18 @@ SPECS = {
     "intersection": "intersection",
     "label_only": f"label_only(perturbations=20, shadow={TREE})",
     "linkage": "linkage",
-    "replay": 'replay(by="model")',
+    "minimality": 'minimality(by="model")',
     "shokri_mia": f"shokri_mia({TREE}, {TREE}, shadows=1)",
     "vote": f'vote(label_only(perturbations=10, shadow={TREE}), "threshold", each=1)',
 }
 every = pytest.mark.parametrize("name", SPECS)
-linking = [name for name in SPECS if registry.find("inquiry", name).links]
+linking = [name for name in SPECS if registry.find("query_attack", name).links]
 MODEL = Logistic().fit(people(100), np.ones((100, 1), bool), [np.random.default_rng(0)])[0]
 RECORDS = people(24, 7)
 
 
 def attack(name: str):
-    return registry.build("inquiry", SPECS[name])
+    return registry.build("query_attack", SPECS[name])
 
 
 def tell(name: str):
@@ -61,7 +62,7 @@ def run(name: str, records: Dataset = RECORDS, seed: int = 0):
 
 
 def test_every_attack_is_in_this_table():
-    assert set(SPECS) == set(registry.names("inquiry"))
+    assert set(SPECS) == set(registry.names("query_attack"))
 
 
 @every
@@ -73,7 +74,7 @@ def test_it_is_given_an_oracle_and_never_the_membership_of_a_record(name):
 @every
 def test_one_finite_frozen_claim_per_record(name):
     found = run(name)
-    assert isinstance(found, Links if name in linking else Claims)
+    assert isinstance(found, Identity if name in linking else Membership)
     assert found.score.shape == (len(RECORDS),)
     assert np.isfinite(found.score).all()
     assert not found.score.flags.writeable
@@ -100,7 +101,7 @@ def test_questions_are_counted(name):
 @every
 def test_it_asks_for_no_more_than_it_declares(name):
     """An attack on labels works where labels are all that the oracle shows; one on explanations says what it misses."""
-    part, blind = attack(name), dataclasses.replace(oracle(name), shows="label")
+    part, blind = attack(name), dataclasses.replace(oracle(name), reveals="labels")
     if part.shows == "probabilities":
         with pytest.raises(JaliError, match="needs class probabilities"):
             part.run(blind, known(name), RECORDS, np.random.default_rng(0))
@@ -114,5 +115,5 @@ def test_it_asks_for_no_more_than_it_declares(name):
 @every
 def test_its_specification_rebuilds_it(name):
     part = attack(name)
-    assert registry.build("inquiry", registry.spec(part)) == part
-    assert registry.build("inquiry", registry.spec(part, every=True)) == part
+    assert registry.build("query_attack", registry.spec(part)) == part
+    assert registry.build("query_attack", registry.spec(part, every=True)) == part

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from jali.core.claims import Identity
 from jali.core.errors import JaliError
-from jali.core.query import Links, Oracle
+from jali.core.query import Oracle
 from jali.core.values import Schema
 
 
@@ -24,9 +25,9 @@ def test_probabilities_are_the_softmax_of_the_scores_and_questions_are_counted()
 
 def test_an_oracle_of_labels_gives_no_probabilities():
     with pytest.raises(JaliError, match="label_only, aloa"):
-        Oracle(Schema(()), ask, shows="label").probabilities(np.ones((1, 1)))
+        Oracle(Schema(()), ask, reveals="labels").probabilities(np.ones((1, 1)))
 
 
 def test_claims_name_as_many_people_as_there_are_scores():
     with pytest.raises(JaliError, match="person must have shape"):
-        Links(np.zeros(2), np.zeros(3), np.zeros(2), np.zeros((2, 1)))
+        Identity(np.zeros(2), np.zeros(3), np.zeros(2), np.zeros((2, 1)))

@@ -15,7 +15,7 @@ from jali.core.errors import JaliError
 
 @pytest.mark.parametrize("kind", list(registry.FOLDERS))
 def test_every_file_of_a_folder_holds_one_part_with_a_summary(kind):
-    assert registry.names(kind) or kind in ("inquiry", "knowledge")
+    assert registry.names(kind) or kind in ("query_attack", "knowledge")
     for name in registry.names(kind):
         assert dataclasses.is_dataclass(registry.find(kind, name))
         assert registry.summary(kind, name).endswith((".", ":"))

@@ -1,4 +1,4 @@
-"""What a check by replay finds in each defence: nothing of the training data passes its mechanism, or what does."""
+"""What a check by minimality finds in each defence: nothing of the training data passes its mechanism, or what does."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from jali.defend.explain.dp_weights_recourse import FRESH, DPWeightsRecourse
 from jali.defend.explain.laplace_recourse import LaplaceRecourse
 from jali.defend.explain.public_direction import PublicDirection
 from jali.defend.models.dp_logistic import DPLogistic
-from tests.explaining import explained
 from jali.verify.dependence import leaking_variables
+from tests.explaining import explained
 
 DATA = LinearGaussian(n=300, d=20).load()
 OTHER = dataclasses.replace(DATA, y=np.r_[1 - DATA.y[:1], DATA.y[1:]])

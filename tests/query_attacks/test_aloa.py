@@ -34,7 +34,7 @@ def test_a_record_of_zeros_keeps_its_label_whoever_it_is():
 
 
 @pytest.mark.parametrize(
-    ("inquiry", "match"), [(ALOA(), "choose label_only"), (BoundaryDistance(), "choose label_only")]
+    ("query_attack", "match"), [(ALOA(), "choose label_only"), (BoundaryDistance(), "choose label_only")]
 )
 def test_without_numbers_there_is_nothing_to_move(inquiry, match):
     schema = Schema((Column("c", "category", categories=("a", "b")),))

@@ -35,8 +35,8 @@ INQUIRIES = [
     BoundaryDistance(probes=16, steps=2, shadow=TREE),
     Vote(LabelOnly(perturbations=20, shadow=TREE), "threshold", each=1),
 ]
-inquiries = pytest.mark.parametrize(
-    "inquiry", INQUIRIES, ids=[f"{registry.name_of(i)}-{k}" for k, i in enumerate(INQUIRIES)]
+query_attacks = pytest.mark.parametrize(
+    "query_attack", INQUIRIES, ids=[f"{registry.name_of(i)}-{k}" for k, i in enumerate(INQUIRIES)]
 )
 NOISE = 0.3
 LEAKS = [
@@ -50,7 +50,7 @@ LEAKS = [
     (BoundaryDistance("true", probes=16, steps=2, shadow=TREE), TREE, 10),
 ]
 leaks = pytest.mark.parametrize(
-    ("inquiry", "trainer", "d"), LEAKS, ids=[f"{registry.name_of(i)}-{k}" for k, (i, *_) in enumerate(LEAKS)]
+    ("query_attack", "trainer", "d"), LEAKS, ids=[f"{registry.name_of(i)}-{k}" for k, (i, *_) in enumerate(LEAKS)]
 )
 
 
@@ -85,7 +85,7 @@ def test_a_surrogate_that_was_fitted_on_a_leaking_model_is_found_out(trainer, d)
     case = planted(trainer, n=400, d=d, noise=NOISE)
     own = case.records.rows(case.inside)
     told = explained(TreeSurrogate(depth=0), case.model, own.X, own.schema, own, np.random.default_rng(0))
-    inquiry = LabelOnly("true", perturbations=40, shadow=TREE)
+    query_attack = LabelOnly("true", perturbations=40, shadow=TREE)
     assert delong(claimed(inquiry, dataclasses.replace(case, model=told.models[0])), case.inside).low > 0.6
 
 
@@ -108,7 +108,7 @@ def test_probabilities_of_a_surrogate_show_whom_it_singled_out(owners, auc, labe
     assert (found.low > 0.6) == (auc > 0.5)
 
 
-@inquiries
+@query_attacks
 def test_the_same_stream_gives_the_same_claims_whatever_the_order_of_records(inquiry, rng):
     case = planted(TREE, n=60)
     order = rng.permutation(len(case.records))
@@ -117,7 +117,7 @@ def test_the_same_stream_gives_the_same_claims_whatever_the_order_of_records(inq
     np.testing.assert_array_equal(first[order], claimed(inquiry, case, case.records.rows(order)))
 
 
-@inquiries
+@query_attacks
 def test_scores_are_finite_and_questions_are_counted(inquiry):
     case = planted(TREE, n=60)
     oracle = oracle_of(case)
@@ -127,7 +127,7 @@ def test_scores_are_finite_and_questions_are_counted(inquiry):
     assert oracle.queries >= len(case.known) + len(case.records)
 
 
-@inquiries
+@query_attacks
 def test_only_one_class_is_a_clear_error(inquiry):
     case = planted(TREE, n=60)
     flat = Oracle(case.known.schema, lambda X: np.tile([1.0, 0.0], (len(X), 1)))
@@ -141,7 +141,7 @@ class Flat:
         return np.tile([1.0, 0.0], (len(X), 1))
 
 
-@inquiries
+@query_attacks
 def test_too_few_known_rows_are_a_clear_error(inquiry):
     case = planted(TREE, n=60)
     few = case.known.rows(
@@ -151,7 +151,7 @@ def test_too_few_known_rows_are_a_clear_error(inquiry):
         inquiry.run(oracle_of(case), few, case.records, np.random.default_rng(0))
 
 
-@pytest.mark.parametrize("inquiry", INQUIRIES[:-1])
+@pytest.mark.parametrize("query_attack", INQUIRIES[:-1])
 def test_known_rows_with_a_class_each_are_a_clear_error(inquiry):
     schema = Schema((Column("x"),), tuple("abcd"))
     rows = Dataset(np.arange(4.0)[:, None], np.arange(4), schema)
@@ -159,20 +159,20 @@ def test_known_rows_with_a_class_each_are_a_clear_error(inquiry):
         inquiry.run(Oracle(schema, lambda X: -np.abs(X - np.arange(4))), rows, rows, np.random.default_rng(0))
 
 
-@inquiries
+@query_attacks
 def test_its_specification_rebuilds_it_and_its_docstring_has_an_example(inquiry):
-    assert registry.build("inquiry", registry.spec(inquiry)) == inquiry
-    assert registry.build("inquiry", registry.spec(inquiry, every=True)) == inquiry
+    assert registry.build("query_attack", registry.spec(inquiry)) == inquiry
+    assert registry.build("query_attack", registry.spec(inquiry, every=True)) == inquiry
     text = type(inquiry).__doc__ or ""
     assert ">>>" in text
 
 
 def test_parts_nest_in_a_specification():
     made = registry.build(
-        "inquiry", 'vote(inquiry=label_only(shadow=sklearn("sklearn.tree:DecisionTreeClassifier")), each=2)'
+        "query_attack", 'vote(attack=label_only(shadow=sklearn("sklearn.tree:DecisionTreeClassifier")), each=2)'
     )
     assert made == Vote(LabelOnly(shadow=TREE), each=2)
-    assert registry.build("inquiry", "vote") == Vote(ShokriMIA())
+    assert registry.build("query_attack", "vote") == Vote(ShokriMIA())
 
 
 def test_categories_and_three_classes_are_fine():

@@ -103,7 +103,7 @@ def test_a_register_knows_quasi_identifiers_only():
         Register().know(Dataset(np.zeros((2, 1)), [0, 1], plain), np.random.default_rng(0))
 
 
-@pytest.mark.parametrize("inquiry", [Linkage(), Intersection()])
+@pytest.mark.parametrize("query_attack", [Linkage(), Intersection()])
 def test_other_explanations_are_refused(inquiry):
     oracle = Oracle(SCHEMA, np.asarray, lambda X: Attribution(np.zeros((3, 4))))
     with pytest.raises(JaliError, match="reads counterfactuals, not attributions"):

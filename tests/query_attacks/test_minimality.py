@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from jali.audit.attack_runs import LINKED, Inquest, Scene, held
+from jali.audit.attack_runs import LINKED, AttackRun, Scene, held
 from jali.audit.preparations import Preparations
 from jali.core.errors import JaliError
 from jali.core.explanation import Counterfactual
@@ -14,7 +14,7 @@ from jali.defend.explain.mondrian import Mondrian
 from jali.explain.nice import NICE
 from jali.knowledge.register import Register
 from jali.query_attacks.linkage import Linkage
-from jali.query_attacks.replay import Replay
+from jali.query_attacks.minimality import Minimality
 from tests.anonymity.crowds import mixed
 from tests.explaining import explained
 
@@ -36,7 +36,7 @@ def draws(name):
 
 def crowds(part, inquiry):
     stage = scene()
-    out = held(Inquest(inquiry, Register(), part), stage, np.random.default_rng(0))
+    out = held(AttackRun(inquiry, Register(), part), stage, np.random.default_rng(0))
     answer = explained(part, stage.model, stage.records.X, stage.owner.schema, stage.owner, np.random.default_rng(0))
     return stage, answer, dict(zip(LINKED, out["quality"], strict=True))
 
@@ -45,7 +45,7 @@ def crowds(part, inquiry):
     "part", [KAnonymous(), KAnonymous(solver="optimal"), KAnonymous(solver="as_released"), KAnonymous(solver="mutual")]
 )
 def test_those_are_left_for_whom_the_answer_comes_out_the_same(part):
-    stage, answer, value = crowds(part, Replay())
+    stage, answer, value = crowds(part, Minimality())
     fits = answer.regions.covers(stage.owner.X, np.array(QUASI))
     ready = stage.prepared.of(part)
     for i in np.flatnonzero(answer.found)[:8]:
@@ -58,43 +58,43 @@ def test_those_are_left_for_whom_the_answer_comes_out_the_same(part):
                 if again.same(answer.regions.pick(np.array([i])))[0]:
                     left.append(j)
         assert answer.origin[i] in left
-        assert value["crowd"][i] == len(left)
+        assert value["candidates"][i] == len(left)
 
 
 def test_the_least_region_betrays_and_a_shared_one_does_not():
-    least, shared = crowds(KAnonymous(), Replay())[2], crowds(KAnonymous(solver="mutual"), Replay())[2]
-    assert (crowds(KAnonymous(), Linkage())[2]["crowd"] >= 10).all()
+    least, shared = crowds(KAnonymous(), Minimality())[2], crowds(KAnonymous(solver="mutual"), Minimality())[2]
+    assert (crowds(KAnonymous(), Linkage())[2]["candidates"] >= 10).all()
     assert least["singled_out"].mean() > 0.1
-    assert (least["crowd"] < 10).mean() > 0.9
-    assert (shared["crowd"] >= 10).all()
+    assert (least["candidates"] < 10).mean() > 0.9
+    assert (shared["candidates"] >= 10).all()
 
 
 def test_asking_the_model_rules_out_who_would_be_denied():
-    stage, answer, value = crowds(Mondrian(), Replay(by="model"))
+    stage, answer, value = crowds(Mondrian(), Minimality(by="model"))
     fits = answer.regions.covers(stage.owner.X, np.array(QUASI))
     for i in np.flatnonzero(answer.found)[:20]:
         rows = np.repeat(stage.owner.X[[answer.origin[i]]], fits[i].sum(), axis=0)
         rows[:, QUASI] = stage.owner.X[fits[i]][:, QUASI]
-        assert value["crowd"][i] == (stage.model.logits(rows).argmax(axis=1) == 1).sum()
+        assert value["candidates"][i] == (stage.model.logits(rows).argmax(axis=1) == 1).sum()
     known = stage.model.logits(stage.owner.X).argmax(axis=1) == 1
-    whole = crowds(Mondrian(), Replay())[2]
-    assert (whole["crowd"] <= value["crowd"]).all()  # a class is one answer for all, but not all can be shown
+    whole = crowds(Mondrian(), Minimality())[2]
+    assert (whole["candidates"] <= value["candidates"]).all()  # a class is one answer for all, but not all can be shown
     for i in np.flatnonzero(answer.found)[:20]:
         rows = np.repeat(stage.owner.X[[answer.origin[i]]], fits[i].sum(), axis=0)
         rows[:, QUASI] = stage.owner.X[fits[i]][:, QUASI]
-        assert whole["crowd"][i] == ((stage.model.logits(rows).argmax(axis=1) == 1) & known[fits[i]]).sum()
+        assert whole["candidates"][i] == ((stage.model.logits(rows).argmax(axis=1) == 1) & known[fits[i]]).sum()
 
 
 def test_private_values_that_are_ranges_rule_out_nobody():
     part = KAnonymous(repair="interval")
-    stage, answer, value = crowds(part, Replay())
+    stage, answer, value = crowds(part, Minimality())
     private = answer.regions.high[:, 1] > answer.regions.low[:, 1]
     people = answer.regions.covers(stage.owner.X, np.array(QUASI)).sum(axis=1)
     assert private[answer.found].all()
-    assert np.array_equal(value["crowd"][answer.found], people[answer.found])
+    assert np.array_equal(value["candidates"][answer.found], people[answer.found])
 
 
 def test_what_cannot_be_made_again_is_refused():
-    with pytest.raises(JaliError, match='k_anonymous or mondrian, or replay\\(by="model"\\)'):
-        crowds(NICE(), Replay())
-    assert isinstance(crowds(NICE(), Replay(by="model"))[1], Counterfactual)
+    with pytest.raises(JaliError, match='k_anonymous or mondrian, or minimality\\(by="model"\\)'):
+        crowds(NICE(), Minimality())
+    assert isinstance(crowds(NICE(), Minimality(by="model"))[1], Counterfactual)

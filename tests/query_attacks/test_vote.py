@@ -7,9 +7,10 @@ import dataclasses
 import numpy as np
 import pytest
 
+from jali.core.claims import Identity, Membership
 from jali.core.errors import JaliError
 from jali.core.explanation import Attribution, Surrogate
-from jali.core.query import Claims, Links, Oracle
+from jali.core.query import Oracle
 from jali.query_attacks._representatives import elbow, representatives
 from jali.query_attacks.label_only import LabelOnly
 from jali.query_attacks.vote import Vote, _beyond_elbow, _confident, _votes
@@ -111,7 +112,7 @@ def around(case, near):
 def test_local_surrogates_that_know_their_rows_by_heart_are_found_out(select):
     case = planted(NEAREST, n=300)
     oracle = dataclasses.replace(case.oracle("label"), tell=around(case, 250))
-    inquiry = Vote(LabelOnly("true", perturbations=20, shadow=TREE), select, each=1)
+    query_attack = Vote(LabelOnly("true", perturbations=20, shadow=TREE), select, each=1)
     score = inquiry.run(oracle, case.known, case.records, np.random.default_rng(0)).score
     assert delong(score, case.inside).low > 0.6
 
@@ -133,7 +134,7 @@ class Half:
 
     def run(self, oracle, known, records, rng):
         oracle.labels(records.X)
-        return Claims(oracle.ask(records.X)[:, 1])
+        return Membership(oracle.ask(records.X)[:, 1])
 
 
 class Named:
@@ -141,7 +142,7 @@ class Named:
 
     def run(self, oracle, known, records, rng):
         n = len(records)
-        return Links(np.zeros(n), np.zeros(n), np.zeros(n), records.X)
+        return Identity(np.zeros(n), np.zeros(n), np.zeros(n), records.X)
 
 
 class Shifted:

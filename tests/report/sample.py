@@ -30,7 +30,7 @@ def full() -> Results:
         rows=[*_attacks(), *_contrasts(), *_groups(), *_measures()],
         sanity=_sanity(),
         curves=_curves(),
-        exposed=[Exposed(record=r, caught=c, member_of=8, rate=c / 8) for r, c in ((4711, 8), (12, 7), (30099, 7))],
+        exposed=[Exposed(record=r, recognised=c, member_of=8, rate=c / 8) for r, c in ((4711, 8), (12, 7), (30099, 7))],
         threats=_threats(),
         not_tested=["Attribute inference", "Attackers who may repeat a query", "Images and text"],
         warnings=["38 % of the scored records received no counterfactual and are left out of its attacks."],
@@ -50,7 +50,7 @@ def hostile() -> Results:
         "facts": {HOSTILE: HOSTILE, "data": {HOSTILE: [HOSTILE]}},
         "sanity": [Check(name=HOSTILE, passed=True, detail=HOSTILE)],
         "curves": [c.model_copy(update={"label": HOSTILE, "explainer": c.explainer and HOSTILE}) for c in base.curves],
-        "exposed": [Exposed(record=1, caught=1, member_of=2, rate=0.5, values={HOSTILE: HOSTILE})],
+        "exposed": [Exposed(record=1, recognised=1, member_of=2, rate=0.5, values={HOSTILE: HOSTILE})],
         "threats": [{HOSTILE: HOSTILE}],
         "not_tested": [HOSTILE],
         "warnings": [HOSTILE],
@@ -73,7 +73,7 @@ def withheld() -> Results:
 
 def hostile_pictures() -> Results:
     """Names of classes and explainers that try to be markup, beside pictures."""
-    record = Exposed(record=1, caught=1, member_of=2, rate=0.5, **_looks(HOSTILE, 3, (HOSTILE, HOSTILE + "2")))
+    record = Exposed(record=1, recognised=1, member_of=2, rate=0.5, **_looks(HOSTILE, 3, (HOSTILE, HOSTILE + "2")))
     return hostile().model_copy(update={"exposed": [record], "image": (3, 4, 4)})
 
 
@@ -262,14 +262,22 @@ def asked_alone() -> Results:
 
 def _asked() -> list[Row]:
     head = {"kind": "measure", "explainer": EXPLAINERS[2], "group": "register", "units": 5}
-    told = {"crowd": 1.287, "singled_out": 0.76, "reidentified": 0.873, "disclosed": 0.612, "imputed": 0.334}
-    told |= {"coverage_after_10": 0.082, "coverage_after_60": 0.311}
+    told = {
+        "candidates": 1.287,
+        "singled_out": 0.76,
+        "reidentified": 0.873,
+        "disclosed": 0.612,
+        "disclosed_baseline": 0.334,
+    }
+    told |= {"coverage@10": 0.082, "coverage@60": 0.311}
     spans = {
         m: {"value": v, "low": round(0.9 * v, 4), "high": round(min(1.1 * v, v + 0.1), 4)} for m, v in told.items()
     }
     rows = [Row(**head, attack="linkage", metric=m, **numbers) for m, numbers in spans.items()]
     reason = "This attack makes answers again, and what it asks cannot be run like that."
-    return rows + [Row(**head, attack="replay", metric=m, value=None, reason=reason) for m in ("crowd", "singled_out")]
+    return rows + [
+        Row(**head, attack="minimality", metric=m, value=None, reason=reason) for m in ("candidates", "singled_out")
+    ]
 
 
 def _sanity() -> list[Check]:

@@ -152,7 +152,7 @@ def test_drawings_of_an_earlier_run_do_not_outlive_it(tmp_path):
         "",
         "[]",
         "{}",
-        '{"schema_version": "jali.results/1"}',
+        '{"schema_version": "jali.results/2"}',
         '{"schema_version": "jali.reproduction/2", "findings": 1}',
     ],
 )

@@ -271,12 +271,12 @@ def test_a_contest_needs_the_same_settings_for_all():
 
 
 def test_attacks_that_ask_are_shown_with_all_there_is_to_say_of_them(ran):
-    told = dataclasses.replace(ran["a"], facts={"strong": {"rules": np.array([3.0, 5.0]), "f1_of_class_0": np.ones(2)}})
+    told = dataclasses.replace(ran["a"], facts={"strong": {"rules": np.array([3.0, 5.0]), "class_f1@0": np.ones(2)}})
     rows = {row.metric: row for row in asked(told, "strong", "label_only")}
     assert list(rows)[:4] == ["base_rate", "precision", "recall", "f1"]
     assert rows["base_rate"].value == 0.5
     assert (rows["rules"].value, rows["rules"].group, rows["rules"].attack) == (4.0, "strong", "label_only")
-    assert "f1_of_class_0" not in rows
+    assert "class_f1@0" not in rows
 
 
 def test_a_share_told_of_targets_stays_one():

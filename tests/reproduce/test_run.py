@@ -227,7 +227,7 @@ def test_goethals2022_runs_on_heart_at_smoke_scale(real_data, monkeypatch):
     assert not ran.skipped
     rows = {(r.explainer.partition("(")[0], r.metric): r.value for r in ran.measures if not r.group}
     assert rows["k_anonymous", "linkage: singled_out"] == 0
-    assert rows["k_anonymous", "people"] >= 10
+    assert rows["k_anonymous", "anonymity_set"] >= 10
     assert rows["nice", "linkage: crowd"] < 10 <= rows["k_anonymous", "linkage: crowd"]
     assert rows["nice", "linkage: disclosed"] > rows["nice", "linkage: imputed"]
     assert {r.group for r in ran.measures if r.metric == "ncp"} >= {"sex = female", "sex = male"}
@@ -240,12 +240,12 @@ def test_what_only_asks_or_measures_is_an_attempt_of_its_own(tmp_path):
 title = "t"
 citation = "c"
 [trials]
-"shown" = { explain = "nice", inquiry = "linkage", knowledge = "register" }
+"shown" = { explain = "nice", query_attack = "linkage", knowledge = "register" }
 "measured" = { explain = "nice" }
 [studies.s]
 data = "lending(n=300)"
 model = "logistic"
-game = "visitors(targets=2, most=40)"
+game = "outsiders(targets=2, most=40)"
 trials = ["shown", "measured"]
 [[tables]]
 source = "Table 1"

@@ -40,7 +40,7 @@ def test_every_paper_builds_its_parts_at_every_scale(name):
                     registry.build(kind, getattr(there, kind))
     read = {trial for setup in paper.studies.values() if not setup.scores for trial in setup.trials}
     for trial, attempt in paper.trials.items():
-        for kind in ("attack", "inquiry", "knowledge"):
+        for kind in ("attack", "query_attack", "knowledge"):
             if text := getattr(attempt, kind):
                 registry.build(kind, text)
         for signal in attempt.signals if trial in read else ():
@@ -135,8 +135,8 @@ def test_a_missing_file_is_one_sentence(tmp_path):
     ("attempt", "says"),
     [
         ('{ signal = "loss" }', "a signal and an attack"),
-        ('{ explain = "nice", inquiry = "linkage" }', "an inquiry and its knowledge"),
-        ('{ signal = "loss", attack = "threshold", inquiry = "linkage", knowledge = "register" }', "not both"),
+        ('{ explain = "nice", query_attack = "linkage" }', "an inquiry and its knowledge"),
+        ('{ signal = "loss", attack = "threshold", query_attack = "linkage", knowledge = "register" }', "not both"),
         ("{ }", "needs an attack, an inquiry or an explainer"),
     ],
 )

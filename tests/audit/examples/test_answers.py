@@ -13,7 +13,7 @@ import pytest
 
 from jali.api import audit
 from jali.audit.examples.answers import NOTHING, PEOPLE, SHORT, WITHHELD, told
-from jali.audit.experiment import Experiment, Machine, run
+from jali.audit.setup import Experiment, Machine, run
 from jali.audit.worker import EXPLAIN, TRAIN, stream
 from jali.core import registry
 from jali.core.explanation import Counterfactual, Regions

@@ -10,7 +10,7 @@ import pytest
 
 from jali.api import audit
 from jali.audit.examples import pictures
-from jali.audit.experiment import Machine
+from jali.audit.setup import Machine
 from jali.audit.worker import TRAIN, stream
 from jali.core import registry
 from jali.core.values import Game

@@ -9,7 +9,7 @@ import pytest
 
 from jali.anonymity.disclosure import diversity, together
 from jali.anonymity.measures import matching, ncp, pureness
-from jali.audit.experiment import Experiment, collect
+from jali.audit.setup import Experiment, collect
 from jali.audit.summary import measures
 from jali.core import registry
 from jali.core.errors import JaliError
@@ -294,7 +294,7 @@ def test_a_quasi_identifier_that_is_no_column():
 
 def test_withheld_answers_are_counted():
     """A run says what share of the records was answered: less, if every answer must be pure."""
-    game, model = registry.build("game", "visitors(targets=2, most=60)"), registry.build("model", "logistic")
+    game, model = registry.build("game", "outsiders(targets=2, most=60)"), registry.build("model", "logistic")
     data = registry.build("data", "lending(n=400)")
     explainers = tuple(
         registry.build("explain", f'k_anonymous(nice(immutable="free"), k=5{more})') for more in ("", ", floor=1.0")
@@ -304,7 +304,7 @@ def test_withheld_answers_are_counted():
     share = {row.explainer: row.value for row in rows if row.metric == "answered"}
     free, strict = (share[registry.spec(explainer)] for explainer in explainers)
     assert 0 < strict < free
-    people = [row.value for row in rows if row.metric == "people"]
+    people = [row.value for row in rows if row.metric == "anonymity_set"]
     assert min(people) >= 5
 
 

@@ -30,7 +30,7 @@ def test_without_attacks_on_signals_it_leads() -> None:
 
 def test_nobody_singled_out_and_nobody_left_to_guess_from() -> None:
     head = {"kind": "measure", "attack": "linkage", "explainer": "mondrian", "group": "register", "units": 3}
-    told = {"crowd": 12.0, "singled_out": 0.0, "reidentified": 0.08, "disclosed": 0.1}
+    told = {"candidates": 12.0, "singled_out": 0.0, "reidentified": 0.08, "disclosed": 0.1}
     rows = [Row(**head, metric=m, value=v, low=v, high=v) for m, v in told.items()]
     (sentence,) = linking.sentences(Results(rows=rows))
     assert (
@@ -42,7 +42,7 @@ def test_nobody_singled_out_and_nobody_left_to_guess_from() -> None:
 
 def test_few_who_are_singled_out_are_not_rounded_away() -> None:
     head = {"kind": "measure", "attack": "linkage", "explainer": "mondrian", "group": "register", "units": 3}
-    told = {"crowd": 12.0, "singled_out": 0.002, "reidentified": 0.08}
+    told = {"candidates": 12.0, "singled_out": 0.002, "reidentified": 0.08}
     rows = [Row(**head, metric=m, value=v) for m, v in told.items()]
     (sentence,) = linking.sentences(Results(rows=rows))
     assert "fewer than 1 fit one person alone" in sentence
