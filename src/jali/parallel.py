@@ -1,21 +1,81 @@
-"""One fan-out over workers; the only module that knows joblib."""
+"""One fan-out over workers, and arrays that are shared with them once; the only module that knows joblib."""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from typing import TypeVar
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+import numpy.typing as npt
 
 from jali import stopping
-from jali.core import imports
+from jali.core import imports, registry
+from jali.core.errors import JaliError
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 Progress = Callable[[int, int], None]
 Watch = Callable[[str], Progress]
 Places = tuple[tuple[str, tuple[str, ...]], ...]
+Arrays = dict[str, npt.NDArray[Any]]
+MEMORY = Path("/dev/shm")
+
+
+class Ref(Protocol):
+    """Arrays that all tasks of a run read; a task carries the reference, not the arrays."""
+
+    def read(self) -> Arrays:
+        """The arrays by name, read-only."""
+
+
+@dataclass(frozen=True)
+class Here:
+    """Arrays of this process."""
+
+    arrays: Arrays = field(repr=False)
+
+    def read(self) -> Arrays:
+        """The arrays by name."""
+        return self.arrays
+
+
+@dataclass(frozen=True)
+class Mapped:
+    """Arrays in files that every worker maps into its memory."""
+
+    folder: str
+    names: tuple[str, ...]
+
+    def read(self) -> Arrays:
+        """The arrays by name, read-only."""
+        return {name: np.load(Path(self.folder) / f"{name}.npy", mmap_mode="r") for name in self.names}
+
+
+@contextlib.contextmanager
+def sharing(arrays: Mapping[str, npt.NDArray[Any]], workers: int = 1) -> Iterator[Ref]:
+    """Share arrays with all tasks until the block is left: as they are with one worker, else in files, once.
+
+    >>> with sharing({"x": np.arange(3)}, workers=2) as ref:
+    ...     print(ref.read()["x"].tolist())
+    [0, 1, 2]
+    """
+    if workers <= 1:
+        yield Here(dict(arrays))
+        return
+    folder = tempfile.mkdtemp(prefix=f"jali-{stopping.run()}-", dir=MEMORY if os.access(MEMORY, os.W_OK) else None)
+    try:
+        for name, array in arrays.items():
+            np.save(Path(folder) / f"{name}.npy", array, allow_pickle=False)
+        yield Mapped(folder, tuple(arrays))
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def silent(done: int, total: int) -> None:
@@ -52,7 +112,8 @@ def _results(run: Callable[[Task], Result], tasks: Sequence[Task], workers: int)
     if workers <= 1:
         yield from (alone(run, task) for task in tasks)
         return
-    calls = (joblib.delayed(alone)(run, task) for task in tasks)
+    code = registry.code()
+    calls = (joblib.delayed(_same_code)(code, run, task) for task in tasks)
     pool = joblib.Parallel(
         n_jobs=workers,
         backend="loky",
@@ -66,6 +127,16 @@ def _results(run: Callable[[Task], Result], tasks: Sequence[Task], workers: int)
         with stopping.undisturbed():
             results = pool(calls)
         yield from results
+
+
+def _same_code(code: str, run: Callable[[Task], Result], task: Task) -> Result:
+    """Run one task in a worker, unless that has other code than the run that sent the task."""
+    if registry.code() != code:
+        raise JaliError(
+            "A worker has another version of jali or of its libraries than the run that sent it work, so its numbers "
+            "would differ: start the run again, with the same version everywhere."
+        )
+    return alone(run, task)
 
 
 @contextlib.contextmanager

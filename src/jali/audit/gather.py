@@ -13,11 +13,11 @@ import numpy.typing as npt
 from jali.audit.attack_runs import AttackRun, Done, Failed, restored
 from jali.audit.quality import Quality
 from jali.audit.setup import Experiment, Machine, Setup
-from jali.audit.worker import Block, Readout, Roles, digest, run_block
+from jali.audit.worker import Block, Readout, Roles, digest, run_block, shared_arrays
 from jali.core import registry
-from jali.core.protocols import OnRequest, Signal
+from jali.core.protocols import Existing, OnRequest, Signal
 from jali.core.values import Bools, Evidence, Floats, Game, Guesses
-from jali.parallel import fan_out
+from jali.parallel import Here, Ref, fan_out, sharing
 from jali.store import Arrays
 
 EXPLAINED = frozenset({"attribution", "counterfactual"})
@@ -69,9 +69,10 @@ def gather(setup: Setup, machine: Machine) -> Gathered:
     """Evidence of all columns, the quality of the targets' recourse, attack runs; what the store has is not redone."""
     game = setup.game
     chosen = readouts(setup.parts)
-    todo = list(blocks(setup, machine, chosen))
-    made = itertools.chain(*fan_out(run_block, todo, machine.workers, machine.watch("training and explaining")))
-    columns = list(made)
+    with sharing(shared_arrays(setup.data, roles_of(game)), machine.workers) as ref:
+        todo = list(blocks(setup, machine, chosen, ref))
+        watch = machine.watch("training and explaining")
+        columns = list(itertools.chain(*fan_out(run_block, todo, machine.workers, watch)))
     seen = [column[: len(chosen)] for column in columns]
     targets = [seen[j] for j in game.targets]
     names = tuple(name for readout in chosen for name in readout.names())
@@ -120,22 +121,26 @@ def _recorded(run: AttackRun, left: list[Done | Failed], game: Game) -> RunRecor
     )
 
 
-def blocks(setup: Setup, machine: Machine, chosen: tuple[Readout, ...]) -> Iterator[Block]:
-    """The columns of an experiment, some at a time, with what is to be seen of each and the keys of what is stored."""
+def blocks(setup: Setup, machine: Machine, chosen: tuple[Readout, ...], ref: Ref | None = None) -> Iterator[Block]:
+    """The columns of an experiment, some at a time, with what is to be seen of each and the keys of what is stored.
+
+    A model that exists goes to the block of its own column alone; all others get what trains its shadows. Without a
+    reference, the blocks are for this process.
+    """
     experiment = setup.parts
     data = setup.data
-    roles = _roles(setup.game)
+    roles = roles_of(setup.game)
+    shared = ref or Here(shared_arrays(data, roles))
     fingerprint = digest(data.X, data.y, *(() if data.groups is None else (data.groups,))) + repr(data.schema)
-    total = setup.game.member.shape[1]
-    size = max(1, min(machine.block, -(-total // max(1, machine.workers))))
-    for start in range(0, total, size):
-        columns = tuple(range(start, min(start + size, total)))
+    trainer = experiment.model
+    exists = isinstance(trainer, Existing)
+    for columns in _cut(setup.game.member.shape[1], machine, exists):
         models = tuple(_model_key(experiment, fingerprint, setup.game, j) for j in columns)
         pairs = zip(models, columns, strict=True)
         yield Block(
-            data=data,
-            trainer=experiment.model,
-            roles=roles.pick(columns),
+            shared=shared,
+            schema=data.schema,
+            trainer=trainer.unfitted() if isinstance(trainer, Existing) and 0 not in columns else trainer,
             columns=columns,
             readouts=chosen,
             runs=experiment.runs,
@@ -146,12 +151,26 @@ def blocks(setup: Setup, machine: Machine, chosen: tuple[Readout, ...]) -> Itera
         )
 
 
+def _cut(total: int, machine: Machine, exists: bool) -> Iterator[tuple[int, ...]]:
+    """Columns in blocks of equal size; the column of a model that exists is a block of its own.
+
+    >>> list(_cut(5, Machine(block=2), exists=True))
+    [(0,), (1, 2), (3, 4)]
+    """
+    size = max(1, min(machine.block, -(-total // max(1, machine.workers))))
+    first = 1 if exists else 0
+    if exists:
+        yield (0,)
+    for start in range(first, total, size):
+        yield tuple(range(start, min(start + size, total)))
+
+
 def _model_key(experiment: Experiment, fingerprint: str, game: Game, column: int) -> str:
     member = digest(game.member[:, column])
     return registry.key("model", experiment.model, fingerprint, member, experiment.seed, column)
 
 
-def _roles(game: Game) -> Roles:
+def roles_of(game: Game) -> Roles:
     """What the records are to each column: recourse is measured where a target is scored."""
     measured = np.zeros_like(game.member)
     measured[:, game.targets] = game.scored

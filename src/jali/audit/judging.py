@@ -14,8 +14,9 @@ from jali.audit.worker import JUDGE, stream
 from jali.core.errors import JaliError
 from jali.core.protocols import Attack
 from jali.core.values import Dataset, Evidence, Game, Guesses
-from jali.parallel import fan_out
+from jali.parallel import Ref, fan_out, sharing
 from jali.results import Check, Curve, Exposed, Row
+from jali.store import Arrays
 
 ALPHA = 0.01
 NOTHING = "One side of the difference could not be judged: too little was observed."
@@ -33,19 +34,41 @@ class Judged:
 
 @dataclass(frozen=True)
 class _Job:
+    """One trial; evidence and game are shared by all jobs of a run. at: where the trial's signals stand there."""
+
     trial: Trial
-    evidence: Evidence
-    game: Game
+    shared: Ref
+    at: tuple[int, ...]
     seed: int
     keep: bool
 
+    def evidence(self) -> Evidence:
+        """The signals of the trial."""
+        arrays = self.shared.read()
+        where = list(self.at)
+        return Evidence(self.trial.names, arrays["value"][where], arrays["observed"][where], arrays["member"])
+
+    def game(self) -> Game:
+        """The game."""
+        arrays = self.shared.read()
+        return Game(arrays["member"], arrays["targets"], arrays["shadows"], arrays["scored"], arrays.get("asked"))
+
+
+def _shared_arrays(evidence: Evidence, game: Game) -> Arrays:
+    """What the jobs of a run share."""
+    arrays: Arrays = {"value": evidence.value, "observed": evidence.observed, "member": game.member}
+    arrays |= {"targets": game.targets, "shadows": game.shadows, "scored": game.scored}
+    return arrays if game.asked is None else arrays | {"asked": game.asked}
+
 
 def _attacked(job: _Job) -> tuple[list[Row], Guesses | None]:
+    """The rows of one trial, and its guesses where these are kept."""
+    game = job.game()
     try:
-        found = guess(job.evidence, job.game, job.trial)
+        found = guess(job.evidence(), game, job.trial)
     except JaliError as error:
         return unresolved(job.trial, str(error)), None
-    return rows_of(job.trial, found, job.game, stream(job.seed, JUDGE, 2)), found if job.keep else None
+    return rows_of(job.trial, found, game, stream(job.seed, JUDGE, 2)), found if job.keep else None
 
 
 def judge(
@@ -59,9 +82,13 @@ def judge(
     """Run every planned attack on the evidence; the people in subgroups are known where the data are."""
     full = with_gaps(evidence, game)
     todo = plan(full, game, attacks)
-    jobs = [_Job(t, full, game, seed, False) for t in todo.singles]
-    jobs += [_Job(t, full, game, seed, True) for t in todo.combined.values()]
-    done = list(fan_out(_attacked, jobs, machine.workers, machine.watch("attacking")))
+    trials = [*todo.singles, *todo.combined.values()]
+    with sharing(_shared_arrays(full, game), machine.workers) as ref:
+        jobs = []
+        for k, trial in enumerate(trials):
+            at = tuple(full.names.index(name) for name in trial.names)
+            jobs.append(_Job(trial, ref, at, seed, keep=k >= len(todo.singles)))
+        done = list(fan_out(_attacked, jobs, machine.workers, machine.watch("attacking")))
     combined = zip(todo.combined, done[len(todo.singles) :], strict=True)
     kept = {place: guesses for place, (_, guesses) in combined if guesses is not None}
     if not kept:

@@ -27,8 +27,9 @@ from jali.core.encoding import Encoding
 from jali.core.explanation import Explainer, public
 from jali.core.guarantee import unannounced
 from jali.core.protocols import Ensemble, Existing, Model, Signal, Storable, Trainer
-from jali.core.values import Bools, Dataset, Ints, Rng, Seen, SignalName
+from jali.core.values import Bools, Dataset, Ints, Rng, Schema, Seen, SignalName
 from jali.models.fitted.restore import restore
+from jali.parallel import Ref
 from jali.store import Arrays, Store
 
 TILE = 256
@@ -80,11 +81,14 @@ class Roles:
 
 @dataclass(frozen=True)
 class Block:
-    """Work for one process: some columns of the game, each with the readouts that are still to be done."""
+    """Work for one process: some columns of the game, each with the readouts that are still to be done.
 
-    data: Dataset
+    shared: the data and the roles of all columns, which all blocks of a run read and none carries.
+    """
+
+    shared: Ref
+    schema: Schema
     trainer: Trainer
-    roles: Roles
     columns: tuple[int, ...]
     readouts: tuple[Readout, ...]
     runs: tuple[AttackRun, ...]
@@ -92,6 +96,25 @@ class Block:
     models: tuple[str, ...]
     store: Store | None
     seed: int
+
+    @cached_property
+    def data(self) -> Dataset:
+        """The whole table."""
+        arrays = self.shared.read()
+        return Dataset(arrays["X"], arrays["y"], self.schema, arrays.get("groups"))
+
+    @cached_property
+    def roles(self) -> Roles:
+        """What the records are to the columns of this block."""
+        arrays = self.shared.read()
+        return Roles(arrays["member"], arrays["asked"], arrays["measured"]).pick(self.columns)
+
+
+def shared_arrays(data: Dataset, roles: Roles) -> Arrays:
+    """What the blocks of a run share."""
+    arrays: Arrays = {"X": data.X, "y": data.y, "member": roles.member, "asked": roles.asked}
+    arrays["measured"] = roles.measured
+    return arrays if data.groups is None else arrays | {"groups": data.groups}
 
 
 def digest(*arrays: Any) -> str:

@@ -173,6 +173,9 @@ class Existing(Protocol):
     def existing(self, data: Dataset) -> Model:
         """The model itself."""
 
+    def unfitted(self) -> Trainer:
+        """What trains the shadows, without the model: the model goes only where it is asked."""
+
 
 class ReleasedWeights(Protocol):
     """Weights (M, P, C) and intercepts (M, C) of M linear models."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from jali.core.errors import JaliError
 from jali.core.values import Bools, Dataset, Floats, Ints, Rng, Schema
-from jali.data.tables.frames import frame, label, restored
+from jali.data.tables.frames import Like, frame, label, restored
 from jali.models.fitted.estimator import SAMPLE, FittedModel, Several, classifier, fitted, fresh, seeded, trained
 from jali.models.fitted.members import checked
 
@@ -35,32 +35,54 @@ class Given:
 
     model: Any
     inputs: Literal["frame", "array"] = "frame"
-    like: Any = None
+    like: Like | None = None
 
     def existing(self, data: Dataset) -> FittedModel:
         """The given model itself, fed with decoded rows; refused if it reads them otherwise than those it was given."""
         places = _places(self.model, data.schema)
         model = fitted(self.model, self._feed(data.schema), data.schema, places, data.X)
-        if self.like is not None:
-            _check_reading(model, data, self.like if self.inputs == "frame" else self.like.to_numpy())
+        sample = None if self.like is None else self.like.sample
+        if sample is not None:
+            _check_reading(model, data, sample if self.inputs == "frame" else sample.to_numpy())
         return model
 
     def fit(self, data: Dataset, member: Bools, rngs: list[Rng]) -> Several:
         """Train one clone per column of member (N, M), on labels as the given model knows them."""
+        return self.unfitted().fit(data, member, rngs)
+
+    def unfitted(self) -> _Clones:
+        """What trains the shadows: an unfitted clone, and the classes of the model."""
+        like = None if self.like is None else self.like.without_rows()
+        return _Clones(fresh(self.model), np.asarray(classifier(self.model).classes_), self.inputs, like)
+
+    def _feed(self, schema: Schema) -> Callable[[Floats], Any]:
+        like = None if self.like is None else self.like.without_rows()
+        return partial(_rows, schema=schema, inputs=self.inputs, like=like)
+
+
+@dataclass(frozen=True)
+class _Clones:
+    """Trains clones of a model; it holds no fitted model, so that it can be sent anywhere."""
+
+    estimator: Any
+    classes: Any
+    inputs: Literal["frame", "array"]
+    like: Like | None
+
+    def fit(self, data: Dataset, member: Bools, rngs: list[Rng]) -> Several:
+        """Train one clone per column of member (N, M), on labels as the given model knows them."""
         member = checked(data, member, rngs)
-        labels, feed = _labels(self.model, data), self._feed(data.schema)
+        labels = _labels(self.classes, data)
+        feed = partial(_rows, schema=data.schema, inputs=self.inputs, like=self.like)
         models = []
         for mine, rng in zip(member.T, rngs, strict=True):
             X = data.X[mine]
-            estimator = trained(seeded(fresh(self.model), rng), feed(X), labels[mine])
+            estimator = trained(seeded(fresh(self.estimator), rng), feed(X), labels[mine])
             models.append(fitted(estimator, feed, data.schema, _places(estimator, data.schema), X))
         return Several(models)
 
-    def _feed(self, schema: Schema) -> Callable[[Floats], Any]:
-        return partial(_rows, schema=schema, inputs=self.inputs, like=self.like)
 
-
-def _rows(X: Floats, schema: Schema, inputs: str, like: Any) -> Any:
+def _rows(X: Floats, schema: Schema, inputs: str, like: Like | None) -> Any:
     """Raw rows as the model was given them: a table or an array, with the values and dtypes of `like`."""
     if like is None:
         return np.asarray(X) if inputs == "array" else frame(X, schema)
@@ -88,20 +110,24 @@ def _names(estimator: Any) -> list[str]:
 
 def _places(estimator: Any, schema: Schema) -> Ints:
     """Class number of the schema (K,) of each class of an estimator."""
-    names = _names(estimator)
+    return _numbers(_names(estimator), schema)
+
+
+def _numbers(names: list[str], schema: Schema) -> Ints:
+    """Class number of the schema (K,) of each class by name."""
     strange = [n for n in names if n not in schema.classes]
     if strange:
         raise JaliError(f"The model predicts {strange[0]!r}, but the classes of the data are {list(schema.classes)}.")
     return np.array([schema.classes.index(n) for n in names])
 
 
-def _labels(estimator: Any, data: Dataset) -> Any:
-    """The outcome (N,) of every row in the words of an estimator."""
-    places = _places(estimator, data.schema)
+def _labels(classes: Any, data: Dataset) -> Any:
+    """The outcome (N,) of every row in the words of an estimator with these classes."""
+    places = _numbers([label(c) for c in classes], data.schema)
     unknown = np.setdiff1d(data.y, places)
     if len(unknown):
         name = data.schema.classes[unknown[0]]
         raise JaliError(f"Rows are of class {name!r}, which the model does not predict: leave them out.")
     back = np.zeros(len(data.schema.classes), dtype=np.int64)
     back[places] = np.arange(len(places))
-    return np.asarray(estimator.classes_)[back[data.y]]
+    return classes[back[data.y]]

@@ -15,7 +15,7 @@ def test_marked_columns_and_people():
     assert [(c.name, c.role) for c in data.schema.columns] == [("age", "quasi"), ("7", "private")]
     assert data.groups.tolist() == [0, 1, 0, 0, 1, 0]
     assert data.schema.sensitive == "7"
-    assert list(own.like().columns) == ["age", 7]  # what the model was fitted on
+    assert [column.name for column in own.like().columns] == ["age", 7]  # what the model was fitted on
 
 
 def test_arrays_are_marked_by_number():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -106,24 +106,60 @@ def frame(X: Floats, schema: Schema) -> pd.DataFrame:
     return pd.DataFrame({c.name: _decoded(X[:, j], c) for j, c in enumerate(schema.columns)})
 
 
-def restored(table: pd.DataFrame, like: pd.DataFrame) -> pd.DataFrame:
+class Like:
+    """The names, values and dtypes of a table, without its rows; no dataclass, because it is no part of anything.
+
+    columns: name, dtype, and of a column of names the original value of each text. sample: its first rows, where it is
+    to be checked that a model reads rebuilt rows as it reads these.
+    """
+
+    def __init__(self, columns: tuple[LikeColumn, ...], sample: pd.DataFrame | None = None) -> None:
+        self.columns = columns
+        self.sample = sample
+
+    def __repr__(self) -> str:
+        return f"Like({len(self.columns)} columns)"
+
+    @classmethod
+    def of(cls, table: pd.DataFrame, rows: int = 0) -> Like:
+        """The layout of a table, and so many of its first rows."""
+        columns = []
+        for j, name in enumerate(table.columns):
+            column = table.iloc[:, j]
+            names = dict(zip(column.astype(str), column, strict=True)) if is_text(column) else None
+            columns.append(LikeColumn(name, column.dtype, names))
+        return cls(tuple(columns), table.head(rows) if rows else None)
+
+    def without_rows(self) -> Like:
+        """The layout alone."""
+        return Like(self.columns)
+
+
+class LikeColumn(NamedTuple):
+    """One column of a layout."""
+
+    name: Any
+    dtype: Any
+    names: dict[str, Any] | None
+
+
+def restored(table: pd.DataFrame, like: Like) -> pd.DataFrame:
     """A decoded table with the names, values and dtypes of another one: codes in categories become codes again.
 
     >>> import pandas as pd
-    >>> like = pd.DataFrame({"k": pd.Series([3, 1], dtype="category")})
+    >>> like = Like.of(pd.DataFrame({"k": pd.Series([3, 1], dtype="category")}))
     >>> restored(pd.DataFrame({"k": ["1", "3"]}), like)["k"].tolist()
     [1, 3]
     """
     import pandas as pd
 
     columns = []
-    for name, wanted in zip(table.columns, (like.iloc[:, j] for j in range(like.shape[1])), strict=True):
+    for name, wanted in zip(table.columns, like.columns, strict=True):
         column = table[name]
-        if is_text(wanted) and is_text(column):
-            original = dict(zip(wanted.astype(str), wanted, strict=True))
-            column = column.astype(str).map(lambda name, known=original: known.get(name, name))
+        if wanted.names is not None and is_text(column):
+            column = column.astype(str).map(lambda text, known=wanted.names: known.get(text, text))
         columns.append(column.astype(wanted.dtype))
-    out: pd.DataFrame = pd.concat(columns, axis=1).set_axis(like.columns, axis=1)
+    out: pd.DataFrame = pd.concat(columns, axis=1).set_axis([column.name for column in like.columns], axis=1)
     return out
 
 

@@ -12,6 +12,8 @@ from jali.core.errors import JaliError
 from jali.core.values import Dataset
 from jali.data.tables import declared, frames
 
+CHECKED = 500  # rows on which it is checked that a model reads them rebuilt as it read them
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -40,13 +42,14 @@ class OwnTables:
         """What the model was fitted on."""
         return "frame" if hasattr(self.train[0], "columns") else "array"
 
-    def like(self) -> pd.DataFrame:
-        """All rows as they were given, for a model that must be fed the same values and dtypes again."""
+    def like(self) -> frames.Like:
+        """How the rows were given, for a model that must be fed the same values and dtypes; some rows to check."""
         import pandas as pd
 
         both = [_table(self.train[0], "train"), _table(self.population[0], "population")]
         whole = pd.concat(both, ignore_index=True)
-        return whole[[column for column in whole.columns if str(column) != self.groups]]
+        read = whole[[column for column in whole.columns if str(column) != self.groups]]
+        return frames.Like.of(read, CHECKED)
 
     def load(self) -> Dataset:
         """Stack both parts and infer one schema for them."""
