@@ -150,3 +150,16 @@ def test_keys_follow_what_a_part_imports_and_nothing_else(monkeypatch):
 def test_brackets_without_end_are_one_sentence(text):
     with pytest.raises(JaliError, match="more than 100 brackets"):
         registry.build("model", text)
+
+
+@pytest.mark.parametrize(
+    ("kind", "old", "new"),
+    [
+        ("query_attack", "replay", "minimality"),
+        ("knowledge", "census", "population_register"),
+        ("game", "visitors", "outsiders"),
+    ],
+)
+def test_an_old_name_is_answered_with_the_new_one(kind, old, new):
+    with pytest.raises(JaliError, match=f"'{old}' is now called '{new}'"):
+        registry.build(kind, old)

@@ -83,11 +83,11 @@ def _built(text: str) -> Any:
     on_signals = registry.names("attack")
     on_oracles = registry.names("query_attack")
     known = (*on_signals, *on_oracles)
-    if name and name not in known:
+    if name and name not in known and name not in registry.RENAMED:
         near = difflib.get_close_matches(name, known, n=3, cutoff=0.4)
         hint = f"did you mean {' or '.join(near)}" if near else f"there are {', '.join(known)}"
         raise JaliError(f"There is no attack called {name!r}; {hint}? (A part of your own is package.module:Class.)")
-    return registry.build("query_attack" if name in on_oracles else "attack", text)
+    return registry.build("query_attack" if registry.RENAMED.get(name, name) in on_oracles else "attack", text)
 
 
 def identifiable(data: Dataset) -> bool:

@@ -53,6 +53,7 @@ TOKEN = re.compile(
 DEEPEST = 100  # brackets of one specification
 RUN = uuid.uuid4().hex
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "torch", "shap", "captum", "opacus", "transformers")
+RENAMED = {"replay": "minimality", "census": "population_register", "visitors": "outsiders"}  # parts, since edition 1
 WORDS = {"true": True, "false": False, "none": None, "True": True, "False": False, "None": None}
 
 
@@ -298,6 +299,8 @@ def find(kind: str, name: str) -> Any:
     if ":" in name:
         return _imported(name)
     known = names(kind)  # type: ignore[arg-type]
+    if name not in known and RENAMED.get(name) in known:
+        raise JaliError(f"The {kind} {name!r} is now called {RENAMED[name]!r}: use that name.")
     if name not in known:
         near = difflib.get_close_matches(name, known, n=3, cutoff=0.4)
         hint = f"did you mean {' or '.join(near)}" if near else f"there are {_listed(known)}"
