@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from jali.audit.attack_runs import LINKED, AttackRun, Scene, _guessed, attempted, coverage, held
+from jali.audit.attack_runs import Attacked, AttackRun, Failed, attempted, made, restored
 from jali.audit.preparations import Preparations
 from jali.core.claims import Membership
 from jali.core.encoding import Encoding

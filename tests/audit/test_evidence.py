@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from jali.audit import evidence
-from jali.audit.experiment import conclude
+from jali.audit.judging import judge
 from jali.core.errors import JaliError
-from jali.core.values import Evidence, Game
+from jali.core.values import Channel, Evidence, Game, SignalName
 from tests.conftest import planted
 
 
@@ -24,7 +24,7 @@ def test_known_names_get_scale_and_orientation(tmp_path):
     member, x = some()
     path = save(tmp_path / "e.npz", member=member, loss=x, variance=x, counterfactual_distance=x, confidence=x, mine=x)
     found, game, warnings = evidence.read(path, low=["mine"])
-    at = {name: found.value[i] for i, name in enumerate(found.names)}
+    at = {str(name): found.value[i] for i, name in enumerate(found.names)}
     p = np.exp(-x)
     np.testing.assert_allclose(at["loss"], np.log(p / (1 - p)))
     np.testing.assert_allclose(at["variance"], -np.log(x))
@@ -34,7 +34,7 @@ def test_known_names_get_scale_and_orientation(tmp_path):
     assert game.shadows.sum() == 30
     assert warnings == []
     raw = evidence.read(path, raw=True)[0]
-    np.testing.assert_allclose(raw.value[raw.names.index("loss")], -x)
+    np.testing.assert_allclose(raw.value[raw.names.index(SignalName("loss"))], -x)
 
 
 def test_extreme_losses_stay_finite(tmp_path):
@@ -49,7 +49,7 @@ def test_an_audits_own_file_is_read_back_unchanged(tmp_path):
     found, game = planted(1.0, n=50, models=6, signals=2)
     gaps = found.observed.copy()
     gaps[1, :10] = False
-    found = Evidence(("confidence", "explainer(k=1)/loss"), found.value, gaps, found.member)
+    found = Evidence((SignalName("confidence"), SignalName("loss", "explainer(k=1)")), found.value, gaps, found.member)
     evidence.write(tmp_path / "evidence.npz", found, game)
     again, same, _ = evidence.read(tmp_path / "evidence.npz")
     assert again.names == found.names
@@ -62,12 +62,12 @@ def test_what_was_not_asked_is_read_back_as_such(tmp_path):
     found, whole = planted(1.0, n=50, models=6)
     asked = np.arange(50)[:, None] < np.array([50, 50, 40, 40, 40, 40])
     game = Game(whole.member, [0, 1], ~np.eye(6, dtype=bool)[:2], np.ones((50, 2), bool), asked)
-    found = Evidence(("scores/attribution_l1",), found.value, asked[None], found.member)
+    found = Evidence((SignalName("attribution_l1", "scores"),), found.value, asked[None], found.member)
     evidence.write(tmp_path / "evidence.npz", found, game)
     again, same, _ = evidence.read(tmp_path / "evidence.npz")
     assert again.names == found.names
     np.testing.assert_array_equal(same.asked, asked)
-    assert not [r for r in conclude(again, same).results.rows if r.signal == "answered"]
+    assert not [r for r in judge(again, same).rows if r.signal == "answered"]
     with pytest.raises(JaliError, match="must also be asked about"):
         evidence.read(save(tmp_path / "e.npz", member=game.member, s=found.value[0], asked=asked))
 
@@ -117,17 +117,17 @@ def test_what_the_pattern_of_gaps_leaks_is_the_decisions(tmp_path):
     there = rng.random(found.member.shape) < np.where(found.member, 0.75, 0.35)
     score = planted(0.3, n=800, models=16)[0].value[0]
     gappy = Evidence(
-        ("confidence", "recourse/counterfactual_distance"),
+        (SignalName("confidence"), SignalName("counterfactual_distance", "recourse")),
         np.stack([score, found.value[0]]),
         np.stack([np.ones_like(there), there]),
         found.member,
     )
-    rows = conclude(gappy, game).results.rows
+    rows = judge(gappy, game).rows
     auc = {(r.kind, r.channel, r.signal, r.attack, r.against): r for r in rows if r.metric == "auc"}
-    pattern = auc["attack", "decision", "answered", "lira", ""]
+    pattern = auc["attack", Channel.DECISION, "answered", "lira", None]
     assert pattern.low > 0.6
     assert pattern.explainer == "recourse"
-    alone = auc["attack", "explanation", "counterfactual_distance", "lira", ""]
+    alone = auc["attack", Channel.EXPLANATION, "counterfactual_distance", "lira", None]
     assert alone.low <= 0.5 <= alone.high
     assert alone.coverage == pytest.approx(there.mean(), abs=0.01)
     for base in ("score", "decision"):

@@ -16,7 +16,8 @@ import pytest
 import jali.anonymity
 import jali.defend
 import jali.explain
-from jali.audit.setup import Experiment, run
+from jali.audit.experiment import run
+from jali.audit.setup import Experiment, load
 from jali.core import registry
 from jali.core.explanation import Attribution
 from jali.core.protocols import Replayable, is_local, keeps_immutable, releases_rows
@@ -105,7 +106,8 @@ def test_an_audit_prepares_an_explainer_once_per_column():
     part.calls.clear()
     models, data = 3, registry.build("data", "linear_gaussian(n=600, d=3)")
     game = registry.build("game", f"rotate(models={models})")
-    run(Experiment(data, registry.build("model", "logistic"), game, (part,), (registry.build("attack", "threshold"),)))
+    attack = registry.build("attack", "threshold")
+    run(load(Experiment(data, registry.build("model", "logistic"), game, (part,), (attack,))))
     assert part.calls.count("prepare") == models
     assert part.calls.count("explain") > models
 
