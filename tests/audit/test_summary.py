@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from jali.audit.quality import Measured, Quality
-from jali.audit.summary import Cells, difference, measures, sizes
+from jali.audit.summary import cells_of, difference, measures, sizes
 from jali.core.values import Column, Dataset, Evidence, Game, Schema, SignalName
 from jali.games.outsiders import Outsiders
 
@@ -81,12 +81,14 @@ def test_a_difference_is_taken_within_each_target():
     there = np.ones((2, len(unit)), dtype=bool)
     there[0, ::7] = False
     quality = Quality((Measured("ncp", "a"), Measured("ncp", "b")), np.stack([more, base]).astype(np.float32), there)
-    found = difference(game, quality, {}, "ncp", ("a", ""), ("b", ""))
+    mine, other = (cells_of(quality, Measured("ncp", name), None, game) for name in "ab")
+    found = difference(game, mine, other)
     each = [(more - base)[there[0] & (unit == t)].mean() for t in range(4)]
     assert found.value == pytest.approx(np.mean(each), abs=1e-5)
     assert 0.28 < found.low < found.value < found.high < 0.32
-    assert difference(game, quality, {}, "ncp", ("a", ""), ("c", "")) is None
-    assert difference(game, quality, {}, "ncp", ("a", "old"), ("b", "")) is None
+    assert cells_of(quality, Measured("ncp", "c"), None, game) is None
+    nobody = cells_of(quality, Measured("ncp", "a"), np.zeros(n, dtype=bool), game, "old")
+    assert difference(game, nobody, other) is None
 
 
 def test_groups_are_compared_within_each_target():
@@ -97,8 +99,8 @@ def test_groups_are_compared_within_each_target():
     old = np.arange(n) % 3 == 0
     value = 10.0 * unit + old[record] + 0.1 * rng.normal(size=len(unit))
     quality = Quality((Measured("ncp", "a"),), value[None].astype(np.float32), np.ones((1, len(unit)), dtype=bool))
-    of = {"old": old, "young": ~old}
-    found = difference(game, quality, of, "ncp", ("a", "old"), ("a", "young"))
+    ncp = Measured("ncp", "a")
+    found = difference(game, cells_of(quality, ncp, old, game, "old"), cells_of(quality, ncp, ~old, game, "young"))
     each = [value[(unit == t) & old[record]].mean() - value[(unit == t) & ~old[record]].mean() for t in range(5)]
     assert found.value == pytest.approx(np.mean(each), abs=1e-5)
     assert found.low < 1 < found.high

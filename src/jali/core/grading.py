@@ -52,10 +52,11 @@ class Graded:
         score = frozen(self.score, np.float64, (None,), "score")
         object.__setattr__(self, "score", score)
         object.__setattr__(self, "truth", frozen(self.truth, bool, score.shape, "truth"))
-        values = np.reshape(self.values, (len(self.values), len(score)))
-        object.__setattr__(self, "values", frozen(values, np.float64, values.shape, "values"))
-        there = np.reshape(self.there, values.shape)
-        object.__setattr__(self, "there", frozen(there, bool, values.shape, "there"))
+        nothing = np.zeros((0, len(score)))
+        values = frozen(self.values if len(self.values) else nothing, np.float64, (None, len(score)), "values")
+        object.__setattr__(self, "values", values)
+        there = frozen(self.there if len(self.there) else nothing, bool, values.shape, "there")
+        object.__setattr__(self, "there", there)
 
 
 class Grader(Protocol):
