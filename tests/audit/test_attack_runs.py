@@ -171,7 +171,7 @@ class Brief(Guess):
 def test_a_claim_of_another_type_or_of_too_few_records_is_refused():
     with pytest.raises(JaliError, match="Liar says that it learns identity, so it must claim Identity, not Membership"):
         made(AttackRun(Liar(), Register()), spoken(), np.random.default_rng(0))
-    with pytest.raises(JaliError, match="Brief must claim something of each of 2 records"):
+    with pytest.raises(JaliError, match="must claim something of each of 2 records, not of 1"):
         made(AttackRun(Brief(), Register()), spoken(), np.random.default_rng(0))
 
 

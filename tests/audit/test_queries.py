@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import ClassVar
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -207,13 +210,17 @@ def test_attacks_are_told_apart_by_their_kind():
     lira = registry.build("attack", "lira")
     on_signals, on_oracles = queries.by_kind([lira, "aloa", f"{__name__}:Asks"])
     assert on_signals == (lira,)
-    assert [registry.name_of(a) for a in on_oracles] == ["aloa", "Asks"]
+    assert [registry.name_of(a) for a in on_oracles] == ["aloa", f"{__name__}:Asks"]
 
 
+@dataclass(frozen=True)
 class Asks:
     """A query attack of somebody else."""
 
-    learns, sees, holds, trains_shadows = "membership", "labels", "rows", False
+    learns: ClassVar[str] = "membership"
+    sees: ClassVar[str] = "labels"
+    holds: ClassVar[str] = "rows"
+    trains_shadows: ClassVar[bool] = False
 
     def run(self, oracle, known, records, rng):
         raise NotImplementedError

@@ -1,4 +1,4 @@
-"""Explainers have two steps: what is fitted lives in what was prepared, and nowhere else."""
+"""Explainers have two steps: what is fitted lives in what was prepared, and nowhere else; so it is with trainers."""
 
 from __future__ import annotations
 
@@ -16,17 +16,22 @@ import pytest
 import jali.anonymity
 import jali.defend
 import jali.explain
+import jali.models
 from jali.audit.experiment import run
 from jali.audit.setup import Experiment, load
 from jali.core import registry
 from jali.core.explanation import Attribution
+from jali.core.guarantee import unannounced
 from jali.core.protocols import Replayable, is_local, keeps_immutable, releases_rows
+from tests.contracts.people import streams
 from tests.contracts.test_explain import EXPLAINERS, FOREST, people, setting, values
+from tests.contracts.test_models import SPECS, membership, table, trainer
 from tests.explaining import Direct
 
 FEW = {"lore": "lore(samples=40, generations=2)", "cchvae": "cchvae(shells=5)"}
 NAMES = registry.names("explain")
 QUICK = [registry.build("explain", FEW[n]) if n in FEW else e for n, e in zip(NAMES, EXPLAINERS, strict=True)]
+trainers = pytest.mark.parametrize("name", SPECS)
 explainers = pytest.mark.parametrize("explainer", QUICK, ids=NAMES)
 
 
@@ -64,9 +69,9 @@ CONTAINERS = dict, list, set, collections.deque, *WEAK
 
 
 def sizes():
-    """Of every module of explainers, defences and anonymity the sizes of its containers and memoised functions."""
+    """Of every module of explainers, models, defences and anonymity the sizes of its containers and memoised functions."""
     out = {}
-    for package in (jali.explain, jali.defend, jali.anonymity):
+    for package in (jali.explain, jali.models, jali.defend, jali.anonymity):
         for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             for name, value in vars(importlib.import_module(found.name)).items():
                 if isinstance(value, functools._lru_cache_wrapper):
@@ -81,6 +86,19 @@ def test_no_module_keeps_what_was_fitted(explainer):
     data, model = setting(explainer, 120)
     before = sizes()
     prepared(explainer, data, model).explain(data.X[:12], np.random.default_rng(0))
+    assert sizes() == before
+
+
+@trainers
+def test_no_module_keeps_what_was_trained(name, tmp_path, monkeypatch):
+    """The first fit may load libraries; a second one, of other rows, leaves every module as it was."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    part, data = trainer(name), table(name)
+    with unannounced():
+        part.fit(data, membership(len(data))[:, :1], streams(1))
+        before = sizes()
+        other = data.rows(np.arange(len(data)) > 8)
+        part.fit(other, membership(len(other))[:, :1], streams(1))
     assert sizes() == before
 
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal, Protocol
 import numpy as np
 
 from jali.core.claims import Harm
+from jali.core.errors import JaliError
 from jali.core.explanation import Explanation
 from jali.core.protocols import Model
 from jali.core.values import Bools, Dataset, Floats, Ints, frozen
@@ -32,6 +33,12 @@ class Truth:
     labels: Ints | None = None
     asked: Floats | None = None
     answer: Explanation | None = None
+
+    def about_each(self, score: Floats) -> Floats:
+        """The score (n,) of a claim, if it has one for each of the records."""
+        if len(score) != len(self.records):
+            raise JaliError(f"An attack must claim something of each of {len(self.records)} records, not of {len(score)}.")
+        return score
 
 
 @dataclass(frozen=True)

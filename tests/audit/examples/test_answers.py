@@ -273,9 +273,8 @@ def test_pictures_and_attributions_have_no_sentences():
 
 def test_nobody_denied_is_nobody_told():
     setup, made = outcome(Mute())
-    nobody = replace(made, game=replace(made.game, scored=np.zeros_like(made.game.scored)))
-    assert examples(setup, Machine(), nobody) == {}
-    assert examples(setup, Machine(), replace(made, data=None)) == {}
+    nobody = replace(setup, game=replace(setup.game, scored=np.zeros_like(setup.game.scored)))
+    assert examples(nobody, Machine(), made) == {}
 
 
 def test_long_records_are_cut():
