@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from jali.core.values import Evidence, Game
+from jali.core.values import Evidence, Game, SignalName
 
 ROOT = Path(__file__).parents[1]
 
@@ -34,7 +34,7 @@ def planted(shift: float, n: int = 600, models: int = 24, signals: int = 1, seed
     difficulty = rng.normal(size=(signals, n, 1))
     value = difficulty + shift * member + rng.normal(size=(signals, n, models))
     game = Game(member, np.arange(models), ~np.eye(models, dtype=bool), np.ones((n, models), dtype=bool))
-    names = tuple(f"s{i}" for i in range(signals))
+    names = tuple(SignalName(f"s{i}") for i in range(signals))
     return Evidence(names, value, np.ones(value.shape, dtype=bool), member), game
 
 

@@ -51,7 +51,7 @@ def audit(
     model: Annotated[str, typer.Option(help='A trainer, such as logistic or "mlp(epochs=20)".')] = "",
     explain: Annotated[Many, typer.Option(help="An explainer, or none; repeat for several.")] = None,
     attack: Annotated[Many, typer.Option(help="An attack; repeat for several. Default: all that fit.")] = None,
-    knowledge: Annotated[str, typer.Option(help="What attacks that ask hold, such as register or census.")] = "",
+    knowledge: Annotated[str, typer.Option(help="What query attacks hold, such as register or noise.")] = "",
     signal: Annotated[Many, typer.Option(help="A signal of your own beside the built-in ones; repeat.")] = None,
     game: Annotated[str, typer.Option(help='A membership design, such as "rotate(models=32)".')] = "",
     targets: Annotated[int, typer.Option(help="Models attacked, drawn as halves; instead of --game.")] = 0,
@@ -88,7 +88,9 @@ def attack(
     attack: Annotated[Many, typer.Option(help="An attack; repeat for several. Default: all that fit.")] = None,
     raw: Annotated[bool, typer.Option("--raw", help="Keep the values as they are: no log or logit scale.")] = False,
     low: Annotated[Many, typer.Option(help="A signal that is lower for members; repeat for several.")] = None,
-    as_released: Annotated[str, typer.Option(help="A paper's published conventions, such as huang2024.")] = "",
+    as_released: Annotated[
+        str, typer.Option(help="Count as the authors of a paper do in their released code, such as huang2024.")
+    ] = "",
     seed: Annotated[int, typer.Option(help="Seed of every random draw.")] = 0,
     out: Annotated[Path, typer.Option(help="Folder for report, results, evidence and configuration.")] = OUT,
     workers: Annotated[int, typer.Option(help="Processes; 0 means one per core. Changes no number.")] = 0,
@@ -131,19 +133,12 @@ def list_parts(
 @app.command()
 def report(run: Annotated[Path, typer.Argument(help="The folder of a run, or its results.json.")]) -> None:
     """Render the report of a run again."""
-    from pydantic import ValidationError
-
     from jali.report.audit import html
-    from jali.results import Results
+    from jali.results import read
     from jali.store import write_text
 
     file = run / "results.json" if run.is_dir() else run
-    try:
-        results = Results.model_validate_json(file.read_bytes())
-    except OSError as error:
-        raise JaliError(f"Cannot read {file}: {error.strerror}.") from None
-    except ValidationError as error:
-        raise JaliError(f"{file} does not hold results of this version of jali: {error.errors()[0]['msg']}.") from None
+    results = read(file)
     if not results.rows:
         raise JaliError(f"{file} holds no results: give the folder of a run or its results.json.")
     try:
@@ -177,13 +172,13 @@ def reproduce(
         raise JaliError(f"There is no scale {scale!r}; there are {', '.join(claims.SCALES)}.")
     if judge is not None and only:
         raise JaliError("--judge takes all studies of the earlier run: drop --only.")
-    told = claims.read(paper, trust)
-    imports.expect(text for _, text in told.specifications() if trust)
+    study = claims.read(paper, trust)
+    imports.expect(text for _, text in study.specifications() if trust)
     with terminal.writable(out), terminal.watching() as watch:
         if judge is not None:
-            found = engine.judge_again(told, paper, judge)
+            found = engine.judge_again(study, paper, judge)
         else:
-            found = engine.reproduce(told, paper, scale, only or (), _machine(out, workers, watch))
+            found = engine.reproduce(study, paper, scale, only or (), _machine(out, workers, watch))
         path = save_reproduction(found, out)
     console = terminal.console()
     console.print(reproduction.table(found))

@@ -1,4 +1,4 @@
-"""What an audit is told, as options or as TOML; one declaration for both."""
+"""The settings of an audit, as options or as TOML; one declaration for both."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from jali.core.errors import JaliError
 from jali.core.trust import foreign
 from jali.text.characters import SURROGATES, UNSEEN
 
-OWN = ("target", "favourable", "quasi", "groups", "sensitive")  # what only a file of one's own needs to be told
+OWN = ("target", "favourable", "quasi", "groups", "sensitive")  # settings of a file of one's own
 SPECIFICATIONS = ("data", "model", "game", "explain", "attack", "knowledge", "signal")  # settings that name parts
 FILES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet")
 HIDDEN = re.compile(f"(?!\n){UNSEEN.pattern}|[\u2028\u2029]")  # of a TOML text, whose own line breaks stay
@@ -58,17 +58,17 @@ class Config(BaseModel):
 
     def specifications(self, setting: str) -> list[str]:
         """What a setting says, as specifications of parts; a path of data is none."""
-        told = getattr(self, setting)
-        texts = told if isinstance(told, list) else [told]
+        value = getattr(self, setting)
+        texts = value if isinstance(value, list) else [value]
         return [text for text in texts if text and not (setting == "data" and self.is_file())]
 
     def source(self) -> str:
         """The specification of the data source; a relative path counts from `base`."""
         if not self.is_file():
-            if told := [f"--{name}" for name in OWN if getattr(self, name)]:
-                goes = "goes" if len(told) == 1 else "go"
+            if given := [f"--{name}" for name in OWN if getattr(self, name)]:
+                goes = "goes" if len(given) == 1 else "go"
                 raise JaliError(
-                    f"{' and '.join(told)} {goes} with a file of your own (.csv, .tsv or .parquet), and {self.data!r} "
+                    f"{' and '.join(given)} {goes} with a file of your own (.csv, .tsv or .parquet), and {self.data!r} "
                     "is none; a named data set has its own."
                 )
             return self.data
@@ -82,9 +82,9 @@ class Config(BaseModel):
         values = self.model_dump()
         if self.is_file():
             values["data"] = os.path.relpath(Path(self.base) / self.data, folder)
-        told = {key: value for key, value in values.items() if value not in ("", [])}
+        given = {key: value for key, value in values.items() if value not in ("", [])}
         own = any(foreign(setting, text) for setting in SPECIFICATIONS for text in self.specifications(setting))
-        return f"# Repeat with: jali audit audit.toml{' --trust' if own else ''}\n{written(told)}"
+        return f"# Repeat with: jali audit audit.toml{' --trust' if own else ''}\n{written(given)}"
 
 
 DEFAULT = Config(
@@ -100,8 +100,8 @@ def read(path: Path) -> Config:
     if path.name.lower().endswith(FILES):
         raise JaliError(f"{path} is a table, not a configuration: write --data {path} and name the --target.")
     try:
-        told = tomllib.loads(path.read_text(encoding="utf-8"))
-        return checked(told | {"file": str(path), "base": str(path.parent)})
+        settings = tomllib.loads(path.read_text(encoding="utf-8"))
+        return checked(settings | {"file": str(path), "base": str(path.parent)})
     except OSError as error:
         raise JaliError(f"Cannot read {path}: {error.strerror}.") from None
     except (ValueError, RecursionError) as error:  # not UTF-8, not TOML, or beyond any measure

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from jali.core.claims import Harm
 from jali.core.errors import JaliError
 from jali.core.values import Channel
 
+SCHEMA = "jali.results/2"
 Kind = Literal["attack", "contrast", "paired", "query attack", "measure"]
 
 
@@ -188,6 +190,34 @@ class Results(BaseModel):
     def find(self, **want: Any) -> list[Row]:
         """The rows whose fields equal what is wanted."""
         return [row for row in self.rows if all(getattr(row, k) == v for k, v in want.items())]
+
+
+def read(file: Path) -> Results:
+    """The results of an audit from their file; of another schema, or of none, one sentence."""
+    try:
+        text = file.read_bytes()
+        given = json.loads(text)
+    except OSError as error:
+        raise JaliError(f"Cannot read {file}: {error.strerror}.") from None
+    except (ValueError, RecursionError):
+        raise JaliError(f"{file} is not JSON: give the folder of an audit or its results.json.") from None
+    version = given.get("schema_version") if isinstance(given, dict) else None
+    if version != SCHEMA:
+        raise JaliError(_other(file, version))
+    try:
+        return Results.model_validate_json(text)
+    except ValidationError as error:
+        where = ".".join(map(str, error.errors()[0]["loc"]))
+        raise JaliError(f"{file} does not follow {SCHEMA} at {where}: run the audit again.") from None
+
+
+def _other(file: Path, version: object) -> str:
+    """What a file of another schema is, and what to do."""
+    if isinstance(version, str) and version.startswith("jali.results/"):
+        return (
+            f"{file} holds results of schema {version}, and this version of jali reads {SCHEMA}: run the audit again."
+        )
+    return f"{file} does not hold the results of an audit: give the folder of an audit or its results.json."
 
 
 # --- a paper's claims beside ours ----------------------------------------------------------------------------------

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from jali.audit.gather import gather
 from jali.audit.scoring import Trial, guess
-from jali.audit.setup import Experiment, Machine, gather
-from jali.audit.worker import GAME, stream
+from jali.audit.setup import Experiment, Machine, load
 from jali.core import registry
-from jali.core.values import Shadows, Target
+from jali.core.values import Channel, Shadows, SignalName, Target
 from jali.stats.roc import auc
 
-DISTANCE = "linear_recourse/counterfactual_distance"
+DISTANCE = SignalName("counterfactual_distance", "linear_recourse")
 
 
 def mean_auc(game: str, attack: str) -> float:
@@ -23,11 +23,11 @@ def mean_auc(game: str, attack: str) -> float:
         registry.build("game", game),
         (registry.build("explain", "linear_recourse"),),
     )
-    data = experiment.data.load()
-    drawn = experiment.game.draw(data, stream(0, GAME))
-    evidence = gather(experiment, data, drawn, Machine()).evidence
-    guesses = guess(evidence, drawn, Trial(registry.build("attack", attack), (DISTANCE,), "x"))
-    parts_ = [guesses.pick(guesses.unit == u) for u in range(len(drawn.targets))]
+    setup = load(experiment)
+    evidence = gather(setup, Machine()).evidence
+    trial = Trial(registry.build("attack", attack), (DISTANCE,), Channel.EXPLANATION)
+    guesses = guess(evidence, setup.game, trial)
+    parts_ = [guesses.pick(guesses.unit == u) for u in range(len(setup.game.targets))]
     return float(np.mean([auc(g.score, g.truth) for g in parts_]))
 
 

@@ -8,6 +8,7 @@ import pytest
 from jali.audit import evidence
 from jali.audit.scoring import Trial, guess
 from jali.core import registry
+from jali.core.values import Channel, SignalName
 from jali.reproduce import released
 from jali.stats.roc import METRICS
 
@@ -34,7 +35,7 @@ def plain(scores):
 
 def means(found, attack: str, names: tuple[str, ...], wanted: tuple[str, ...] = WANTED) -> list[float]:
     signals, game = found
-    guesses = guess(signals, game, Trial(registry.build("attack", attack), names, "x"))
+    guesses = guess(signals, game, Trial(registry.build("attack", attack), tuple(map(SignalName, names)), Channel.SCORE))
     each = [guesses.pick(guesses.unit == u) for u in range(len(game.targets))]
     return [float(np.mean([METRICS[m](g.score, g.truth) for g in each])) for m in wanted]
 
@@ -84,7 +85,7 @@ def test_threshold_and_offline_forms(scaled):
 
 def test_as_released(scores):
     rows = released.attack(scores, "huang2024").results.rows
-    each = {(r.signal, r.metric, r.group): r.value for r in rows}
+    each = {(r.signal, r.metric, r.target): r.value for r in rows}
     stored = {
         "auc": (0.6191149, 0.6090896, 0.6145569),
         "tpr@0.001": (0.0430, 0.0241, 0.0503),
@@ -93,8 +94,8 @@ def test_as_released(scores):
     for metric, values in stored.items():
         for target, value in enumerate(values):
             tolerance = 5e-8 if metric == "auc" else 5e-5
-            assert each["variance", metric, f"target {target}"] == pytest.approx(value, abs=tolerance)
-    variance = [each["variance", m, ""] for m in WANTED]
+            assert each["variance", metric, target] == pytest.approx(value, abs=tolerance)
+    variance = [each["variance", m, None] for m in WANTED]
     assert variance == pytest.approx((0.6138, 0.0372, 0.1224), abs=1e-4)  # printed: .613, .025, .120, of another run
-    loss = [each["loss", m, ""] for m in WANTED]
+    loss = [each["loss", m, None] for m in WANTED]
     assert loss == pytest.approx((0.569604, 0.054285, 0.094621), abs=1e-6)

@@ -8,9 +8,9 @@ import re
 import numpy as np
 import pytest
 
-from jali.audit.experiment import conclude
+from jali.audit.judging import judge
 from jali.audit.scoring import unchanged
-from jali.core.values import Evidence, Game, Guesses
+from jali.core.values import Evidence, Game, Guesses, SignalName
 from jali.report.audit import text
 from jali.results import Results, Row
 from jali.stats.roc import METRICS
@@ -34,8 +34,9 @@ def audit(explain, records: int = 700, there=None) -> Results:
         observed[1] = there[:, None]
     shadows = np.arange(models)[None] >= np.full((TARGETS, 1), TARGETS)
     game = Game(member, np.arange(TARGETS), shadows, np.ones((records, TARGETS), dtype=bool))
-    evidence = Evidence(("confidence", "e/size"), np.stack([score, told]), observed, member)
-    return conclude(evidence, game).results
+    names = (SignalName("confidence"), SignalName("size", "e"))
+    judged = judge(Evidence(names, np.stack([score, told]), observed, member), game)
+    return Results(rows=judged.rows, curves=judged.curves, exposed=judged.exposed, sanity=judged.checks)
 
 
 def said(results: Results) -> str:

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from jali.audit import evidence
-from jali.audit.experiment import conclude
+from jali.audit.judging import judge
 from jali.core.errors import JaliError
-from jali.core.values import Evidence, Game
+from jali.core.values import Channel, Evidence, Game, SignalName
 from tests.conftest import planted
 
 
@@ -24,7 +24,7 @@ def test_known_names_get_scale_and_orientation(tmp_path):
     member, x = some()
     path = save(tmp_path / "e.npz", member=member, loss=x, variance=x, counterfactual_distance=x, confidence=x, mine=x)
     found, game, warnings = evidence.read(path, low=["mine"])
-    at = {name: found.value[i] for i, name in enumerate(found.names)}
+    at = {str(name): found.value[i] for i, name in enumerate(found.names)}
     p = np.exp(-x)
     np.testing.assert_allclose(at["loss"], np.log(p / (1 - p)))
     np.testing.assert_allclose(at["variance"], -np.log(x))
@@ -34,7 +34,7 @@ def test_known_names_get_scale_and_orientation(tmp_path):
     assert game.shadows.sum() == 30
     assert warnings == []
     raw = evidence.read(path, raw=True)[0]
-    np.testing.assert_allclose(raw.value[raw.names.index("loss")], -x)
+    np.testing.assert_allclose(raw.value[raw.names.index(SignalName("loss"))], -x)
 
 
 def test_extreme_losses_stay_finite(tmp_path):
@@ -49,7 +49,7 @@ def test_an_audits_own_file_is_read_back_unchanged(tmp_path):
     found, game = planted(1.0, n=50, models=6, signals=2)
     gaps = found.observed.copy()
     gaps[1, :10] = False
-    found = Evidence(("confidence", "explainer(k=1)/loss"), found.value, gaps, found.member)
+    found = Evidence((SignalName("confidence"), SignalName("loss", "explainer(k=1)")), found.value, gaps, found.member)
     evidence.write(tmp_path / "evidence.npz", found, game)
     again, same, _ = evidence.read(tmp_path / "evidence.npz")
     assert again.names == found.names
@@ -58,16 +58,68 @@ def test_an_audits_own_file_is_read_back_unchanged(tmp_path):
     np.testing.assert_array_equal(same.shadows, game.shadows)
 
 
+def test_every_array_of_a_written_file_reads_back_equal(tmp_path):
+    found, whole = planted(0.5, n=40, models=5, signals=3)
+    names = (SignalName("confidence"), SignalName("loss", "e/with a slash"), SignalName("loss", "f(k=1)"))
+    gaps = found.observed.copy()
+    gaps[2, 5:] = False
+    found = Evidence(names, found.value, gaps, found.member)
+    game = Game(whole.member, [0, 2], ~np.eye(5, dtype=bool)[[0, 2]], np.ones((40, 2), bool), np.ones((40, 5), bool))
+    evidence.write(tmp_path / "evidence.npz", found, game)
+    again, same, warnings = evidence.read(tmp_path / "evidence.npz")
+    assert again.names == names
+    assert warnings == []
+    for name in ("value", "observed", "member"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(found, name))
+    for name in ("member", "targets", "shadows", "scored", "asked"):
+        np.testing.assert_array_equal(getattr(same, name), getattr(game, name))
+    flipped = evidence.read(tmp_path / "evidence.npz", low=["f(k=1)/loss"])[0]
+    np.testing.assert_array_equal(flipped.value, found.value * np.array([1, 1, -1])[:, None, None])
+    with pytest.raises(JaliError, match="--low nothing: there is no such signal"):
+        evidence.read(tmp_path / "evidence.npz", low=["nothing"])
+
+
+def first_edition(path, found: Evidence, game: Game):
+    """A file as the first edition wrote it: an array per signal by its text, masks where there are gaps."""
+    arrays = {"member": game.member, "targets": game.targets, "shadows": game.shadows, "scored": game.scored}
+    arrays["oriented"] = np.array(True)
+    for name, value, there in zip(found.names, found.value, found.observed, strict=True):
+        arrays[str(name)] = value
+        if not there.all():
+            arrays[f"observed/{name}"] = there
+    np.savez(path, **arrays)
+    return path
+
+
+def test_files_of_the_first_edition_load_as_they_were(tmp_path):
+    """Names with an explainer, gaps, and values that are oriented already: `loss` and `l1` are left as they are."""
+    found, game = planted(0.8, n=60, models=6, signals=3)
+    gaps = found.observed.copy()
+    gaps[1, :15] = False
+    names = (SignalName("confidence"), SignalName("l1", "nice(k=1)"), SignalName("loss", "f"))
+    found = Evidence(names, found.value, gaps, found.member)
+    again, same, warnings = evidence.read(first_edition(tmp_path / "old.npz", found, game))
+    assert set(again.names) == set(names)
+    again = again.pick(names)
+    np.testing.assert_array_equal(again.value, found.value)
+    np.testing.assert_array_equal(again.observed, found.observed)
+    for name in ("member", "targets", "shadows", "scored"):
+        np.testing.assert_array_equal(getattr(same, name), getattr(game, name))
+    assert warnings == []
+    evidence.write(tmp_path / "new.npz", again, same)
+    assert judge(*evidence.read(tmp_path / "new.npz")[:2]).rows == judge(again, same).rows
+
+
 def test_what_was_not_asked_is_read_back_as_such(tmp_path):
     found, whole = planted(1.0, n=50, models=6)
     asked = np.arange(50)[:, None] < np.array([50, 50, 40, 40, 40, 40])
     game = Game(whole.member, [0, 1], ~np.eye(6, dtype=bool)[:2], np.ones((50, 2), bool), asked)
-    found = Evidence(("scores/attribution_l1",), found.value, asked[None], found.member)
+    found = Evidence((SignalName("attribution_l1", "scores"),), found.value, asked[None], found.member)
     evidence.write(tmp_path / "evidence.npz", found, game)
     again, same, _ = evidence.read(tmp_path / "evidence.npz")
     assert again.names == found.names
     np.testing.assert_array_equal(same.asked, asked)
-    assert not [r for r in conclude(again, same).results.rows if r.signal == "answered"]
+    assert not [r for r in judge(again, same).rows if r.signal == "answered"]
     with pytest.raises(JaliError, match="must also be asked about"):
         evidence.read(save(tmp_path / "e.npz", member=game.member, s=found.value[0], asked=asked))
 
@@ -117,17 +169,17 @@ def test_what_the_pattern_of_gaps_leaks_is_the_decisions(tmp_path):
     there = rng.random(found.member.shape) < np.where(found.member, 0.75, 0.35)
     score = planted(0.3, n=800, models=16)[0].value[0]
     gappy = Evidence(
-        ("confidence", "recourse/counterfactual_distance"),
+        (SignalName("confidence"), SignalName("counterfactual_distance", "recourse")),
         np.stack([score, found.value[0]]),
         np.stack([np.ones_like(there), there]),
         found.member,
     )
-    rows = conclude(gappy, game).results.rows
+    rows = judge(gappy, game).rows
     auc = {(r.kind, r.channel, r.signal, r.attack, r.against): r for r in rows if r.metric == "auc"}
-    pattern = auc["attack", "decision", "answered", "lira", ""]
+    pattern = auc["attack", Channel.DECISION, "answered", "lira", None]
     assert pattern.low > 0.6
     assert pattern.explainer == "recourse"
-    alone = auc["attack", "explanation", "counterfactual_distance", "lira", ""]
+    alone = auc["attack", Channel.EXPLANATION, "counterfactual_distance", "lira", None]
     assert alone.low <= 0.5 <= alone.high
     assert alone.coverage == pytest.approx(there.mean(), abs=0.01)
     for base in ("score", "decision"):

@@ -14,10 +14,14 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from jali.audit.setup import Experiment, Machine, collect, grid, run
+from jali.audit.experiment import Outcome
+from jali.audit.experiment import run as run_setup
+from jali.audit.gather import gather
+from jali.audit.setup import Experiment, Machine, load
 from jali.core import registry
 from jali.core.errors import JaliError
 from jali.core.explanation import Attribution
+from jali.core.values import SignalName
 from jali.models.sklearn import Sklearn
 from jali.store import Store
 from tests.explaining import Direct
@@ -33,6 +37,10 @@ def small(**changes: str) -> Experiment:
         explainers = explainers[1:]
     attacks = tuple(registry.build("attack", a) for a in ATTACKS) if "disjoint" not in text["game"] else ()
     return Experiment(*(registry.build(kind, text[kind]) for kind in ("data", "model", "game")), explainers, attacks)
+
+
+def run(experiment: Experiment, machine: Machine = Machine()) -> Outcome:  # noqa: B008 (frozen)
+    return run_setup(load(experiment), machine)
 
 
 def numbers(outcome) -> str:
@@ -109,14 +117,15 @@ def test_another_seed_model_or_membership_is_another_key(tmp_path):
 
 def test_asking_fewer_is_another_key_and_the_same_models(tmp_path, monkeypatch):
     store = Machine(store=Store(tmp_path))
-    whole = collect(small(game="thirds(targets=2, shadows=3)"), store)
+    whole = gather(load(small(game="thirds(targets=2, shadows=3)")), store)
 
     def refuse(*_: object) -> None:
         raise AssertionError("a stored model was trained again")
 
     monkeypatch.setattr("jali.models.logistic.Logistic.fit", refuse)
-    few = collect(small(game="thirds(targets=2, shadows=3, most=40)"), store)
-    asked = few.game.asked
+    setup = load(small(game="thirds(targets=2, shadows=3, most=40)"))
+    few = gather(setup, store)
+    asked = setup.game.asked
     assert asked.sum(axis=0).tolist() == [120] * 8
     assert not few.evidence.observed[:, ~asked].any()
     np.testing.assert_array_equal(few.evidence.observed[:, asked], whole.evidence.observed[:, asked])
@@ -137,7 +146,7 @@ def test_quality_of_recourse_is_in_the_rows():
     for name in costs:
         assert 0 <= rows[name].low <= rows[name].value <= rows[name].high
         assert rows[name].units == 3
-    at = outcome.evidence.names.index("linear_recourse/counterfactual_distance")
+    at = outcome.evidence.names.index(SignalName("counterfactual_distance", "linear_recourse"))
     distance, there = np.exp(outcome.evidence.value[at]), outcome.evidence.observed[at]
     means = [distance[there[:, j] & outcome.game.scored[:, j], j].mean() for j in range(3)]
     assert rows["cost_l2"].value == pytest.approx(np.mean(means), rel=1e-5)
@@ -194,16 +203,8 @@ class Peeping(Direct):
 
 def test_training_rows_are_passed_only_to_explainers_that_declare_it():
     seen = run(replace(small(), explain=(Peeping(),), attack=(registry.build("attack", "threshold"),)))
-    at = next(i for i, n in enumerate(seen.evidence.names) if n.endswith("attribution_l1"))
+    at = next(i for i, n in enumerate(seen.evidence.names) if n.signal == "attribution_l1")
     np.testing.assert_allclose(seen.evidence.value[at], -np.log(2.0))
-
-
-def test_grid_gives_every_combination():
-    models = [registry.build("model", "logistic"), registry.build("model", "logistic(C=5.0)")]
-    found = list(grid(small(), model=models, seed=[0, 1, 2]))
-    assert [(e.model.C, e.seed) for e in found] == [(c, s) for c in (1.0, 5.0) for s in (0, 1, 2)]
-    with pytest.raises(JaliError, match="has no 'colour'"):
-        list(grid(small(), colour=[1]))
 
 
 def test_offline_games_run_with_offline_attacks():
@@ -212,18 +213,6 @@ def test_offline_games_run_with_offline_attacks():
     assert "lira" not in {r.attack for r in outcome.results.rows}
     with pytest.raises(JaliError, match="lira needs shadow models trained with and without"):
         run(replace(small(game="disjoint(targets=3, shadows=4)"), attack=(registry.build("attack", "lira"),)))
-
-
-def test_one_class_only_is_refused():
-    with pytest.raises(JaliError, match="one class only"):
-        run(small(data=f"{__name__}:OneClass"))
-
-
-@dataclass(frozen=True)
-class OneClass:
-    def load(self):
-        data = registry.build("data", "lending(n=50)").load()
-        return type(data)(data.X, np.zeros(50), data.schema)
 
 
 def test_sanity_checks_are_there_and_pass():

@@ -3,7 +3,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from jali.audit.guarantees import broken, cap_of, capped, guarantee_of, promises, shared, stamped, told, voided
+from jali.audit.guarantees import (
+    cap_of,
+    capped,
+    contradicted,
+    guarantee_of,
+    guarantees,
+    shared,
+    stamped,
+    stated,
+    voided,
+)
 from jali.core import registry
 from jali.core.guarantee import Guarantee
 from jali.core.values import Column, Dataset, Schema
@@ -21,35 +31,35 @@ def row(low, metric="auc", explainer="linear_recourse", channel="explanation"):
 
 
 def test_a_private_model_covers_what_is_computed_from_it_alone():
-    given = promises(DP, [PLAIN, READS])
+    given = guarantees(DP, [PLAIN, READS])
     assert given["", "decision"].epsilon == 1.0
     assert given["linear_recourse", "score+explanation"].epsilon == 1.0
     assert ("cchvae", "explanation") not in given  # it reads the training rows again
 
 
 def test_an_explainer_covers_its_answers_and_nothing_beside_them():
-    given = promises(registry.build("model", "logistic"), [GIVEN, PLAIN])
+    given = guarantees(registry.build("model", "logistic"), [GIVEN, PLAIN])
     assert list(given) == [(registry.spec(GIVEN), "explanation")]
 
 
 def test_a_wrapper_of_nothing_private_promises_nothing():
     assert guarantee_of(Committee()) is None
     assert guarantee_of(Committee(trainer=DP)).epsilon == 1.0
-    assert promises(Committee(), [PLAIN]) == {}
+    assert guarantees(Committee(), [PLAIN]) == {}
 
 
 def test_only_an_interval_wholly_above_its_cap_is_a_contradiction():
-    given = promises(DP, [PLAIN])  # AUC cap e / (1 + e) = .7311
-    assert broken([row(0.72)], given) == []
-    (said,) = broken([row(0.74)], given)
+    given = guarantees(DP, [PLAIN])  # AUC cap e / (1 + e) = .7311
+    assert contradicted([row(0.72)], given) == []
+    (said,) = contradicted([row(0.74)], given)
     assert "no attack can exceed 0.731" in said
-    assert broken([row(0.9, explainer="scfe")], given) == []
-    assert broken([row(0.03, "tpr@0.01")], given)
-    assert broken([row(0.027, "tpr@0.01")], given) == []
+    assert contradicted([row(0.9, explainer="scfe")], given) == []
+    assert contradicted([row(0.03, "tpr@0.01")], given)
+    assert contradicted([row(0.027, "tpr@0.01")], given) == []
 
 
 def test_rows_say_what_covers_them():
-    given = promises(DP, [PLAIN])
+    given = guarantees(DP, [PLAIN])
     there, nowhere = stamped([row(0.6), row(0.6, explainer="scfe")], given)
     assert there.guarantee.startswith("epsilon = 1 in total")
     assert nowhere.guarantee == ""
@@ -62,7 +72,7 @@ def test_adding_or_removing_counts_twice_in_the_cap():
 
 
 def test_results_stand_beside_their_cap_and_the_looser_one():
-    given = promises(registry.build("model", "logistic"), [GIVEN])
+    given = guarantees(registry.build("model", "logistic"), [GIVEN])
     name = registry.spec(GIVEN)
     shown = capped([row(0.7, m, name) for m in ("auc", "balanced_accuracy", "validity")], given)
     assert [c.metric for c in shown] == ["auc", "balanced_accuracy"]
@@ -73,7 +83,7 @@ def test_results_stand_beside_their_cap_and_the_looser_one():
 
 
 def test_a_claim_for_explanations_alone_does_not_cover_signals_that_read_the_decision():
-    given = promises(registry.build("model", "logistic"), [GIVEN])
+    given = guarantees(registry.build("model", "logistic"), [GIVEN])
     name = registry.spec(GIVEN)
     shown = {"explainer": name, "channel": "explanation", "attack": "threshold", "kind": "attack", "metric": "auc"}
     rows = [
@@ -81,11 +91,11 @@ def test_a_claim_for_explanations_alone_does_not_cover_signals_that_read_the_dec
         for signal in ("counterfactual_distance", "signed_distance", "counterfactual_distance + signed_distance")
     ]
     assert [bool(r.guarantee) for r in stamped(rows, given)] == [True, False, False]
-    assert len(broken(rows, given)) == 1
+    assert len(contradicted(rows, given)) == 1
 
 
 def test_what_is_promised_is_told_with_what_it_rests_on_and_why_it_is_false():
-    (promise,) = told(promises(registry.build("model", "logistic"), [GIVEN]))
+    (promise,) = stated(guarantees(registry.build("model", "logistic"), [GIVEN]))
     assert promise.what == registry.spec(GIVEN)
     assert promise.assumes == list(GIVEN.guarantee().conditions)
     assert "seed stay secret" in promise.assumes[-1]
@@ -101,9 +111,9 @@ TAKEN = data_of(Column("age", low=0, high=99, known="observed"), Column("sex", "
 
 
 def test_constants_taken_from_the_rows_void_a_guarantee():
-    assert voided(promises(DP, [PLAIN], PUBLIC)) == []
-    assert voided(promises(registry.build("model", "logistic"), [PLAIN], TAKEN)) == []
-    (said,) = voided(promises(DP, [PLAIN], TAKEN))
+    assert voided(guarantees(DP, [PLAIN], PUBLIC)) == []
+    assert voided(guarantees(registry.build("model", "logistic"), [PLAIN], TAKEN)) == []
+    (said,) = voided(guarantees(DP, [PLAIN], TAKEN))
     assert said.startswith(
         "VOID: what is claimed of the privacy of predictions and of linear_recourse: "
         "bounds and scale of 1 column (age) were taken from the rows; declare them"
@@ -113,13 +123,13 @@ def test_constants_taken_from_the_rows_void_a_guarantee():
 def test_categories_taken_from_the_rows_void_it_too():
     sex = Column("sex", "category", categories=("f", "m"), known="observed")
     taken = data_of(Column("age", low=0, high=99), sex)
-    assert "categories of 1 column (sex)" in voided(promises(DP, [], taken))[0]
+    assert "categories of 1 column (sex)" in voided(guarantees(DP, [], taken))[0]
 
 
 def test_a_void_claim_is_no_cap_and_is_contradicted_by_nothing():
-    given = promises(DP, [PLAIN], TAKEN)
-    assert broken([row(0.9)], promises(DP, [PLAIN], PUBLIC))
-    assert broken([row(0.9)], given) == []
+    given = guarantees(DP, [PLAIN], TAKEN)
+    assert contradicted([row(0.9)], guarantees(DP, [PLAIN], PUBLIC))
+    assert contradicted([row(0.9)], given) == []
     (beside,) = capped([row(0.9)], given)
     assert beside.void
     assert beside.exceeds  # what it would be, for studies that compare
@@ -129,28 +139,28 @@ def test_a_void_claim_is_no_cap_and_is_contradicted_by_nothing():
 
 
 def test_a_void_claim_is_told_as_void():
-    for promise in told(promises(DP, [PLAIN], TAKEN)):
+    for promise in stated(guarantees(DP, [PLAIN], TAKEN)):
         assert promise.claim.startswith("VOID: bounds and scale of 1 column (age)")
         assert "columns.toml" in promise.void
-    assert not any(promise.void for promise in told(promises(DP, [PLAIN], PUBLIC)))
+    assert not any(promise.void for promise in stated(guarantees(DP, [PLAIN], PUBLIC)))
 
 
 def test_where_bounds_alone_are_declared_decisions_are_covered_and_explanations_are_not():
     """Rows scaled by bounds owe nothing to centre and spread, but recourse and attributions are computed with them."""
-    given = promises(DP, [PLAIN], data_of(Column("age", low=0, high=99, known="bounds")))
+    given = guarantees(DP, [PLAIN], data_of(Column("age", low=0, high=99, known="bounds")))
     assert given["", "decision"].covers == ("decisions",)
     assert not given["", "decision"].void
     assert "scale of 1 column (age)" in given["linear_recourse", "explanation"].void
     assert "scale of 1 column (age)" in given["linear_recourse", "score+explanation"].void
-    assert [bool(promise.void) for promise in told(given)] == [False, True]
+    assert [bool(promise.void) for promise in stated(given)] == [False, True]
 
 
 def test_recourse_without_a_key_is_shown_as_void():
     part = registry.build("explain", "dp_weights_recourse(dp_logistic(1.0, 1.0))")
-    given = promises(registry.build("model", "logistic"), [part], PUBLIC)
-    (promise,) = told(given)
+    given = guarantees(registry.build("model", "logistic"), [part], PUBLIC)
+    (promise,) = stated(given)
     assert promise.claim.startswith("VOID: no key was given")
-    assert broken([row(0.99, explainer=registry.spec(part))], given) == []
+    assert contradicted([row(0.99, explainer=registry.spec(part))], given) == []
     assert "head -c 32 /dev/urandom" in voided(given)[0]
 
 
@@ -160,16 +170,16 @@ def test_recourse_with_a_key_that_everybody_can_read_is_shown_as_void(tmp_path):
     path.write_bytes(bytes(range(32)))
     path.chmod(0o644)
     part = registry.build("explain", f'dp_weights_recourse(dp_logistic(1.0, 1.0), key="{path}")')
-    (promise,) = told(promises(registry.build("model", "logistic"), [part], PUBLIC))
+    (promise,) = stated(guarantees(registry.build("model", "logistic"), [part], PUBLIC))
     assert "other users of this machine may read" in promise.void
     path.chmod(0o600)
-    (promise,) = told(promises(registry.build("model", "logistic"), [part], PUBLIC))
+    (promise,) = stated(guarantees(registry.build("model", "logistic"), [part], PUBLIC))
     assert not promise.void
 
 
 def test_a_refuted_claim_about_one_score_needs_no_constants_and_stays_refuted():
-    given = promises(registry.build("model", "logistic"), [GIVEN], TAKEN)
-    assert len(broken([row(0.9, explainer=registry.spec(GIVEN))], given)) == 1
+    given = guarantees(registry.build("model", "logistic"), [GIVEN], TAKEN)
+    assert len(contradicted([row(0.9, explainer=registry.spec(GIVEN))], given)) == 1
 
 
 # --- people and public data ----------------------------------------------------------------------------------------
@@ -177,12 +187,12 @@ def test_a_refuted_claim_about_one_score_needs_no_constants_and_stays_refuted():
 
 def test_a_claim_about_rows_is_weaker_for_people_with_several():
     """Games keep the rows of one person together, so caps must count all of them."""
-    given = promises(DP, [PLAIN], data_of(Column("age"), groups=[7, 7, 7, 2]))
+    given = guarantees(DP, [PLAIN], data_of(Column("age"), groups=[7, 7, 7, 2]))
     assert given["", "decision"].epsilon == 3.0
     assert "for people with up to 3 rows" in str(given["linear_recourse", "explanation"])
-    assert broken([row(0.9)], given) == []  # e^3 / (1 + e^3) = .953
-    assert broken([row(0.96)], given)
-    alone = promises(DP, [PLAIN], data_of(Column("age"), groups=[7, 3, 5, 2]))
+    assert contradicted([row(0.9)], given) == []  # e^3 / (1 + e^3) = .953
+    assert contradicted([row(0.96)], given)
+    alone = guarantees(DP, [PLAIN], data_of(Column("age"), groups=[7, 3, 5, 2]))
     assert alone["", "decision"] == DP.guarantee()
 
 
@@ -202,14 +212,14 @@ STABLE = registry.build("model", "clipped_logistic(bound=1.0, C=0.01)")
 )
 def test_public_data_that_hold_the_people_themselves_void_the_claim(part, public):
     data = registry.build("data", "lending(n=300)").load()
-    (claim,) = promises(STABLE, [registry.build("explain", part.format(public))], data).values()
+    (claim,) = guarantees(STABLE, [registry.build("explain", part.format(public))], data).values()
     assert "rows of its public data are also in the data" in claim.void
 
 
 @pytest.mark.parametrize("public", ["lending(n=300, seed=1)", "sample(lending(n=600), n=300, seed=3)"])
 def test_public_data_of_other_people_leave_the_claim(public):
     data = registry.build("data", "sample(lending(n=600), n=300, skip=300, seed=3)").load()
-    (claim,) = promises(STABLE, [registry.build("explain", DIRECTION.format(public))], data).values()
+    (claim,) = guarantees(STABLE, [registry.build("explain", DIRECTION.format(public))], data).values()
     assert not claim.void
 
 
@@ -229,7 +239,7 @@ def test_public_data_inside_a_private_trainer_are_looked_at_too():
     declared = Dataset(
         data.X, data.y, Schema(tuple(Column(c.name, low=0, high=16) for c in data.schema.columns), data.schema.classes)
     )
-    inside = promises(registry.build("model", spec.format("digits")), [], declared)
+    inside = guarantees(registry.build("model", spec.format("digits")), [], declared)
     assert "public data" in inside["", "decision"].void
-    apart = promises(registry.build("model", spec.format("linear_gaussian(n=50, d=64)")), [], declared)
+    apart = guarantees(registry.build("model", spec.format("linear_gaussian(n=50, d=64)")), [], declared)
     assert not apart["", "decision"].void

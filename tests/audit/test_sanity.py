@@ -9,10 +9,10 @@ import numpy as np
 from jali.audit import sanity
 from jali.audit.scoring import Trial, guess
 from jali.core import registry
-from jali.core.values import Column, Dataset, Game, Schema
+from jali.core.values import Channel, Column, Dataset, Game, Schema, SignalName
 from tests.conftest import planted
 
-TRIAL = Trial(registry.build("attack", "lira"), ("s0",), "x")
+TRIAL = Trial(registry.build("attack", "lira"), (SignalName("s0"),), Channel.SCORE)
 
 
 def table(n: int = 900, shift: float = 0.0) -> tuple[Dataset, Game]:
@@ -50,7 +50,7 @@ def test_null_target_passes_when_shadows_are_independent_and_fails_when_they_sha
     member[:, 1::2] = evidence.member[:, 1::2]
     rng = np.random.default_rng(1)
     copied = rng.normal(size=(500, 1)) + 1.5 * member + rng.normal(size=(500, 12))
-    same = type(evidence)(("s0",), copied[None], np.ones((1, 500, 12), bool), member)
+    same = type(evidence)((SignalName("s0"),), copied[None], np.ones((1, 500, 12), bool), member)
     shadows = np.ones((1, 12), bool)
     shadows[0, :2] = False
     leaky = Game(member, [0], shadows, np.ones((500, 1), bool))

@@ -1,185 +1,77 @@
+"""Data are loaded once and games drawn once, from the stream that the seed names."""
+
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
-import pandas as pd
 import pytest
 
-import jali
-from jali.api import from_config
-from jali.audit import setup
-from jali.audit.setup import Machine
-from jali.config import checked, read
+from jali.audit.setup import Experiment, Setup, drawn, grid, load
+from jali.audit.worker import GAME, stream
 from jali.core import registry
 from jali.core.errors import JaliError
-from jali.data.table import Table
-from jali.games.fixed import Fixed
-from jali.games.fixed_offline import FixedOffline
 from jali.games.outsiders import Outsiders
-from jali.games.rotate import Rotate
-
-QUASI = ["age", "postcode"]
 
 
-def people(n: int = 300) -> pd.DataFrame:
-    rng = np.random.default_rng(0)
-    age, place = rng.integers(18, 80, n), rng.choice(["P1", "P2", "P3"], n)
-    income = rng.integers(20, 40, n) * 100
-    repaid = (income + rng.normal(0, 400, n) > 2900).astype(int)
-    person = [f"p{i // 2}" for i in range(n)]
-    return pd.DataFrame({"person": person, "age": age, "postcode": place, "income": income, "repaid": repaid})
+def small(**changes: str) -> Experiment:
+    text = {"data": "breast_cancer", "model": "logistic", "game": "rotate(models=6)"} | changes
+    explainers = tuple(registry.build("explain", e) for e in ("linear_recourse", "input_x_gradient"))
+    return Experiment(*(registry.build(kind, text[kind]) for kind in ("data", "model", "game")), explainers)
 
 
-@pytest.fixture(scope="module")
-def own(tmp_path_factory):
-    path = tmp_path_factory.mktemp("own") / "own.csv"
-    people().to_csv(path, index=False)
-    return str(path)
+@dataclass(frozen=True)
+class Counted:
+    """A small data set that counts how often it is read."""
+
+    calls = []
+
+    def load(self):
+        self.calls.append(1)
+        return registry.build("data", "lending(n=80)").load()
 
 
-def audit(path: str, **more):
-    settings = {"data": path, "target": "repaid", "quasi": QUASI, "groups": "person", "explain": ["nice"], **more}
-    return from_config(checked(settings), Machine())
+def test_the_game_is_that_of_the_seed():
+    setup = load(small())
+    again = registry.build("game", "rotate(models=6)").draw(setup.data, stream(0, GAME))
+    np.testing.assert_array_equal(setup.game.member, again.member)
+    assert (load(Experiment(*parts(small()), seed=1)).game.member != setup.game.member).any()
+    assert setup.seconds > 0
 
 
-def asked(found, metric: str, **which) -> float:
-    return next(r.value for r in found.results.find(kind="measure", metric=metric, **which) if r.attack)
+def parts(experiment):
+    return experiment.data, experiment.model, experiment.game
 
 
-@pytest.fixture(scope="module")
-def linked(own):
-    return audit(own, attack=["linkage"], explain=["nice", "k_anonymous(nice(), k=5)"])
+def test_another_game_or_other_parts_load_nothing_again():
+    Counted.calls.clear()
+    setup = load(Experiment(Counted(), *parts(small())[1:]))
+    other = setup.played(Outsiders(most=16), seed=4)
+    assert isinstance(other, Setup)
+    assert other.data is setup.data
+    assert (other.parts.game, other.parts.seed) == (Outsiders(most=16), 4)
+    np.testing.assert_array_equal(other.game.member, drawn(other.parts, setup.data).member)
+    bare = setup.having(explain=())
+    assert bare.game is setup.game
+    assert bare.parts.explain == ()
+    assert len(Counted.calls) == 1
 
 
-def test_linkage_alone_asks_visitors_and_trains_no_shadows(linked):
-    assert linked.config.game == "outsiders(most=60)"
-    assert linked.game.member.shape == (300, 5)
-    assert not linked.results.find(kind="attack")
-    assert linked.results.valid
-    assert {t["channel"] for t in linked.results.threats} == {
-        "linkage, asking nice",
-        "linkage, asking k_anonymous(k=5)",
-    }
+def test_grid_gives_every_combination():
+    models = [registry.build("model", "logistic"), registry.build("model", "logistic(C=5.0)")]
+    found = list(grid(small(), model=models, seed=[0, 1, 2]))
+    assert [(e.model.C, e.seed) for e in found] == [(c, s) for c in (1.0, 5.0) for s in (0, 1, 2)]
+    with pytest.raises(JaliError, match="has no 'colour'"):
+        list(grid(small(), colour=[1]))
 
 
-def test_the_numbers_are_those_of_the_register(linked, own):
-    """Brute force: each answer of nice is a training row, and whoever shares its age and postcode fits."""
-    data = Table(own, "repaid", quasi=tuple(QUASI), groups="person").load()
-    alone = asked(linked, "singled_out", explainer="nice")
-    counts = []
-    for column in linked.game.member.T:
-        rows = data.X[column][:, :2]
-        counts += [(rows == row).all(axis=1).sum() for row in rows]
-    # A random training row is alone about as often as one that is shown.
-    assert alone == pytest.approx(np.mean(np.array(counts) == 1), abs=0.15)
-    assert asked(linked, "candidates", explainer="k_anonymous(k=5)") >= 5
-    assert asked(linked, "singled_out", explainer="k_anonymous(k=5)") == 0
-    assert asked(linked, "disclosed", explainer="nice") > asked(linked, "disclosed_baseline", explainer="nice")
+def test_one_class_only_is_refused():
+    with pytest.raises(JaliError, match="one class only"):
+        load(small(data=f"{__name__}:OneClass"))
 
 
-def test_it_repeats_from_its_own_file(linked, tmp_path):
-    linked.save(tmp_path)
-    again = from_config(read(tmp_path / "audit.toml"), Machine())
-    rows = [[r for r in a.results.rows if r.metric != "seconds"] for a in (linked, again)]
-    assert rows[0] == rows[1]
-
-
-def test_without_a_list_linkage_is_tried_beside_the_rest(own):
-    found = audit(own, game="rotate(models=3)")
-    assert found.results.find(kind="contrast", explainer="nice")
-    assert asked(found, "singled_out", attack="linkage", group="register") > 0.3
-    assert found.config.game == "rotate(models=3)"
-    assert found.game.member.shape[1] == 3
-    assert found.results.facts["attacks that ask"]["targets"] == 5
-    assert found.results.facts["attacks that ask"]["game"] == "outsiders(most=60)"
-    plain = audit(own, game="rotate(models=3)", explain=["linear_recourse"])
-    assert not [r for r in plain.results.find(kind="measure") if r.attack]
-
-
-def test_without_quasi_identifiers_a_warning_says_what_was_not_tried(own):
-    found = audit(own, quasi=[], game="rotate(models=3)", attack=["threshold"])
-    assert any("nice shows rows of real people" in w for w in found.results.warnings)
-
-
-def test_a_game_without_shadows_is_asked_alone(own):
-    found = audit(own, game="outsiders(targets=2, most=30)")
-    assert found.config.game == "outsiders(targets=2, most=30)"
-    assert not found.results.find(kind="attack")
-    assert asked(found, "candidates") >= 1
-
-
-def test_attacks_on_labels_ask_the_model_and_its_surrogates(own):
-    found = audit(own, attack=["label_only(perturbations=20)"], explain=["tree_surrogate"])
-    assert found.config.game == "folds(shadows=0, most=2000)"
-    rows = found.results.find(kind="measure", metric="auc")
-    assert [(r.explainer, r.group) for r in rows] == [("", "noise"), ("tree_surrogate", "noise")]
-
-
-def test_another_knowledge(own):
-    found = audit(own, attack=["linkage"], knowledge="population_register")
-    assert asked(found, "reidentified", group="population_register") < 0.9
-
-
-def test_a_fitted_model_of_ones_own():
-    from sklearn.compose import make_column_transformer
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import OneHotEncoder, StandardScaler
-
-    table = people()
-    y, X = table.pop("repaid").to_numpy(), table
-    scale = make_column_transformer((StandardScaler(), ["age", "income"]), (OneHotEncoder(), ["postcode"]))
-    model = make_pipeline(scale, LogisticRegression()).fit(X[:100].drop(columns="person"), y[:100])
-    found = jali.audit(
-        model,
-        train=(X[:100], y[:100]),
-        population=(X[100:], y[100:]),
-        quasi=QUASI,
-        groups="person",
-        explain=["nice"],
-        attack=["linkage"],
-    )
-    assert found.game.member.shape == (300, 1)
-    assert found.game.member[:, 0].tolist() == [True] * 100 + [False] * 200
-    assert asked(found, "singled_out") > 0
-    assert any("call jali.audit again" in w for w in found.results.warnings)
-
-
-@pytest.mark.parametrize(
-    ("settings", "says"),
-    [
-        ({"quasi": ["aeg"]}, r"quasi: the table has no column 'aeg' among its inputs; did you mean 'age'\?"),
-        ({"quasi": ["repaid"]}, "quasi: 'repaid' is the target"),
-        ({"groups": "persn"}, r"groups: the table has no column 'persn' beside the target; did you mean 'person'\?"),
-        ({"sensitive": "agee"}, r"sensitive: the table has no column 'agee' among its inputs; did you mean 'age'\?"),
-        ({"data": "lending", "target": "", "groups": ""}, "--quasi goes with a file of your own"),
-        ({"quasi": [], "attack": ["linkage"]}, "no column of this table is one: name the columns"),
-        (
-            {"attack": ["linkage"], "explain": ["lime"]},
-            "linkage reads counterfactuals, and no explainer named gives them",
-        ),
-        ({"attack": ["linkage"], "explain": []}, "add one, such as --explain nice"),
-        ({"attack": ["vote"], "explain": ["trepan"]}, "vote reads a model for each record"),
-        ({"attack": ["linkge"]}, "There is no attack called 'linkge'; did you mean linkage"),
-        ({"attack": ["linkage"], "knowledge": "noise"}, "noise is no knowledge for linkage"),
-        ({"attack": ["threshold"], "knowledge": "register"}, "register is no knowledge for any attack here"),
-        ({"attack": ["minimality"]}, "This attack makes answers again"),
-    ],
-)
-def test_errors_are_one_sentence(own, settings, says):
-    with pytest.raises(JaliError, match=says):
-        audit(own, **settings)
-
-
-def test_python_refuses_columns_of_a_named_data_set():
-    with pytest.raises(JaliError, match="quasi goes with tables of your own"):
-        jali.audit(data="lending", quasi=["age"])
-
-
-def test_the_game_for_asking(own):
-    data = Table(own, "repaid", quasi=("age",)).load()
-    links = setup.usual([registry.build("explain", "nice")])
-    claims = setup.runs([registry.build("query_attack", "aloa")], [])
-    assert setup.design(Rotate(models=3), links, data, 0) == Outsiders(most=60)
-    assert registry.name_of(setup.design(Rotate(models=3), claims, data, 0)) == "folds"
-    assert setup.design(Fixed(members=50, shadows=2), links, data, 0) == setup.Targets(FixedOffline(50, 2))
-    assert setup.design(Outsiders(targets=2), links, data, 0) == Outsiders(targets=2)
+@dataclass(frozen=True)
+class OneClass:
+    def load(self):
+        data = registry.build("data", "lending(n=50)").load()
+        return type(data)(data.X, np.zeros(50), data.schema)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from jali.audit.quality import Quality
-from jali.audit.summary import difference, measures, sizes
-from jali.core.values import Column, Dataset, Evidence, Game, Schema
+from jali.audit.quality import Measured, Quality
+from jali.audit.summary import cells_of, difference, measures, sizes
+from jali.core.values import Column, Dataset, Evidence, Game, Schema, SignalName
 from jali.games.outsiders import Outsiders
 
 
@@ -22,7 +22,7 @@ def test_costs_are_averaged_per_target_then_over_targets():
     value = np.array([[1, 3, 4, 4, 8, 99], [1, 0, 1, 1, 1, 0]], dtype=np.float32)
     there = np.array([[1, 1, 1, 1, 1, 0], [1, 1, 1, 1, 1, 1]], dtype=bool)
     nothing = Evidence((), np.zeros((0, 6, 4)), np.zeros((0, 6, 4), bool), game().member)
-    cost, share = measures(nothing, game(), Quality(("e/cost_l1", "e/validity"), value, there), {})
+    cost, share = measures(nothing, game(), Quality((Measured("cost_l1", "e"), Measured("validity", "e")), value, there), {})
     half = stats.t.ppf(0.975, 2) * np.std([2, 4, 8], ddof=1) / np.sqrt(3)
     assert cost.value == pytest.approx(14 / 3)
     assert (cost.low, cost.high) == pytest.approx((max(0, 14 / 3 - half), 14 / 3 + half))
@@ -34,7 +34,7 @@ def test_costs_are_averaged_per_target_then_over_targets():
 
 def test_a_measure_of_nobody_has_a_reason():
     nothing = Evidence((), np.zeros((0, 6, 4)), np.zeros((0, 6, 4), bool), game().member)
-    [row] = measures(nothing, game(), Quality(("e/cost_l1",), np.zeros((1, 6), np.float32), np.zeros((1, 6), bool)), {})
+    [row] = measures(nothing, game(), Quality((Measured("cost_l1", "e"),), np.zeros((1, 6), np.float32), np.zeros((1, 6), bool)), {})
     assert row.value is None
     assert row.reason
 
@@ -44,7 +44,7 @@ def test_the_share_answered_is_of_those_asked():
     asked[3:, 3] = False
     there = asked.copy()
     there[0, 0] = False
-    evidence = Evidence(("whole/x", "gaps/x"), np.zeros((2, 6, 4)), np.stack([asked, there]), game().member)
+    evidence = Evidence((SignalName("x", "whole"), SignalName("x", "gaps")), np.zeros((2, 6, 4)), np.stack([asked, there]), game().member)
     none = Quality((), np.zeros((0, 6), np.float32), np.zeros((0, 6), bool))
     whole, row = measures(evidence, game(asked), none, {})
     assert (whole.explainer, whole.metric, whole.value) == ("whole", "answered", 1.0)
@@ -64,7 +64,7 @@ def test_what_generalising_costs_is_told_of_each_group():
     drawn = Game(np.arange(6)[:, None] >= [3, 3], [0, 1], np.zeros((2, 2), bool), scored)
     value = np.array([[0.1, 0.2, 0.3, 0.3, 0.2, 0.1]], np.float32)
     of = {"sex = f": np.arange(6) == 0}
-    everybody, group = measures(nothing, drawn, Quality(("e/ncp",), value, np.ones((1, 6), bool)), of)
+    everybody, group = measures(nothing, drawn, Quality((Measured("ncp", "e"),), value, np.ones((1, 6), bool)), of)
     assert everybody.value == pytest.approx(0.2)
     assert (group.group, group.n) == ("sex = f", 2)
     assert group.value == pytest.approx(0.2)
@@ -80,13 +80,15 @@ def test_a_difference_is_taken_within_each_target():
     more = base + 0.3 + 0.01 * rng.normal(size=len(unit))
     there = np.ones((2, len(unit)), dtype=bool)
     there[0, ::7] = False
-    quality = Quality(("a/ncp", "b/ncp"), np.stack([more, base]).astype(np.float32), there)
-    found = difference(game, quality, {}, "ncp", ("a", ""), ("b", ""))
+    quality = Quality((Measured("ncp", "a"), Measured("ncp", "b")), np.stack([more, base]).astype(np.float32), there)
+    mine, other = (cells_of(quality, Measured("ncp", name), None, game) for name in "ab")
+    found = difference(game, mine, other)
     each = [(more - base)[there[0] & (unit == t)].mean() for t in range(4)]
     assert found.value == pytest.approx(np.mean(each), abs=1e-5)
     assert 0.28 < found.low < found.value < found.high < 0.32
-    assert difference(game, quality, {}, "ncp", ("a", ""), ("c", "")) is None
-    assert difference(game, quality, {}, "ncp", ("a", "old"), ("b", "")) is None
+    assert cells_of(quality, Measured("ncp", "c"), None, game) is None
+    nobody = cells_of(quality, Measured("ncp", "a"), np.zeros(n, dtype=bool), game, "old")
+    assert difference(game, nobody, other) is None
 
 
 def test_groups_are_compared_within_each_target():
@@ -96,9 +98,9 @@ def test_groups_are_compared_within_each_target():
     unit, record = np.nonzero(game.scored.T)
     old = np.arange(n) % 3 == 0
     value = 10.0 * unit + old[record] + 0.1 * rng.normal(size=len(unit))
-    quality = Quality(("a/ncp",), value[None].astype(np.float32), np.ones((1, len(unit)), dtype=bool))
-    of = {"old": old, "young": ~old}
-    found = difference(game, quality, of, "ncp", ("a", "old"), ("a", "young"))
+    quality = Quality((Measured("ncp", "a"),), value[None].astype(np.float32), np.ones((1, len(unit)), dtype=bool))
+    ncp = Measured("ncp", "a")
+    found = difference(game, cells_of(quality, ncp, old, game, "old"), cells_of(quality, ncp, ~old, game, "young"))
     each = [value[(unit == t) & old[record]].mean() - value[(unit == t) & ~old[record]].mean() for t in range(5)]
     assert found.value == pytest.approx(np.mean(each), abs=1e-5)
     assert found.low < 1 < found.high
@@ -106,10 +108,10 @@ def test_groups_are_compared_within_each_target():
 
 
 def test_none_of_some_records_is_not_none_of_all():
-    """Six records without one who is singled out: the rate may still be 1 - .025 ** (1 / 6)."""
+    """Six answers without one that is clamped: the rate may still be 1 - .025 ** (1 / 6)."""
     value = np.zeros((2, 6), dtype=np.float32)
     nothing = Evidence((), np.zeros((0, 6, 4)), np.zeros((0, 6, 4), bool), game().member)
-    names = ("e/linkage: singled_out", "e/ncp")
+    names = (Measured("clamped", "e"), Measured("ncp", "e"))
     rows = measures(nothing, game(), Quality(names, value, np.ones((2, 6), dtype=bool)), {})
     assert (rows[0].value, rows[0].low) == (0, 0)
     assert rows[0].high == pytest.approx(1 - 0.025 ** (1 / 6))

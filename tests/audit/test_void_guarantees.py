@@ -77,8 +77,8 @@ def test_rows_of_a_void_claim_keep_their_numbers_and_carry_no_claim(observed):
     assert rows
     assert all(row.guarantee.startswith("VOID: bounds and scale") for row in rows)
     assert any(row.value is not None for row in rows)
-    assert observed.results.broken == []
-    assert {bool(promise.void) for promise in observed.results.promises} == {True}
+    assert observed.results.contradicted == []
+    assert {bool(promise.void) for promise in observed.results.guarantees} == {True}
 
 
 def test_the_summary_of_a_void_claim_warns(observed):
@@ -92,7 +92,7 @@ def test_with_a_schema_file_the_claim_is_made(declared, tmp_path):
     page = declared.save(tmp_path).read_text(encoding="utf-8")
     assert "VOID" not in page
     assert "A privacy claim is void" not in page
-    assert [bool(promise.void) for promise in declared.results.promises] == [False, False]
+    assert [bool(promise.void) for promise in declared.results.guarantees] == [False, False]
     stamped = {row.guarantee for row in declared.results.rows if row.kind == "attack"}
     assert {text.partition(" in")[0] for text in stamped} == {"epsilon = 1"}
 
@@ -102,7 +102,7 @@ def test_recourse_from_private_weights_claims_something_with_a_key_alone(folder,
     key = f', key="{folder / "recourse.key"}"' if with_key else ""
     explain = f"dp_weights_recourse(dp_logistic(epsilon=1.0, bound=1.0, C=0.1){key})"
     found = audited(folder, "logistic", explain, schema=True)
-    (promise,) = found.results.promises
+    (promise,) = found.results.guarantees
     assert bool(promise.void) is not with_key
     page = found.save(tmp_path).read_text(encoding="utf-8")
     assert ("VOID: no key was given" in page) is not with_key
@@ -134,7 +134,7 @@ def test_a_model_and_tables_in_memory_take_a_schema_file_too(folder, schema):
         favourable="yes",
         schema=str(folder / "two.toml") if schema else "",
     )
-    (promise,) = found.results.promises
+    (promise,) = found.results.guarantees
     assert bool(promise.void) is not schema
 
 

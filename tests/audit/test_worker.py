@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from jali.audit import quality
-from jali.audit.worker import TILE, Channel, Roles, observe, preparations, tile_numbers, tiles
+from jali.audit.quality import Measured
+from jali.audit.worker import TILE, Readout, Roles, observe, preparations, tile_numbers, tiles
 from jali.core import registry
 from jali.core.explanation import Attribution, Counterfactual
 from jali.models.logistic import Logistic
@@ -37,15 +38,15 @@ def setting(n: int = 3 * TILE + 50):
     return data, member, model
 
 
-def channel(explainer=None) -> Channel:
+def readout(explainer=None) -> Readout:
     needs = "counterfactual" if explainer else "logits"
     signals = [registry.build("signal", name) for name in registry.names("signal")]
-    return Channel(explainer, tuple(s for s in signals if needs in s.needs))
+    return Readout(explainer, tuple(s for s in signals if needs in s.needs))
 
 
-def seen(model, data, roles, channel, seed=0):
-    """What a channel of column 0 leaves."""
-    return observe(preparations(model, data, roles.member, seed, 0), data, roles, channel, seed, 0)
+def seen(model, data, roles, readout, seed=0):
+    """What a readout of column 0 leaves."""
+    return observe(preparations(model, data, roles.member, seed, 0), data, roles, readout, seed, 0)
 
 
 def some(n: int, seed: int = 1):
@@ -58,14 +59,14 @@ def some(n: int, seed: int = 1):
 def test_only_who_is_asked_about_is_shown_and_an_empty_tile_is_no_call():
     data, member, model = setting()
     asked, recorder = some(len(data)), Recorder()
-    out = seen(model, data, Roles(member, asked, asked), channel(recorder), 0)
+    out = seen(model, data, Roles(member, asked, asked), readout(recorder), 0)
     assert len(recorder.calls) == 3
     shown = np.concatenate([rows for _, rows in tiles(asked)])
     np.testing.assert_array_equal(np.sort(shown), np.flatnonzero(asked))
     np.testing.assert_array_equal(np.concatenate(recorder.calls), data.X[shown])
     assert not out["observed"][:, ~asked].any()
     assert not out["value"][:, ~asked].any()
-    prediction = seen(model, data, Roles(member, asked, asked), channel(), 0)
+    prediction = seen(model, data, Roles(member, asked, asked), readout(), 0)
     np.testing.assert_array_equal(prediction["observed"], np.tile(asked, (len(prediction["value"]), 1)))
 
 
@@ -83,7 +84,7 @@ def test_what_a_tile_shares_does_not_tell_members_that_come_first():
     """Members are the first half of the rows; a draw for every tile of neighbours in the table would tell them."""
     data, _, model = setting(4 * TILE)
     first, everybody = np.arange(len(data)) < len(data) // 2, np.ones(len(data), bool)
-    moody = Channel(Moody(), (registry.build("signal", "attribution_l1"),))
+    moody = Readout(Moody(), (registry.build("signal", "attribution_l1"),))
     for seed in range(5):
         value = seen(model, data, Roles(first, everybody, ~everybody), moody, seed)["value"][0]
         assert len(np.unique(value)) == 4
@@ -94,8 +95,8 @@ def test_what_a_tile_shares_does_not_tell_members_that_come_first():
 def test_an_answer_does_not_depend_on_who_else_is_asked(text):
     data, member, model = setting()
     explainer, asked, everybody = registry.build("explain", text), some(len(data)), np.ones(len(data), bool)
-    few = seen(model, data, Roles(member, asked, ~everybody), channel(explainer), 0)
-    whole = seen(model, data, Roles(member, everybody, ~everybody), channel(explainer), 0)
+    few = seen(model, data, Roles(member, asked, ~everybody), readout(explainer), 0)
+    whole = seen(model, data, Roles(member, everybody, ~everybody), readout(explainer), 0)
     np.testing.assert_array_equal(few["observed"], whole["observed"] & asked)
     assert few["observed"].any()
     np.testing.assert_allclose(few["value"][:, asked], whole["value"][:, asked], atol=1e-9)
@@ -106,12 +107,12 @@ def test_quality_is_kept_of_the_measured_records_alone():
     asked, explainer = some(len(data)), registry.build("explain", "linear_recourse")
     measured = asked & (np.arange(len(data)) % 2 == 0)
     measured[2 * TILE :] = False
-    found = channel(explainer)
+    found = readout(explainer)
     out = seen(model, data, Roles(member, asked, measured), found, 0)
     X, owner = data.X[measured], data.rows(member)
     there = explained(explainer, model, X, data.schema, None, np.random.default_rng(0))
     value, speaks = quality.appraise(model, X, there, quality.Neighbourhood(owner), np.random.default_rng(0))
-    assert found.measures()[:2] == ("linear_recourse/validity", "linear_recourse/cost_l0")
+    assert found.measures()[:2] == (Measured("validity", "linear_recourse"), Measured("cost_l0", "linear_recourse"))
     assert there.found.any()
     np.testing.assert_array_equal(out["there"][:-1], speaks)
     np.testing.assert_allclose(out["quality"][:-1][speaks], value[speaks], rtol=1e-6)
@@ -123,8 +124,8 @@ def test_quality_is_kept_of_the_measured_records_alone():
 def test_of_explanations_that_are_no_recourse_the_time_is_measured():
     data, member, model = setting()
     everybody = np.ones(len(data), bool)
-    attribution = Channel(registry.build("explain", "input_x_gradient"), (registry.build("signal", "attribution_l1"),))
+    attribution = Readout(registry.build("explain", "input_x_gradient"), (registry.build("signal", "attribution_l1"),))
     out = seen(model, data, Roles(member, everybody, everybody), attribution, 0)
-    assert attribution.measures() == ("input_x_gradient/seconds",)
+    assert attribution.measures() == (Measured("seconds", "input_x_gradient"),)
     assert (out["quality"] > 0).all()
     assert out["there"].all()

@@ -1,4 +1,4 @@
-"""Explainers have two steps: what is fitted lives in what was prepared, and nowhere else."""
+"""Explainers have two steps: what is fitted lives in what was prepared, and nowhere else; so it is with trainers."""
 
 from __future__ import annotations
 
@@ -16,17 +16,30 @@ import pytest
 import jali.anonymity
 import jali.defend
 import jali.explain
-from jali.audit.setup import Experiment, run
+import jali.models
+from jali.audit.experiment import run
+from jali.audit.setup import Experiment, load
 from jali.core import registry
 from jali.core.explanation import Attribution
+from jali.core.guarantee import unannounced
 from jali.core.protocols import Replayable, is_local, keeps_immutable, releases_rows
+from tests.contracts.people import streams
 from tests.contracts.test_explain import EXPLAINERS, FOREST, people, setting, values
+from tests.contracts.test_models import SPECS, membership, table, trainer
 from tests.explaining import Direct
 
 FEW = {"lore": "lore(samples=40, generations=2)", "cchvae": "cchvae(shells=5)"}
 NAMES = registry.names("explain")
 QUICK = [registry.build("explain", FEW[n]) if n in FEW else e for n, e in zip(NAMES, EXPLAINERS, strict=True)]
+trainers = pytest.mark.parametrize("name", SPECS)
 explainers = pytest.mark.parametrize("explainer", QUICK, ids=NAMES)
+
+
+@pytest.fixture(autouse=True)
+def _short_training(monkeypatch):
+    """What is claimed here holds after any number of steps, so autoencoders take few."""
+    monkeypatch.setattr("jali.explain._recourse.vae.STEPS", 200)
+    monkeypatch.setattr("jali.explain._recourse.vae.EPOCHS", 2)
 
 
 def two_models(explainer):
@@ -63,9 +76,9 @@ CONTAINERS = dict, list, set, collections.deque, *WEAK
 
 
 def sizes():
-    """Of every module of explainers, defences and anonymity the sizes of its containers and memoised functions."""
+    """Of every module of explainers, models, defences and anonymity the sizes of its containers and memoised functions."""
     out = {}
-    for package in (jali.explain, jali.defend, jali.anonymity):
+    for package in (jali.explain, jali.models, jali.defend, jali.anonymity):
         for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             for name, value in vars(importlib.import_module(found.name)).items():
                 if isinstance(value, functools._lru_cache_wrapper):
@@ -80,6 +93,19 @@ def test_no_module_keeps_what_was_fitted(explainer):
     data, model = setting(explainer, 120)
     before = sizes()
     prepared(explainer, data, model).explain(data.X[:12], np.random.default_rng(0))
+    assert sizes() == before
+
+
+@trainers
+def test_no_module_keeps_what_was_trained(name, tmp_path, monkeypatch):
+    """The first fit may load libraries; a second one, of other rows, leaves every module as it was."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    part, data = trainer(name), table(name)
+    with unannounced():
+        part.fit(data, membership(len(data))[:, :1], streams(1))
+        before = sizes()
+        other = data.rows(np.arange(len(data)) > 8)
+        part.fit(other, membership(len(other))[:, :1], streams(1))
     assert sizes() == before
 
 
@@ -105,7 +131,8 @@ def test_an_audit_prepares_an_explainer_once_per_column():
     part.calls.clear()
     models, data = 3, registry.build("data", "linear_gaussian(n=600, d=3)")
     game = registry.build("game", f"rotate(models={models})")
-    run(Experiment(data, registry.build("model", "logistic"), game, (part,), (registry.build("attack", "threshold"),)))
+    attack = registry.build("attack", "threshold")
+    run(load(Experiment(data, registry.build("model", "logistic"), game, (part,), (attack,))))
     assert part.calls.count("prepare") == models
     assert part.calls.count("explain") > models
 

@@ -31,7 +31,7 @@ SPECS = {
     "vote": f'vote(label_only(perturbations=10, shadow={TREE}), "threshold", each=1)',
 }
 every = pytest.mark.parametrize("name", SPECS)
-linking = [name for name in SPECS if registry.find("query_attack", name).links]
+linking = [name for name in SPECS if registry.find("query_attack", name).learns == "identity"]
 MODEL = Logistic().fit(people(100), np.ones((100, 1), bool), [np.random.default_rng(0)])[0]
 RECORDS = people(24, 7)
 
@@ -40,7 +40,7 @@ def attack(name: str):
     return registry.build("query_attack", SPECS[name])
 
 
-def tell(name: str):
+def explain(name: str):
     """Explanations of the kind that an attack reads: rows of people for those that link, else surrogates."""
     shown = people(60, 3)
     if name in linking:
@@ -49,7 +49,7 @@ def tell(name: str):
 
 
 def oracle(name: str) -> Oracle:
-    return Oracle(SCHEMA, MODEL.logits, tell(name))
+    return Oracle(SCHEMA, MODEL.logits, explain(name))
 
 
 def known(name: str) -> Dataset:
@@ -80,8 +80,8 @@ def test_one_finite_frozen_claim_per_record(name):
     assert not found.score.flags.writeable
     if name in linking:
         assert ((found.person >= -1) & (found.person < 60)).all()
-        assert (found.crowd >= 0).all()
-        assert found.rows.shape == RECORDS.X.shape
+        assert (found.candidates >= 0).all()
+        assert found.values.shape == RECORDS.X.shape
 
 
 @every
@@ -102,12 +102,12 @@ def test_questions_are_counted(name):
 def test_it_asks_for_no_more_than_it_declares(name):
     """An attack on labels works where labels are all that the oracle shows; one on explanations says what it misses."""
     part, blind = attack(name), dataclasses.replace(oracle(name), reveals="labels")
-    if part.shows == "probabilities":
+    if part.sees == "probabilities":
         with pytest.raises(JaliError, match="needs class probabilities"):
             part.run(blind, known(name), RECORDS, np.random.default_rng(0))
     else:
         assert len(part.run(blind, known(name), RECORDS, np.random.default_rng(0)).score) == len(RECORDS)
-    if part.shows == "explanation":
+    if part.sees in ("counterfactuals", "local surrogates"):
         with pytest.raises(JaliError, match="reads explanations"):
             part.run(Oracle(SCHEMA, MODEL.logits), known(name), RECORDS, np.random.default_rng(0))
 

@@ -26,7 +26,6 @@ NET = ConvNet(width=4, epochs=4)
 @pytest.fixture(autouse=True)
 def _own_cache(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    fine_tuned._body.cache_clear()
 
 
 def tuned(**fields):
@@ -39,7 +38,7 @@ def weights(net):
 
 def test_the_body_is_the_public_one_and_the_head_is_new():
     schema = bars().schema
-    first, second = (tuned().start(schema, seed) for seed in (1, 2))
+    first, second = (tuned().starts(schema)(seed) for seed in (1, 2))
     for a, b in zip(weights(first[0]), weights(second[0]), strict=True):
         np.testing.assert_array_equal(a, b)
     assert (weights(first[1])[0] != weights(second[1])[0]).all()
@@ -49,12 +48,24 @@ def test_the_body_is_the_public_one_and_the_head_is_new():
 
 def test_public_training_is_done_once_and_kept(monkeypatch, tmp_path):
     schema = bars().schema
-    before = weights(tuned().start(schema, 0))
+    before = weights(tuned().starts(schema)(0))
     assert len(list(tmp_path.rglob("*.npz"))) == 1
-    fine_tuned._body.cache_clear()
     monkeypatch.setattr(fine_tuned, "descend", lambda *_: pytest.fail("trained again"))
-    for a, b in zip(before, weights(tuned().start(schema, 0)), strict=True):
+    for a, b in zip(before, weights(tuned().starts(schema)(0)), strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+def test_the_body_is_made_once_per_fit_and_nothing_is_kept_in_the_module(monkeypatch):
+    """Three networks of one fit share one public body; another fit reads it from the cache on disk, to the same bit."""
+    loads = []
+    monkeypatch.setattr(Bars, "load", lambda self, load=Bars.load: loads.append(self) or load(self))
+    data, member = bars(), members(90, 3)
+    first = tuned().fit(data, member, streams(3))
+    assert len(loads) == 1
+    again = tuned().fit(data, member, streams(3))
+    assert len(loads) == 2
+    np.testing.assert_array_equal(first.logits(data.X), again.logits(data.X))
+    assert not [name for name, value in vars(fine_tuned).items() if hasattr(value, "cache_info")]
 
 
 def test_it_learns_from_few_rows_what_a_fresh_network_does_not():
@@ -68,7 +79,7 @@ def test_it_learns_from_few_rows_what_a_fresh_network_does_not():
 
 def test_head_only_leaves_the_body_alone_and_all_layers_do_not():
     data, member = bars(), members(90, 1)
-    public = weights(tuned().start(data.schema, 0)[0])
+    public = weights(tuned().starts(data.schema)(0)[0])
     head, every = (tuned(layers=layers).fit(data, member, streams(1)).modules[0] for layers in ("head", "all"))
     assert all((a == b).all() for a, b in zip(public, weights(head[0]), strict=True))
     assert not (public[0] == weights(every[0])[0]).all()
@@ -114,30 +125,30 @@ def saved(net, path):
 @pytest.mark.parametrize("classes", [3, 7])
 def test_a_file_gives_the_body_and_the_head_is_new_whatever_its_size(tmp_path, classes):
     schema = bars().schema
-    old = NET.start(schema, 5)
+    old = NET.starts(schema)(5)
     old[1] = torch.nn.Linear(old[1].in_features, classes)
-    net = FineTuned(NET, weights=saved(old, tmp_path / "w.safetensors")).start(schema, 0)
+    net = FineTuned(NET, weights=saved(old, tmp_path / "w.safetensors")).starts(schema)(0)
     for a, b in zip(weights(net[0]), weights(old[0]), strict=True):
         np.testing.assert_array_equal(a, b)
-    np.testing.assert_array_equal(weights(net[1])[0], weights(NET.start(schema, 0)[1])[0])
+    np.testing.assert_array_equal(weights(net[1])[0], weights(NET.starts(schema)(0)[1])[0])
 
 
 def test_what_a_file_holds_is_part_of_the_key_and_another_content_is_refused(tmp_path):
     schema, path = bars().schema, tmp_path / "w.safetensors"
-    first = FineTuned(NET, weights=saved(NET.start(schema, 1), path))
+    first = FineTuned(NET, weights=saved(NET.starts(schema)(1), path))
     same = FineTuned(NET, weights=str(path))
-    saved(NET.start(schema, 2), path)
+    saved(NET.starts(schema)(2), path)
     second = FineTuned(NET, weights=str(path))
     assert registry.key(first) == registry.key(same) != registry.key(second)
     assert registry.key(DPSGD(first, 1.0)) != registry.key(DPSGD(second, 1.0))
-    second.start(schema, 0)
+    second.starts(schema)(0)
     with pytest.raises(JaliError, match=r"w.safetensors is not the weight file that was named: its sha256 starts"):
-        first.start(schema, 0)
+        first.starts(schema)(0)
 
 
 def test_stored_models_come_back_without_their_weight_file(tmp_path):
     data, path = bars(), tmp_path / "w.safetensors"
-    part = FineTuned(NET, weights=saved(NET.start(data.schema, 1), path), epochs=1)
+    part = FineTuned(NET, weights=saved(NET.starts(data.schema)(1), path), epochs=1)
     nets = part.fit(data, members(90, 1), streams(1))
     path.unlink()
     state = torch.get_rng_state()
@@ -162,16 +173,16 @@ def test_a_fixed_body_is_used_as_it_will_be_asked():
 
 def test_the_first_layer_that_does_not_fit_is_named(tmp_path):
     schema = bars().schema
-    path = saved(ConvNet(width=8).start(schema, 0), tmp_path / "w.safetensors")
+    path = saved(ConvNet(width=8).starts(schema)(0), tmp_path / "w.safetensors")
     with pytest.raises(JaliError, match=r"layer 'body.1.weight' has shape \(8, 1, 3, 3\) there and \(4, 1, 3, 3\)"):
-        FineTuned(NET, weights=path).start(schema, 0)
+        FineTuned(NET, weights=path).starts(schema)(0)
     path = saved(torch.nn.Sequential(torch.nn.Linear(2, 2)), tmp_path / "v.safetensors")
     with pytest.raises(JaliError, match=r"layer 'body.1.weight' is not in it, whose first is '0.bias'"):
-        FineTuned(NET, weights=path).start(schema, 0)
-    more = NET.start(schema, 0)
+        FineTuned(NET, weights=path).starts(schema)(0)
+    more = NET.starts(schema)(0)
     more.add_module("extra", torch.nn.Linear(1, 1))
     with pytest.raises(JaliError, match=r"holds layer 'extra\.\w+', which this network does not have"):
-        FineTuned(NET, weights=saved(more, tmp_path / "u.safetensors")).start(schema, 0)
+        FineTuned(NET, weights=saved(more, tmp_path / "u.safetensors")).starts(schema)(0)
 
 
 @pytest.mark.parametrize(
@@ -183,11 +194,11 @@ def test_the_first_layer_that_does_not_fit_is_named(tmp_path):
         (lambda: tuned(epochs=0), "at least 1"),
         (lambda: tuned(sha256="ab"), "sha256 is that of a weight file, and there is none"),
         (
-            lambda: tuned(public=Bars(size=16)).start(bars().schema, 0),
+            lambda: tuned(public=Bars(size=16)).starts(bars().schema)(0),
             r"\(1, 16, 16\) and the private ones \(1, 8, 8\)",
         ),
-        (lambda: FineTuned(NET, weights="nowhere").start(bars().schema, 0), "no weight file nowhere"),
-        (lambda: FineTuned(NET, weights=__file__).start(bars().schema, 0), "not a readable safetensors file"),
+        (lambda: FineTuned(NET, weights="nowhere").starts(bars().schema)(0), "no weight file nowhere"),
+        (lambda: FineTuned(NET, weights=__file__).starts(bars().schema)(0), "not a readable safetensors file"),
     ],
 )
 def test_a_slip_is_one_sentence(make, words):

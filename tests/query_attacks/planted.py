@@ -25,8 +25,8 @@ class Planted:
     inside: Bools
     known: Dataset
 
-    def oracle(self, shows: str = "probabilities") -> Oracle:
-        return Oracle(self.records.schema, self.model.logits, shows=shows)
+    def oracle(self, reveals: str = "probabilities") -> Oracle:
+        return Oracle(self.records.schema, self.model.logits, reveals=reveals)
 
 
 def rows(n: int, d: int, noise: float = 0.2) -> Dataset:

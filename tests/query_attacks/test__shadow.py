@@ -7,15 +7,15 @@ import pytest
 
 from jali.core.query import Oracle
 from jali.core.values import Column, Dataset, Schema
-from jali.query_attacks._shadow import Mimics, calibrated, mimics, threshold
+from jali.query_attacks._shadow import ShadowModels, calibrated, shadow_models, threshold
 
 from .planted import TREE, planted, rows
 
 
 def test_shadows_learn_the_labels_of_the_oracle_from_half_of_each_class():
     case = planted(TREE, n=100)
-    oracle = case.oracle("label")
-    made = mimics("x", TREE, oracle, case.known, 3, np.random.default_rng(0))
+    oracle = case.oracle("labels")
+    made = shadow_models("x", TREE, oracle, case.known, 3, np.random.default_rng(0))
     assert oracle.queries == 100
     np.testing.assert_array_equal(made.rows.y, case.model.logits(case.known.X).argmax(axis=1))
     for c in (0, 1):
@@ -64,7 +64,7 @@ def test_a_record_with_another_prediction_than_its_reference_has_nothing(referen
     schema = Schema((Column("x"),))
     shadow = Dataset(np.array([[1.0], [2.0], [0.1], [0.2]]), [1, 1, 1, 1], schema)
     records = Dataset(np.array([[0.5], [-0.7]]), [1, 1], schema)
-    made = Mimics([Sign()], shadow, np.array([[1], [1], [0], [0]]) > 0)
+    made = ShadowModels([Sign()], shadow, np.array([[1], [1], [0], [0]]) > 0)
     found = calibrated(far, made, Oracle(schema, Sign().logits), records, reference)
     np.testing.assert_allclose(found.score, np.array(expected) - 0.6)
 
@@ -81,7 +81,7 @@ def test_as_released_the_oracle_holds_the_labels_that_the_shadow_predicts():
     schema = Schema((Column("x"),))
     shadow = Dataset(np.array([[1.0], [2.0], [0.1], [0.2]]), [1, 1, 1, 1], schema)
     records = Dataset(np.array([[0.5], [-0.7]]), [0, 0], schema)
-    made = Mimics([Never()], shadow, np.array([[1], [1], [0], [0]]) > 0)
+    made = ShadowModels([Never()], shadow, np.array([[1], [1], [0], [0]]) > 0)
     found = calibrated(far, made, Oracle(schema, Sign().logits), records, "as_released")
     np.testing.assert_allclose(found.score, [0.5, 0.7])
     assert found.facts["shadow_accuracy"] == 0.0
@@ -90,7 +90,7 @@ def test_as_released_the_oracle_holds_the_labels_that_the_shadow_predicts():
 def test_the_accuracy_of_a_shadow_counts_rows_that_it_did_not_see():
     schema = Schema((Column("x"),))
     rows = Dataset(np.array([[1.0], [2.0], [-1.0], [3.0]]), [1, 0, 1, 1], schema)
-    assert Mimics([Sign()], rows, np.array([[1], [0], [0], [0]]) > 0).accuracy() == pytest.approx(1 / 3)
+    assert ShadowModels([Sign()], rows, np.array([[1], [0], [0], [0]]) > 0).accuracy() == pytest.approx(1 / 3)
 
 
 def test_planted_rows_have_the_noise_they_say():

@@ -36,12 +36,12 @@ def test_a_record_of_zeros_keeps_its_label_whoever_it_is():
 @pytest.mark.parametrize(
     ("query_attack", "match"), [(ALOA(), "choose label_only"), (BoundaryDistance(), "choose label_only")]
 )
-def test_without_numbers_there_is_nothing_to_move(inquiry, match):
+def test_without_numbers_there_is_nothing_to_move(query_attack, match):
     schema = Schema((Column("c", "category", categories=("a", "b")),))
     rows = Dataset(np.arange(8.0)[:, None] % 2, np.zeros(8, int), schema)
     oracle = Oracle(schema, lambda X: np.hstack([X, 1 - X]))
     with pytest.raises(JaliError, match=match):
-        inquiry.run(oracle, rows, rows, np.random.default_rng(0))
+        query_attack.run(oracle, rows, rows, np.random.default_rng(0))
     assert np.isfinite(LabelOnly(shadow=TREE).run(oracle, rows, rows, np.random.default_rng(0)).score).all()
 
 

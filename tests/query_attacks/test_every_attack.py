@@ -26,7 +26,7 @@ from tests.explaining import explained
 from .planted import FOREST, NEAREST, TREE, Planted, numbered, planted
 
 SMALL = Sklearn("sklearn.ensemble:RandomForestClassifier", "n_estimators=20, min_samples_leaf=10")
-INQUIRIES = [
+ATTACKS = [
     ShokriMIA(FOREST, SMALL, shadows=2),
     LabelOnly(perturbations=40, shadow=TREE),
     LabelOnly("true", perturbations=40, shadow=TREE),
@@ -36,7 +36,7 @@ INQUIRIES = [
     Vote(LabelOnly(perturbations=20, shadow=TREE), "threshold", each=1),
 ]
 query_attacks = pytest.mark.parametrize(
-    "query_attack", INQUIRIES, ids=[f"{registry.name_of(i)}-{k}" for k, i in enumerate(INQUIRIES)]
+    "query_attack", ATTACKS, ids=[f"{registry.name_of(i)}-{k}" for k, i in enumerate(ATTACKS)]
 )
 NOISE = 0.3
 LEAKS = [
@@ -57,24 +57,24 @@ leaks = pytest.mark.parametrize(
 def oracle_of(case) -> Oracle:
     """The model itself, which also stands for each of its local surrogates."""
     return dataclasses.replace(
-        case.oracle(), tell=lambda X: Surrogate((case.model,) * len(X), np.arange(len(X)), np.ones(len(X), bool))
+        case.oracle(), explain=lambda X: Surrogate((case.model,) * len(X), np.arange(len(X)), np.ones(len(X), bool))
     )
 
 
-def claimed(inquiry, case, records=None, seed=0):
-    return inquiry.run(oracle_of(case), case.known, records or case.records, np.random.default_rng(seed)).score
+def claimed(query_attack, case, records=None, seed=0):
+    return query_attack.run(oracle_of(case), case.known, records or case.records, np.random.default_rng(seed)).score
 
 
 @leaks
-def test_a_model_that_learnt_noisy_labels_by_heart_is_found_out(inquiry, trainer, d):
+def test_a_model_that_learnt_noisy_labels_by_heart_is_found_out(query_attack, trainer, d):
     case = planted(trainer, n=400, d=d, noise=NOISE)
-    assert delong(claimed(inquiry, case), case.inside).low > 0.6
+    assert delong(claimed(query_attack, case), case.inside).low > 0.6
 
 
 @leaks
-def test_a_model_that_saw_nobody_is_not(inquiry, trainer, d):
+def test_a_model_that_saw_nobody_is_not(query_attack, trainer, d):
     case = planted(trainer, n=400, d=d, noise=NOISE, null=True)
-    found = delong(claimed(inquiry, case), case.inside)
+    found = delong(claimed(query_attack, case), case.inside)
     assert abs(found.value - 0.5) < 0.07
     assert found.low < 0.55
 
@@ -86,7 +86,7 @@ def test_a_surrogate_that_was_fitted_on_a_leaking_model_is_found_out(trainer, d)
     own = case.records.rows(case.inside)
     told = explained(TreeSurrogate(depth=0), case.model, own.X, own.schema, own, np.random.default_rng(0))
     query_attack = LabelOnly("true", perturbations=40, shadow=TREE)
-    assert delong(claimed(inquiry, dataclasses.replace(case, model=told.models[0])), case.inside).low > 0.6
+    assert delong(claimed(query_attack, dataclasses.replace(case, model=told.models[0])), case.inside).low > 0.6
 
 
 @pytest.mark.parametrize("labels", ["true", "predicted"])
@@ -109,31 +109,31 @@ def test_probabilities_of_a_surrogate_show_whom_it_singled_out(owners, auc, labe
 
 
 @query_attacks
-def test_the_same_stream_gives_the_same_claims_whatever_the_order_of_records(inquiry, rng):
+def test_the_same_stream_gives_the_same_claims_whatever_the_order_of_records(query_attack, rng):
     case = planted(TREE, n=60)
     order = rng.permutation(len(case.records))
-    first = claimed(inquiry, case)
-    np.testing.assert_array_equal(first, claimed(inquiry, case))
-    np.testing.assert_array_equal(first[order], claimed(inquiry, case, case.records.rows(order)))
+    first = claimed(query_attack, case)
+    np.testing.assert_array_equal(first, claimed(query_attack, case))
+    np.testing.assert_array_equal(first[order], claimed(query_attack, case, case.records.rows(order)))
 
 
 @query_attacks
-def test_scores_are_finite_and_questions_are_counted(inquiry):
+def test_scores_are_finite_and_questions_are_counted(query_attack):
     case = planted(TREE, n=60)
     oracle = oracle_of(case)
-    score = inquiry.run(oracle, case.known, case.records, np.random.default_rng(0)).score
+    score = query_attack.run(oracle, case.known, case.records, np.random.default_rng(0)).score
     assert score.shape == (120,)
     assert np.isfinite(score).all()
     assert oracle.queries >= len(case.known) + len(case.records)
 
 
 @query_attacks
-def test_only_one_class_is_a_clear_error(inquiry):
+def test_only_one_class_is_a_clear_error(query_attack):
     case = planted(TREE, n=60)
     flat = Oracle(case.known.schema, lambda X: np.tile([1.0, 0.0], (len(X), 1)))
-    flat.tell = lambda X: Surrogate((Flat(),), np.zeros(len(X)), np.ones(len(X), bool))
+    flat.explain = lambda X: Surrogate((Flat(),), np.zeros(len(X)), np.ones(len(X), bool))
     with pytest.raises(JaliError, match="closer to the data, such as noise"):
-        inquiry.run(flat, case.known, case.records, np.random.default_rng(0))
+        query_attack.run(flat, case.known, case.records, np.random.default_rng(0))
 
 
 class Flat:
@@ -142,28 +142,28 @@ class Flat:
 
 
 @query_attacks
-def test_too_few_known_rows_are_a_clear_error(inquiry):
+def test_too_few_known_rows_are_a_clear_error(query_attack):
     case = planted(TREE, n=60)
     few = case.known.rows(
         np.array([int(np.flatnonzero(case.model.logits(case.known.X).argmax(1) == c)[0]) for c in (0, 1)])
     )
     with pytest.raises(JaliError, match="knows 2 rows"):
-        inquiry.run(oracle_of(case), few, case.records, np.random.default_rng(0))
+        query_attack.run(oracle_of(case), few, case.records, np.random.default_rng(0))
 
 
-@pytest.mark.parametrize("query_attack", INQUIRIES[:-1])
-def test_known_rows_with_a_class_each_are_a_clear_error(inquiry):
+@pytest.mark.parametrize("query_attack", ATTACKS[:-1])
+def test_known_rows_with_a_class_each_are_a_clear_error(query_attack):
     schema = Schema((Column("x"),), tuple("abcd"))
     rows = Dataset(np.arange(4.0)[:, None], np.arange(4), schema)
     with pytest.raises(JaliError, match="4 rows that the adversary knows a class of its own"):
-        inquiry.run(Oracle(schema, lambda X: -np.abs(X - np.arange(4))), rows, rows, np.random.default_rng(0))
+        query_attack.run(Oracle(schema, lambda X: -np.abs(X - np.arange(4))), rows, rows, np.random.default_rng(0))
 
 
 @query_attacks
-def test_its_specification_rebuilds_it_and_its_docstring_has_an_example(inquiry):
-    assert registry.build("query_attack", registry.spec(inquiry)) == inquiry
-    assert registry.build("query_attack", registry.spec(inquiry, every=True)) == inquiry
-    text = type(inquiry).__doc__ or ""
+def test_its_specification_rebuilds_it_and_its_docstring_has_an_example(query_attack):
+    assert registry.build("query_attack", registry.spec(query_attack)) == query_attack
+    assert registry.build("query_attack", registry.spec(query_attack, every=True)) == query_attack
+    text = type(query_attack).__doc__ or ""
     assert ">>>" in text
 
 
@@ -186,5 +186,5 @@ def test_categories_and_three_classes_are_fine():
         assert set(np.unique(X[:, 1])) <= {0, 1, 2}
         return np.stack([X[:, 0] - 5, 3 * X[:, 2], X[:, 1] * 2 - 2], axis=1)
 
-    for inquiry in INQUIRIES[:-1]:
-        assert np.isfinite(inquiry.run(Oracle(data.schema, ask), data, data, rng).score).all()
+    for query_attack in ATTACKS[:-1]:
+        assert np.isfinite(query_attack.run(Oracle(data.schema, ask), data, data, rng).score).all()

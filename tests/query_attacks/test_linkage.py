@@ -29,9 +29,9 @@ def known(rng=None):
     return Register().know(Dataset(PEOPLE, np.zeros(5, dtype=int), SCHEMA), rng or np.random.default_rng(0))
 
 
-def claims(inquiry, there, seed=0):
+def claims(query_attack, there, seed=0):
     oracle = Oracle(SCHEMA, np.asarray, lambda X: there)
-    return inquiry.run(oracle, known(), ASKED, np.random.default_rng(seed))
+    return query_attack.run(oracle, known(), ASKED, np.random.default_rng(seed))
 
 
 def regions(ages, incomes):
@@ -46,12 +46,12 @@ def regions(ages, incomes):
 def test_a_real_row_names_who_has_its_quasi_identifiers():
     there = Counterfactual(np.array([PEOPLE[0], PEOPLE[3], [30.0, 0, 60, 0]]), np.array([True, True, True]))
     found = claims(Linkage(), there)
-    assert found.crowd.tolist() == [1, 2, 0]  # two men of 47; nobody is 30
+    assert found.candidates.tolist() == [1, 2, 0]  # two men of 47; nobody is 30
     assert found.person[0] == 0
     assert found.person[1] in (3, 4)
     assert found.person[2] == -1
     assert found.score.tolist() == [1, 0.5, 0]
-    assert found.rows[0].tolist() == [24, 0, 60, 0]
+    assert found.values[0].tolist() == [24, 0, 60, 0]
 
 
 def test_everybody_who_fits_is_named_equally_often():
@@ -71,15 +71,15 @@ def test_what_two_answers_have_in_common_may_be_one_person():
     """24 to 26 and 26 to 27, the same income: each fits two women, both together one; another income stays apart."""
     there = regions([(24, 26), (26, 27), (24, 27)], [60, 60, 80])
     alone, together = claims(Linkage(), there), claims(Intersection(), there)
-    assert alone.crowd.tolist() == [2, 2, 3]
-    assert together.crowd.tolist() == [1, 1, 3]
+    assert alone.candidates.tolist() == [2, 2, 3]
+    assert together.candidates.tolist() == [1, 1, 3]
     assert together.person[:2].tolist() == [2, 2]
 
 
 def test_answers_that_nobody_fits_together_are_judged_alone():
     """Two women with one income: no one is 24 to 24 and 27 to 27."""
     there = regions([(24, 24), (27, 27), (24, 27)], [60, 60, 80])
-    assert claims(Intersection(), there).crowd.tolist() == [1, 1, 3]
+    assert claims(Intersection(), there).candidates.tolist() == [1, 1, 3]
     assert claims(Intersection(), there).person[:2].tolist() == [0, 1]
 
 
@@ -88,7 +88,7 @@ def test_a_person_with_several_rows_is_counted_once():
     there = regions([(24, 27), (24, 26), (25, 27)], [60, 60, 60])
     oracle = Oracle(SCHEMA, np.asarray, lambda X: there)
     found = [Linkage().run(oracle, people, ASKED, np.random.default_rng(seed)) for seed in range(60)]
-    assert found[0].crowd.tolist() == [2, 1, 2]
+    assert found[0].candidates.tolist() == [2, 1, 2]
     assert {tuple(f.person[1:2]) for f in found} == {(0,)}
     assert {int(f.person[0]) for f in found} == {0, 1}
     assert {int(f.person[2]) for f in found} == {1, 2}  # the row of a person that fits
@@ -104,7 +104,7 @@ def test_a_register_knows_quasi_identifiers_only():
 
 
 @pytest.mark.parametrize("query_attack", [Linkage(), Intersection()])
-def test_other_explanations_are_refused(inquiry):
+def test_other_explanations_are_refused(query_attack):
     oracle = Oracle(SCHEMA, np.asarray, lambda X: Attribution(np.zeros((3, 4))))
     with pytest.raises(JaliError, match="reads counterfactuals, not attributions"):
-        inquiry.run(oracle, known(), ASKED, np.random.default_rng(0))
+        query_attack.run(oracle, known(), ASKED, np.random.default_rng(0))

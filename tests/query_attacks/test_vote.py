@@ -111,16 +111,16 @@ def around(case, near):
 @pytest.mark.parametrize("select", ["confidence", "threshold"])
 def test_local_surrogates_that_know_their_rows_by_heart_are_found_out(select):
     case = planted(NEAREST, n=300)
-    oracle = dataclasses.replace(case.oracle("label"), tell=around(case, 250))
+    oracle = dataclasses.replace(case.oracle("labels"), explain=around(case, 250))
     query_attack = Vote(LabelOnly("true", perturbations=20, shadow=TREE), select, each=1)
-    score = inquiry.run(oracle, case.known, case.records, np.random.default_rng(0)).score
+    score = query_attack.run(oracle, case.known, case.records, np.random.default_rng(0)).score
     assert delong(score, case.inside).low > 0.6
 
 
 def test_one_surrogate_for_everybody_is_the_attack_itself():
     case = planted(TREE, n=80)
     oracle = dataclasses.replace(
-        case.oracle(), tell=lambda X: Surrogate((case.model,), np.zeros(len(X)), np.ones(len(X), bool))
+        case.oracle(), explain=lambda X: Surrogate((case.model,), np.zeros(len(X)), np.ones(len(X), bool))
     )
     alone = LabelOnly(perturbations=20, shadow=TREE)
     voted = Vote(alone, "threshold", 1).run(oracle, case.known, case.records, np.random.default_rng(0)).score
@@ -130,15 +130,15 @@ def test_one_surrogate_for_everybody_is_the_attack_itself():
 class Half:
     """Says IN of the upper half."""
 
-    shows = "label"
+    sees = "labels"
 
     def run(self, oracle, known, records, rng):
         oracle.labels(records.X)
-        return Membership(oracle.ask(records.X)[:, 1])
+        return Membership(oracle.scores(records.X)[:, 1])
 
 
 class Named:
-    shows = "explanation"
+    sees = "counterfactuals"
 
     def run(self, oracle, known, records, rng):
         n = len(records)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from jali.results import Check, Curve, Exposed, Heat, Picture, Results, Row
+from jali.results import Check, Curve, Exposed, Heat, Picture, Results, Row, Threat
 
 Maker = Callable[[], Results]
 RATES = ("tpr@0.01", "tpr@0.001", "tnr@0.01", "tnr@0.001")
@@ -51,7 +51,7 @@ def hostile() -> Results:
         "sanity": [Check(name=HOSTILE, passed=True, detail=HOSTILE)],
         "curves": [c.model_copy(update={"label": HOSTILE, "explainer": c.explainer and HOSTILE}) for c in base.curves],
         "exposed": [Exposed(record=1, recognised=1, member_of=2, rate=0.5, values={HOSTILE: HOSTILE})],
-        "threats": [{HOSTILE: HOSTILE}],
+        "threats": [Threat(channel=HOSTILE, sees=HOSTILE, knows=HOSTILE, has=HOSTILE, asks=HOSTILE)],
         "not_tested": [HOSTILE],
         "warnings": [HOSTILE],
         "timings": {HOSTILE: 1.0},
@@ -92,12 +92,12 @@ def _grid(pixels: Any) -> Picture:
 
 
 def answered() -> Results:
-    """People's records and what each of two explainers tells them."""
+    """People's records and the answer of each of two explainers."""
     return _answered(("age", "city"), ("21", "Lier"), ("nice", "mondrian(k=5)"), "accept")
 
 
 def hostile_answers() -> Results:
-    """Names of columns, categories, classes and explainers that try to be markup, in what people are told."""
+    """Names of columns, categories, classes and explainers that try to be markup, in what people are shown."""
     return _answered((HOSTILE, HOSTILE + "2"), (HOSTILE, HOSTILE), (HOSTILE, HOSTILE), HOSTILE)
 
 
@@ -107,9 +107,8 @@ def _answered(columns: tuple[str, str], cells: tuple[str, str], explainers: tupl
     shown = dict(zip(columns, cells, strict=True))
     records = [{"record": 4711 + k, "member": k == 0, "now": "reject", "cells": shown, "more": k, "said": lines}
                for k, lines in enumerate(said)]  # fmt: skip
-    told = {"model": 2, "hoped": hoped, "explainers": list(explainers), "records": records}
-    base = full()
-    return base.model_copy(update={"told": told})
+    shown_answers = {"model": 2, "hoped": hoped, "explainers": list(explainers), "records": records}
+    return full().model_copy(update={"examples": shown_answers})
 
 
 def invalid() -> Results:
@@ -134,8 +133,8 @@ def single_target() -> Results:
     return full().model_copy(update={"rows": [_gated(r) for r in rows]})
 
 
-def crowded() -> Results:
-    """Many attacks on single signals beside the joint ones, as a real audit has them."""
+def many_attacks() -> Results:
+    """Many attacks on single signals beside the combined ones, as a real audit has them."""
     base = full()
     names = [f"{attack}{k}" for attack in ("threshold", "calibrated", "ratio") for k in (1, 2)]
     lines = [(e, "explanation" if e else "score", "loss", a) for e in ("", EXPLAINERS[0]) for a in names]
@@ -146,9 +145,9 @@ def crowded() -> Results:
 def released() -> Results:
     """Numbers of a published convention: no channel of an audit, one more row per target model."""
     means = {"variance": 0.614, "loss": 0.570}
-    common = {"kind": "attack", "channel": "as released: somebody", "attack": "lira", "metric": "auc"}
+    common = {"kind": "attack", "convention": "as released by somebody", "attack": "lira", "metric": "auc"}
     rows = [Row(signal=s, value=v, low=v - 0.003, high=v + 0.003, units=8, **common) for s, v in means.items()]
-    rows += [Row(signal=s, value=v + k / 1000, units=1, group=f"target {k}", **common)
+    rows += [Row(signal=s, value=v + k / 1000, units=1, target=k, **common)
              for (s, v), k in product(means.items(), range(8))]  # fmt: skip
     return Results(title="evidence", rows=rows, warnings=["Shown only to match published numbers."])
 
@@ -181,7 +180,7 @@ def _attacks() -> list[Row]:
 def _attack(k: int, line: tuple[str, str, str, str], metric: str) -> Row:
     explainer, channel, signal, attack = line
     row = Row(kind="attack", explainer=explainer, channel=channel, signal=signal, attack=attack, metric=metric,
-              units=16, n=19264, base_rate=0.5, interval=TWO_SIDED,
+              combined=attack == "joint", learns="membership", units=16, n=19264, base_rate=0.5, interval=TWO_SIDED,
               coverage={"": None, EXPLAINERS[0]: 0.62}.get(explainer, 1.0), **_estimate(metric, k))  # fmt: skip
     unresolved = metric.endswith("0.001") and "nice" in explainer
     return _gated(row) if unresolved else row
@@ -198,7 +197,7 @@ def _contrasts() -> list[Row]:
         scale = {"auc": 1.0, "tpr@0.01": 0.7, "tpr@0.001": 0.2}[metric]
         value, low, high = (scale * v for v in values[explainer][against])
         row = Row(kind="contrast", explainer=explainer, channel=f"{against}+explanation", against=against,
-                  attack="joint", metric=metric, value=value, low=low, high=high, units=16, n=19264,
+                  attack="joint", combined=True, metric=metric, value=value, low=low, high=high, units=16, n=19264,
                   base_rate=0.5, interval=TWO_SIDED)  # fmt: skip
         rows.append(_gated(row) if "nice" in explainer else row)
     return rows
@@ -207,7 +206,14 @@ def _contrasts() -> list[Row]:
 def compared() -> Results:
     """An explanation for 15 % of the people with both sides of its differences, and one that no attack made use of."""
     base = full()
-    head = {"kind": "contrast", "attack": "joint", "units": 16, "interval": TWO_SIDED, "base_rate": 0.5}
+    head = {
+        "kind": "contrast",
+        "attack": "joint",
+        "combined": True,
+        "units": 16,
+        "interval": TWO_SIDED,
+        "base_rate": 0.5,
+    }
     partly = {"explainer": "partly", "n": 913, "coverage": 0.152, "unchanged": 3}
     unused = {"explainer": "unused", "n": 19264, "coverage": 1.0, "unchanged": 16}
     rows = []
@@ -232,7 +238,8 @@ def _ends(value: float, half: float) -> dict[str, float]:
 def _groups() -> list[Row]:
     seen = {"sex=female": 0.0351, "sex=male": 0.0212, "race=Amer-Indian-Eskimo": None, "age=60 and over": 0.0487}
     common = {"kind": "attack", "explainer": "linear_recourse", "channel": "score+explanation", "units": 16,
-              "signal": "confidence + recourse_distance", "attack": "joint", "metric": "tpr@0.01"}  # fmt: skip
+              "signal": "confidence + recourse_distance", "attack": "joint", "combined": True,
+              "metric": "tpr@0.01"}  # fmt: skip
     rows = []
     for group, value in seen.items():
         span = {"low": value * 0.7, "high": value * 1.4} if value else {"reason": "88 non-members, 299 needed"}
@@ -249,35 +256,48 @@ def _measures() -> list[Row]:
     return rows
 
 
-def asking() -> Results:
-    """An audit in which attacks that ask looked people up, and one of them could not be made."""
+def queried() -> Results:
+    """An audit in which query attacks looked people up, and one of them could not be run."""
     base = full()
-    return base.model_copy(update={"rows": [*base.rows, *_asked()]})
+    return base.model_copy(update={"rows": [*base.rows, *_query_rows()], "threats": [*base.threats, _linkage()]})
 
 
-def asked_alone() -> Results:
+def queried_alone() -> Results:
     """The same without any attack on signals."""
-    return full().model_copy(update={"rows": [*_measures(), *_asked()], "curves": [], "exposed": []})
+    update = {"rows": [*_measures(), *_query_rows()], "curves": [], "exposed": [], "threats": [_linkage()]}
+    return full().model_copy(update=update)
 
 
-def _asked() -> list[Row]:
-    head = {"kind": "measure", "explainer": EXPLAINERS[2], "group": "register", "units": 5}
-    told = {
+def _query_rows() -> list[Row]:
+    head = {"kind": "query attack", "learns": "identity", "explainer": EXPLAINERS[2], "knowledge": "register"}
+    head |= {"units": 5, "n": 500}
+    values = {
         "candidates": 1.287,
         "singled_out": 0.76,
         "reidentified": 0.873,
         "disclosed": 0.612,
         "disclosed_baseline": 0.334,
+        "coverage@10": 0.082,
+        "coverage@60": 0.311,
     }
-    told |= {"coverage@10": 0.082, "coverage@60": 0.311}
-    spans = {
-        m: {"value": v, "low": round(0.9 * v, 4), "high": round(min(1.1 * v, v + 0.1), 4)} for m, v in told.items()
-    }
-    rows = [Row(**head, attack="linkage", metric=m, **numbers) for m, numbers in spans.items()]
-    reason = "This attack makes answers again, and what it asks cannot be run like that."
+    rows = [
+        Row(**head, attack="linkage", queries=500, metric=m, value=v, low=0.9 * v, high=min(1.1 * v, v + 0.1))
+        for m, v in values.items()
+    ]
+    reason = "This attack makes answers again, and this explainer cannot be run like that."
     return rows + [
         Row(**head, attack="minimality", metric=m, value=None, reason=reason) for m in ("candidates", "singled_out")
     ]
+
+
+def _linkage() -> Threat:
+    return Threat(
+        channel=f"linkage, querying {EXPLAINERS[2]}",
+        sees="the explanation",
+        knows="the columns of the training people that others know too",
+        has="no shadow models",
+        asks="one query per record",
+    )
 
 
 def _sanity() -> list[Check]:
@@ -305,11 +325,11 @@ def _curve(label: str, lift: float, explainer: str = "") -> Curve:
     return Curve(label=label, explainer=explainer, fpr=fpr, tpr=tpr, low=low, high=high, floor=3.1e-4)
 
 
-def _threats() -> list[dict[str, str]]:
-    common = {"knows": "the record, the population, the training algorithm", "needs": "16 shadow models"}
+def _threats() -> list[Threat]:
+    common = {"knows": "the record and its label", "has": "16 shadow models", "asks": "one query per record"}
     return [
-        {"channel": "score", "sees": "class probabilities"} | common,
-        {"channel": "score+explanation", "sees": "probabilities and the recourse"} | common,
+        Threat(channel="score", sees="class probabilities", **common),
+        Threat(channel="score+explanation", sees="probabilities and the recourse", **common),
     ]
 
 
@@ -336,5 +356,5 @@ def _facts() -> dict[str, object]:
 
 PICTURES = [pictured, hostile_pictures]
 ANSWERS = [answered, hostile_answers]
-MAKERS = [full, hostile, invalid, prediction_only, single_target, crowded, released, withheld, asking]
+MAKERS = [full, hostile, invalid, prediction_only, single_target, many_attacks, released, withheld, queried]
 MAKERS += [*PICTURES, *ANSWERS, compared]

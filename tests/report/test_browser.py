@@ -60,11 +60,11 @@ def look(browser: Any, folder: Path, text: str) -> list[list[dict[str, float]]]:
     file.write_text(text, encoding="utf-8")
     page = browser.new_page()
     noise: list[str] = []
-    asked: list[str] = []
+    requested: list[str] = []
     found = []
     page.on("console", lambda message: noise.append(message.text))
     page.on("pageerror", lambda error: noise.append(str(error)))
-    page.on("request", lambda request: asked.append(request.url))
+    page.on("request", lambda request: requested.append(request.url))
     page.goto(file.as_uri(), wait_until="load")
     for width, scheme in SCREENS:
         page.set_viewport_size({"width": width, "height": 900})
@@ -76,7 +76,7 @@ def look(browser: Any, folder: Path, text: str) -> list[list[dict[str, float]]]:
 
     assert page.evaluate("typeof window.hacked") == "undefined"
     assert noise == []
-    assert asked == [file.as_uri()]
+    assert requested == [file.as_uri()]
     page.close()
     return found
 
@@ -92,7 +92,7 @@ def test_pictures_are_square_and_not_blurred(browser: Any) -> None:
 
 def test_what_is_folded_is_printed(browser: Any) -> None:
     page = browser.new_page()
-    page.set_content(page_of(sample.crowded))
+    page.set_content(page_of(sample.many_attacks))
     assert page.evaluate(VISIBLE) == 0
     page.emulate_media(media="print")
     assert page.evaluate(VISIBLE) == page.locator("details td").count() > 50

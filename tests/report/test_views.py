@@ -36,10 +36,10 @@ def test_shared_footing_is_said_once_and_differing_footing_per_line() -> None:
     assert (mixed.rests, mixed.lines[2].rests) == ("", "1 target model")
 
 
-def test_the_strongest_single_signal_of_a_channel_stays_with_the_joint_attacks() -> None:
+def test_the_strongest_single_signal_of_a_channel_stays_with_the_combined_attacks() -> None:
     rates = {"weak": 0.01, "strong": 0.05, "gone": None, "c": 0.02, "d": 0.02, "e": 0.02}
     rows = [Row(kind="attack", metric="tpr@0.01", value=v, channel="score", attack=a) for a, v in rates.items()]
-    rows.append(Row(kind="attack", metric="tpr@0.01", value=0.03, channel="score", attack="joint"))
+    rows.append(Row(kind="attack", metric="tpr@0.01", value=0.03, channel="score", attack="joint", combined=True))
     (block,) = views.attacks(Results(rows=rows))
     assert [line.head.attack for line in block.shown] == ["strong", "joint"]
     assert [line.head.attack for line in block.folded] == ["weak", "gone", "c", "d", "e"]

@@ -16,7 +16,7 @@ from jali.core import registry
 from jali.core.errors import JaliError
 from jali.core.explanation import Explainer
 from jali.core.protocols import Attack, Design, is_local, releases_rows
-from jali.core.query import Holds, Knowledge, QueryAttack
+from jali.core.query import Holds, Knowledge, Queries, QueryAttack
 from jali.core.values import Dataset, Game, Rng
 from jali.games.fixed import Fixed
 from jali.games.folds import Folds
@@ -65,20 +65,15 @@ def by_kind(named: Sequence[Any]) -> tuple[tuple[Attack, ...], tuple[QueryAttack
     [2, 1]
     """
     built = [_built(part) if isinstance(part, str) else part for part in named]
-    queries = tuple(a for a in built if _queries(type(a)))
-    return tuple(a for a in built if not _queries(type(a))), queries
-
-
-def _queries(cls: Any) -> bool:
-    """Whether a class is a query attack: those have a `run`, and attacks on signals a `score`."""
-    return "run" in dir(cls)
+    queries = tuple(a for a in built if isinstance(a, Queries))
+    return tuple(a for a in built if not isinstance(a, Queries)), queries
 
 
 def _built(text: str) -> Any:
     """The attack, of either kind, that a specification names."""
     name = (re.match(r"\s*([\w.:]*)", text) or [""])[0].strip()
     if ":" in name:
-        kind: registry.PartKind = "query_attack" if _queries(registry.find("attack", name)) else "attack"
+        kind: registry.PartKind = "query_attack" if issubclass(registry.find("attack", name), Queries) else "attack"
         return registry.build(kind, text)
     on_signals = registry.names("attack")
     on_oracles = registry.names("query_attack")

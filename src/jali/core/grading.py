@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal, Protocol
 import numpy as np
 
 from jali.core.claims import Harm
+from jali.core.errors import JaliError
 from jali.core.explanation import Explanation
 from jali.core.protocols import Model
 from jali.core.values import Bools, Dataset, Floats, Ints, frozen
@@ -33,6 +34,12 @@ class Truth:
     asked: Floats | None = None
     answer: Explanation | None = None
 
+    def about_each(self, score: Floats) -> Floats:
+        """The score (n,) of a claim, if it has one for each of the records."""
+        if len(score) != len(self.records):
+            raise JaliError(f"An attack must claim something of each of {len(self.records)} records, not of {len(score)}.")
+        return score
+
 
 @dataclass(frozen=True)
 class Graded:
@@ -52,10 +59,11 @@ class Graded:
         score = frozen(self.score, np.float64, (None,), "score")
         object.__setattr__(self, "score", score)
         object.__setattr__(self, "truth", frozen(self.truth, bool, score.shape, "truth"))
-        values = np.reshape(self.values, (len(self.values), len(score)))
-        object.__setattr__(self, "values", frozen(values, np.float64, values.shape, "values"))
-        there = np.reshape(self.there, values.shape)
-        object.__setattr__(self, "there", frozen(there, bool, values.shape, "there"))
+        nothing = np.zeros((0, len(score)))
+        values = frozen(self.values if len(self.values) else nothing, np.float64, (None, len(score)), "values")
+        object.__setattr__(self, "values", values)
+        there = frozen(self.there if len(self.there) else nothing, bool, values.shape, "there")
+        object.__setattr__(self, "there", there)
 
 
 class Grader(Protocol):

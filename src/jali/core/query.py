@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal, Protocol
+from typing import ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -83,7 +83,15 @@ class Knowledge(Protocol):
         """What is left of the rows; of everybody, the training people come first."""
 
 
-class QueryAttack(Protocol):
+@runtime_checkable
+class Queries(Protocol):
+    """What tells a query attack from an attack on signals: it is run against an oracle."""
+
+    def run(self, oracle: Oracle, known: Dataset, records: Dataset, rng: Rng) -> Claim:
+        """One claim about the records."""
+
+
+class QueryAttack(Queries, Protocol):
     """An attack that queries an oracle; it never sees the target's membership.
 
     learns: the harm. sees: what it reads of the oracle's answers. holds: rows of other people, or a register of people
@@ -94,6 +102,3 @@ class QueryAttack(Protocol):
     sees: ClassVar[Sees]
     holds: ClassVar[Holds]
     trains_shadows: ClassVar[bool]
-
-    def run(self, oracle: Oracle, known: Dataset, records: Dataset, rng: Rng) -> Claim:
-        """One claim about the records."""

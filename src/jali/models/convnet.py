@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from jali.core.errors import JaliError
 from jali.core.values import Bools, Dataset, Rng, Schema
-from jali.models.fitted.descent import fitted, joined, picture, positive, seeded
+from jali.models.fitted.descent import Start, fitted, joined, picture, positive, seeded
 from jali.models.fitted.torch_network import TorchEnsemble
 
 if TYPE_CHECKING:
@@ -59,6 +59,6 @@ class ConvNet:
                 height, width = height // 2, width // 2
         return joined([*layers, nn.Flatten()], nn.Linear(channels * height * width, len(schema.classes)))
 
-    def start(self, schema: Schema, seed: int) -> nn.Sequential:
-        """The network that training starts from."""
-        return seeded(seed, lambda: self.network(schema))
+    def starts(self, schema: Schema) -> Start:
+        """The network that training starts from, by seed."""
+        return lambda seed: seeded(seed, lambda: self.network(schema))

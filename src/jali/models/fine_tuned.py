@@ -18,7 +18,7 @@ from jali.core.errors import JaliError
 from jali.core.protocols import Source, Trainer
 from jali.core.values import Bools, Dataset, Rng, Schema
 from jali.models.fitted import descent, torch_network
-from jali.models.fitted.descent import Architecture, descend, fitted, positive, seeded, tensors
+from jali.models.fitted.descent import Architecture, Start, descend, fitted, positive, seeded, tensors
 from jali.models.fitted.torch_network import TorchEnsemble
 from jali.models.fitted.weights import digest, fill
 from jali.store import Arrays, Store
@@ -87,19 +87,22 @@ class FineTuned:
         """A network for these rows, its weights drawn from torch's own stream."""
         return self._inner.network(schema)
 
-    def start(self, schema: Schema, seed: int) -> nn.Sequential:
-        """A public body and a head drawn from a seed."""
-        net = seeded(seed, lambda: self.network(schema))
-        if self.weights:
-            fill(net, Path(self.weights), self.sha256)
-        else:
-            assert self.public is not None
-            torch_network.load(net[0], _body(self._inner, self.public, schema.image))  # type: ignore[arg-type]
-        net[0].requires_grad_(self.layers == "all")
-        return net
+    def starts(self, schema: Schema) -> Start:
+        """A public body, which is trained or loaded once, and a head drawn from a seed."""
+        body = None if self.public is None else _body(self._inner, self.public, schema.image)
+
+        def start(seed: int) -> nn.Sequential:
+            net = seeded(seed, lambda: self.network(schema))
+            if body is None:
+                fill(net, Path(self.weights), self.sha256)
+            else:
+                torch_network.load(net[0], body)  # type: ignore[arg-type]
+            net[0].requires_grad_(self.layers == "all")
+            return net
+
+        return start
 
 
-@functools.lru_cache(maxsize=2)
 def _body(model: Architecture, public: Source, image: tuple[int, int, int] | None) -> list[Any]:
     """Tensors of the body of a network trained on public data, from the user's cache where they are there."""
     data = public.load()
@@ -120,7 +123,7 @@ def _trained(model: Architecture, data: Dataset) -> Arrays:
     with torch_network.one_thread("fine_tuned"):
         import torch
 
-        net = model.start(data.schema, SEED)
+        net = model.starts(data.schema)(SEED)
         varied = functools.partial(_varied, image=data.schema.image)
         descend(net, tensors(data), model, torch.Generator().manual_seed(SEED), varied)
         descent.finite("fine_tuned", model.lr, net)

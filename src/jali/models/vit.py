@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from jali.core.errors import JaliError
 from jali.core.values import Bools, Dataset, Rng, Schema
-from jali.models.fitted.descent import fitted, joined, picture, positive, seeded
+from jali.models.fitted.descent import Start, fitted, joined, picture, positive, seeded
 from jali.models.fitted.torch_network import TorchEnsemble
 
 if TYPE_CHECKING:
@@ -60,9 +60,9 @@ class ViT:
         body = _encoder()(self.width, self.depth, self.patch, height, channels)
         return joined([nn.Unflatten(1, (channels, height, width)), body], nn.Linear(self.width, len(schema.classes)))
 
-    def start(self, schema: Schema, seed: int) -> nn.Sequential:
-        """The network that training starts from."""
-        return seeded(seed, lambda: self.network(schema))
+    def starts(self, schema: Schema) -> Start:
+        """The network that training starts from, by seed."""
+        return lambda seed: seeded(seed, lambda: self.network(schema))
 
 
 @functools.cache

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
+from jali.core.values import Channel
 from jali.report import resolution, svg, words
 from jali.results import Row
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 LABEL, LANE, GAP = 22, 17, 11
-AGAINST = {"score": svg.SERIES[0], "decision": svg.SERIES[1]}
+AGAINST = {Channel.SCORE: svg.SERIES[0], Channel.DECISION: svg.SERIES[1]}
 Bands = Sequence[tuple[str, Sequence[Row]]]
 
 
@@ -88,7 +89,7 @@ def bare(axes: Axes, height: float) -> Axes:
 
 
 def _interval(axes: Axes, row: Row, y: float, factor: float) -> None:
-    colour = AGAINST.get(row.against or "", svg.SERIES[0])
+    colour = svg.SERIES[0] if row.against is None else AGAINST[row.against]
     place = {"xycoords": ("axes fraction", "data"), "va": "center", "fontsize": 11, "color": svg.MUTED, "zorder": 5}
     place["bbox"] = {"facecolor": svg.PAPER, "edgecolor": "none", "pad": 1}  # no line of the plot runs through words
     if row.value is None:
@@ -100,5 +101,5 @@ def _interval(axes: Axes, row: Row, y: float, factor: float) -> None:
         return
     if row.low is not None and row.high is not None:
         axes.plot([factor * row.low, factor * row.high], [y, y], color=colour, linewidth=2.4, zorder=3)
-    marker = "D" if row.against == "decision" else "o"
+    marker = "D" if row.against is Channel.DECISION else "o"
     axes.plot([factor * row.value], [y], marker, color=colour, markersize=8, markeredgecolor=svg.PAPER, zorder=4)

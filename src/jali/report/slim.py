@@ -50,7 +50,7 @@ def _short(number: float, digits: int) -> str:
 
 
 def _path(d: str) -> str:
-    """A path without needless spaces and letters; each point of a line is told by its step from the one before.
+    """A path without needless spaces and letters; each point of a line is given by its step from the one before.
 
     >>> _path("M 1 2 L 3 4 L 3 4 L -5 6 z"), _path("M 1 2 L 1 .5 L 3 .5")
     ('M1 2l2 2-8 2z', 'M1 2v-1.5h2')
@@ -195,6 +195,6 @@ def _styled(root: ET.Element) -> Iterator[tuple[ET.Element, str]]:
         style = re.sub(r"\s*([:;,])\s*", r"\1", element.get("style", "").strip().rstrip(";"))
         style = re.sub(r"stroke-dash(array:none|offset:0)(;|$)|text-anchor:start(;|$)", "", style).rstrip(";")
         clip = element.get("clip-path", "")
-        told = ";".join(filter(None, [style, f"clip-path:{clip}" if clip else ""]))
-        if told and "class" not in element.attrib:
-            yield element, told
+        rule = ";".join(filter(None, [style, f"clip-path:{clip}" if clip else ""]))
+        if rule and "class" not in element.attrib:
+            yield element, rule

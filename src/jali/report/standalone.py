@@ -50,8 +50,8 @@ def file(drawn: Markup, caption: str, legend: Sequence[tuple[str, Stroke]] = ())
 
 def _coloured(rules: str, drawn: str) -> str:
     """The rules of a drawing after the colours that they or the drawing name, for light and for dark."""
-    told = environment().get_template("drawing.css.j2").render()
-    light, dark = (dict(re.findall(r"--([\w-]+): ([^;]+);", part)) for part in told.split("@media", 1))
+    css = environment().get_template("drawing.css.j2").render()
+    light, dark = (dict(re.findall(r"--([\w-]+): ([^;]+);", part)) for part in css.split("@media", 1))
     named = sorted(set(re.findall(r"var\(--([\w-]+)\)", rules + drawn)))
     own, other = (";".join(f"--{k}:{v[k]}" for k in named) for v in (light, dark))
     scheme = f":root{{{own};color-scheme:light dark}}\n@media (prefers-color-scheme: dark){{:root{{{other}}}}}\n"

@@ -47,7 +47,7 @@ def scales(results: Results) -> list[tuple[bool, list[str]]]:
     return [(side, names) for side, names in both if names]
 
 
-def told(record: Exposed, shown: Heat) -> str:
+def described(record: Exposed, shown: Heat) -> str:
     """A map in words, for those who do not see it."""
     side = "trained on it" if shown.member else "not trained on it"
     return (

@@ -50,10 +50,14 @@ class Line:
         return f"left out in {same:,} of {units:,} models" if 0 < same < units else ""
 
     @property
-    def nothing(self) -> str:
-        """Why no cell has a number, empty where one has, or where the reasons differ."""
-        reasons = {row.reason if row.value is None else "" for row in self.cells.values()}
-        return reasons.pop() if len(reasons) == 1 else ""
+    def queries(self) -> str:
+        """How many queries a query attack made, empty if none were counted.
+
+        >>> Line(Row(kind="query attack", metric="auc", value=0.5, queries=50_500)).queries
+        '50,500 queries per target model'
+        """
+        many = self.head.queries
+        return f"{many:,} {'query' if many == 1 else 'queries'} per target model" if many else ""
 
     @property
     def strength(self) -> tuple[float, float]:
@@ -104,6 +108,24 @@ def attacks(results: Results) -> list[Block]:
     return [_block(e, [r for r in rows if r.explainer == e]) for e in explainers]
 
 
+def rows(lines: Iterable[Line]) -> list[Row]:
+    """The rows that are cells of these lines."""
+    return [row for line in lines for row in line.cells.values()]
+
+
+def compared(results: Results, block: Block) -> list[Row]:
+    """The rows of a table of paired differences: of each line both of its sides, then the difference."""
+    return [row for line in block.lines for row in rows([*sides(results, line), line])]
+
+
+def glossary(results: Results) -> list[tuple[str, str]]:
+    """Labels and definition of each metric that has a row, as the metric table lists them; levels stand together."""
+    found: dict[str, list[str]] = {}
+    for text in sorted({row.metric for row in results.rows}, key=position):
+        found.setdefault(metric(text).says, []).append(metric(text).title)
+    return [(", ".join(titles), says) for says, titles in found.items()]
+
+
 def contrasts(results: Results) -> list[Block]:
     """Paired differences as one block."""
     return _blocks({"": results.find(kind="contrast")})
@@ -138,7 +160,7 @@ def side(results: Results, row: Row, channel: Channel | None) -> Row | None:
 def alone(results: Results, row: Row) -> list[Row]:
     """What attacks that see the explanation alone achieve on the people of a paired difference, or who got one at all.
 
-    Whether there is an answer is seen of everybody who asks, also of those whom a paired difference leaves out.
+    Whether there is an answer is seen of everybody, also of those whom a paired difference leaves out.
     """
     about = {name: getattr(row, name) for name in ("explainer", "group", "metric")}
     given = results.find(kind="attack", channel=Channel.DECISION, target=None, **about)
@@ -154,7 +176,7 @@ def measures(results: Results) -> list[Block]:
 
 
 def queries(results: Results) -> list[Block]:
-    """What query attacks achieved: whom they find, how many people in all, whose membership they tell, and the rest."""
+    """What query attacks achieved: whom they find, how many people in all, whose membership they infer, and the rest."""
     rows = results.find(kind="query attack")
     found = [r for r in rows if r.learns == "identity"]
     after = [r for r in found if metric(r.metric).name == "coverage"]

@@ -132,7 +132,7 @@ def value_of(row: Row) -> str:
     '+2.1'
     """
     if row.value is None:
-        return "not resolvable"
+        return DASH
     if resolution.unused(row):
         return NOT_USED
     text = _scaled(row, row.value)
@@ -147,8 +147,8 @@ def span_of(row: Row) -> str:
     """
     if resolution.flat(row):
         return "" if resolution.unused(row) else NO_SPREAD
-    joint = " to " if row.kind == "contrast" or (row.low or 0.0) < 0 else DASH
-    return joint.join(ends(row))
+    between = " to " if row.kind == "contrast" or (row.low or 0.0) < 0 else DASH
+    return between.join(ends(row))
 
 
 def listed(names: Iterable[str]) -> str:

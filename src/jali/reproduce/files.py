@@ -11,6 +11,8 @@ from typing import Any
 from pydantic import BaseModel
 
 from jali.core.errors import JaliError
+from jali.reproduce import first_edition
+from jali.reproduce.schema import Paper
 from jali.results import Capped, Finding, Reproduction, Row, Study
 from jali.store import atomic, write_text
 
@@ -36,12 +38,15 @@ def save(found: Reproduction, folder: Path) -> None:
     write_text(file, text(found))
 
 
-def read(file: Path) -> Reproduction:
-    """The reproduction that a file of this schema or of the first one holds."""
+def read(file: Path, paper: Paper | None = None) -> Reproduction:
+    """The reproduction that a file of this schema or of the first one holds.
+
+    paper: whose run it is; rows of the first schema name its attempts, and say no more of a query attack than that.
+    """
     try:
         told = json.loads(file.read_text(encoding="utf-8"))
         if told["schema_version"] == FIRST:
-            return Reproduction.model_validate(told | {"schema_version": SCHEMA})
+            return Reproduction.model_validate(first_edition.converted(told, paper) | {"schema_version": SCHEMA})
         return Reproduction.model_validate(_whole(told, file))
     except JaliError:
         raise

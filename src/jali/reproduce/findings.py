@@ -120,8 +120,8 @@ def _remembered(finding: Finding) -> Estimate:
 
 def _left(text: str, metric: str, by: str, ran: dict[str, Ran], known: dict[str, Estimate], paper: Paper) -> Estimate:
     """The number that an earlier run left at a place."""
-    if _at(text, metric, by) in known:
-        return known[_at(text, metric, by)]
+    if at(text, metric, by) in known:
+        return known[at(text, metric, by)]
     study, attempt = place(text)
     ours = number(ran[study], attempt, metric, paper, group(text), by)
     return ours if ours.value is not None or ran[study].study.skipped else Estimate(None, reason=DUE)
@@ -140,7 +140,7 @@ def _difference_left(sentence: Sentence, ran: dict[str, Ran], known: dict[str, E
     return apart(more, less)
 
 
-def _at(text: str, metric: str, by: str = "") -> str:
+def at(text: str, metric: str, by: str = "") -> str:
     """How a finding says of what its number is."""
     return f"{text}: {metric} by {by}" if by else f"{text}: {metric}"
 
@@ -182,7 +182,7 @@ def _value(cell: _Cell, ours: Estimate, scale: Scale) -> Finding:
         published=cell.published,
         tolerance=tolerance,
         bound=bound,
-        place=_at(cell.text, cell.metric),
+        place=at(cell.text, cell.metric),
         **_judged(verdict, ours, cell.table, scale),
     )
 
@@ -218,9 +218,9 @@ def _sentence(sentence: Sentence, ours: Estimate, scale: Scale) -> Finding:
 def _spoken(sentence: Sentence) -> str:
     """Of what the number of a sentence is; the same for sentences that read one difference in two ways."""
     if sentence.kind == "count":
-        return _at(f"count of {', '.join(sentence.among)}", sentence.metric, sentence.by)
+        return at(f"count of {', '.join(sentence.among)}", sentence.metric, sentence.by)
     how = f"{TESTED} " if sentence.kind == "test" else ""
-    return _at(f"{how}{sentence.more} less {sentence.less}", sentence.metric, sentence.by)
+    return at(f"{how}{sentence.more} less {sentence.less}", sentence.metric, sentence.by)
 
 
 def _judged(verdict: Verdict, ours: Estimate, claim: Table | Sentence, scale: Scale) -> dict[str, Any]:

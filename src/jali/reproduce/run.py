@@ -77,7 +77,7 @@ def reproduce(
 
 def judge_again(paper: Paper, name: str, file: Path) -> Reproduction:
     """The numbers of an earlier run, from its .json file, beside the claims as they now stand; nothing is run."""
-    kept = read(file)
+    kept = read(file, paper)
     if kept.paper != Path(name).stem:
         raise JaliError(f"{file} is a run of {kept.paper}, not of {Path(name).stem}: name that paper.")
     told = {"title": paper.title, "citation": paper.citation, "note": paper.note, "judged": date.today().isoformat()}

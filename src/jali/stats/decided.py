@@ -21,14 +21,14 @@ RATIOS: Mapping[str, Parts] = {
     "accuracy": lambda claim, truth: (1 - abs(claim - truth), 1 + 0 * truth),
     "precision": lambda claim, truth: (claim * truth, claim),
     "recall": lambda claim, truth: (claim * truth, truth),
-    "cleared": lambda claim, truth: ((1 - claim) * (1 - truth), 1 - truth),
+    "specificity": lambda claim, truth: ((1 - claim) * (1 - truth), 1 - truth),
     "f1": lambda claim, truth: (2 * claim * truth, claim + truth),
     "base_rate": lambda claim, truth: (truth, 1 + 0 * claim),
 }
 # Sums of these with weights.
 SUMS: Mapping[str, Mapping[str, float]] = {
     LIFT: {"precision": 1.0, "base_rate": -1.0},
-    BALANCED: {"recall": 0.5, "cleared": 0.5},
+    BALANCED: {"recall": 0.5, "specificity": 0.5},
 }
 NAMES = (*RATIOS, *SUMS)
 OF_CLAIMS = ("precision", LIFT)  # these need a claim to speak of
@@ -38,9 +38,9 @@ def decided(name: str, score: Floats, truth: Bools) -> float:
     """A number of NAMES; a share of nothing is 0.
 
     accuracy: share of right claims. precision: members among those claimed to be. recall: claimed among the members.
-    cleared: not claimed among the others. f1 = 2 TP / (2 TP + FP + FN). base_rate: members among all, the precision
+    specificity: not claimed among the others. f1 = 2 TP / (2 TP + FP + FN). base_rate: members among all, the precision
     of claiming everybody. precision_over_base_rate: the difference. balanced_accuracy_of_claims: half of recall +
-    cleared.
+    specificity.
 
     >>> score, truth = np.array([0.5, 0.2, 0.1, -0.3]), np.array([True, False, True, True])
     >>> [round(decided(name, score, truth), 3) for name in ("precision", "recall", "f1", "base_rate")]

@@ -12,12 +12,13 @@ import numpy as np
 import pytest
 
 from jali.api import audit
-from jali.audit.examples.answers import NOTHING, PEOPLE, SHORT, WITHHELD, told
-from jali.audit.setup import Experiment, Machine, run
+from jali.audit.examples.answers import NOTHING, PEOPLE, SHORT, WITHHELD, examples
+from jali.audit.experiment import run
+from jali.audit.setup import Experiment, Machine, load
 from jali.audit.worker import EXPLAIN, TRAIN, stream
 from jali.core import registry
 from jali.core.explanation import Counterfactual, Regions
-from jali.core.values import Column, Dataset, Schema
+from jali.core.values import Column, Dataset, Schema, SignalName
 from jali.report.audit import answers
 from jali.store import Store
 from jali.text.sentences import sentences, value
@@ -99,7 +100,8 @@ def found(**more):
 def outcome(*explainers, data=Loans(), machine=Machine()):  # noqa: B008 (frozen)
     parts_of = (registry.build("model", "logistic"), registry.build("game", "rotate(models=2)"))
     experiment = Experiment(data, *parts_of, explainers, (registry.build("attack", "calibrated"),), seed=3)
-    return experiment, run(experiment, machine)
+    setup = load(experiment)
+    return setup, run(setup, machine)
 
 
 @pytest.fixture(scope="module")
@@ -115,7 +117,7 @@ def target(shown):
 
 
 def test_records_are_denied_and_written_by_column(shown, target):
-    data, said = Loans().load(), shown.results.told
+    data, said = Loans().load(), shown.results.examples
     assert (said["model"], said["hoped"], said["explainers"]) == (0, "granted", SPECS)
     assert len(said["records"]) == PEOPLE
     for record in said["records"]:
@@ -131,15 +133,15 @@ def test_exposed_people_come_first_among_those_with_as_many_answers(shown, targe
     data, game = Loans().load(), shown.game
     denied = {int(i) for i in np.flatnonzero(game.scored[:, 0]) if target.logits(data.X[[i]]).argmax() == 0}
     evidence, exposed = shown.evidence, {row.record for row in shown.results.exposed}
-    told_of = [next(s for s, n in enumerate(evidence.names) if n.startswith(f"{e}/")) for e in SPECS]
+    told_of = [next(s for s, n in enumerate(evidence.names) if n.explainer == e) for e in SPECS]
     answered = {i: evidence.observed[told_of, i, 0].sum() for i in denied}
     order = sorted(denied, key=lambda i: (-answered[i], i not in exposed, i))
     assert exposed & denied
-    assert [r["record"] for r in shown.results.told["records"]] == order[:PEOPLE]
+    assert [r["record"] for r in shown.results.examples["records"]] == order[:PEOPLE]
 
 
 def test_sentences_are_those_of_the_answers_that_were_audited(shown, target):
-    data, said = Loans().load(), shown.results.told
+    data, said = Loans().load(), shown.results.examples
     owner = data.rows(shown.game.member[:, 0])
     for at, name in enumerate(said["explainers"]):
         explainer = registry.build("explain", EXPLAIN_WITH[at])
@@ -171,16 +173,16 @@ def inside(x, region, j):
 
 
 def test_generalised_answers_stand_beside_those_of_one_person(shown):
-    plain, wide, _ = zip(*(r["said"] for r in shown.results.told["records"]), strict=True)
+    plain, wide, _ = zip(*(r["said"] for r in shown.results.examples["records"]), strict=True)
     assert all(line.endswith("the outcome would be granted.") for line in plain)
     assert not any(re.search(r"\d to \d|left open", line) for line in plain)
     assert any(re.search(r"age were .*\(\d+ to \d+, not \d+\)", line) for line in wide)
 
 
 def test_answers_that_hang_on_their_company_are_those_whose_signals_were_attacked():
-    experiment, made = outcome(Lottery())
-    signal = made.evidence.names.index("tests.audit.examples.test_answers:Lottery/counterfactual_distance")
-    records = told(experiment, Machine(), made)["records"]
+    setup, made = outcome(Lottery())
+    signal = made.evidence.names.index(SignalName("counterfactual_distance", "tests.audit.examples.test_answers:Lottery"))
+    records = examples(setup, Machine(), made)["records"]
     for record in records:
         more = float(re.search(r"income were ([\d,]+) higher", record["said"][0])[1].replace(",", ""))
         distance = made.evidence.value[signal, record["record"], 0]
@@ -188,16 +190,16 @@ def test_answers_that_hang_on_their_company_are_those_whose_signals_were_attacke
 
 
 def test_promises_that_are_not_kept_are_not_made_without_reserve():
-    experiment, made = outcome(Lottery(most=2))  # nobody has another outcome for one more of anything
-    for record in told(experiment, Machine(), made)["records"]:
+    setup, made = outcome(Lottery(most=2))  # nobody has another outcome for one more of anything
+    for record in examples(setup, Machine(), made)["records"]:
         assert record["said"][0].endswith("the outcome would be granted (in 0 % of the cases this covers).")
 
 
 def test_shares_of_more_cases_than_can_be_asked_about_are_estimates():
-    experiment, made = outcome(Band(), data=Loans(700))
+    setup, made = outcome(Band(), data=Loans(700))
     data, inside = made.data, made.game.member[:, 0]
     model = registry.build("model", "logistic").fit(data, inside[:, None], [stream(3, TRAIN, 0)])[0]
-    record = next(r for r in told(experiment, Machine(), made)["records"] if r["cells"]["income"] < "45")
+    record = next(r for r in examples(setup, Machine(), made)["records"] if r["cells"]["income"] < "45")
     ending = re.search(
         r"granted \(in about (\d+) % of the cases this covers, with age and town left open\)", record["said"][0]
     )
@@ -207,8 +209,8 @@ def test_shares_of_more_cases_than_can_be_asked_about_are_estimates():
 
 def test_where_no_outcome_is_favourable_everybody_hopes_for_another():
     data = Loans(favourable=None)
-    experiment, made = outcome(Lottery(most=2), registry.build("explain", "nice"), data=data)
-    said = told(experiment, Machine(), made)
+    setup, made = outcome(Lottery(most=2), registry.build("explain", "nice"), data=data)
+    said = examples(setup, Machine(), made)
     assert said["hoped"] == ""
     for record in said["records"]:
         same, other = record["said"]
@@ -218,9 +220,9 @@ def test_where_no_outcome_is_favourable_everybody_hopes_for_another():
 
 
 def test_withheld_and_missing_answers_are_told_apart():
-    experiment, made = outcome(Mute())
+    setup, made = outcome(Mute())
     data = Loans().load()
-    records = told(experiment, Machine(), made)["records"]
+    records = examples(setup, Machine(), made)["records"]
     assert [r["said"][0] for r in records] == [NOTHING if data.X[r["record"], 0] % 2 else WITHHELD for r in records]
     assert {WITHHELD, NOTHING} == set(answers.NONE)
     assert len({r["said"][0] for r in records}) == 2
@@ -228,16 +230,16 @@ def test_withheld_and_missing_answers_are_told_apart():
 
 def test_the_target_comes_from_the_store_and_no_store_changes_nothing(tmp_path, monkeypatch):
     machine = Machine(store=Store(tmp_path))
-    experiment, made = outcome(registry.build("explain", "nice"), machine=machine)
-    fresh = told(experiment, Machine(), made)
+    setup, made = outcome(registry.build("explain", "nice"), machine=machine)
+    fresh = examples(setup, Machine(), made)
     monkeypatch.setattr("jali.audit.worker._trained", lambda *_: pytest.fail("trained again"))
-    assert told(experiment, machine, made) == fresh
+    assert examples(setup, machine, made) == fresh
 
 
 def test_nothing_is_made_or_written_unless_asked_for(tmp_path, monkeypatch):
-    monkeypatch.setattr("jali.api.told", lambda *_: pytest.fail("answers were made"))
+    monkeypatch.setattr("jali.api.examples", lambda *_: pytest.fail("answers were made"))
     quiet = found(explain=EXPLAIN_WITH[:1])
-    assert not quiet.results.told
+    assert not quiet.results.examples
     page = quiet.save(tmp_path).read_text()
     written = page + (tmp_path / "results.json").read_text() + (tmp_path / "audit.toml").read_text() + repr(quiet)
     assert "would be granted" not in written
@@ -249,7 +251,7 @@ def test_nothing_is_made_or_written_unless_asked_for(tmp_path, monkeypatch):
 
 def test_page_and_terminal_show_all_of_it(shown, tmp_path):
     page, plain = shown.save(tmp_path).read_text(), repr(shown)
-    for record in shown.results.told["records"]:
+    for record in shown.results.examples["records"]:
         assert all(f"<span>{line}</span>" in page for line in record["said"])
         assert f"Row {record['record']} <span" in page
         assert f"row {record['record']}" in plain
@@ -260,27 +262,26 @@ def test_page_and_terminal_show_all_of_it(shown, tmp_path):
 def test_attacks_that_ask_alone_show_it_too():
     asked = found(attack=["linkage"], knowledge="register", show_values=True)
     assert not asked.results.find(kind="attack")
-    assert [len(r["said"]) for r in asked.results.told["records"]] == [3] * PEOPLE
+    assert [len(r["said"]) for r in asked.results.examples["records"]] == [3] * PEOPLE
 
 
 def test_pictures_and_attributions_have_no_sentences():
     more = {"explain": ["input_x_gradient"], "show_values": True}
-    assert not found(**more).results.told
-    assert not found(**more | {"data": Bars(240), "explain": ["linear_recourse"]}).results.told
+    assert not found(**more).results.examples
+    assert not found(**more | {"data": Bars(240), "explain": ["linear_recourse"]}).results.examples
 
 
 def test_nobody_denied_is_nobody_told():
-    experiment, made = outcome(Mute())
-    nobody = replace(made, game=replace(made.game, scored=np.zeros_like(made.game.scored)))
-    assert told(experiment, Machine(), nobody) == {}
-    assert told(experiment, Machine(), replace(made, data=None)) == {}
+    setup, made = outcome(Mute())
+    nobody = replace(setup, game=replace(setup.game, scored=np.zeros_like(setup.game.scored)))
+    assert examples(nobody, Machine(), made) == {}
 
 
 def test_long_records_are_cut():
     assert SHORT == 12
     wide = audit("logistic", data="lending(n=300)", explain=["linear_recourse"], attack=["calibrated"],
                  game="rotate(models=2)", show_values=True)  # fmt: skip
-    for record in wide.results.told["records"]:
+    for record in wide.results.examples["records"]:
         assert (len(record["cells"]), record["more"]) == (12, 10)
         assert answers.row(record).endswith(" and 10 more columns")
 

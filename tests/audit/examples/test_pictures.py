@@ -13,7 +13,7 @@ from jali.audit.examples import pictures
 from jali.audit.setup import Machine
 from jali.audit.worker import TRAIN, stream
 from jali.core import registry
-from jali.core.values import Game
+from jali.core.values import Game, SignalName
 from jali.store import Store
 from tests.explaining import explained
 from tests.pictures import Bars
@@ -71,7 +71,7 @@ def test_maps_are_the_explanations_of_the_models_that_were_audited(shown):
 
 def test_random_explanations_are_those_whose_signals_were_attacked(shown):
     audit, name = shown[0], "gradient_shap"
-    signal = audit.evidence.value[audit.evidence.names.index(f"{name}/attribution_l1")]
+    signal = audit.evidence.value[audit.evidence.names.index(SignalName("attribution_l1", name))]
     for record in audit.results.exposed[:5]:
         for heat in (h for h in record.maps if h.explainer == name):
             l1 = np.abs((grid(heat.drawn) - 128) / 127).sum() * heat.reach

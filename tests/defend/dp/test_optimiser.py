@@ -46,7 +46,7 @@ def test_clipped_sums_are_those_of_one_row_at_a_time(part, clipping):
     if isinstance(part, ViT):
         pytest.importorskip("transformers", reason="the extra jali-audit[vision] is not installed")
     data = bars(FEW + 8)
-    net, rows, stream = part.start(data.schema, 0), tensors(data), torch.Generator().manual_seed(0)
+    net, rows, stream = part.starts(data.schema)(0), tensors(data), torch.Generator().manual_seed(0)
     with private._per_row(net) as wrapped:
         noisy = private._optimiser()(torch.optim.Adam(net.parameters()), mechanism(clipping), stream)
         private.clipped(wrapped, noisy, rows)
@@ -93,7 +93,7 @@ def test_noise_has_the_deviation_that_is_accounted_for():
 
 def test_hooks_are_gone_after_training():
     data, part = bars(), ConvNet(width=4)
-    net = part.start(data.schema, 0)
+    net = part.starts(data.schema)(0)
     private.descend(net, tensors(data), part, torch.Generator().manual_seed(0), mechanism(multiplier=1.0, steps=2))
     assert not any(m._forward_hooks or m._backward_hooks for m in net.modules())
     assert not any(hasattr(p, "grad_sample") for p in net.parameters())

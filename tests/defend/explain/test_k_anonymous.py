@@ -9,7 +9,8 @@ import pytest
 
 from jali.anonymity.disclosure import diversity, together
 from jali.anonymity.measures import matching, ncp, pureness
-from jali.audit.setup import Experiment, collect
+from jali.audit.gather import gather
+from jali.audit.setup import Experiment, Machine, load
 from jali.audit.summary import measures
 from jali.core import registry
 from jali.core.errors import JaliError
@@ -299,8 +300,9 @@ def test_withheld_answers_are_counted():
     explainers = tuple(
         registry.build("explain", f'k_anonymous(nice(immutable="free"), k=5{more})') for more in ("", ", floor=1.0")
     )
-    found = collect(Experiment(data, model, game, explainers))
-    rows = measures(found.evidence, found.game, found.quality, {})
+    setup = load(Experiment(data, model, game, explainers))
+    found = gather(setup, Machine())
+    rows = measures(found.evidence, setup.game, found.quality, {})
     share = {row.explainer: row.value for row in rows if row.metric == "answered"}
     free, strict = (share[registry.spec(explainer)] for explainer in explainers)
     assert 0 < strict < free

@@ -1,4 +1,4 @@
-"""What people are told: one row per record, one column per explainer, on a page and in a terminal."""
+"""What people are shown: one row per record, one column per explainer, on a page and in a terminal."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_one_row_per_record_and_one_column_per_explainer() -> None:
         "Row 4713 now reject, not trained on it age 21, city Lier and 2 more columns",
     ]
     lines = [re.findall(r'<span( class="none")?>([^<]*)</span>', cells) for _, cells in rows]
-    expected = [record["said"] for record in sample.answered().told["records"]]
+    expected = [record["said"] for record in sample.answered().examples["records"]]
     assert [[line for _, line in some] for some in lines] == expected
     assert [[bool(mark) for mark, _ in some] for some in lines] == [[False, False], [False, True], [True, True]]
     assert "Target model 2 denies these 3 records the outcome accept." in section
@@ -39,7 +39,7 @@ def test_it_stands_on_the_page_once_and_not_among_the_facts() -> None:
 
 
 def test_nothing_is_said_where_nobody_asked_for_it() -> None:
-    assert sample.full().told == {}
+    assert sample.full().examples == {}
     assert answers.TITLE not in render(sample.full()) + text.plain(sample.full())
 
 
@@ -49,7 +49,7 @@ def test_it_survives_being_written_and_read() -> None:
 
 
 def test_a_terminal_shows_it_all_however_narrow() -> None:
-    said = sample.answered().told
+    said = sample.answered().examples
     for width in (60, 80, 120):
         console = Console(file=io.StringIO(), width=width, record=True)
         console.print(answers.table(said))
@@ -60,5 +60,5 @@ def test_a_terminal_shows_it_all_however_narrow() -> None:
 
 
 def test_one_record_is_one_record() -> None:
-    said = sample.answered().told
+    said = sample.answered().examples
     assert answers.about(said | {"records": said["records"][:1]}).startswith("Target model 2 denies this record the")

@@ -40,7 +40,8 @@ def test_plain_shows_values_intervals_and_why_there_are_none() -> None:
         "0.487–0.606",
         "adds over score",
         "−0.013 to −0.001",
-        f"n/r: not resolvable ({sample.REASON})",
+        "–¹",
+        f"¹ {sample.REASON}.",
     ):
         assert part in plain
 
@@ -71,7 +72,7 @@ def test_signals_are_named_where_lines_would_read_the_same() -> None:
 
 
 def test_table_is_short_and_says_what_it_leaves_out() -> None:
-    plain = text.plain(sample.crowded())
+    plain = text.plain(sample.many_attacks())
     assert "score: threshold" not in plain
     assert "score: ratio2 on loss" in plain
     assert "only in the report: 13 other attacks on single signals" in plain
@@ -107,6 +108,6 @@ def test_a_difference_stands_below_both_of_its_sides() -> None:
 def test_a_side_that_repeats_an_attack_takes_its_place() -> None:
     results = sample.compared()
     side = results.find(kind="paired", channel="score+explanation", explainer="partly")
-    twins = [row.model_copy(update={"kind": "attack", "against": ""}) for row in side]
+    twins = [row.model_copy(update={"kind": "attack", "against": None}) for row in side]
     plain = text.plain(results.model_copy(update={"rows": [*results.rows, *twins]}))
     assert plain.split("  partly")[1].split("  unused")[0].count("score+explanation: joint") == 1

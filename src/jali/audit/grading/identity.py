@@ -50,6 +50,7 @@ class GradesIdentity:
         """All of `per_record` for each answer, and the share of the training people singled out as answers add up."""
         if not isinstance(truth.answer, Counterfactual):
             raise JaliError("Who is behind an answer can be graded of counterfactuals only, and none was asked for.")
+        score = truth.about_each(claim.score)
         found = truth.answer.found
         who = truth.train.group_numbers()
         real = found & (claim.person >= 0) & (claim.person < len(truth.train))
@@ -70,7 +71,7 @@ class GradesIdentity:
         if len(truth.others):
             values[6, real] = without
             values[7] = values[5] - values[6]
-        return Graded(claim.score, right, values, there, _coverage(new, truth.train))
+        return Graded(score, right, values, there, _coverage(new, truth.train))
 
 
 def _first(named: Ints) -> Bools:

@@ -36,7 +36,7 @@ class GradesMembership:
     def grade(self, claim: Membership, truth: Truth) -> Graded:
         """Score and truth of each record, and what is known of the attack."""
         facts = {**claim.facts, **_classes(truth), **_surrogate(truth)}
-        return Graded(claim.score, truth.member, facts=facts)
+        return Graded(truth.about_each(claim.score), truth.member, facts=facts)
 
 
 def _classes(truth: Truth) -> dict[str, float]:

@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol
+from typing import Any, BinaryIO, Protocol, runtime_checkable
 from urllib.parse import urlsplit
 
 from jali.core.errors import JaliError
@@ -43,6 +43,19 @@ class Filed(Protocol):
     @property
     def files(self) -> tuple[Remote, ...]:
         """The files, empty for a table made on the spot."""
+
+
+@runtime_checkable
+class Documented(Filed, Protocol):
+    """Capability of a data set: it says where it comes from; a data set of somebody's own need not."""
+
+    @property
+    def origin(self) -> str:
+        """Where it comes from."""
+
+    @property
+    def licence(self) -> str:
+        """The licence it may be used under."""
 
 
 def folders() -> list[Path]:

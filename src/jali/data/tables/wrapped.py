@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from jali.core.protocols import Source
-from jali.data.tables.files import Remote
+from jali.data.tables.files import Documented, Remote
 
 
 class Wrapped:
@@ -18,14 +18,14 @@ class Wrapped:
     @property
     def origin(self) -> str:
         """Where the source comes from, and what was done to it."""
-        return self.told(str(getattr(self.source, "origin", "a data set of your own")))
+        return self.told(self.source.origin if isinstance(self.source, Documented) else "a data set of your own")
 
     @property
     def licence(self) -> str:
         """The licence of the source."""
-        return str(getattr(self.source, "licence", "yours"))
+        return self.source.licence if isinstance(self.source, Documented) else "yours"
 
     @property
     def files(self) -> tuple[Remote, ...]:
         """The files of the source."""
-        return getattr(self.source, "files", ())
+        return self.source.files if isinstance(self.source, Documented) else ()

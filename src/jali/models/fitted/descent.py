@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from torch import nn
 
 Made = TypeVar("Made")
+Start = Callable[[int], "nn.Sequential"]  # the network that training starts from, by seed
 WARM = 0.1  # share of the steps in which the step size rises
 CHUNK = 1024  # rows that are encoded together
 
@@ -47,8 +48,11 @@ class Architecture(Protocol):
     def network(self, schema: Schema) -> nn.Sequential:
         """A network for these rows, its weights drawn from torch's own stream."""
 
-    def start(self, schema: Schema, seed: int) -> nn.Sequential:
-        """The network that training starts from; only what is to be trained asks for gradients."""
+    def starts(self, schema: Schema) -> Start:
+        """The network that training starts from, by seed; only what is to be trained asks for gradients.
+
+        Called once per fit: what all networks have in common is made here.
+        """
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,9 +82,10 @@ def fitted(
         import torch
 
         rows = tensors(data)
+        start = part.starts(data.schema)
         for mine, rng in zip(member.T, rngs, strict=True):
             first, second = (int(seed) for seed in rng.integers(2**63, size=2))
-            module = part.start(data.schema, first)
+            module = start(first)
             (train or descend)(module, rows.pick(np.flatnonzero(mine)), part, torch.Generator().manual_seed(second))
             finite(name, part.lr, module)
             modules.append(module)

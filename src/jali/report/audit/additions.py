@@ -1,7 +1,7 @@
 """What explanations add to a prediction: paired differences put into a few sentences per baseline.
 
 A sentence is about the attacks that were tried. Where they found nothing it says what this audit could have found, and
-where the combined attack made no use of an explanation or did worse with it, that this tells nothing about others.
+where the combined attack made no use of an explanation or did worse with it, that this says nothing about others.
 """
 
 from __future__ import annotations
@@ -10,14 +10,15 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from jali.core.values import Channel
 from jali.report import resolution, views, words
 from jali.results import Results, Row
 
-BASELINES = {"score": "the score alone", "decision": "the bare decision"}
+BASELINES = {Channel.SCORE: "the score alone", Channel.DECISION: "the bare decision"}
 NOTHING = "No explanation was attacked beside a prediction, so nothing is said about what explanations add."
 BADLY = "it combines badly"
 MORAL = "An attacker may ignore what hurts: read this as no finding, not as protection"
-# Differences are told at 1 % false positives where that is resolvable: at lower rates they drown in noise first.
+# Differences are given at 1 % false positives where that is resolvable: at lower rates they drown in noise first.
 METRICS = ("tpr@0.01", "tpr@0.001", "auc")
 NAMED = 3  # explanations that are named in one sentence
 Rows = Sequence[Row]
@@ -43,12 +44,12 @@ def additions(results: Results) -> tuple[str, ...]:
     ('No explanation was attacked beside a prediction, so nothing is said about what explanations add.',)
     """
     rows = [r for r in results.rows if r.kind == "contrast" and not r.group]
-    told = []
+    sentences = []
     for against, name in BASELINES.items():
         mine = [r for r in rows if r.against == against]
         if mine:
-            told.append(f"Compared with {name}, {_paragraph(results, mine)}.")
-    return tuple(told) or (NOTHING,)
+            sentences.append(f"Compared with {name}, {_paragraph(results, mine)}.")
+    return tuple(sentences) or (NOTHING,)
 
 
 def sort(rows: Rows) -> Sorted:
@@ -81,29 +82,29 @@ def _paragraph(results: Results, rows: Rows) -> str:
     metric = next((m for m in METRICS if any(r.metric == m and r.value is not None for r in rows)), "")
     if not metric:
         return f"what the explanation adds could not be resolved: {_reason(rows[0])}"
-    told = _Told(results, metric, tuple(rows))
+    over = _Sentences(results, metric, tuple(rows))
     main = sort([r for r in rows if r.metric == metric])
     auc = sort([r for r in rows if r.metric == "auc"] if metric != "auc" else [])
-    worse = [told.worse(main.worse), told.worse(_others(auc.worse, main.worse))]
+    worse = [over.worse(main.worse), over.worse(_others(auc.worse, main.worse))]
     said = [
-        told.found(main.found),
-        told.in_auc(_others(auc.found, main.found)),
-        *told.open(main.open, auc.open),
-        *told.unused(main.unused),
-        told.flat(main.flat),
-        *(told.bare(row) for row in main.bare),
+        over.found(main.found),
+        over.in_auc(_others(auc.found, main.found)),
+        *over.open(main.open, auc.open),
+        *over.unused(main.unused),
+        over.flat(main.flat),
+        *(over.bare(row) for row in main.bare),
         *worse,
         MORAL if any(worse) else "",
-        *(told.by_itself(row) for row in [*main.open, *main.unused, *main.flat, *main.worse]),
-        told.gone(main.gone),
+        *(over.by_itself(row) for row in [*main.open, *main.unused, *main.flat, *main.worse]),
+        over.gone(main.gone),
     ]
     first, *rest = filter(None, said)
     return ". ".join([first, *(sentence[0].upper() + sentence[1:] for sentence in rest)])
 
 
 @dataclass(frozen=True)
-class _Told:
-    """What is said of the differences over one baseline, told in one metric; no sentence begins with a name."""
+class _Sentences:
+    """What is said of the differences over one baseline, in one metric; no sentence begins with a name."""
 
     results: Results
     metric: str
@@ -139,8 +140,8 @@ class _Told:
 
     def in_auc(self, rows: Rows) -> str:
         """A difference that shows in the AUC only must not be passed over."""
-        told = [words.span_of(r) + (f" with {r.explainer}" if len(_names(self.rows)) > 1 else "") for r in rows]
-        return f"there is an addition in AUC: {words.listed(told)}" if told else ""
+        spans = [words.span_of(r) + (f" with {r.explainer}" if len(_names(self.rows)) > 1 else "") for r in rows]
+        return f"there is an addition in AUC: {words.listed(spans)}" if spans else ""
 
     def open(self, rows: Rows, auc: Rows) -> list[str]:
         """Nothing was found, and what could have been; or not by the combined attack, where another did find it."""
@@ -178,13 +179,13 @@ class _Told:
         return resolution.addition_found(row, views.side(self.results, row, row.against))
 
     def unused(self, rows: Rows) -> list[str]:
-        """A combination that chose nothing of the explanation, or hardly ever, tells nothing of it."""
+        """A combination that chose nothing of the explanation, or hardly ever, says nothing about it."""
         never = [r for r in rows if resolution.unused(r)]
-        told = [f"the combined attack made no use of {self.who(never)}, so {_unsaid(never)}"] if never else []
+        out = [f"the combined attack made no use of {self.who(never)}, so {_unsaid(never)}"] if never else []
         for row in _others(rows, never):
             left = f"left {self.who([row])} out in {row.unchanged} of {row.units} models"
-            told.append(f"the combined attack {left}, so {_unsaid([row])}")
-        return told
+            out.append(f"the combined attack {left}, so {_unsaid([row])}")
+        return out
 
     def flat(self, rows: Rows) -> str:
         """The same number with and without, on other grounds."""
@@ -216,7 +217,7 @@ class _Told:
         best, baseline = self.rival(row), views.side(self.results, row, row.against)
         if best is None or baseline is None:
             return ""
-        signal = "" if " + " in best.signal or not best.signal else f" on {best.signal}"
+        signal = f" on {best.signal}" if best.signal and not best.combined else ""
         tried = len(views.alone(self.results, row))
         chosen = f" (the best of {tried} such attacks, chosen afterwards)" if tried > 1 else ""
         return (

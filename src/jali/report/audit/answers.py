@@ -1,4 +1,4 @@
-"""What people are told, explainer beside explainer, for a page and for a terminal."""
+"""What people are shown, explainer beside explainer, for a page and for a terminal."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-TITLE = "What people are told"
-NONE = ("withheld", "no answer")  # what stands where nobody is told anything
+TITLE = "What people are shown"
+NONE = ("withheld", "no answer")  # what stands where there is no explanation
 
 
-def about(said: dict[str, Any]) -> str:
-    """Who is told, by which model, in one sentence.
+def about(shown: dict[str, Any]) -> str:
+    """Whose answers these are, and of which model, in one sentence.
 
     >>> about({"records": [{}, {}], "hoped": "accept", "model": 3})
     'Target model 3 denies these 2 records the outcome accept.'
     """
-    many, hoped = len(said["records"]), said["hoped"]
+    many, hoped = len(shown["records"]), shown["hoped"]
     them = f"these {many} records" if many > 1 else "this record"
-    does = f"denies {them} the outcome {hoped}" if hoped else f"was asked about {them}; no outcome is favourable"
-    return f"Target model {said['model']} {does}."
+    does = f"denies {them} the outcome {hoped}" if hoped else f"predicts {them}; no outcome is marked as favourable"
+    return f"Target model {shown['model']} {does}."
 
 
 def row(record: dict[str, Any]) -> str:
@@ -39,13 +39,13 @@ def state(record: dict[str, Any]) -> str:
     return f"now {record['now']}, {'trained on it' if record['member'] else 'not trained on it'}"
 
 
-def table(said: dict[str, Any]) -> Table:
+def table(shown: dict[str, Any]) -> Table:
     """One row per record, one column per explainer; user text is never read as markup."""
     out = Table(title=Text(TITLE, style="bold"), box=box.SIMPLE_HEAD, show_lines=True)
-    out.caption = Text(f"{about(said)} These are values of people's records.", style="dim")
-    for name in ("record", *said["explainers"]):
+    out.caption = Text(f"{about(shown)} These are values of people's records.", style="dim")
+    for name in ("record", *shown["explainers"]):
         out.add_column(Text(name), overflow="fold", ratio=1)
-    for record in said["records"]:
+    for record in shown["records"]:
         head = Text.assemble(f"row {record['record']}, {state(record)}\n", (row(record), "dim"))
         out.add_row(head, *map(Text, record["said"]))
     return out

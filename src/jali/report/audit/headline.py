@@ -23,8 +23,8 @@ PREFERRED = (
 )
 LISTED = 4
 MEANING = (
-    "To identify a person means here: an attacker who already holds that person's record tells that it was used in "
-    "training; a person outside the training data who is taken for a member is wrongly flagged.",
+    "To identify a person means here: an attacker who already holds that person's record infers that it was used "
+    "in training; a person outside the training data who is taken for a member is wrongly flagged.",
     "The numbers hold for the attacks listed below at the stated resolution, and say nothing about attacks that were "
     "not tried.",
 )
@@ -32,7 +32,7 @@ COULD = (
     "“Could have found … or more” counts chance alone: in such an audit, these attacks would have shown an effect of "
     "that size with a probability of 80 % or more. Other attacks may find smaller ones, or larger ones that these miss."
 )
-UNKNOWN = "That cannot be told from chance, and this audit cannot say what it could have found."
+UNKNOWN = "That cannot be distinguished from chance, and this audit cannot say what it could have found."
 OTHER = (
     "These numbers follow a convention of their own and not the channels of an audit; nothing is said about how many "
     "people could be identified or what explanations add."
@@ -53,19 +53,19 @@ class Headline:
 def headline(results: Results) -> Headline:
     """Put the strongest attack and the paired differences into sentences."""
     row, rivals = strongest(results)
-    asked = linking.sentences(results)
+    queried = linking.sentences(results)
     if row is not None:
         count = _count(row)
         notes = (*_notes(row, rivals), *_surpassed(results, row), *unchecked(results))
-        said = (*_doubt(results, row), *additions(results), *asked)
+        said = (*_doubt(results, row), *additions(results), *queried)
         return Headline(_lead(row, count), count, said, _meaning(said), notes)
     others = [r for r in _pooled(results) if r.convention]
     if others:
         return Headline(_listed(others), "", (OTHER,), MEANING[1:], ())
-    if asked:
-        lead, end, rest = asked[0].partition(". ")
+    if queried:
+        lead, end, rest = queried[0].partition(". ")
         more = (rest,) if rest else ()
-        return Headline(lead + end.strip(), linking.count(results), (*more, *asked[1:]), linking.meaning(results), ())
+        return Headline(lead + end.strip(), linking.count(results), (*more, *queried[1:]), linking.meaning(results), ())
     return Headline(_nothing(results), "", additions(results), _meaning(additions(results)), unchecked(results))
 
 
@@ -97,7 +97,7 @@ def invalid(results: Results) -> str:
 def strongest(results: Results) -> tuple[Row | None, int]:
     """The row the headline rests on, and among how many it was the largest.
 
-    Joint attacks on score and explanation come first, and those on the score alone with them, for an attacker may
+    Combined attacks on score and explanation come first, and those on the score alone with them, for an attacker may
     ignore an explanation that hurts; without explanations, whatever the attacker saw.
     The lowest resolvable false-positive rate is taken, and the AUC where no rate is resolvable.
     """
@@ -158,31 +158,33 @@ def _doubt(results: Results, row: Row) -> tuple[str, ...]:
         if any(r in own for r in better):
             return (_by_auc(own[0]),)
         if better:  # the best of many, chosen afterwards, would often lie above one half by luck
-            told = f"{len(better)} of {len(ranked)} attacks can (one in 40 would by chance alone)"
-            return (f"At that price this audit is too small to tell it from chance; in AUC {told}.",)
+            others = f"{len(better)} of {len(ranked)} attacks can (one in 40 would by chance alone)"
+            return (f"At that price this audit is too small to distinguish it from chance; in AUC {others}.",)
         if 0 < row.units < resolution.MODELS:
             return _doubt(results, own[0]) if own else (UNKNOWN,)
     others = _rivals(results, row)
     above = [r for r in others if r.low is not None and r.low > chance]
     if above:
-        told = f"{len(above)} of {len(others)} other attacks can (one in 40 would by chance alone)"
-        return (f"That cannot be told from chance, but {told}.",)
+        rest = f"{len(above)} of {len(others)} other attacks can (one in 40 would by chance alone)"
+        return (f"That cannot be distinguished from chance, but {rest}.",)
     if row.high < chance:
         return ("That is worse than chance: the attack is bad. Read this as no finding, not as protection.",)
     found = resolution.could_have_found(row.value - chance, row.low - chance, row.high - chance)
     if found is None:
         return (UNKNOWN,)
     if found + chance >= 1:
-        return ("That cannot be told from chance: this audit is too small and could not have found anything.",)
+        return ("That cannot be distinguished from chance: this audit is too small and could not have found anything.",)
     of = f"{words.per_thousand(found + chance)} of 1,000"
     count = f"{100 * (found + chance):.1f} of 100 cases" if at is None else of
-    return (f"That cannot be told from chance; this audit could have found {count} or more, {resolution.OFTEN}.",)
+    return (
+        f"That cannot be distinguished from chance; this audit could have found {count} or more, {resolution.OFTEN}.",
+    )
 
 
 def _by_auc(row: Row) -> str:
     """What an attack does over all thresholds, where one rate is too rare to say."""
     return (
-        "At that price this audit is too small to tell it from chance, but the leak is there: shown one member and one "
+        "At that price this audit is too small to distinguish it from chance, but the leak is there: shown one member and one "
         f"outsider, {row.attack} seeing {seen(row.channel)} picks the member in {_count(row)} of 100 cases; chance: 50."
     )
 
@@ -251,7 +253,7 @@ def _surpassed(results: Results, row: Row) -> list[str]:
         return []
     unit = "of 100 cases" if words.level(row.metric) is None else "of 1,000"
     count = ", ".join(filter(None, [f"{_count(best)} {unit}", words.covered(best)]))
-    signal = f" on {best.signal}" if best.signal and " + " not in best.signal else ""
+    signal = f" on {best.signal}" if best.signal and not best.combined else ""
     return [
         f"Looking back, the strongest of {len(others)} other attacks did better: {best.attack}{signal}, seeing "
         f"{seen(best.channel)}: {count}."

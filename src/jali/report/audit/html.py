@@ -1,4 +1,4 @@
-"""One self-contained HTML page: opens offline, asks the network for nothing, needs no script."""
+"""One self-contained HTML page: opens offline, loads nothing, needs no script."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SECTIONS = (
     ("adds", "What the explanation adds"),
     ("curves", "Trade-off curves"),
     ("attacks", "Attacks and channels"),
-    ("asked", "Query attacks"),
+    ("queries", views.QUERIES),
     ("exposed", "Most exposed records"),
     ("answers", answers.TITLE),
     ("groups", "Exposure by subgroup"),
@@ -25,6 +25,7 @@ SECTIONS = (
     ("untested", "What was not tested"),
     ("quality", "Model and explanations"),
     ("repeat", "How to repeat it"),
+    ("glossary", "What the metrics mean"),
 )
 PAIRED = ("auc", "tpr@0.01")
 
@@ -47,15 +48,17 @@ def render(results: Results) -> str:
             invalid=headline.invalid(results),
             config=written(raw.config),
             card=_card(results),
-            columns=_columns(results),
+            value_columns=list(dict.fromkeys(key for record in results.exposed for key in record.values)),
+            threat_fields=list(Threat.model_fields),
+            glossary=views.glossary(results),
             **_evidence(results),
         )
     )
 
 
 def sections(results: Results) -> list[tuple[str, str]]:
-    """Names and titles of the sections; query attacks and answers have one where there were any."""
-    there = {"asked": bool(views.queries(results)), "answers": bool(results.examples)}
+    """Names and titles of the sections; query attacks, answers and metrics have one where there are any."""
+    there = {"queries": bool(views.queries(results)), "answers": bool(results.examples), "glossary": bool(results.rows)}
     return [(name, title) for name, title in SECTIONS if there.get(name, True)]
 
 
@@ -65,9 +68,9 @@ def _evidence(results: Results) -> dict[str, Any]:
         "attacks": views.attacks(results),
         "contrasts": views.contrasts(results),
         "measures": views.measures(results),
-        "asked": views.queries(results),
+        "queries": views.queries(results),
         "not_used": any(resolution.unused(r) for r in results.find(kind="contrast")),
-        "told": linking.sentences(results),
+        "query_sentences": linking.sentences(results),
         "captions": linking.CAPTIONS,
         "subgroups": _subgroups(results),
         "paired": _paired(results),
@@ -104,11 +107,3 @@ def _card(results: Results) -> list[tuple[str, str]]:
     """The first facts that are short enough to stand beside the headline."""
     short = [pair for pair in views.pairs(results.facts) if len(pair[1]) <= 24 and len(pair[0]) <= 24]
     return short[:6]
-
-
-def _columns(results: Results) -> dict[str, list[str]]:
-    """Heads of the two tables whose columns the results decide."""
-    return {
-        "threats": list(Threat.model_fields) if results.threats else [],
-        "exposed": list(dict.fromkeys(key for record in results.exposed for key in record.values)),
-    }

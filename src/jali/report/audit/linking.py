@@ -6,7 +6,7 @@ from jali.report import views, words
 from jali.results import Results, Row
 
 NONE = "none"
-TOLD = 3  # told on the first page
+FIRST = 3  # sentences on the first page
 MEANING = (
     "An explanation that shows somebody's row carries that person's values. The attacker here holds a list of people "
     "with the columns that others know too, looks up who fits the answer, and reads off the rest of the row.",
@@ -23,18 +23,18 @@ CAPTIONS = {
     views.AFTER: "The share of all people behind the model who have been singled out once so many answers were given.",
     views.MEMBERS: "The attacker makes many queries and says who was in the training data. Precision is the share of "
     "these claims that are true; the base rate is what claiming everybody would reach.",
-    views.MEANS: "How well the attacker's own models imitate what is asked, and what a surrogate is worth: how often "
+    views.MEANS: "How well the attacker's own models imitate what is queried, and what a surrogate is worth: how often "
     "it agrees with the model, and how many of its rules cover fewer than ten people.",
 }
 
 
 def sentences(results: Results) -> tuple[str, ...]:
-    """A sentence or two per explainer, or the model, about the attack that achieved most by asking it.
+    """A sentence or two per explainer, or the model, about the query attack that achieved most.
 
     >>> sentences(Results())
     ()
     """
-    return tuple(_sentence(line, rivals) for line, rivals in _strongest(results)[:TOLD])
+    return tuple(_sentence(line, rivals) for line, rivals in _strongest(results)[:FIRST])
 
 
 def count(results: Results) -> str:
@@ -44,17 +44,17 @@ def count(results: Results) -> str:
 
 
 def meaning(results: Results) -> tuple[str, ...]:
-    """What it means that people are found, or that members are told from others."""
+    """What it means that people are found, or that membership is inferred."""
     return MEANING if any(block.title == views.FOUND for block in views.queries(results)) else MEANING[2:]
 
 
 def _strongest(results: Results) -> list[tuple[views.Line, int]]:
-    """Of each that was asked the attack that achieved most, and among how many; the most telling first."""
-    asked: dict[tuple[str, str], list[views.Line]] = {}
+    """Of each explainer, or the model, the attack that achieved most, and among how many; the strongest first."""
+    found: dict[tuple[str, str], list[views.Line]] = {}
     for block in (b for b in views.queries(results) if b.title in (views.FOUND, views.MEMBERS)):
         for line in (x for x in block.lines if _weight(x) >= 0):
-            asked.setdefault((block.title, line.head.explainer), []).append(line)
-    best = [(max(lines, key=_weight), len(lines)) for lines in asked.values()]
+            found.setdefault((block.title, line.head.explainer), []).append(line)
+    best = [(max(lines, key=_weight), len(lines)) for lines in found.values()]
     return sorted(best, key=lambda pair: -_weight(pair[0]))
 
 
@@ -65,7 +65,7 @@ def _sentence(line: views.Line, rivals: int) -> str:
         return f"{_found(line, by)} {_learnt(line)}".strip()
     whom = f"the surrogate {line.head.explainer}" if line.head.explainer else "the model"
     auc = line.cells["auc"]
-    doubt = ", which cannot be told from it" if auc.low is not None and auc.low <= 0.5 else ""
+    doubt = ", which cannot be distinguished from it" if auc.low is not None and auc.low <= 0.5 else ""
     return (
         f"By querying {whom}, the attack {by} would pick the member in {_range(auc, 1)} of 100 pairs of one member and "
         f"one outsider; chance: 50{doubt}."

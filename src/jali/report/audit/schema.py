@@ -34,7 +34,7 @@ def table(schema: Schema, show_values: bool = False) -> Table:
 
 
 def _outline(column: Column) -> str:
-    """The values of a column as far as nobody's row tells them.
+    """The values of a column as far as they show nobody's row.
 
     >>> _outline(Column("sex", "category", categories=("f", "m"))), _outline(Column("age", "integer", 18, 90))
     ('2 categories', '18 to 90, declared')

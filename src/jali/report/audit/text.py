@@ -12,12 +12,12 @@ from rich.table import Table
 from rich.text import Text
 
 from jali.core.metrics import metric as metric_of
-from jali.report import resolution, views, words
+from jali.report import footnotes, resolution, views, words
 from jali.report.audit import answers, headline
 from jali.results import Results, Row
 
 METRICS = ("auc", "tpr@0.01", "tpr@0.001")
-QUERIED = (
+QUERIED = (  # in this order
     "candidates",
     "singled_out",
     "reidentified",
@@ -50,15 +50,18 @@ def table(results: Results) -> Table:
     results = words.cleaned(results)
     title = results.title or "jali audit"
     out = Table(title=Text(title if results.valid else f"INVALID AUDIT: {title}", style="bold"), box=box.SIMPLE_HEAD)
-    caption = "\n".join(filter(None, [_left_out(results), _reasons(results), _not_used(results)]))
+    found = _lines(results)
+    shown = [line for lines in found.values() for _, line in lines]
+    notes = footnotes.of(r for r in views.rows(shown) if r.metric in METRICS)
+    caption = "\n".join(filter(None, [_left_out(results), *notes.lines, _not_used(results)]))
     out.caption = Text(caption, style="dim") if caption else None
     out.add_column("attacker sees: attack", overflow="fold")
     for metric in METRICS:
         out.add_column(metric_of(metric).head, justify="right", no_wrap=True)
-    for explainer, lines in _lines(results).items():
+    for explainer, lines in found.items():
         out.add_row(Text(explainer, style="bold"), *[""] * len(METRICS))
         for label, line in lines:
-            out.add_row(Padding(Text(label), (0, 0, 0, 2)), *(_cell(line.cells.get(m)) for m in METRICS))
+            out.add_row(Padding(Text(label), (0, 0, 0, 2)), *(_cell(line.cells.get(m), notes) for m in METRICS))
         out.add_section()
     return out
 
@@ -75,14 +78,15 @@ def _queries(block: views.Block) -> Table:
     out = Table(title=Text(f"{views.QUERIES}: {block.title.lower()}", style="bold"), box=box.SIMPLE_HEAD)
     out.add_column("queried: attack, knowledge", overflow="fold")
     metrics = [metric for metric in QUERIED if metric in block.metrics]
+    out.add_column("queries", justify="right")
     for metric in metrics:
         out.add_column(metric_of(metric).head, justify="right")
+    notes = footnotes.of(r for r in views.rows(block.lines) if r.metric in metrics)
     for line in block.lines:
         label = f"{line.head.explainer or 'the model'}: {line.head.attack}, {line.head.knowledge}"
-        out.add_row(Text(label), *(_cell(line.cells.get(m)) for m in metrics))
-    rows = [row for line in block.lines for row in line.cells.values()]
-    reasons = dict.fromkeys(r.reason.rstrip(".") for r in rows if r.metric in metrics and r.value is None and r.reason)
-    out.caption = Text(f"n/r: not resolvable ({'; '.join(reasons)})", style="dim") if reasons else None
+        made = f"{line.head.queries:,}" if line.head.queries else ""
+        out.add_row(Text(label), made, *(_cell(line.cells.get(m), notes) for m in metrics))
+    out.caption = Text("\n".join(notes.lines), style="dim") if notes.reasons else None
     return out
 
 
@@ -111,7 +115,7 @@ def _lines(results: Results) -> dict[str, list[tuple[str, views.Line]]]:
 
 
 def _same_numbers(a: views.Line, b: views.Line) -> bool:
-    """Whether two lines tell the same of the same attack, as far as is shown."""
+    """Whether two lines show the same numbers of the same attack."""
     if (a.head.channel, a.head.attack, a.head.signal) != (b.head.channel, b.head.attack, b.head.signal):
         return False
     shown = [{m: (words.value_of(r), words.span_of(r)) for m, r in x.cells.items() if m in METRICS} for x in (a, b)]
@@ -141,26 +145,16 @@ def _left_out(results: Results) -> str:
     return "only in the report: " + "; ".join(p for p in parts if p) if folded or single else ""
 
 
-def _reasons(results: Results) -> str:
-    shown = [
-        r
-        for r in results.rows
-        if r.metric in METRICS and r.kind in ("attack", "contrast") and not r.group and r.target is None
-    ]
-    found = dict.fromkeys((r.reason or "no reason recorded").rstrip(".") for r in shown if r.value is None)
-    return "n/r: not resolvable (" + "; ".join(found) + ")" if found else ""
-
-
 def _not_used(results: Results) -> str:
     there = any(resolution.unused(r) for r in results.find(kind="contrast") if r.metric in METRICS)
     return f"{words.NOT_USED}: {words.WHY_NOT_USED[0].lower()}{words.WHY_NOT_USED[1:].rstrip('.')}" if there else ""
 
 
-def _cell(row: Row | None) -> Text:
-    """Value over interval; what cannot be resolved is dimmed and explained under the table."""
+def _cell(row: Row | None, notes: footnotes.Footnotes) -> Text:
+    """Value over interval; a dash, dimmed, where there is none, with the mark of its footnote."""
     if row is None:
         return Text("")
     if row.value is None:
-        return Text("n/r", style="dim")
+        return Text(notes.mark(row), style="dim")
     span = words.span_of(row)
     return Text.assemble(words.value_of(row), (f"\n{span}" if span else "", "dim"))

@@ -1,0 +1,161 @@
+"""Who is singled out, named rightly and disclosed, counted by hand on four training people and three others."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from jali.audit.attack_runs import Attacked, AttackRun, made
+from jali.audit.grading.identity import GradesIdentity, _coverage, _guessed
+from jali.audit.preparations import Preparations
+from jali.core.claims import Identity
+from jali.core.encoding import Encoding
+from jali.core.errors import JaliError
+from jali.core.explanation import Attribution, Counterfactual
+from jali.core.grading import Truth
+from jali.core.values import Column, Dataset, Schema
+from jali.knowledge.population_register import PopulationRegister
+from jali.knowledge.register import Register
+from jali.models.fitted.linear import LinearModel
+from jali.query_attacks.linkage import Linkage
+from tests.explaining import Direct
+
+SCHEMA = Schema((Column("age", role="quasi"), Column("income"), Column("debt")), favourable=1)
+TRAIN = np.array([[20.0, 1, 5], [30, 2, 6], [30, 3, 7], [50, 4, 8]])
+OTHERS = np.array([[20.0, 1, 9], [30, 9, 9], [50, 4, 8]])
+MODEL = LinearModel(Encoding(SCHEMA), np.array([[0.0, 1.0], [0, 0], [0, 0]]), np.zeros(2))
+
+
+class Shows(Direct):
+    """An explainer that shows training rows, as listed."""
+
+    gives, reads_training_data, wants = "counterfactual", True, "labels"
+
+    def __init__(self, rows):
+        self.rows = rows
+
+    def answer(self, model, X, schema, train, rng):
+        at = np.array(self.rows)
+        return Counterfactual(train.X[at.clip(0)], at >= 0, origin=at)
+
+
+def draws(name):
+    return np.random.default_rng(len(name))
+
+
+def target(n, groups=None):
+    data = Dataset(np.concatenate([TRAIN, OTHERS, np.zeros((n, 3))]), np.zeros(7 + n, dtype=int), SCHEMA, groups)
+    at = np.arange(len(data))
+    return Attacked.of(Preparations(MODEL, data.rows(at < 4), draws), data, at < 4, at >= 7, draws)
+
+
+def graded(explainer, knowledge=Register(), groups=None, seed=0):  # noqa: B008 (frozen)
+    """The grade of linkage against an explainer, its values and where they speak, by metric."""
+    run = AttackRun(Linkage(), knowledge, explainer)
+    out = made(run, target(len(explainer.rows), groups), np.random.default_rng(seed)).graded
+    names = GradesIdentity.per_record
+    return out, dict(zip(names, out.values, strict=True)), dict(zip(names, out.there, strict=True))
+
+
+def test_real_rows_are_linked_to_their_people():
+    out, value, there = graded(Shows([0, 3, 0, -1]))
+    assert value["candidates"].tolist() == [1, 1, 1, 0]
+    assert value["singled_out"].tolist() == [1, 1, 1, 0]
+    assert value["newly_singled_out"].tolist() == [1, 1, 0, 0]  # the third shows the first person again
+    assert value["reidentified"].tolist() == [1, 1, 1, 0]
+    assert out.truth.tolist() == [True, True, True, False]
+    assert there["candidates"].tolist() == [True, True, True, False]
+
+
+def test_private_values_are_disclosed_beyond_what_could_be_guessed():
+    """Row 0: income 1 and debt 5. The nearest outsider of the same age has income 1 and debt 9: half is guessed."""
+    _, value, there = graded(Shows([0]))
+    assert value["disclosed"].tolist() == [1]
+    assert there["disclosed_baseline"].tolist() == [True]
+    # With 15 neighbours of three outsiders everybody is asked: debt 9 twice, and of three incomes the nearest first.
+    assert value["disclosed_baseline"][0] == pytest.approx(0.5)
+    assert value["disclosure_advantage"][0] == pytest.approx(0.5)
+
+
+def test_one_of_two_who_fit_is_right_half_of_the_time():
+    right = [graded(Shows([1]), seed=seed)[0].truth[0] for seed in range(400)]
+    assert np.mean(right) == pytest.approx(0.5, abs=0.08)
+
+
+def test_an_explainer_that_names_no_training_row_reidentifies_nobody():
+    class Made(Shows):
+        def answer(self, model, X, schema, train, rng):
+            return Counterfactual(train.X[:1], np.array([True]))
+
+    assert graded(Made([0]))[0].truth.tolist() == [False]
+
+
+def test_in_a_population_register_more_people_fit_and_only_those_behind_the_model_are_real():
+    """Two outsiders of 30 and one of 20 are in it; the answer shows the only training row of 20."""
+    _, value, _ = graded(Shows([0]), PopulationRegister())
+    assert value["candidates"].tolist() == [2]
+    assert value["singled_out"].tolist() == [0]
+
+
+def test_rows_of_one_person_are_one_person():
+    """Two rows of 30 years are one person here: that person is singled out by either, and named by either."""
+    out, value, _ = graded(Shows([1, 2]), groups=np.array([0, 1, 1, 2, 3, 4, 5, 6, 7]))
+    assert value["candidates"].tolist() == [1, 1]
+    assert value["reidentified"].tolist() == [1, 1]
+    assert value["newly_singled_out"].tolist() == [1, 0]
+    assert out.facts["coverage@2"] == pytest.approx(1 / 3)
+
+
+def test_people_singled_out_so_far():
+    out, value, _ = graded(Shows([0, 3, 0, 1]))
+    assert value["at_most_10_candidates"].tolist() == [1, 1, 1, 1]
+    assert out.facts["coverage@4"] == pytest.approx(2 / 4)  # the second and third person have one age
+    new = np.r_[np.ones(20), np.zeros(30)]
+    found = _coverage(new, Dataset(np.zeros((40, 3)), np.zeros(40, dtype=int), SCHEMA))
+    assert found == {"coverage@10": 0.25, "coverage@30": 0.5, "coverage@50": 0.5}
+
+
+def test_an_answer_counts_as_much_as_it_is_sure():
+    """Fifteen neighbours of whom nine say 1: the answer's 2 wins if it is worth more than 9 / 15 of the rest."""
+    near = np.r_[np.ones(9), np.full(6, 3.0)].reshape(1, 15, 1)
+    for sure, guess in ((1.0, 2.0), (0.5, 2.0), (0.37, 1.0), (0.38, 2.0), (0.0, 1.0)):
+        assert _guessed(np.array([[2.0]]), near, np.array([sure])).tolist() == [[guess]]
+    assert _guessed(np.array([[2.0]]), near[:, :0], np.array([0.1])).tolist() == [[2.0]]
+    both = np.r_[np.ones(8), np.full(7, 3.0)].reshape(1, 15, 1)
+    assert _guessed(np.array([[3.0]]), both, np.array([0.1])).tolist() == [[3.0]]  # .1 + .9 * 7 / 15 > .9 * 8 / 15
+
+
+def truth(answer, others=OTHERS):
+    records = Dataset(np.zeros((2, 3)), [0, 0], SCHEMA)
+    train = Dataset(TRAIN, np.zeros(4, dtype=int), SCHEMA)
+    rest = Dataset(others, np.zeros(len(others), dtype=int), SCHEMA)
+    return Truth(MODEL, train, records, rest, np.zeros(2, bool), None, records.X, answer)
+
+
+def test_a_person_who_did_not_train_the_model_is_never_right():
+    """Register rows from 4 on are of others: they count as candidates, and nothing of them is disclosed."""
+    claim = Identity(np.array([1.0, 0.5]), np.array([5, 0]), np.array([1, 2]), TRAIN[:2])
+    answer = Counterfactual(TRAIN[:2], np.ones(2, bool), origin=np.array([1, 0]))
+    out = GradesIdentity().grade(claim, truth(answer))
+    value = dict(zip(GradesIdentity.per_record, out.values, strict=True))
+    there = dict(zip(GradesIdentity.per_record, out.there, strict=True))
+    assert out.truth.tolist() == [False, True]
+    assert value["singled_out"].tolist() == [1, 0]
+    assert value["newly_singled_out"].tolist() == [0, 0]
+    assert there["disclosed"].tolist() == [False, True]
+
+
+def test_without_others_there_is_no_baseline():
+    claim = Identity(np.ones(2), np.array([0, 1]), np.array([1, 1]), TRAIN[:2])
+    answer = Counterfactual(TRAIN[:2], np.ones(2, bool), origin=np.array([0, 1]))
+    out = GradesIdentity().grade(claim, truth(answer, OTHERS[:0]))
+    there = dict(zip(GradesIdentity.per_record, out.there, strict=True))
+    assert there["disclosed"].all()
+    assert not there["disclosed_baseline"].any()
+    assert not there["disclosure_advantage"].any()
+
+
+def test_answers_that_are_no_counterfactuals_are_refused():
+    claim = Identity(np.ones(2), np.zeros(2), np.ones(2), TRAIN[:2])
+    with pytest.raises(JaliError, match="of counterfactuals only"):
+        GradesIdentity().grade(claim, truth(Attribution(np.zeros((2, 3)))))

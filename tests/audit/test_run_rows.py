@@ -1,0 +1,96 @@
+"""Rows of attack runs: guesses, measures per record and facts, all with what the run learns and how often it asked."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from jali.audit import queries
+from jali.audit.gather import RunRecord
+from jali.audit.grading.identity import GradesIdentity
+from jali.audit.grading.membership import GradesMembership
+from jali.audit.run_rows import fact, rows_of_run, shown_facts
+from jali.core import registry
+from jali.core.values import Game, Guesses
+
+SINGLED_OUT = GradesIdentity.per_record.index("singled_out")
+
+
+def fresh() -> np.random.Generator:
+    return np.random.default_rng(0)
+
+
+def game(units: int = 2, records: int = 4) -> Game:
+    """Targets that are asked about records of their own."""
+    n = units * records
+    scored = np.repeat(np.eye(units, dtype=bool), records, axis=0)
+    member = np.arange(n)[:, None] % 2 == np.zeros(units)
+    return Game(member, np.arange(units), np.zeros((units, units), bool), scored)
+
+
+@pytest.fixture
+def guesses():
+    score = np.array([1.0, 1, -1, -1, 1, -1, 1, -1])
+    truth = np.array([1, 1, 1, 0, 1, 0, 0, 0], dtype=bool)
+    return Guesses(score, truth, np.repeat([0, 1], 4), np.arange(8))
+
+
+def linkage(explainer: str = "nice"):
+    (run,) = queries.usual([registry.build("explain", explainer)])
+    return run
+
+
+def label_only():
+    (run,) = queries.runs([registry.build("query_attack", "label_only")], [])
+    return run
+
+
+def test_claims_of_identity_have_a_row_per_measure_and_fact():
+    values = np.zeros((len(GradesIdentity.per_record), 8))
+    values[SINGLED_OUT] = [1, 1, 0, 0, 1, 0, 0, 0]
+    there = np.ones(values.shape, dtype=bool)
+    there[SINGLED_OUT, 3] = False
+    record = RunRecord(linkage(), None, values, there, {"coverage@10": np.array([0.1, 0.3])}, queries=4)
+    made = {row.metric: row for row in rows_of_run(record, game(), fresh)}
+    assert list(made) == [*GradesIdentity.per_record, "coverage@10"]
+    assert made["singled_out"].value == pytest.approx((2 / 3 + 1 / 4) / 2)  # the mean over targets; one says nothing
+    assert made["coverage@10"].value == pytest.approx(0.2)
+    abouts = {(r.kind, r.learns, r.attack, r.knowledge, r.explainer, r.queries, r.n) for r in made.values()}
+    assert abouts == {("query attack", "identity", "linkage", "register", "nice", 4, 4)}
+
+
+def test_none_of_some_records_is_not_none_of_all():
+    """Eight records without one who is singled out: the rate may still be 1 - .025 ** (1 / 8)."""
+    values = np.zeros((len(GradesIdentity.per_record), 8))
+    record = RunRecord(linkage(), None, values, np.ones(values.shape, dtype=bool), {}, queries=4)
+    made = {row.metric: row for row in rows_of_run(record, game(), fresh)}
+    assert (made["singled_out"].value, made["singled_out"].low) == (0, 0)
+    assert made["singled_out"].high == pytest.approx(1 - 0.025 ** (1 / 8))
+    assert made["disclosed"].high == 0
+
+
+def test_claims_of_membership_are_judged(guesses):
+    facts = {"class_precision@0": np.ones(2), "shadow_accuracy": np.array([0.6, 0.8])}
+    record = RunRecord(label_only(), guesses, np.zeros((0, 8)), np.zeros((0, 8), bool), facts, queries=1200)
+    made = {row.metric: row for row in rows_of_run(record, game(), fresh)}
+    # By hand: of 2 claims about each target, both and one are true; of 3 and 1 members, 2 and 1 are claimed.
+    assert made["precision"].value == pytest.approx((2 / 2 + 1 / 2) / 2)
+    assert made["recall"].value == pytest.approx((2 / 3 + 1) / 2)
+    assert made["base_rate"].value == pytest.approx((3 / 4 + 1 / 4) / 2)
+    assert made["shadow_accuracy"].value == pytest.approx(0.7)
+    assert set(made) == {*GradesMembership.metrics, "shadow_accuracy"}  # classes one by one are for papers
+    abouts = {(r.learns, r.explainer, r.knowledge, r.queries, r.n) for r in made.values()}
+    assert abouts == {("membership", "", "noise", 1200, 4)}
+
+
+def test_what_failed_says_why():
+    made = rows_of_run(RunRecord(linkage("face"), failed="because"), game(), fresh)
+    assert [r.metric for r in made] == list(GradesIdentity.per_record)
+    assert {(r.value, r.reason, r.explainer, r.learns) for r in made} == {(None, "because", "face", "identity")}
+
+
+def test_facts_stay_within_the_bounds_of_their_metric():
+    """Over two targets Student's interval of 0.9 and 1 reaches above 1, and counts have no upper bound."""
+    assert fact("fidelity", np.array([0.9, 1.0])).high == 1.0
+    assert fact("rules", np.array([90.0, 100.0])).high > 100
+    assert list(shown_facts({"class_f1@1": np.ones(2), "rules": np.ones(2)})) == ["rules"]
