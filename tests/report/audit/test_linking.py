@@ -80,7 +80,7 @@ def test_the_queries_of_each_attack_stand_on_the_page_in_the_terminal_and_in_the
     page = html.render(sample.queried())
     section = page.partition('<section id="queries"')[2].partition("</section>")[0]
     threats = page.partition('<section id="threats"')[2].partition("</section>")[0]
-    assert "knowing <code>register</code></span> <span class=\"meta\">500 queries per target model</span>" in section
+    assert 'knowing <code>register</code></span> <span class="meta">500 queries per target model</span>' in section
     assert '<td data-label="Asks">one query per record</td>' in threats
     table = text.plain(sample.queried_alone())
     assert re.search(r"nice\(k=5\): linkage, register +500 ", table)
