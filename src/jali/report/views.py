@@ -176,7 +176,7 @@ def measures(results: Results) -> list[Block]:
 
 
 def queries(results: Results) -> list[Block]:
-    """What query attacks achieved: whom they find, how many people in all, whose membership they infer, and the rest."""
+    """What query attacks achieved: whom they find, how many in all, whose membership they infer, and the rest."""
     rows = results.find(kind="query attack")
     found = [r for r in rows if r.learns == "identity"]
     after = [r for r in found if metric(r.metric).name == "coverage"]

@@ -56,8 +56,8 @@ def test_membership_inferred_by_queries() -> None:
     row = Row(**about, metric="auc", value=0.55, low=0.52, high=0.58, units=3, queries=50_500)
     (sentence,) = linking.sentences(Results(rows=[row]))
     assert sentence == (
-        "By querying the model, the attack label_only would pick the member in between 52.0 and 58.0 of 100 pairs of one "
-        "member and one outsider; chance: 50."
+        "By querying the model, the attack label_only would pick the member in between 52.0 and 58.0 of 100 pairs of "
+        "one member and one outsider; chance: 50."
     )
     (doubtful,) = linking.sentences(Results(rows=[row.model_copy(update={"low": 0.48})]))
     assert doubtful.endswith("chance: 50, which cannot be distinguished from it.")
