@@ -35,7 +35,7 @@ class Line:
         units, n = max(r.units for r in rows), max(r.n for r in rows)
         parts = [
             f"{units:,} target model{'s' * (units != 1)}" if units else "",
-            f"{n:,} guesses" if n else "",
+            f"{n:,} {'records' if self.head.kind == 'query attack' else 'guesses'}" if n else "",
             f"{words.percent(base, 0)} % members" if base is not None else "",
             f"explained: {words.percent(coverage, 0)} %" if coverage is not None else "",
             self.head.guarantee,
