@@ -176,13 +176,21 @@ def measures(results: Results) -> list[Block]:
 
 
 def queries(results: Results) -> list[Block]:
-    """What query attacks achieved: whom they find, how many in all, whose membership they infer, and the rest."""
-    rows = results.find(kind="query attack")
-    found = [r for r in rows if r.learns == "identity"]
-    after = [r for r in found if metric(r.metric).name == "coverage"]
-    members = [r for r in rows if r.learns == "membership" and metric(r.metric).name in OF_MEMBERSHIP]
-    rest = [r for r in rows if r not in found and r not in members]
-    return _blocks({FOUND: [r for r in found if r not in after], AFTER: after, MEMBERS: members, MEANS: rest})
+    """What query attacks achieved: whom they find, how many in all, whose membership they infer, any other harm.
+
+    Last comes what attacks on membership had to work with.
+    """
+    blocks: dict[str, list[Row]] = {title: [] for title in (FOUND, AFTER, MEMBERS)}
+    means: list[Row] = []
+    for row in results.find(kind="query attack"):
+        name = metric(row.metric).name
+        if row.learns == "identity":
+            blocks[AFTER if name == "coverage" else FOUND].append(row)
+        elif row.learns == "membership":
+            (blocks[MEMBERS] if name in OF_MEMBERSHIP else means).append(row)
+        else:
+            blocks.setdefault(f"What is learnt about {row.learns}", []).append(row)
+    return _blocks(blocks | {MEANS: means})
 
 
 def subgroups(results: Results) -> list[tuple[str, list[Row]]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from jali.report import views, words
 from jali.results import Results, Row
 
@@ -37,7 +39,8 @@ def sentences(results: Results) -> tuple[str, ...]:
 def count(results: Results) -> str:
     """The number that the first sentence is about."""
     cells = _strongest(results)[0][0].cells
-    return _range(cells["singled_out"]) if "singled_out" in cells else _range(cells["auc"], 1)
+    name = _main(cells)
+    return _range(cells[name], 0 if name == "singled_out" else 1)
 
 
 def meaning(results: Results) -> tuple[str, ...]:
@@ -48,7 +51,7 @@ def meaning(results: Results) -> tuple[str, ...]:
 def _strongest(results: Results) -> list[tuple[views.Line, int]]:
     """Of each explainer, or the model, the attack that achieved most, and among how many; the strongest first."""
     found: dict[tuple[str, str], list[views.Line]] = {}
-    for block in (b for b in views.queries(results) if b.title in (views.FOUND, views.MEMBERS)):
+    for block in (b for b in views.queries(results) if b.title not in (views.AFTER, views.MEANS)):
         for line in (x for x in block.lines if _weight(x) >= 0):
             found.setdefault((block.title, line.head.explainer), []).append(line)
     best = [(max(lines, key=_weight), len(lines)) for lines in found.values()]
@@ -61,6 +64,11 @@ def _sentence(line: views.Line, rivals: int) -> str:
     if "singled_out" in line.cells:
         return f"{_found(line, by)} {_learnt(line)}".strip()
     whom = f"the surrogate {line.head.explainer}" if line.head.explainer else "the model"
+    if "auc" not in line.cells:
+        row = line.cells[_main(line.cells)]
+        span = words.span_of(row)
+        number = f"{words.value_of(row)} ({span})" if span else words.value_of(row)
+        return f"By querying {whom}, the attack {by} reaches {words.metric_name(row.metric)} {number}."
     auc = line.cells["auc"]
     doubt = ", which cannot be distinguished from it" if auc.low is not None and auc.low <= 0.5 else ""
     return (
@@ -95,7 +103,14 @@ def _learnt(line: views.Line) -> str:
 
 
 def _weight(line: views.Line) -> float:
-    return next((v for m in ("singled_out", "auc") if (v := _value(line, m)) is not None), -1.0)
+    """How much an attack achieved; below zero where it could not be run."""
+    value = _value(line, _main(line.cells))
+    return -1.0 if value is None else value
+
+
+def _main(cells: Mapping[str, Row]) -> str:
+    """The metric that says most of an attack: singling out, AUC, else the first."""
+    return next((name for name in ("singled_out", "auc") if name in cells), next(iter(cells)))
 
 
 def _value(line: views.Line, metric: str) -> float | None:

@@ -28,7 +28,7 @@ QUERIED = (  # in this order
     "recall",
     "auc",
 )
-HEADS = (views.FOUND, views.MEMBERS)
+REPORT_ONLY = (views.AFTER, views.MEANS)  # blocks that a terminal leaves out
 
 
 def summary(results: Results) -> str:
@@ -69,7 +69,7 @@ def table(results: Results) -> Table:
 def tables(results: Results) -> list[Table]:
     """Attacks on signals, where there are any or nothing else, query attacks, and answers as people read them."""
     shown = words.cleaned(results)
-    queries = [_queries(block) for block in views.queries(shown) if block.title in HEADS]
+    queries = [_queries(block) for block in views.queries(shown) if block.title not in REPORT_ONLY]
     signals = [] if queries and not results.find(kind="attack") else [table(results)]
     return signals + queries + ([answers.table(shown.examples)] if shown.examples else [])
 
@@ -77,7 +77,7 @@ def tables(results: Results) -> list[Table]:
 def _queries(block: views.Block) -> Table:
     out = Table(title=Text(f"{views.QUERIES}: {block.title.lower()}", style="bold"), box=box.SIMPLE_HEAD)
     out.add_column("queried: attack, knowledge", overflow="fold")
-    metrics = [metric for metric in QUERIED if metric in block.metrics]
+    metrics = [metric for metric in QUERIED if metric in block.metrics] or list(block.metrics)
     out.add_column("queries", justify="right")
     for metric in metrics:
         out.add_column(metric_of(metric).head, justify="right")
