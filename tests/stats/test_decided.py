@@ -16,7 +16,7 @@ ORACLES = {
     "balanced_accuracy_of_claims": metrics.balanced_accuracy_score,
     "base_rate": lambda truth, _: truth.mean(),
     "precision_over_base_rate": lambda truth, claim: metrics.precision_score(truth, claim) - truth.mean(),
-    "cleared": lambda truth, claim: metrics.recall_score(~truth, ~claim),
+    "specificity": lambda truth, claim: metrics.recall_score(~truth, ~claim),
 }
 
 
@@ -44,7 +44,7 @@ def test_an_effect_is_what_leaving_a_guess_out_changes(name):
 
 def test_who_claims_nobody_is_right_about_nothing():
     score, truth = -np.ones(6), np.array([True, False] * 3)
-    assert [decided.decided(n, score, truth) for n in ("precision", "recall", "f1", "cleared")] == [0, 0, 0, 1]
+    assert [decided.decided(n, score, truth) for n in ("precision", "recall", "f1", "specificity")] == [0, 0, 0, 1]
 
 
 @pytest.mark.parametrize("units", [1, 8])

@@ -21,14 +21,14 @@ RATIOS: Mapping[str, Parts] = {
     "accuracy": lambda claim, truth: (1 - abs(claim - truth), 1 + 0 * truth),
     "precision": lambda claim, truth: (claim * truth, claim),
     "recall": lambda claim, truth: (claim * truth, truth),
-    "cleared": lambda claim, truth: ((1 - claim) * (1 - truth), 1 - truth),
+    "specificity": lambda claim, truth: ((1 - claim) * (1 - truth), 1 - truth),
     "f1": lambda claim, truth: (2 * claim * truth, claim + truth),
     "base_rate": lambda claim, truth: (truth, 1 + 0 * claim),
 }
 # Sums of these with weights.
 SUMS: Mapping[str, Mapping[str, float]] = {
     LIFT: {"precision": 1.0, "base_rate": -1.0},
-    BALANCED: {"recall": 0.5, "cleared": 0.5},
+    BALANCED: {"recall": 0.5, "specificity": 0.5},
 }
 NAMES = (*RATIOS, *SUMS)
 OF_CLAIMS = ("precision", LIFT)  # these need a claim to speak of
