@@ -147,7 +147,7 @@ def test_no_shadow_sees_a_scored_row(text):
         "rotate(models=1)",
         "rotate(share=1.5)",
         "halves(targets=0)",
-        "disjoint(owner=0.0)",
+        "disjoint(train=0.0)",
         "folds(k=1)",
         "fixed(members=0)",
         "fixed_offline(members=0)",

@@ -109,7 +109,7 @@ class Cells:
 
 
 def cells_of(quality: Quality, name: Measured, inside: Bools | None, game: Game, group: str = "") -> Cells | None:
-    """A measure in all scored cells, of the records inside a group (N,) if one is given; None if it was not measured."""
+    """A measure in all scored cells, of the records inside a group (N,) if one is given; None if not measured."""
     if name not in quality.names:
         return None
     at = quality.names.index(name)
