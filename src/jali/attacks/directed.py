@@ -87,7 +87,7 @@ class Directed:
             return 0.5, 0  # too few shadows for the attack; any other fault comes up when it scores the target
 
     def _rows(self, others: Shadows, seen_there: Bools, truth: Bools) -> Bools:
-        """Rows (N,) that take part, of those seen under the shadow in turn; its truth (N,) only decides if they suffice."""
+        """Rows (N,) that take part, of those seen under the shadow; its truth (N,) only decides if they suffice."""
         seen = others.observed.all(axis=0)
         member = others.member
         pool = seen_there & member.any(axis=1) & ~member.all(axis=1)

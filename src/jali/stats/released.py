@@ -11,7 +11,7 @@ PREFIX = "released "
 
 
 def huang2024(score: Floats, truth: Bools) -> dict[str, float]:
-    """AUC and "TPR at FPR" of a log-likelihood ratio, as in the evaluation released by the authors of Huang et al. 2024.
+    """AUC and "TPR at FPR" of a log-likelihood ratio, as in the code released by the authors of Huang et al. 2024.
 
     Its curve is drawn for the negated score and its axes are then exchanged, so what is called TPR at FPR a is the
     share of NON-members recognised while a share a of members is lost; and the position of the last vertex with x <= a
