@@ -48,7 +48,8 @@ class OfflineJoint:
         return np.asarray(weight @ z)
 
     def _standardised(self, t: Floats, value: Floats, observed: Bools, shadows: Shadows) -> tuple[Floats, float]:
-        outside, inside = moments(value, observed & ~shadows.member), moments(value, observed & shadows.member)
+        outside = moments(value, observed & ~shadows.member)
+        inside = moments(value, observed & shadows.member)
         everybody = total(value, observed & ~shadows.member)
         within = pooled_variance(outside) if (outside.count > 1).any() else everybody[1]
         sd = np.sqrt(max(within, TINY))

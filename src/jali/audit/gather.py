@@ -180,9 +180,9 @@ def roles_of(game: Game) -> Roles:
 
 def _keys(model: str, roles: Roles, chosen: tuple[Readout, ...], runs: tuple[AttackRun, ...]) -> tuple[str, ...]:
     """The key of each readout and each attack run of a column."""
-    asked = digest(roles.asked, roles.measured)
-    seen = (registry.key("evidence", model, asked, r.explainer or "prediction", *r.signals) for r in chosen)
-    attacked = (registry.key("run", model, asked, *_parts_of(run)) for run in runs)
+    queried = digest(roles.asked, roles.measured)
+    seen = (registry.key("evidence", model, queried, r.explainer or "prediction", *r.signals) for r in chosen)
+    attacked = (registry.key("run", model, queried, *_parts_of(run)) for run in runs)
     return (*seen, *attacked)
 
 

@@ -44,20 +44,20 @@ def with_gaps(evidence: Evidence, game: Game) -> Evidence:
 
     The decision determines who gets an answer, so what this pattern leaks counts as a leak of the decision.
     """
-    asked = game.cells()
+    queried = game.cells()
     extra: dict[SignalName, Bools] = {}
     for explainer, names in explainers(evidence).items():
         for name in names:
             there = evidence.observed[evidence.names.index(name)]
             mine = {known: gaps for known, gaps in extra.items() if known.explainer == explainer}
-            if there[asked].all() or any(np.array_equal(gaps, there) for gaps in mine.values()):
+            if there[queried].all() or any(np.array_equal(gaps, there) for gaps in mine.values()):
                 continue
             signal = f"{ANSWERED} {name.signal}" if mine else ANSWERED
             extra[SignalName(signal, explainer)] = there
     if not extra:
         return evidence
     value = np.concatenate([evidence.value, np.stack([v.astype(np.float64) for v in extra.values()])])
-    observed = np.concatenate([evidence.observed, np.repeat(asked[None], len(extra), axis=0)])
+    observed = np.concatenate([evidence.observed, np.repeat(queried[None], len(extra), axis=0)])
     return Evidence((*evidence.names, *extra), value, observed, evidence.member)
 
 

@@ -219,7 +219,8 @@ def observe(prepared: Preparations, data: Dataset, roles: Roles, readout: Readou
             rng = stream(seed, JUDGE, label, column, tile)
             quality[0, rows[some]], there[0, rows[some]] = reliance(model, data.rows(rows[some]), rng)
         elif some.any():
-            quality[-1, rows[some]], there[-1, rows[some]] = each, True  # SECONDS
+            quality[-1, rows[some]] = each  # SECONDS
+            there[-1, rows[some]] = True
             if kinds > 1:
                 rng = stream(seed, JUDGE, label, column, tile)
                 given = seen.answer.pick(some)
@@ -230,12 +231,12 @@ def observe(prepared: Preparations, data: Dataset, roles: Roles, readout: Readou
     return arrays if readout.explainer else arrays | {"parity": np.array(company(model, data, roles.member))}
 
 
-def tiles(asked: Bools) -> Iterator[tuple[int, Ints]]:
+def tiles(queried: Bools) -> Iterator[tuple[int, Ints]]:
     """Number and rows, in ascending order, of every tile in which a record is queried."""
-    number = tile_numbers(len(asked))
+    number = tile_numbers(len(queried))
     order = np.argsort(number, kind="stable")
     for tile, rows in enumerate(np.split(order, np.arange(TILE, len(order), TILE))):
-        some = rows[asked[rows]]
+        some = rows[queried[rows]]
         if len(some):
             yield tile, some
 

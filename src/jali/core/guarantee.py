@@ -152,7 +152,7 @@ class Verifiable(Private, Protocol):
 
 @runtime_checkable
 class GaussianNoise(Protocol):
-    """A guarantee that rests on Gaussian noise of a stated size: a dataclass with this field."""
+    """A guarantee based on Gaussian noise of a stated size: a dataclass with this field."""
 
     multiplier: float
 

@@ -133,7 +133,7 @@ DECISIONS = (  # of an attack that sets its own threshold
         "higher",
     ),
 )
-IDENTITY = (  # of claims about who somebody is
+IDENTITY = (  # of claims about which person an answer shows
     _count(
         "candidates",
         "Candidates",
@@ -207,7 +207,7 @@ ADVERSARY = (  # what a query attack had to work with
     _share("class_precision", "Precision of class {count:.0f}", "Precision of the oracle on unseen records."),
     _share("class_recall", "Recall of class {count:.0f}", "Recall of the oracle on unseen records."),
     _share("class_f1", "F1 of class {count:.0f}", "F1 of the oracle on unseen records."),
-    _count("queries", "Queries", "Rows that the oracle was asked about in one attack run."),
+    _count("queries", "Queries", "Rows that were queried in one attack run."),
 )
 MODEL = (
     _share("train_accuracy", "Train accuracy", "Accuracy of the target models on their members.", yes_no=True),

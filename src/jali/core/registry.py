@@ -188,7 +188,8 @@ def _tokens(text: str) -> Tokens:
 def _value(kind: str | None, tokens: Tokens, specification: _Specification) -> tuple[Any, Tokens]:
     if not tokens:
         raise JaliError(f"Cannot read {specification!r}: it ends too early.")
-    (what, word), rest = tokens[0], tokens[1:]
+    what, word = tokens[0]
+    rest = tokens[1:]
     if what == "string":
         return re.sub(r"\\(.)", r"\1", word[1:-1]), rest
     if what == "number":

@@ -72,7 +72,7 @@ class SignalName:
 
 
 def frozen(array: npt.ArrayLike, dtype: Any, shape: tuple[int | None, ...], name: str) -> npt.NDArray[Any]:
-    """Return a read-only array of this dtype, or say which axis does not fit; None stands for any length."""
+    """Return a read-only array of this dtype, or raise an error that names the wrong axis; None: any length."""
     try:
         out = np.asarray(array, dtype=dtype)
     except (ValueError, TypeError):

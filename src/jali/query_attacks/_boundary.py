@@ -128,11 +128,13 @@ class _Search:
 
     def back(self, there: Floats) -> Floats:
         """The rows (n, D) nearest to the records on the segments from there that have another label, by bisection."""
-        inside, outside = self.X, there
+        inside = self.X
+        outside = there
         for _ in range(HALVINGS):
             middle = (inside + outside) / 2
             other = self.other(middle)[:, None]
-            inside, outside = np.where(other, inside, middle), np.where(other, middle, outside)
+            inside = np.where(other, inside, middle)
+            outside = np.where(other, middle, outside)
         return outside
 
     def stride(self, there: Floats, number: int) -> Floats:

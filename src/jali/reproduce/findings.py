@@ -137,7 +137,8 @@ def _kept_difference(sentence: Sentence, ran: dict[str, Ran], known: dict[str, E
     independent = sentence.kind in ("order", "same") and len(set(studies)) == 2
     if skipped or not independent:  # attempts of one study are compared in pairs, which a page does not keep
         return Estimate(None, reason=skipped or DUE)
-    more, less = (_kept(p, sentence.metric, sentence.by, ran, known, paper) for p in (sentence.more, sentence.less))
+    more = _kept(sentence.more, sentence.metric, sentence.by, ran, known, paper)
+    less = _kept(sentence.less, sentence.metric, sentence.by, ran, known, paper)
     return apart(more, less)
 
 

@@ -20,7 +20,8 @@ def two_sample(metric: str, more: Guesses, less: Guesses, level: float = 0.95) -
     >>> two_sample("auc", *[Guesses(s, truth, unit, unit) for s in (score, -score)]).reason
     't(2) = 0.0, p = 1'
     """
-    a, b = (_each(metric, side) for side in (more, less))
+    a = _each(metric, more)
+    b = _each(metric, less)
     if min(len(a), len(b)) < 2:
         raise JaliError("A two-sample t test needs at least two target models on each side.")
     degrees = len(a) + len(b) - 2
