@@ -67,7 +67,7 @@ def test_members_told_by_asking() -> None:
 def test_the_page_has_a_section_with_the_reason_once() -> None:
     page = html.render(sample.asking())
     section = page.partition('<section id="asked"')[2].partition("</section>")[0]
-    assert section.count("cannot be run like that") == 1
+    assert section.count("cannot do that") == 1
     assert "After 60 answers" in section
     assert "Who can be found" in section
     assert "Query attacks</h3>" not in page
@@ -80,4 +80,4 @@ def test_the_terminal_shows_a_table_of_its_own() -> None:
     for shown in (both, alone):
         assert "Query attacks: who can be found" in shown
         assert "nice(k=5): linkage, register" in shown
-        assert "n/r: not resolvable (This attack makes answers again" in shown
+        assert "n/r: not resolvable (This attack recomputes answers" in shown
