@@ -10,7 +10,7 @@ import pytest
 
 from jali.report.reproduction.compared import published
 from jali.reproduce import files
-from jali.reproduce.findings import again
+from jali.reproduce.findings import judged_again
 from jali.reproduce.schema import papers, read
 
 ROOT = Path(__file__).parent.parent
@@ -37,7 +37,7 @@ def test_pages_hold_the_claims_as_they_now_stand(paper):
     kept = files.read(file)
     told = read(paper)
     assert kept.note == told.note
-    assert kept.findings == again(told, kept)
+    assert kept.findings == judged_again(told, kept)
     stated = published(kept.findings)
     text = file.with_suffix(".md").read_text(encoding="utf-8")
     assert f"Of {len(stated)} published claims:" in text

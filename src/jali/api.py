@@ -40,7 +40,7 @@ NO_MODEL = {"evidence": "evidence.npz", "data": "", "model": "", "game": ""}
 
 @dataclass(frozen=True)
 class Audit:
-    """What an audit found; shows itself readably, and `save` writes report, results, evidence and configuration."""
+    """The results of an audit; `repr` is a summary, and `save` writes report, results, evidence and configuration."""
 
     results: Results
     evidence: Evidence
@@ -51,7 +51,8 @@ class Audit:
         """Write report.html, results.json, evidence.npz and audit.toml into a folder; return the report's path."""
         from jali.report.audit import html
 
-        folder, page = Path(out), html.render(self.results)
+        folder = Path(out)
+        page = html.render(self.results)
         evidence.write(folder / "evidence.npz", self.evidence, self.game)
         write_text(folder / "audit.toml", self.config.toml(folder))
         write_text(folder / "results.json", self.results.model_dump_json(indent=1))
@@ -89,15 +90,15 @@ def audit(
     machine: Machine | None = None,
     show_values: bool = False,
 ) -> Audit:
-    """Audit what a model's explanations give away about its training data.
+    """Audit what a model's explanations reveal about its training data.
 
     With `train` and `population`, `model` is your own fitted scikit-learn estimator or pipeline: the training rows
     are the members, the population are the non-members, and shadows are clones of the model, each trained on a random
     part of all of them. `game="fixed_offline(members=…)"` is the weaker adversary who does not know these people.
-    `quasi` names the columns by which people can be found, `groups` one that says which rows are one person's (the
-    model does not read it), `sensitive` one whose groups are compared; `schema` is a schema file, which private
-    explainers need for a claim. Without `train` and `population`, `data`, `model`, `explain` and `game` name parts: a
-    specification or the part itself. `knowledge` is what query attacks hold beforehand.
+    `quasi` names the quasi-identifiers, `groups` a column that identifies the person of each row (the model does not
+    read it), `sensitive` a column whose groups are compared; `schema` is a schema file, which private explainers need
+    for a claim. Without `train` and `population`, `data`, `model`, `explain` and `game` name parts: a
+    specification or the part itself. `knowledge` is what the adversary of query attacks knows beforehand.
     """
     machine = machine or Machine()
     if (train is None) != (population is None):
@@ -108,7 +109,7 @@ def audit(
         source = _tables(train, population, favourable, _several("quasi", quasi), groups, sensitive, schema)
         experiment, own = _own(model, source, game, seed)
         machine = replace(machine, store=None)  # an object without a specification has no content key
-        plain, _ = queries.by_kind(settings["attack"])  # the evidence is all that can be attacked again
+        plain, _ = queries.by_kind(settings["attack"])  # only attacks on the evidence can be repeated later
         config = checked(own | settings | {"attack": [_text(a) for a in plain], "seed": seed})
     else:
         if hasattr(model, "predict"):
@@ -153,7 +154,7 @@ def from_config(
 
 
 def _vet(config: Config, trust: bool | Collection[str]) -> None:
-    """Refuse to import what settings name that are not trusted."""
+    """Refuse modules that are named in settings without trust."""
     trusted = SPECIFICATIONS if trust is True else trust or ()
     for setting in SPECIFICATIONS:
         for text in config.specifications(setting) if setting not in trusted else ():
@@ -190,17 +191,18 @@ def attack_file(
 
 
 def as_released(path: Path, paper: str) -> Audit:
-    """Attack evidence with a paper's published conventions, target by target."""
+    """Attack evidence with the conventions released by a paper's authors, target by target."""
     outcome = released.attack(path, paper)
     return finished(outcome, checked(NO_MODEL | {"as_released": paper}))
 
 
 def save_reproduction(found: Reproduction, out: Path) -> Path:
-    """Write the page, its Markdown with pictures, and all numbers into a folder; return the page's path."""
+    """Write the page, its Markdown with figures, and all numbers into a folder; return the page's path."""
     from jali.report.reproduction import page as reproduction
     from jali.reproduce import files as reproductions
 
-    page, files = reproduction.page(found), reproduction.markdown(found)
+    page = reproduction.page(found)
+    files = reproduction.markdown(found)
     reproductions.save(found, out)
     for name, text in files.items():
         write_text(out / name, text)
@@ -209,9 +211,9 @@ def save_reproduction(found: Reproduction, out: Path) -> Path:
 
 
 def _armed(experiment: Experiment, attack: Sequence[Any], knowledge: Any) -> Setup:
-    """The setup with its attacks on signals and its query attacks; without a list, whatever fits.
+    """The setup with its attacks on signals and its query attacks; without a list, the default ones that apply.
 
-    A mistake in the names is found before the data are loaded.
+    A mistake in the names is reported before the data are loaded.
     """
     attacks, on_oracles = queries.by_kind(attack)
     runs = queries.usual(experiment.explain, knowledge)
@@ -225,7 +227,7 @@ def _armed(experiment: Experiment, attack: Sequence[Any], knowledge: Any) -> Set
 
 
 def _run(setup: Setup, machine: Machine, config: Config, show_values: bool, named: bool) -> Audit:
-    """Attack signals and query; where only query attacks were named, or the game has no shadows, query alone."""
+    """Run attacks on signals and query attacks; only the latter if no others were named or the game has no shadows."""
     parts = setup.parts
     if parts.runs and not parts.attack and (named or not setup.game.shadows.any()):
         return _queried_alone(setup, machine, config, show_values)
@@ -240,7 +242,7 @@ def _run(setup: Setup, machine: Machine, config: Config, show_values: bool, name
 
 
 def _queried_alone(setup: Setup, machine: Machine, config: Config, show_values: bool) -> Audit:
-    """An audit by query attacks alone, in the game that it says it had."""
+    """An audit by query attacks alone; its configuration names the game that was played."""
     mine = queries.own_game(_shown(setup))
     outcome = _queried_in(mine, machine)
     rows = outcome.results.find(kind="query attack")
@@ -257,7 +259,7 @@ def _queried_alone(setup: Setup, machine: Machine, config: Config, show_values: 
 
 
 def _shown(setup: Setup) -> Setup:
-    """Without surrogates, which are queried by attack runs alone."""
+    """The setup without surrogates, which only attack runs query."""
     return setup.having(explain=tuple(e for e in setup.parts.explain if e.gives != "surrogate"))
 
 
@@ -274,7 +276,7 @@ def _queried_in(setup: Setup, machine: Machine) -> Outcome:
 
 
 def _add(results: Results, more: Outcome) -> None:
-    """Put what query attacks achieved beside the rest; their game has its own sizes and checks."""
+    """Add the results of query attacks; their game has its own sizes and checks."""
     results.rows += more.results.find(kind="query attack")
     results.sanity += [c.model_copy(update={"name": f"{c.name}, query attacks"}) for c in more.results.sanity]
     results.timings["query attacks"] = sum(more.results.timings.values())
@@ -283,7 +285,7 @@ def _add(results: Results, more: Outcome) -> None:
 
 
 def finished(outcome: Outcome, config: Config, setup: Setup | None = None) -> Audit:
-    """Add what a report says about the run itself."""
+    """Add the facts about the run itself: threats, what was not tested, configuration and versions."""
     results, data = outcome.results, outcome.data
     results.jali = __version__
     results.title = config.title()
@@ -329,7 +331,7 @@ def _tables(
 
 
 def _own(model: Any, source: OwnTables, game: Any, seed: int) -> tuple[Experiment, dict[str, Any]]:
-    """The experiment on a user's fitted model; it has no specification, so the evidence stands for it."""
+    """The experiment on a user's fitted model; it has no specification, so the configuration names its evidence."""
     from jali.games.fixed import Fixed
     from jali.games.fixed_offline import FixedOffline
     from jali.models.given import Given
@@ -346,7 +348,7 @@ def _own(model: Any, source: OwnTables, game: Any, seed: int) -> tuple[Experimen
 
 
 def _several(name: str, given: Any) -> Sequence[Any]:
-    """A list of parts; a single text is a common slip."""
+    """A list of parts; a single text is a common mistake."""
     if isinstance(given, str) or not isinstance(given, Sequence):
         raise JaliError(f"{name} must be a list, such as {name}=[{given!r}].")
     return given

@@ -1,4 +1,4 @@
-"""One fan-out over workers, and arrays that are shared with them once; the only module that knows joblib."""
+"""Run tasks on workers, and share arrays with them once; the only module that imports joblib."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def sharing(arrays: Mapping[str, npt.NDArray[Any]], workers: int = 1) -> Iterato
 
 
 def silent(done: int, total: int) -> None:
-    """Progress that nobody watches."""
+    """No progress bar."""
 
 
 def cores() -> int:
@@ -130,7 +130,7 @@ def _results(run: Callable[[Task], Result], tasks: Sequence[Task], workers: int)
 
 
 def _same_code(code: str, run: Callable[[Task], Result], task: Task) -> Result:
-    """Run one task in a worker, unless that has other code than the run that sent the task."""
+    """Run one task in a worker; refuse if the worker's code differs from that of the run."""
     if registry.code() != code:
         raise JaliError(
             "A worker has another version of jali or of its libraries than the run that sent it work, so its numbers "
@@ -154,7 +154,7 @@ def _elsewhere() -> Iterator[None]:
 
 
 def _begin(places: Places, run: int) -> None:
-    """What a worker does first: find a user's own modules where its parent found them, and follow that parent."""
+    """Start a worker: let it find a user's own modules where its parent found them, and obey that parent."""
     imports.follow(places)
     stopping.follow(run)
 
@@ -165,7 +165,7 @@ def stop() -> None:
         return
     from joblib.externals.loky import reusable_executor
 
-    executor = reusable_executor._executor  # joblib has no public way to ask for it without starting one
+    executor = reusable_executor._executor  # joblib has no public way to get it without starting one
     if executor is not None:
         executor.terminate(kill_workers=True)
 

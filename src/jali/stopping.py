@@ -1,4 +1,4 @@
-"""A run that is told to stop (Ctrl-C, SIGTERM, SIGHUP) ends in order, its workers too, and leaves nothing half-made."""
+"""Orderly ends: after Ctrl-C, SIGTERM or SIGHUP a run stops its workers and leaves no unfinished file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MASKS = hasattr(signal, "pthread_sigmask")
 
 
 class Stopped(BaseException):
-    """The run was told to stop by a signal; no error, so that nobody handles it as one."""
+    """A signal asked the run to stop; not an Exception, so that no handler of errors catches it."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -24,7 +24,7 @@ class Stopped(BaseException):
 
 @contextlib.contextmanager
 def orderly() -> Iterator[None]:
-    """Turn signals that ask for the end into `Stopped`, in whatever the main thread does at that moment."""
+    """Raise `Stopped` in the main thread when a signal asks the run to stop."""
     if threading.current_thread() is not threading.main_thread():  # only the main thread may choose what signals do
         yield
         return
@@ -40,28 +40,28 @@ def _stop(number: int, _: FrameType | None) -> None:
     if _busy:
         _waiting.append(number)
     else:
-        ignore()  # a second signal must not land in what the first one set going
+        ignore()  # a second signal must not interrupt the handling of the first
         raise Stopped(number)
 
 
 def ignore() -> None:
-    """Ignore further signals that ask for the end, until `orderly` is left: the end is near."""
+    """Ignore further signals to stop until `orderly` is left, because the run is already stopping."""
     for number in SIGNALS:
         if signal.getsignal(number) is _stop:
             signal.signal(number, signal.SIG_IGN)
 
 
-_busy: list[object] = []  # one item for each `undisturbed` that is not left yet
+_busy: list[object] = []  # one item for each `undisturbed` block that is running
 _waiting: list[int] = []  # signals that came meanwhile
 
 
 @contextlib.contextmanager
 def undisturbed() -> Iterator[None]:
-    """Let signals that ask for the end wait, so that what is begun here is finished or not begun.
+    """Delay signals to stop until the block is left, so that its work is done completely or not at all.
 
-    They are also blocked, for the sake of processes that are started here: these never get Ctrl-C and SIGHUP, since
-    whoever started them ends them; they call `follow`. Blocking alone is not enough, because another thread may get a
-    signal, and the main thread is then told.
+    They are also blocked, so that processes started here inherit the block and never get Ctrl-C and SIGHUP: the process
+    that started them ends them; they call `follow`. Blocking alone is not enough, because another thread may receive
+    the signal, and Python then runs the handler in the main thread.
     """
     _busy.append(None)
     before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS) if MASKS else None
@@ -82,7 +82,7 @@ _leader: list[int] = []  # in a worker, the process that started it
 
 
 def run() -> int:
-    """The process that began this run: this one, or the one that started this worker."""
+    """The process of this run: this one, or in a worker the one that started it."""
     return _leader[0] if _leader else os.getpid()
 
 

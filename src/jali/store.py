@@ -26,8 +26,8 @@ Arrays = dict[str, npt.NDArray[Any]]
 def atomic(path: Path) -> Iterator[IO[bytes]]:
     """Write a file whole or not at all.
 
-    The bytes go to a temporary neighbour that replaces the file only when everything is on disk. Who may read it is for
-    the umask to say, as with any other file.
+    The bytes go to a temporary neighbour that replaces the file only when everything is on disk. The umask
+    decides who may read it, as with any other file.
     """
     name = path.with_name(f".{path.name}.{stopping.run()}.{secrets.token_hex(6)}{UNFINISHED}")
     try:
@@ -48,7 +48,7 @@ def atomic(path: Path) -> Iterator[IO[bytes]]:
 
 
 def sweep(folder: Path) -> None:
-    """Remove what workers of this run left unfinished below a folder; none of them may be alive any more."""
+    """Remove unfinished files of this run's workers below a folder; no worker may be alive any more."""
     for path in folder.rglob(f".*.{stopping.run()}.*{UNFINISHED}"):
         path.unlink(missing_ok=True)
 
@@ -84,7 +84,7 @@ def read_arrays(path: Path) -> Arrays:
 
 @dataclass(frozen=True)
 class Store:
-    """A folder of artefacts, found again by the content key of what made them.
+    """A folder of artefacts by content key.
 
     >>> import tempfile
     >>> store = Store(Path(tempfile.mkdtemp()))
@@ -96,7 +96,7 @@ class Store:
     root: Path
 
     def path(self, key: str) -> Path:
-        """Where an artefact lies."""
+        """The file of an artefact."""
         return self.root / key[:2] / f"{key}.npz"
 
     def save(self, key: str, arrays: Mapping[str, npt.NDArray[Any]]) -> None:

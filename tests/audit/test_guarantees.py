@@ -115,7 +115,7 @@ def test_constants_taken_from_the_rows_void_a_guarantee():
     assert voided(guarantees(registry.build("model", "logistic"), [PLAIN], TAKEN)) == []
     (said,) = voided(guarantees(DP, [PLAIN], TAKEN))
     assert said.startswith(
-        "VOID: what is claimed of the privacy of predictions and of linear_recourse: "
+        "VOID: the privacy claim of predictions and of linear_recourse: "
         "bounds and scale of 1 column (age) were taken from the rows; declare them"
     )
 

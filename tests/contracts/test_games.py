@@ -52,7 +52,7 @@ def test_a_released_game_that_leaks_says_so(text):
     count = game.member[:, game.shadows[0]].sum(axis=1).astype(float)
     rows = game.scored[:, 0]
     assert auc(-count[rows], game.member[rows, game.targets[0]]) > 0.99
-    assert "counting gives membership away" in registry.build("game", text).caution
+    assert "counting reveals membership" in registry.build("game", text).caution
 
 
 @games
@@ -147,7 +147,7 @@ def test_no_shadow_sees_a_scored_row(text):
         "rotate(models=1)",
         "rotate(share=1.5)",
         "halves(targets=0)",
-        "disjoint(owner=0.0)",
+        "disjoint(train=0.0)",
         "folds(k=1)",
         "fixed(members=0)",
         "fixed_offline(members=0)",

@@ -158,5 +158,5 @@ def test_drawings_of_an_earlier_run_do_not_outlive_it(tmp_path):
 )
 def test_what_is_no_reproduction_is_refused_in_words(text, tmp_path):
     (tmp_path / "x.json").write_text(text)
-    with pytest.raises(JaliError, match="is not what a reproduction leaves"):
+    with pytest.raises(JaliError, match="is not the file of a reproduction"):
         files.read(tmp_path / "x.json")

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from jali.core.values import Guesses
 from jali.report.reproduction.compared import published
 from jali.reproduce.figures import drawings
-from jali.reproduce.findings import Ran, again, asked, fact, findings
+from jali.reproduce.findings import Ran, judged_again, asked, fact, findings
 from jali.reproduce.schema import Paper
 from jali.results import Reproduction, Row, Study
 
@@ -317,7 +317,7 @@ EVERY_KIND = {
 def test_judged_again_by_the_same_claims_nothing_changes(ran, scale):
     claims = paper(**EVERY_KIND)
     run = kept(claims, ran, scale)
-    assert again(claims, run) == run.findings
+    assert judged_again(claims, run) == run.findings
 
 
 def test_judged_again_by_other_claims_the_numbers_stay(ran):
@@ -330,7 +330,7 @@ def test_judged_again_by_other_claims_the_numbers_stay(ran):
             sentence(more="a / strong", less="a / weak", kind="same", tolerance=0.9),
         ],
     }
-    number, held, same = again(paper(**corrected), run)
+    number, held, same = judged_again(paper(**corrected), run)
     assert (number.verdict, number.value, number.reason) == ("deviates", run.findings[0].value, "now noted")
     assert (held.verdict, held.reason) == ("not resolvable", "judged from --scale paper on")
     assert held.section == "Sentences of ours"
@@ -347,13 +347,13 @@ def test_judged_again_a_claim_that_no_number_is_left_for_says_that_a_run_is_due(
         sentence(more="a / strong", less="a / weak"),
         sentence(more="a / model", less="nothing", metric="test_accuracy"),
     ]
-    across, within, alone = again(paper(sentences=wanted), run)
+    across, within, alone = judged_again(paper(sentences=wanted), run)
     assert across == only(paper(sentences=wanted[:1]), ran)
     for finding in (within, alone):
         assert (finding.verdict, finding.value) == ("not resolvable", None)
         assert "a new run is due" in finding.reason
     measured = [table(published={"model": {"test_accuracy": 0.7}})]
-    assert again(paper(tables=measured), run)[0].value == 0.7
+    assert judged_again(paper(tables=measured), run)[0].value == 0.7
 
 
 @pytest.mark.parametrize("source", ["ours", "ours: reading of Table 2", "our reading of Table 2", "Ours"])

@@ -187,7 +187,7 @@ def test_an_earlier_run_is_judged_again_by_claims_that_were_corrected(found, pap
         (["nobody"], "no paper"),
         (["pawelczyk2022", "--scale", "huge"], "no scale"),
         (["pawelczyk2022", "--judge", "nowhere.json"], "Cannot read nowhere.json"),
-        (["pawelczyk2022", "--judge", __file__], "is not what a reproduction leaves"),
+        (["pawelczyk2022", "--judge", __file__], "is not the file of a reproduction"),
         (["huang2023", "--judge", f"{PAGES}/pawelczyk2022.json"], "is a run of pawelczyk2022, not of huang2023"),
         (["huang2023", "--judge", "x.json", "--only", "d100"], "drop --only"),
     ],

@@ -14,9 +14,10 @@ def log_ratio(value: Floats, shadow: Floats, use: Bools, member: Bools, spread: 
     """Log p(value | in) - log p(value | out) per record, fitted on the shadows' used cells.
 
     value (N,), shadow, use and member (N, K). A record with fewer than two used cells on either side is judged by
-    the two distributions of all records together: missing stays missing, it is never filled in.
+    the two distributions of all records together: missing cells are never filled in.
     """
-    inside, outside = moments(shadow, use & member), moments(shadow, use & ~member)
+    inside = moments(shadow, use & member)
+    outside = moments(shadow, use & ~member)
     thin = (inside.count < 2) | (outside.count < 2)
     score = np.zeros(len(value)) if thin.all() else _fitted(value, inside, outside, spread, prior)
     if thin.any():
@@ -48,22 +49,26 @@ def _density(value: Floats, side: Moments, spread: str, prior: float) -> Floats:
 def shrunken_ratio(value: Floats, shadow: Floats, use: Bools, member: Bools, prior: float) -> Floats:
     """Log-likelihood ratio with both the spread and the shift in - out shrunken towards those of all records.
 
-    The shift of a record is d ~ N(D, T), D and T by moments over records; what its shadows say of d, with noise
-    v_in/k_in + v_out/k_out, is weighed against that. A record without in-models still gets the common shift, and one
-    without any cell is judged by the two distributions of all records together. value (N,), the rest (N, K).
+    The shift of a record is d ~ N(D, T), D and T by moments over records; the estimate of d from its shadows, with
+    noise v_in/k_in + v_out/k_out, is weighted against that. A record without in-models still gets the common shift, and
+    one without any cell is judged by the two distributions of all records together. value (N,), the rest (N, K).
     """
-    inside, outside = moments(shadow, use & member), moments(shadow, use & ~member)
+    inside = moments(shadow, use & member)
+    outside = moments(shadow, use & ~member)
     if not (inside.count >= 2).any() or not (outside.count >= 2).any():
         return log_ratio(value, shadow, use, member, "pooled", prior)
-    k_in, k_out = inside.count.astype(np.float64), outside.count.astype(np.float64)
-    v_in, v_out = (max(pooled_variance(side), TINY) for side in (inside, outside))
+    k_in = inside.count.astype(np.float64)
+    k_out = outside.count.astype(np.float64)
+    v_in = max(pooled_variance(inside), TINY)
+    v_out = max(pooled_variance(outside), TINY)
     both = (k_in > 0) & (k_out > 0)
     noise = v_in / np.maximum(k_in, 1) + v_out / np.maximum(k_out, 1)
     seen = np.where(both, inside.mean - outside.mean, 0.0)
     common = float(np.average(seen, weights=both / noise)) if both.any() else 0.0
     scatter = max(float(((seen - common) ** 2 - noise)[both].mean()), 0.0) if both.any() else 0.0
     trust = np.where(both, scatter / (scatter + noise), 0.0)
-    shift, unsure = common + trust * (seen - common), scatter * (1 - trust)
+    shift = common + trust * (seen - common)
+    unsure = scatter * (1 - trust)
     cells = np.maximum(k_in + k_out, 1)
     level = (k_out * outside.mean + k_in * (inside.mean - shift)) / cells
     score = _wide(value, level + shift, inside, prior, unsure * (k_out / cells) ** 2 + v_in / cells)
@@ -79,9 +84,10 @@ def common_ratio(value: Floats, shadow: Floats, use: Bools, member: Bools) -> Fl
     """Log-likelihood ratio if membership shifted every record alike: (D / v)(value - level - D / 2).
 
     D is the mean shift in - out over records, v the pooled variance, level (N,) the record's mean with its in-cells
-    moved back by D. It compares distances above the record's own level, without trusting any record's own shift.
+    moved back by D. It compares distances above the record's own level, and ignores the record's own shift.
     """
-    inside, outside = moments(shadow, use & member), moments(shadow, use & ~member)
+    inside = moments(shadow, use & member)
+    outside = moments(shadow, use & ~member)
     both = (inside.count > 0) & (outside.count > 0)
     shift = float((inside.mean - outside.mean)[both].mean()) if both.any() else 0.0
     spread = [pooled_variance(side) for side in (inside, outside) if (side.count >= 2).any()]

@@ -1,4 +1,4 @@
-"""How much of each signal is its own: weights and correlations from the shadows' residuals."""
+"""Correlations of the signals from the shadows' residuals, and weights that discount repeated signals."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from jali.stats.moments import moments
 
 
 def overlap(shadows: Shadows) -> Floats:
-    """Squared within-record correlation (S, S) of the signals: 1 for a signal and its copy, 0 for strangers."""
+    """Squared within-record correlation (S, S) of the signals: 1 for a signal and its copy, 0 for uncorrelated ones."""
     return correlation(residuals(shadows, shadows.member) + residuals(shadows, ~shadows.member)) ** 2
 
 

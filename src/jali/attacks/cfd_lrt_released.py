@@ -1,4 +1,4 @@
-"""The counterfactual likelihood ratio test as it was released, for comparison only."""
+"""The counterfactual likelihood ratio test as released by the authors, for comparison only."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class CFDLRTReleased:
 
     Z = (t - mean) / sqrt(v) over all N shadows, score = log P(T <= Z) with T Student-t, N - 1 degrees of freedom; v is
     the mean over records of the population variance (`global`) or the record's own sample variance + 1e-5 (`local`).
-    In the released game the shadows trained on the scored non-members, so this recognises non-members by the shadows'
-    memory of them. The clean test is `offline_lrt`, which uses shadows that did not see the record.
+    In the released game the shadows trained on the scored non-members, so this recognises non-members because the
+    shadows memorised them. The clean test is `offline_lrt`, which uses shadows that did not see the record.
 
     Pawelczyk, Lakkaraju and Neel, AISTATS 2023 (released code; the paper has the normal distribution function).
 

@@ -12,23 +12,23 @@ from jali.core.protocols import Attack
 from jali.core.values import Bools, Floats, Shadows, Target
 from jali.stats.roc import auc
 
-FEWEST = 10  # members and non-members of a shadow below which rows with fewer cells are taken too
+FEWEST = 10  # with fewer members or non-members of a shadow, rows with fewer cells are used too
 
 
 @dataclass(frozen=True)
 class Directed:
-    """Another attack, on the signal as it is or on its negative, whichever tells members of shadow models better.
+    """Another attack, on the signal or on its negative, whichever better recognises members of shadow models.
 
     Each shadow k in turn plays the target and the others are its shadows: A_k is the AUC of its members against its
     non-members, A the mean of A_k weighted by their pairs. score = attack(t) if A >= 1/2, else attack(-t), the other
     tail of a one-sided test. Only rows that some of the other shadows trained on and some did not take part, seen
     under k and in `least` cells of each kind the attack requires (fewer cells, down to one, where that leaves fewer
-    than ten members or non-members). Whether k trained on a row has no say in its taking part, so counting teaches
-    nothing. Where no shadow can be judged (two shadows or fewer) the direction stays as given. The target itself, and
-    with it every record it is scored on, teaches nothing; attacks on several signals turn all of them together.
+    than ten members or non-members). Whether k trained on a row does not decide whether the row takes part, so
+    counting reveals nothing. Where no shadow can be judged (two shadows or fewer) the direction stays as given. The
+    target itself is not used to choose the direction; attacks on several signals reverse all of them together.
 
-    Our rule for what Pawelczyk, Lakkaraju and Neel, AISTATS 2023, decided after the result: the reversed test of
-    C-CHVAE distances.
+    Our rule for what Pawelczyk, Lakkaraju and Neel, AISTATS 2023, decided after seeing the result: the reversed test
+    of C-CHVAE distances.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class Directed:
         return float(np.average(found[:, 0], weights=found[:, 1])) if found[:, 1].any() else 0.5
 
     def _tried(self, shadows: Shadows, k: int) -> tuple[float, int]:
-        """AUC on shadow k judged by the others, and how many pairs of rows it rests on (none: it cannot be judged)."""
+        """AUC on shadow k judged by the others, and its number of pairs of rows (0: it cannot be judged)."""
         rest = np.arange(shadows.member.shape[1]) != k
         others = Shadows(shadows.value[:, :, rest], shadows.observed[:, :, rest], shadows.member[:, rest])
         target = Target(shadows.value[:, :, k], shadows.observed[:, :, k])
@@ -86,10 +86,11 @@ class Directed:
         except JaliError:
             return 0.5, 0  # too few shadows for the attack; any other fault comes up when it scores the target
 
-    def _rows(self, others: Shadows, asked: Bools, truth: Bools) -> Bools:
-        """Rows (N,) that take part, asked for under the shadow in turn; its truth (N,) only says if they are enough."""
-        seen, member = others.observed.all(axis=0), others.member
-        pool = asked & member.any(axis=1) & ~member.all(axis=1)
+    def _rows(self, others: Shadows, seen_there: Bools, truth: Bools) -> Bools:
+        """Rows (N,) that take part, of those seen under the shadow; its truth (N,) only decides if they suffice."""
+        seen = others.observed.all(axis=0)
+        member = others.member
+        pool = seen_there & member.any(axis=1) & ~member.all(axis=1)
         cells = {"in": (seen & member).sum(axis=1), "out": (seen & ~member).sum(axis=1)}
         for least in range(self.least, 0, -1):
             rows: Bools = np.logical_and.reduce([pool, *(cells[kind] >= least for kind in self.requires)])

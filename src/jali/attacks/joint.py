@@ -1,4 +1,4 @@
-"""Several signals at once."""
+"""Combined attack on several signals."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from jali.core.errors import JaliError
 from jali.core.values import Bools, Floats, Ints, Shadows, Target
 from jali.stats.roc import auc
 
-FEWEST = 6  # shadow models below which none can be spared to try signals on
+FEWEST = 6  # with fewer shadow models, none can be set aside to select signals
 
 
 @dataclass(frozen=True)
 class Joint:
-    """Sum of the log-likelihood ratios of the signals that help, tried on the adversary's own models first.
+    """Sum of the log-likelihood ratios of the signals that help, selected on the adversary's own models.
 
     score = sum_r w_r log[p(t | in) / p(t | out)]. Each signal offers two ratios: Student-t with the spread of
     `lira(spread="shrunken")` and the record's shift between in- and out-models shrunken towards the common one, and a
     normal with one shift for all. Starting from the best, a ratio is added while it raises the mean AUC on two shadow
-    models by at least `gain`. The weights count what is distinct: w >= 0 minimises w'Rw/2 - 1'w with R the squared
+    models by at least `gain`. The weights discount repetition: w >= 0 minimises w'Rw/2 - 1'w with R the squared
     within-record correlation of the signals, so a repeated signal shares its weight and two signals get equal ones.
     A joint Gaussian, a matrix-valued prior and learnt weights were weaker (docs/architecture.md).
 
@@ -58,7 +58,7 @@ class Joint:
         return np.stack(own + [common_ratio(v, s, o, shadows.member) for v, s, o in cells])
 
     def _helpful(self, shadows: Shadows, shared: Floats) -> list[int]:
-        """Ratios chosen by trying them on shadow models; each record's own shift where no model can be spared."""
+        """Ratios selected on shadow models; those with each record's own shift where no model can be set aside."""
         trials = [self._trial(shadows, column) for column in _spared(shadows)]
         trials = [(ratios, truth) for ratios, truth in trials if truth.any() and not truth.all()]
         chosen: list[int] = []
@@ -71,7 +71,8 @@ class Joint:
             s = max(sorted(reached), key=lambda i: reached[i])
             if chosen and reached[s] < best + self.gain:
                 break
-            chosen, best = [*chosen, s], float(reached[s])
+            chosen = [*chosen, s]
+            best = float(reached[s])
         return chosen or list(range(len(shadows.value)))
 
     def _trial(self, shadows: Shadows, column: int) -> tuple[Floats, Bools]:
@@ -84,7 +85,7 @@ class Joint:
 
 
 def _spared(shadows: Shadows) -> Ints:
-    """Two ordinary shadow models, those of middling mean signal, whatever the order of the columns."""
+    """The two shadow models with the median mean signal, in any order of the columns."""
     models = shadows.member.shape[1]
     if models < FEWEST:
         return np.array([], dtype=np.int64)

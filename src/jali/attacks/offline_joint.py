@@ -1,4 +1,4 @@
-"""Several signals at once, without in-models for the records in question."""
+"""Combined attack on several signals, without in-models for the scored records."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from jali.stats.moments import moments, pooled_variance, total
 class OfflineJoint:
     """Discriminant of all signals against the out-models, its direction learnt on the adversary's own rows.
 
-    z_s = (t_s - mean_out) / sd_out with pooled sd (that of
-    all records where only one shadow is there); score = d' (R + ridge I)^-1 z, R the within-record correlation
-    and d the mean standardised shift in - out over rows that some shadows trained on and others did not. Where there
-    are none, d = 1: larger is more member-like. The adversary's own rows teach the direction and are never scored.
+    z_s = (t_s - mean_out) / sd_out with pooled sd (that of all records where there is only one shadow);
+    score = d' (R + ridge I)^-1 z, with R the within-record correlation and d the mean standardised shift in - out over
+    rows that some shadows trained on and others did not. Where there are none, d = 1: larger is more member-like. The
+    adversary's own rows determine the direction and are never scored.
 
     Linear discriminant analysis (Fisher 1936) on the offline test of Carlini et al., S&P 2022.
 
@@ -48,7 +48,8 @@ class OfflineJoint:
         return np.asarray(weight @ z)
 
     def _standardised(self, t: Floats, value: Floats, observed: Bools, shadows: Shadows) -> tuple[Floats, float]:
-        outside, inside = moments(value, observed & ~shadows.member), moments(value, observed & shadows.member)
+        outside = moments(value, observed & ~shadows.member)
+        inside = moments(value, observed & shadows.member)
         everybody = total(value, observed & ~shadows.member)
         within = pooled_variance(outside) if (outside.count > 1).any() else everybody[1]
         sd = np.sqrt(max(within, TINY))

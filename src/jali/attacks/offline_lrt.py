@@ -20,7 +20,7 @@ class OfflineLRT:
     score = -log P(T >= t) with T ~ N(mean_out, variance_out), the variance `pooled` over records ("global") or each
     `record`'s own ("local"), or T ~ Student-t with k - 1 degrees of freedom from the record's own k shadows (`student`)
     or under a normal-inverse-gamma prior worth `prior` shadows (`shrunken`). On a log distance this is the log-normal
-    test CFD-LRT. One-sided because a density would also call records with unusually low signals members.
+    test CFD-LRT. It is one-sided because a density would also flag records with unusually low signals.
 
     Carlini et al., S&P 2022; Pawelczyk et al., AISTATS 2023 (the counterfactual-distance form).
 
@@ -36,8 +36,10 @@ class OfflineLRT:
 
     def score(self, target: Target, shadows: Shadows) -> Floats:
         """Negative log tail probability (N,)."""
-        value, use = shadows.value[0], shadows.observed[0] & ~shadows.member
-        outside, everybody = moments(value, use), total(value, use)
+        value = shadows.value[0]
+        use = shadows.observed[0] & ~shadows.member
+        outside = moments(value, use)
+        everybody = total(value, use)
         thin = outside.count < 2
         centre = np.where(thin, everybody[0], outside.mean)
         if self.spread == "shrunken":

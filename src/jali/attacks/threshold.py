@@ -1,4 +1,4 @@
-"""One threshold for everybody."""
+"""One threshold for all records."""
 
 from __future__ import annotations
 

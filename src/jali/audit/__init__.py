@@ -1,4 +1,4 @@
-"""What leaks: from an experiment to rows with intervals. `jali.audit(model, …)` is `jali.api.audit`."""
+"""The audit: from an experiment to rows with intervals. `jali.audit(model, …)` is `jali.api.audit`."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Query attacks on one model: the oracle is built here, the claim is graded, and numbers are all that is kept."""
+"""Query attacks on one model: build the oracle, run the attack, grade its claim, and keep numbers only."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ READS: dict[Sees, str] = {"counterfactuals": "counterfactual", "local surrogates
 
 @dataclass(frozen=True)
 class AttackRun:
-    """A query attack, what its adversary knows, and whom it queries: an explainer, or without one the model itself."""
+    """A query attack, what its adversary knows, and what it queries: an explainer, or without one the model itself."""
 
     attack: QueryAttack
     knowledge: Knowledge
@@ -42,13 +42,13 @@ class AttackRun:
 
     @property
     def grader(self) -> Grader:
-        """What grades its claims."""
+        """The grader of its claims."""
         return grader(self.attack.learns)
 
 
 @dataclass(frozen=True)
 class Done:
-    """One attack run on one target: its graded claim, and how many rows the oracle was asked about."""
+    """One attack run on one target: its graded claim, and how many rows were queried."""
 
     graded: Graded
     queries: int
@@ -69,7 +69,7 @@ class Done:
 
 @dataclass(frozen=True)
 class Failed:
-    """One attack run that could not be made, and why."""
+    """One attack run that could not be carried out, and why."""
 
     reason: str
 
@@ -79,7 +79,7 @@ class Failed:
 
 
 def restored(arrays: Arrays) -> Done | Failed:
-    """What an attack run left, from the store."""
+    """The result of an attack run, read back from the store."""
     if "reason" in arrays:
         return Failed(str(arrays["reason"]))
     facts = dict(zip(arrays["fact_names"].tolist(), arrays["facts"].tolist(), strict=True))
@@ -89,10 +89,10 @@ def restored(arrays: Arrays) -> Done | Failed:
 
 @dataclass(frozen=True, eq=False)
 class Attacked:
-    """One model under attack, with its explainers, the records asked about and the rest of the population.
+    """One model under attack, with its explainers, the records queried and the rest of the population.
 
-    draws: the random stream in which an explainer, by its specification, answers. given: what was answered so far; an
-    answer is the same whichever attack reads it, and whatever was asked before.
+    draws: the random stream of each explainer, by its specification. given: the answers so far; an answer does not
+    depend on which attack reads it, or on earlier queries.
     """
 
     prepared: Preparations
@@ -106,7 +106,7 @@ class Attacked:
     def of(
         cls, prepared: Preparations, data: Dataset, member: Bools, scored: Bools, draws: Callable[[str], Rng]
     ) -> Attacked:
-        """A column of a game, from who trained it (N,) and who is asked about (N,)."""
+        """A column of a game, from its members (N,) and the records that are scored (N,)."""
         return cls(prepared, data.rows(scored), data.rows(~member & ~scored), member[scored], draws)
 
     @property
@@ -120,7 +120,7 @@ class Attacked:
         return self.prepared.train
 
     def explained(self, explainer: Explainer, X: Floats) -> Explanation:
-        """What an explainer answers about rows X (n, D); about the same rows it is asked once."""
+        """The explanations of rows X (n, D); the same rows are explained only once."""
         name = registry.spec(explainer)
         key = name + hashlib.sha256(np.ascontiguousarray(X).tobytes()).hexdigest()
         if key not in self.given:
@@ -129,7 +129,7 @@ class Attacked:
 
 
 def attempted(run: AttackRun, target: Attacked, rng: Rng) -> Done | Failed:
-    """The attack run, or why it could not be made."""
+    """The attack run, or why it could not be carried out."""
     try:
         return made(run, target, rng)
     except JaliError as error:
@@ -145,7 +145,7 @@ def made(run: AttackRun, target: Attacked, rng: Rng) -> Done:
     if not isinstance(claim, run.grader.claim):
         name = registry.name_of(run.attack)
         raise JaliError(
-            f"{name} says that it learns {run.attack.learns}, so it must claim {run.grader.claim.__name__}, not "
+            f"{name} declares that it learns {run.attack.learns}, so it must return {run.grader.claim.__name__}, not "
             f"{type(claim).__name__}."
         )
     return Done(run.grader.grade(claim, watched.truth()), oracle.queries)
@@ -153,16 +153,16 @@ def made(run: AttackRun, target: Attacked, rng: Rng) -> Done:
 
 @dataclass(eq=False)
 class _Watched:
-    """An oracle for one attack run, and what it answered last, with what is not shown."""
+    """The oracle of one attack run, and its last explanation with the fields that are never shown."""
 
     run: AttackRun
     target: Attacked
-    asked: Floats | None = None
+    explained: Floats | None = None
     answer: Explanation | None = None
     scores: Callable[[Floats], Floats] | None = None
 
     def oracle(self) -> Oracle:
-        """What the adversary may query."""
+        """The oracle that the adversary may query."""
         explainer = self.run.explainer
         sees = self.run.attack.sees
         schema = self.target.train.schema
@@ -184,9 +184,9 @@ class _Watched:
         return Oracle(schema, self.scores, self.explain)
 
     def explain(self, X: Floats) -> Explanation:
-        """What people see of the explanations of rows X (n, D)."""
+        """The public part of the explanations of rows X (n, D)."""
         assert self.run.explainer is not None
-        self.asked = X
+        self.explained = X
         self.answer = self.target.explained(self.run.explainer, X)
         return public(self.answer)
 
@@ -202,7 +202,7 @@ class _Watched:
         return answer.models[0]
 
     def truth(self) -> Truth:
-        """What is true of the target, after the attack."""
+        """The truth about the target, after the attack."""
         target = self.target
         outside = ~target.member
         labels: Ints | None = None
@@ -210,12 +210,19 @@ class _Watched:
             labels = np.full(len(target.records), -1)
             labels[outside] = self.scores(target.records.X[outside]).argmax(axis=1)
         return Truth(
-            target.model, target.train, target.records, target.others, target.member, labels, self.asked, self.answer
+            target.model,
+            target.train,
+            target.records,
+            target.others,
+            target.member,
+            labels,
+            self.explained,
+            self.answer,
         )
 
 
 def _rows_of(knowledge: Knowledge, target: Attacked) -> Dataset:
-    """The rows that a kind of knowledge is made from; of everybody, the training people come first."""
+    """The rows from which knowledge is made; where it is about everybody, the training people come first."""
     if knowledge.whose == "others":
         return target.others
     tables = [target.train]
@@ -228,10 +235,10 @@ def _rows_of(knowledge: Knowledge, target: Attacked) -> Dataset:
 
 
 def _remake(prepared: Replayable, target: Attacked) -> Callable[[Floats, Ints], Regions]:
-    """What an explainer would show of people who (n,) of a register if they had rows X (n, D).
+    """The regions that an explainer would show for people who (n,) of a register if they had rows X (n, D).
 
-    Nobody is shown who did not train the model, or to whom it does not give the outcome that the row has: there, the
-    row itself stands for no answer.
+    A person outside the training set is never shown, nor one whose own outcome differs from that of the row; the region
+    is then the row itself, which stands for no answer.
     """
     schema = target.train.schema
     labels = target.model.logits(target.train.X).argmax(axis=1)
@@ -252,4 +259,4 @@ def _remake(prepared: Replayable, target: Attacked) -> Callable[[Floats, Ints], 
 
 
 def _not_queried(X: Floats) -> Floats:
-    raise JaliError(f"This attack reads surrogates, and it also queried the model about {len(X)} rows.")
+    raise JaliError(f"This attack may read surrogates only, but it queried the model about {len(X)} rows.")

@@ -1,4 +1,4 @@
-"""Evidence files: signals and membership as plain arrays, from an audit or from anybody."""
+"""Evidence files: signals and membership as plain arrays, written by an audit or by another tool."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from jali.core.values import Evidence, Floats, Game, SignalName
 from jali.store import Arrays, read_arrays, write_arrays
 
 GAME = ("member", "targets", "shadows", "scored", "asked", "oriented")
-WHOLE = ("signals", "explainers", "value", "observed")  # of a file that an audit wrote
-MASK = "observed/"  # before the name of a signal, in a file of plain arrays: where it was observed
+WHOLE = ("signals", "explainers", "value", "observed")  # arrays of a file that an audit wrote
+MASK = "observed/"  # prefix of the array that marks where a signal was observed, in a file of plain arrays
 LOW = ("loss", "variance", "l1", "l2", "linf")
 LOGARITHMIC = ("variance", "l1", "l2", "linf", "counterfactual_distance")
 
@@ -135,7 +135,7 @@ def _oriented(name: str, cells: Floats, observed: npt.NDArray[np.bool_], raw: bo
 
 
 def _game(arrays: Arrays, member: npt.NDArray[np.bool_]) -> tuple[Game, list[str]]:
-    """The game a file names, or every column in turn against the others."""
+    """The game in a file; without one, every column in turn is the target and the others are its shadows."""
     named = [n for n in ("targets", "shadows", "scored") if n in arrays]
     if len(named) == 3:
         return Game(member, arrays["targets"], arrays["shadows"], arrays["scored"], arrays.get("asked")), []
@@ -144,7 +144,7 @@ def _game(arrays: Arrays, member: npt.NDArray[np.bool_]) -> tuple[Game, list[str
         raise JaliError(f"The file names {', '.join(named)} but not {missing}: give all three, or none.")
     n, m = member.shape
     if m < 2:
-        raise JaliError("With a single model there is nobody to compare with: add shadow models as further columns.")
+        raise JaliError("With a single model there are no shadow models to compare with: add some as further columns.")
     lonely = [j for j in range(m) if member[:, j].all() or not member[:, j].any()]
     if lonely:
         raise JaliError(f"Model {lonely[0]} has only members or only non-members, so nothing can be guessed about it.")

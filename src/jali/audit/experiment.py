@@ -1,4 +1,4 @@
-"""Experiments: the place where stages meet."""
+"""One experiment from setup to results: gather the evidence, judge it, and document both."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from jali.results import Check, Results, Row
 
 @dataclass(frozen=True)
 class Outcome:
-    """What an experiment leaves: the results, and the evidence they rest on."""
+    """The results of an experiment, and the evidence they are based on."""
 
     results: Results
     evidence: Evidence
@@ -32,7 +32,7 @@ class Outcome:
 
 
 def run(setup: Setup, machine: Machine = Machine(), signals: bool = True) -> Outcome:  # noqa: B008 (frozen)
-    """Make the evidence and judge it; without `signals`, query attacks are all that is run, and need no shadows."""
+    """Gather the evidence and judge it; without `signals`, only query attacks are run, which need no shadows."""
     began = time.perf_counter()
     found = gather(setup, machine)
     gathered = time.perf_counter()
@@ -50,7 +50,7 @@ def run(setup: Setup, machine: Machine = Machine(), signals: bool = True) -> Out
 
 
 def _documented(setup: Setup, found: Gathered, judged: Judged) -> Results:
-    """Rows, curves and checks, with all that is known beside the attacks on signals."""
+    """Rows, curves and checks of the attacks on signals, with guarantees, measures, attack runs and warnings."""
     given = guarantees(setup.parts.model, setup.parts.explain, setup.data)
     rows = covered(judged.rows, given) + measured(setup, found)
     suite = [*checks(setup), *judged.checks, sanity.parity(found.parity)]
@@ -67,13 +67,13 @@ def _documented(setup: Setup, found: Gathered, judged: Judged) -> Results:
 
 
 def checks(setup: Setup) -> list[Check]:
-    """What must hold of the data and the game, whatever was attacked."""
+    """Sanity checks of the data and the game, which do not depend on the attacks."""
     blind = alone(lambda rng: sanity.blind(setup.data, setup.game, rng), stream(setup.parts.seed, JUDGE, 1))
     return [blind, *sanity.rows_per_person(setup.data, setup.game)]
 
 
 def measured(setup: Setup, found: Gathered) -> list[Row]:
-    """What is measured of models and explanations, and what each attack run achieved."""
+    """The rows of measures of models and explanations, and those of each attack run."""
     out = measures(found.evidence, setup.game, found.quality, sensitive(setup.data))
     for record in found.runs:
         out += rows_of_run(record, setup.game, lambda: stream(setup.parts.seed, JUDGE, 2))
@@ -93,13 +93,13 @@ def _key(setup: Setup) -> str:
 
 
 def warnings(setup: Setup, given: Guarantees) -> list[str]:
-    """What a reader must know before any number."""
+    """Warnings that come before any number."""
     data = setup.data
     game = setup.game
     return [*cautions(setup.parts), *voided(given), *twins(data, game), *several_rows(data), *left_out(game)]
 
 
 def cautions(experiment: Experiment) -> list[str]:
-    """What parts that exist only for comparison, or lack something in use, say about themselves."""
+    """The warnings of parts that exist only for comparison, or that lack something they need."""
     chosen = (experiment.data, experiment.model, experiment.game, *experiment.explain, *experiment.attack)
     return [part.caution for part in chosen if isinstance(part, Cautioned) and part.caution]

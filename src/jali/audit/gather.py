@@ -1,4 +1,4 @@
-"""All columns of a game: what is to be done, the keys of what is stored, and what the columns left put together."""
+"""All columns of a game: plan the work, compute the keys of the store, and put the columns' results together."""
 
 from __future__ import annotations
 
@@ -25,10 +25,11 @@ EXPLAINED = frozenset({"attribution", "counterfactual"})
 
 @dataclass(frozen=True)
 class RunRecord:
-    """What an attack run left of all targets, or why it could not be made of all.
+    """The results of an attack run on all targets, or why it failed.
 
-    guesses: score and truth of each record. values (K, G), there (K, G): the metrics of `Grader.per_record`, cell by
-    cell as the guesses. facts: by metric, one number per target (T,). queries: rows asked about per target, on average.
+    guesses: score and truth of each record. values (K, G): the metrics of `Grader.per_record`, in the order of the
+    guesses. there (K, G): where they are defined. facts: by metric, one number per target (T,). queries: mean number of
+    rows queried per target.
     """
 
     run: AttackRun
@@ -42,7 +43,7 @@ class RunRecord:
 
 @dataclass(frozen=True)
 class Gathered:
-    """What all columns of a game left: evidence, quality of recourse, the largest sign of unequal preprocessing."""
+    """The results of all columns of a game; parity: the largest sign of unequal preprocessing."""
 
     evidence: Evidence
     quality: Quality
@@ -50,12 +51,12 @@ class Gathered:
     runs: tuple[RunRecord, ...]
 
     def record(self, run: AttackRun) -> RunRecord:
-        """What one attack run left."""
+        """The record of one attack run."""
         return next(record for record in self.runs if record.run.label == run.label)
 
 
 def readouts(experiment: Experiment) -> tuple[Readout, ...]:
-    """The prediction and each explanation, with every usual signal that reads it and those named."""
+    """The prediction and each explainer, with every default signal that reads it and those named."""
     built_in: list[Signal] = [registry.build("signal", name) for name in registry.names("signal")]
     signals = [s for s in built_in if not isinstance(s, OnRequest) or s.usual]
     signals += [s for s in experiment.signal if s not in signals]
@@ -66,7 +67,7 @@ def readouts(experiment: Experiment) -> tuple[Readout, ...]:
 
 
 def gather(setup: Setup, machine: Machine) -> Gathered:
-    """Evidence of all columns, the quality of the targets' recourse, attack runs; what the store has is not redone."""
+    """Evidence of all columns, quality of the targets' recourse, and attack runs; stored results are reused."""
     game = setup.game
     chosen = readouts(setup.parts)
     with sharing(shared_arrays(setup.data, roles_of(game)), machine.workers) as ref:
@@ -84,8 +85,8 @@ def gather(setup: Setup, machine: Machine) -> Gathered:
     parity = max(float(column[0]["parity"]) for column in columns)
     runs = []
     for k, run in enumerate(setup.parts.runs):
-        left = [restored(columns[j][len(chosen) + k]) for j in game.targets]
-        runs.append(_recorded(run, left, game))
+        results = [restored(columns[j][len(chosen) + k]) for j in game.targets]
+        runs.append(_recorded(run, results, game))
     return Gathered(
         Evidence(names, value, observed, game.member), Quality(measured, quality, there), parity, tuple(runs)
     )
@@ -96,13 +97,13 @@ def _joined(column: Sequence[Arrays], name: str) -> npt.NDArray[Any]:
     return np.concatenate([arrays[name] for arrays in column])
 
 
-def _recorded(run: AttackRun, left: list[Done | Failed], game: Game) -> RunRecord:
+def _recorded(run: AttackRun, results: list[Done | Failed], game: Game) -> RunRecord:
     """One attack run over all targets."""
-    failures = [f for f in left if isinstance(f, Failed)]
+    failures = [f for f in results if isinstance(f, Failed)]
     if failures:
-        some = f" (It failed of {len(failures)} of {len(left)} targets.)" if len(failures) < len(left) else ""
+        some = f" (It failed on {len(failures)} of {len(results)} targets.)" if len(failures) < len(results) else ""
         return RunRecord(run, failed=failures[0].reason + some)
-    done = [d for d in left if isinstance(d, Done)]
+    done = [d for d in results if isinstance(d, Done)]
     graded = [d.graded for d in done]
     unit, record = np.nonzero(game.scored.T)
     guesses = None
@@ -122,10 +123,10 @@ def _recorded(run: AttackRun, left: list[Done | Failed], game: Game) -> RunRecor
 
 
 def blocks(setup: Setup, machine: Machine, chosen: tuple[Readout, ...], ref: Ref | None = None) -> Iterator[Block]:
-    """The columns of an experiment, some at a time, with what is to be seen of each and the keys of what is stored.
+    """The columns of an experiment in blocks, with the readouts of each and the keys of what is stored.
 
-    A model that exists goes to the block of its own column alone; all others get what trains its shadows. Without a
-    reference, the blocks are for this process.
+    A model that exists is sent only to the block of its own column; all others get the trainer of its shadows. Without
+    a reference, the blocks are for this process.
     """
     experiment = setup.parts
     data = setup.data
@@ -171,7 +172,7 @@ def _model_key(experiment: Experiment, fingerprint: str, game: Game, column: int
 
 
 def roles_of(game: Game) -> Roles:
-    """What the records are to each column: recourse is measured where a target is scored."""
+    """The role of each record in each column; recourse is measured where a target is scored."""
     measured = np.zeros_like(game.member)
     measured[:, game.targets] = game.scored
     return Roles(game.member, game.cells(), measured)
@@ -179,12 +180,12 @@ def roles_of(game: Game) -> Roles:
 
 def _keys(model: str, roles: Roles, chosen: tuple[Readout, ...], runs: tuple[AttackRun, ...]) -> tuple[str, ...]:
     """The key of each readout and each attack run of a column."""
-    asked = digest(roles.asked, roles.measured)
-    seen = (registry.key("evidence", model, asked, r.explainer or "prediction", *r.signals) for r in chosen)
-    held = (registry.key("run", model, asked, *_parts_of(run)) for run in runs)
-    return (*seen, *held)
+    queried = digest(roles.asked, roles.measured)
+    seen = (registry.key("evidence", model, queried, r.explainer or "prediction", *r.signals) for r in chosen)
+    attacked = (registry.key("run", model, queried, *_parts_of(run)) for run in runs)
+    return (*seen, *attacked)
 
 
 def _parts_of(run: AttackRun) -> tuple[Any, ...]:
-    """All that decides what an attack run leaves."""
+    """Everything that determines the result of an attack run."""
     return run.explainer or "prediction", run.attack, run.knowledge, run.grader

@@ -21,7 +21,7 @@ Guarantees = dict[tuple[str, Channel], Guarantee]
 PREDICTION = (Channel.SCORE, Channel.DECISION)
 BOTH = (Channel.SCORE_AND_EXPLANATION, Channel.DECISION_AND_EXPLANATION)
 PREDICTIONS = "predictions"
-CHANCE = 1e-6  # of a claim being called void because rows of different people happen to be equal
+CHANCE = 1e-6  # probability of calling a claim void because rows of different people happen to be equal
 
 
 def guarantees(model: Trainer, explainers: Sequence[Explainer], data: Dataset | None = None) -> Guarantees:
@@ -31,14 +31,14 @@ def guarantees(model: Trainer, explainers: Sequence[Explainer], data: Dataset | 
     computed from it alone. An explainer's own guarantee covers its answers, not the prediction beside them. A
     guarantee with a condition that is visibly not met is here too, as void.
     """
-    given = _seen(model, data)
+    given = _checked(model, data)
     schema = None if data is None else data.schema
     out: Guarantees = {}
     if given is not None and "decisions" in given.covers:
         out |= {("", channel): given.on(schema) for channel in PREDICTION}
     for explainer in explainers:
         name = registry.spec(explainer)
-        own = _seen(explainer, data)
+        own = _checked(explainer, data)
         if own is not None:
             out[name, Channel.EXPLANATION] = own.on(schema)
         elif given is not None and not explainer.reads_training_data:
@@ -48,7 +48,7 @@ def guarantees(model: Trainer, explainers: Sequence[Explainer], data: Dataset | 
 
 
 def stated(given: Guarantees) -> list[StatedGuarantee]:
-    """What is promised, once for each explainer or for the predictions, with all that it rests on."""
+    """The guarantee of each explainer and of the predictions, once each, with its conditions."""
     out: dict[str, StatedGuarantee] = {}
     for (explainer, _), found in given.items():
         for_what = explainer or PREDICTIONS
@@ -58,27 +58,27 @@ def stated(given: Guarantees) -> list[StatedGuarantee]:
 
 
 def voided(given: Guarantees) -> list[str]:
-    """One sentence for each reason why privacy claims are void, with what they are about."""
+    """One sentence for each reason why privacy claims are void, with the explainers concerned."""
     found: dict[str, list[str]] = {}
     for (explainer, _), claim in given.items():
         what = explainer or PREDICTIONS
         if claim.void and what not in found.setdefault(claim.void, []):
             found[claim.void].append(what)
-    return [f"VOID: what is claimed of the privacy of {' and of '.join(some)}: {why}." for why, some in found.items()]
+    return [f"VOID: the privacy claim of {' and of '.join(some)}: {why}." for why, some in found.items()]
 
 
 def guarantee_of(part: object) -> Guarantee | None:
-    """What a part promises, if anything; void where it lacks what its promise needs."""
+    """The guarantee of a part, if it has one; void where the part lacks what the guarantee needs."""
     if not isinstance(part, Private):
         return None
     try:
         return part.guarantee()
-    except JaliError:  # a wrapper around something that promises nothing, or a part without its key
+    except JaliError:  # a wrapper around a part without a guarantee, or a part without its key
         return part.claim() if isinstance(part, Unmet) else None
 
 
-def _seen(part: object, data: Dataset | None) -> Guarantee | None:
-    """What a part promises about the people in these data; void where public data of its own are visibly not public."""
+def _checked(part: object, data: Dataset | None) -> Guarantee | None:
+    """The guarantee of a part for the people in these data; void where its public data are visibly not public."""
     given = guarantee_of(part)
     if given is None or data is None or given.void:
         return given
@@ -89,7 +89,7 @@ def _seen(part: object, data: Dataset | None) -> Guarantee | None:
 
 
 def _public(part: object) -> list[Source]:
-    """The public data that a part, or a part in it, was given."""
+    """The public data of a part and of the parts inside it."""
     if not is_dataclass(part) or isinstance(part, type):
         return []
     found: list[Source] = []
@@ -102,7 +102,7 @@ def _public(part: object) -> list[Source]:
 def shared(public: Dataset, data: Dataset) -> str:
     """Why public data are not public: they hold more rows of the data than chance explains; empty where they do not.
 
-    Rows of different people can be equal. How often is seen in the data themselves, as the share of rows with a twin.
+    Rows of different people can be equal; how often is estimated by the share of rows that have a duplicate.
     """
     from scipy.stats import binom
 
@@ -131,17 +131,17 @@ def stamped(rows: list[Row], given: Guarantees) -> list[Row]:
 
 
 def _stamp(given: Guarantee) -> str:
-    """A claim for one line of a table; of a void one the reason alone, without what to do about it."""
+    """A claim for one line of a table; for a void one the reason alone, without the advice."""
     return f"VOID: {given.void.partition(';')[0]}" if given.void else str(given)
 
 
 def contradicted(rows: list[Row], given: Guarantees) -> list[str]:
-    """One sentence per attack whose whole interval lies above what its guarantee allows; a void one allows all."""
+    """One sentence per attack whose whole interval lies above what its guarantee allows; void ones allow anything."""
     return [contradiction(beside) for beside in capped(rows, given) if beside.exceeds and not beside.void]
 
 
 def contradiction(beside: Capped) -> str:
-    """What a result above its cap means, in one sentence."""
+    """One sentence about a result above its cap."""
     return (
         f"{beside.what}: {beside.metric} is {beside.value:.3f} ({beside.low:.3f} to {beside.high:.3f}), and no attack "
         f"can exceed {beside.cap:.3f} if the claim holds: {beside.guarantee}."
@@ -149,7 +149,7 @@ def contradiction(beside: Capped) -> str:
 
 
 def capped(rows: list[Row], given: Guarantees) -> list[Capped]:
-    """Every result of an attack on something with a guarantee, beside what that allows, or would allow if not void."""
+    """Every result of an attack on a part with a guarantee, beside the cap under that guarantee, void or not."""
     out = []
     for row in rows:
         found = _of(row, given)
@@ -181,7 +181,8 @@ def cap_of(metric: str, given: Guarantee) -> float | None:
     >>> round(cap_of("auc", Guarantee("x", 1.0, "replace-one", ("decisions",))), 3)
     0.731
     """
-    epsilon, (name, _, alpha) = doubled(given), metric.partition("@")
+    epsilon = doubled(given)
+    name, _, alpha = metric.partition("@")
     if name in ("tpr", "tnr"):
         return tpr_cap(epsilon, float(alpha), given.delta)
     caps = {"auc": auc_cap, "balanced_accuracy": balanced_accuracy_cap}
@@ -189,7 +190,7 @@ def cap_of(metric: str, given: Guarantee) -> float | None:
 
 
 def _of(row: Row, given: Guarantees) -> Guarantee | None:
-    """What covers a row: a claim for explanations alone does not cover signals that read the decision or the score."""
+    """The guarantee of a row; one for explanations alone does not cover signals that read the decision or the score."""
     found = given.get((row.explainer, row.channel)) if row.kind == "attack" and row.channel is not None else None
     if found is None or "decisions" in found.covers:
         return found
@@ -199,6 +200,6 @@ def _of(row: Row, given: Guarantees) -> Guarantee | None:
 def _reads_more(signal: str) -> bool:
     try:
         needs: frozenset[str] = registry.build("signal", signal).needs
-    except JaliError:  # a signal of an evidence file, of which nothing is known
+    except JaliError:  # a signal from an evidence file, about which nothing is known
         return True
     return bool(needs & {"decision", "logits"})

@@ -1,4 +1,4 @@
-"""From evidence to judgement: run every planned attack, and turn the guesses into rows, curves and exposure."""
+"""Run every planned attack on the evidence, and turn the guesses into rows, curves and exposed records."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NOTHING = "One side of the difference could not be judged: too little was observ
 
 @dataclass(frozen=True)
 class Judged:
-    """What attacks on signals achieved."""
+    """The results of the attacks on signals."""
 
     rows: list[Row] = field(default_factory=list)
     curves: list[Curve] = field(default_factory=list)
@@ -34,7 +34,7 @@ class Judged:
 
 @dataclass(frozen=True)
 class _Job:
-    """One trial; evidence and game are shared by all jobs of a run. at: where the trial's signals stand there."""
+    """One trial; evidence and game are shared by all jobs of a run. at: positions of the trial's signals there."""
 
     trial: Trial
     shared: Ref
@@ -55,7 +55,7 @@ class _Job:
 
 
 def _shared_arrays(evidence: Evidence, game: Game) -> Arrays:
-    """What the jobs of a run share."""
+    """The arrays that all jobs of a run share."""
     arrays: Arrays = {"value": evidence.value, "observed": evidence.observed, "member": game.member}
     arrays |= {"targets": game.targets, "shadows": game.shadows, "scored": game.scored}
     return arrays if game.asked is None else arrays | {"asked": game.asked}
@@ -79,7 +79,7 @@ def judge(
     machine: Machine = Machine(),  # noqa: B008 (frozen)
     data: Dataset | None = None,
 ) -> Judged:
-    """Run every planned attack on the evidence; the people in subgroups are known where the data are."""
+    """Run every planned attack on the evidence; subgroups are reported where the data are given."""
     full = with_gaps(evidence, game)
     todo = plan(full, game, attacks)
     trials = [*todo.singles, *todo.combined.values()]
@@ -116,18 +116,18 @@ def _contrasts(todo: Plan, kept: dict[Place, Guesses], game: Game, seed: int) ->
 
 
 def _guesses(todo: Plan, kept: dict[Place, Guesses], trial: Trial) -> Guesses | None:
-    """The guesses of a combined trial, if it could be made."""
+    """The guesses of a combined trial, if it could be run."""
     place = next(place for place, mine in todo.combined.items() if mine is trial)
     return kept.get(place)
 
 
 def leading(todo: Plan, kept: dict[Place, Guesses]) -> Place:
-    """The combined trial that stands for exposure: most guesses first, then most signals; never by its success."""
+    """The combined trial used for exposure: most guesses first, then most signals; never chosen by its success."""
     return max(kept, key=lambda place: (len(kept[place].score), len(todo.combined[place].names), place))
 
 
 def _curves(todo: Plan, kept: dict[Place, Guesses]) -> list[Curve]:
-    """A curve per combined attack; an explainer that leaves people out has a baseline on those whom it explains."""
+    """A curve per combined attack; the baseline of an explainer is restricted to the people it explains."""
     drawn = dict(kept)
     for with_, without in todo.contrasts():
         explained, everybody = _guesses(todo, kept, with_), _guesses(todo, kept, without)

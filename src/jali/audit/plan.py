@@ -1,4 +1,4 @@
-"""Which attacks are run on which signals, fixed before anything is looked at."""
+"""Which attacks are run on which signals, fixed before any result is seen."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ SCORE = ("confidence", "loss", "entropy")
 DECISION = ("correctness",)
 SINGLES = ("threshold", "calibrated", "ratio", "offline_lrt", "lira", 'lira(spread="shrunken")')
 ANSWERED = "answered"  # signal: whether the explainer answered
-UNNAMED = "explanation"  # explainer of signals that name none and are not a prediction's
-Place = tuple[str, Channel]  # an explainer, by specification, and what the attacker sees
+UNNAMED = "explanation"  # explainer of signals that name none and are not signals of the prediction
+Place = tuple[str, Channel]  # an explainer, by specification, and the channel
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Trials on one signal, and combined trials by place from which differences are taken."""
+    """Trials on one signal, and the combined trials, by place, between which differences are taken."""
 
     singles: tuple[Trial, ...]
     combined: dict[Place, Trial]
@@ -40,29 +40,29 @@ class Plan:
 
 
 def with_gaps(evidence: Evidence, game: Game) -> Evidence:
-    """Evidence with one more signal per explainer and pattern of gaps: whether it answered, where it was asked.
+    """Evidence with one more signal per explainer and pattern of gaps: whether it answered, where it was queried.
 
-    Who gets an answer is the decision's doing, so what this pattern leaks is booked under the decision.
+    The decision determines who gets an answer, so what this pattern leaks counts as a leak of the decision.
     """
-    asked = game.cells()
+    queried = game.cells()
     extra: dict[SignalName, Bools] = {}
     for explainer, names in explainers(evidence).items():
         for name in names:
             there = evidence.observed[evidence.names.index(name)]
             mine = {known: gaps for known, gaps in extra.items() if known.explainer == explainer}
-            if there[asked].all() or any(np.array_equal(gaps, there) for gaps in mine.values()):
+            if there[queried].all() or any(np.array_equal(gaps, there) for gaps in mine.values()):
                 continue
             signal = f"{ANSWERED} {name.signal}" if mine else ANSWERED
             extra[SignalName(signal, explainer)] = there
     if not extra:
         return evidence
     value = np.concatenate([evidence.value, np.stack([v.astype(np.float64) for v in extra.values()])])
-    observed = np.concatenate([evidence.observed, np.repeat(asked[None], len(extra), axis=0)])
+    observed = np.concatenate([evidence.observed, np.repeat(queried[None], len(extra), axis=0)])
     return Evidence((*evidence.names, *extra), value, observed, evidence.member)
 
 
 def explainers(evidence: Evidence) -> dict[str, tuple[SignalName, ...]]:
-    """Names of signals by explainer; a bare name that is not a prediction's belongs to `explanation`."""
+    """Names of signals by explainer; `explanation` for those that name none and are not of the prediction."""
     out: dict[str, list[SignalName]] = {}
     for name in evidence.names:
         if not _is_gap(name) and (name.explainer or name.signal not in SCORE + DECISION):
@@ -71,7 +71,7 @@ def explainers(evidence: Evidence) -> dict[str, tuple[SignalName, ...]]:
 
 
 def _is_gap(name: SignalName) -> bool:
-    """Whether a signal says who was answered."""
+    """Whether a signal is the pattern of who was answered."""
     return name.signal.partition(" ")[0] == ANSWERED
 
 

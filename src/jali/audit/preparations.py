@@ -1,4 +1,4 @@
-"""The explainers of one column of a game, each prepared once and then asked by every channel and every attack."""
+"""The explainers of one column of a game, each prepared once and then queried by every channel and every attack."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from jali.core.values import Dataset, Rng
 
 @dataclass(frozen=True, eq=False)
 class Preparations:
-    """One model with its training set, and its explainers as far as they have been asked.
+    """One model with its training set, and those of its explainers that have been queried.
 
-    draws: the random stream in which an explainer, by its specification, is prepared. made: what was prepared so far,
-    by specification. An explainer is prepared when it is first asked, so that its errors arrive where an answer's do.
+    draws: the random stream in which an explainer, by its specification, is prepared. made: the prepared explainers, by
+    specification. An explainer is prepared at its first query, so that its errors are handled like those of an answer.
     """
 
     model: Model

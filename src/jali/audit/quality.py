@@ -1,7 +1,7 @@
-"""Quality of recourse, one number per record: read them where a counterfactual was found.
+"""Quality of recourse, one number per record, defined where a counterfactual was found.
 
-Costs and distances are those of model space, where numbers count by their spread and a changed category turns two
-columns. Time is the caller's to measure.
+Costs and distances are taken in encoded features, where numbers are scaled by their spread and a changed category
+changes two features. The caller measures the time.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ PLAIN = ("validity", "cost_l0", "cost_l1", "cost_l2", "sparsity", "plausibility"
 SHOWN = ("anonymity_set", "ncp", "pureness", "shared_values", "t_closeness")
 RELIANCE = "reliance_on_quasi_identifiers"
 MEASURES = (*PLAIN, "clamped", "ncp_above_bound", "withheld", *SHOWN)
-SECONDS = "seconds"  # per record explained; the one measure that no seed repeats
+SECONDS = "seconds"  # per record explained; the only measure that a seed does not reproduce
 BLOCK = 256  # rows compared with all training rows at once
-SAME = 1e-9  # moves below this are rounding
+SAME = 1e-9  # smaller moves are rounding errors
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Quality:
     """Measures of models and explanations in all scored cells of a game.
 
     value (K, G): the cells of the first target by record, then those of the second, and so on; there (K, G): where a
-    measure speaks.
+    measure is defined.
     """
 
     names: tuple[Measured, ...]
@@ -54,76 +54,86 @@ class Quality:
 
 @dataclass(frozen=True)
 class Neighbourhood:
-    """Training rows in model space by class, encoded once for many calls."""
+    """Training rows in encoded features by class, encoded once for many calls."""
 
-    owner: Dataset
+    train: Dataset
 
     @cached_property
     def rows(self) -> dict[int, Floats]:
         """Encoded rows (., P) of each class that has any."""
-        X, y = self.owner.X, self.owner.y
-        return {int(label): Encoding(self.owner.schema).encode(X[y == label]) for label in np.unique(y)}
+        X = self.train.X
+        y = self.train.y
+        return {int(label): Encoding(self.train.schema).encode(X[y == label]) for label in np.unique(y)}
 
     def distance(self, X: Floats, wanted: Ints, k: int = 5) -> Floats:
         """Mean l2 distance (n,) of raw rows X (n, D) to the k nearest training rows of class wanted (n,)."""
-        encode, out = Encoding(self.owner.schema).encode, np.zeros(len(X))
+        encode = Encoding(self.train.schema).encode
+        out = np.zeros(len(X))
         for label in np.unique(wanted):
             if label not in self.rows:
-                name = self.owner.schema.classes[label]
+                name = self.train.schema.classes[label]
                 raise JaliError(f"plausibility compares with training rows of class {name!r}, and there are none.")
-            train, rows = self.rows[label], np.flatnonzero(wanted == label)
+            same_class = self.rows[label]
+            rows = np.flatnonzero(wanted == label)
             for some in np.split(rows, range(BLOCK, len(rows), BLOCK)):
-                out[some] = _neighbours(encode(X[some]), train, min(k, len(train)))
+                out[some] = _neighbours(encode(X[some]), same_class, min(k, len(same_class)))
         return out
 
 
 def appraise(model: Model, X: Floats, there: Counterfactual, near: Neighbourhood, rng: Rng) -> tuple[Floats, Bools]:
-    """All MEASURES (K, n) of rows given to records X (n, D), and where each speaks (K, n).
+    """All MEASURES (K, n) of the counterfactuals of records X (n, D), and where each is defined (K, n).
 
-    Validity speaks of all who are denied what they hope for, the rest of those who got a row; plausibility only where
-    there are training rows of the class reached, `clamped` where noise can be clamped, `ncp_above_bound` where an
-    optimum was sought, `withheld` where an answer was given or withheld, SHOWN where it comes from a training row.
+    Validity is defined for all who do not have the favourable outcome, the other measures where a counterfactual was
+    found. Besides, plausibility needs training rows of the class reached, `clamped` an explainer that adds noise,
+    `ncp_above_bound` one that seeks an optimum, and SHOWN an answer that comes from a training row; `withheld` is
+    defined where an answer was given or withheld.
     """
-    schema, found, at = near.owner.schema, there.found, MEASURES.index
-    before, after = (model.logits(rows).argmax(axis=1) for rows in (X, there.rows))
-    value, speaks = np.zeros((len(MEASURES), len(X))), np.tile(found, (len(MEASURES), 1))
-    speaks[0] = before != (-1 if schema.favourable is None else schema.favourable)
-    speaks[at("plausibility")] &= np.isin(after, list(near.rows))
-    given, near_by = there.pick(found), speaks[at("plausibility")]
+    schema = near.train.schema
+    found = there.found
+    at = MEASURES.index
+    before = model.logits(X).argmax(axis=1)
+    after = model.logits(there.rows).argmax(axis=1)
+    value = np.zeros((len(MEASURES), len(X)))
+    defined = np.tile(found, (len(MEASURES), 1))
+    defined[0] = before != (-1 if schema.favourable is None else schema.favourable)
+    defined[at("plausibility")] &= np.isin(after, list(near.rows))
+    given = there.pick(found)
+    near_by = defined[at("plausibility")]
     value[0] = _reached(before, after, there, schema)
     value[1:4, found] = [cost(X[found], given, schema, norm) for norm in ("l0", "l1", "l2")]
     value[at("sparsity"), found] = sparsity(X[found], given, schema)
     value[at("plausibility"), near_by] = near.distance(there.rows[near_by], after[near_by])
     beside = {"clamped": there.clamped, "ncp_above_bound": there.gap, "withheld": there.withheld}
     for name, numbers in beside.items():
-        speaks[at(name)] &= numbers is not None
+        defined[at(name)] &= numbers is not None
         value[at(name)] = 0.0 if numbers is None else numbers
     if there.withheld is not None:
-        speaks[at("withheld")] |= there.withheld
+        defined[at("withheld")] |= there.withheld
     last = slice(at(SHOWN[0]), None)
-    speaks[last] &= _traceable(there, schema)
-    if speaks[last].any():
-        value[last, found] = _shown(model, given, near.owner, rng)
-    return value, speaks
+    defined[last] &= _traceable(there, schema)
+    if defined[last].any():
+        value[last, found] = _shown(model, given, near.train, rng)
+    return value, defined
 
 
 def _traceable(there: Counterfactual, schema: Schema) -> bool:
-    """Whether answers show training rows, of people whom some columns identify."""
+    """Whether all answers show training rows, and some column is a quasi-identifier."""
     named = any(column.role == "quasi" for column in schema.columns)
     return named and there.origin is not None and bool((there.origin[there.found] >= 0).all())
 
 
-def _shown(model: Model, given: Counterfactual, owner: Dataset, rng: Rng) -> Floats:
-    """People who agree with an answer, what generalising cost, its pureness, and what they have in common (5, n)."""
-    regions, hoped = given.shown(owner.schema), owner.schema.favourable
-    shows = model.logits(owner.X[given.origin]).argmax(axis=1)
+def _shown(model: Model, given: Counterfactual, train: Dataset, rng: Rng) -> Floats:
+    """The measures of SHOWN (5, n): anonymity set, NCP, pureness, shared values and t-closeness."""
+    regions = given.shown(train.schema)
+    hoped = train.schema.favourable
+    shows = model.logits(train.X[given.origin]).argmax(axis=1)
     wanted = shows if hoped is None else np.full(len(regions), hoped)
     return np.stack(
         [
-            matching(regions, owner).astype(np.float64),
-            ncp(regions, owner),
-            pureness(model, regions, owner, wanted, rng).value,
-            *homogeneity(regions, owner),
+            matching(regions, train).astype(np.float64),
+            ncp(regions, train),
+            pureness(model, regions, train, wanted, rng).value,
+            *homogeneity(regions, train),
         ]
     )
 
@@ -132,23 +142,25 @@ def reliance(model: Model, records: Dataset, rng: Rng) -> tuple[Floats, Bools]:
     """How much a right prediction needs the quasi-identifiers (n,), and whether there are any (n,).
 
     1 where the model is right about a record and wrong once its quasi-identifiers are those of another of the records,
-    -1 the other way round: on average, the accuracy that hangs on them (Breiman's permutation importance, 2001).
+    -1 the other way round: on average, the accuracy that depends on them (Breiman's permutation importance, 2001).
     """
     quasi = np.array([column.role == "quasi" for column in records.schema.columns], dtype=bool)
     order = rng.permutation(len(records))
     other = np.empty_like(order)
     other[order] = np.roll(order, 1)  # nobody is paired with themselves
     mixed = np.where(quasi, records.X[other], records.X)
-    right, still = (model.logits(X).argmax(axis=1) == records.y for X in (records.X, mixed))
+    right = model.logits(records.X).argmax(axis=1) == records.y
+    still = model.logits(mixed).argmax(axis=1) == records.y
     return right.astype(np.float64) - still, np.full(len(records), bool(quasi.any()))
 
 
 def validity(model: Model, X: Floats, there: Counterfactual, schema: Schema) -> Floats:
-    """Whether (n,) a released row has the outcome hoped for: the favourable class, else any but the record's own.
+    """Whether (n,) a counterfactual has the outcome hoped for: the favourable class, else any but the record's own.
 
-    Records without a row count as 0, and so do those that had the favourable class already.
+    Records without a counterfactual count as 0, and so do those that had the favourable class already.
     """
-    before, after = (model.logits(rows).argmax(axis=1) for rows in (X, there.rows))
+    before = model.logits(X).argmax(axis=1)
+    after = model.logits(there.rows).argmax(axis=1)
     return _reached(before, after, there, schema)
 
 
@@ -158,7 +170,7 @@ def _reached(before: Ints, after: Ints, there: Counterfactual, schema: Schema) -
 
 
 def cost(X: Floats, there: Counterfactual, schema: Schema, norm: Literal["l0", "l1", "l2"]) -> Floats:
-    """Length (n,) of the way from a record to its row; l0 counts the columns of model space that change.
+    """Distance (n,) from a record to its counterfactual; l0 counts the encoded features that change.
 
     >>> from jali.core.values import Column
     >>> columns = (Column("age", "integer", centre=40, spread=10), Column("sex", "category", categories=("f", "m")))
@@ -179,14 +191,14 @@ def sparsity(X: Floats, there: Counterfactual, schema: Schema) -> Floats:
     return np.asarray((np.abs(there.rows - X) / spread > SAME).mean(axis=1))
 
 
-def plausibility(there: Counterfactual, wanted: Ints, owner: Dataset, k: int = 5) -> Floats:
-    """Mean l2 distance (n,) of a row to the k nearest training rows of the class it reaches, wanted (n,).
+def plausibility(there: Counterfactual, wanted: Ints, train: Dataset, k: int = 5) -> Floats:
+    """Mean l2 distance (n,) of a counterfactual to the k nearest training rows of the class it reaches, wanted (n,).
 
     All training rows of the class are compared, 256 rows at a time; where a class has fewer than k, all of them count.
     """
     if k < 1:
         raise JaliError(f"plausibility: k must be at least 1, not {k}.")
-    return Neighbourhood(owner).distance(there.rows, wanted, k)
+    return Neighbourhood(train).distance(there.rows, wanted, k)
 
 
 def _neighbours(Z: Floats, train: Floats, k: int) -> Floats:

@@ -1,4 +1,4 @@
-"""Query attacks in an audit: which of them, knowing what, against whom, and in what game."""
+"""Query attacks in an audit: which attacks run, with what knowledge, against what, and in what game."""
 
 from __future__ import annotations
 
@@ -24,8 +24,9 @@ from jali.games.outsiders import Outsiders
 from jali.results import Results, Threat
 
 LINKAGE = "linkage"
-HELD: dict[Holds, str] = {"register": "register", "rows": "noise"}  # what is known by default
-OUTSIDERS, CANDIDATES = 1000, 2000  # people asked about at most: outsiders, or members and non-members
+HELD: dict[Holds, str] = {"register": "register", "rows": "noise"}  # the default knowledge
+OUTSIDERS = 1000  # outsiders queried at most
+CANDIDATES = 2000  # members and non-members queried at most
 SEES = {
     "labels": "the decision",
     "probabilities": "the probability of every class",
@@ -36,7 +37,7 @@ SEES = {
 
 @dataclass(frozen=True)
 class Targets:
-    """The targets of a game without its shadows: query attacks train their own.
+    """The targets of a game without its shadow models: query attacks train their own.
 
     >>> from jali.data.linear_gaussian import LinearGaussian
     >>> game = Targets(Folds(k=3)).draw(LinearGaussian(n=100, d=2).load(), np.random.default_rng(0))
@@ -47,7 +48,7 @@ class Targets:
     game: Design
 
     def draw(self, data: Dataset, rng: Rng) -> Game:
-        """The same draw, of which only the models attacked are kept."""
+        """Draw the game and keep only the models that are attacked."""
         return targets_of(self.game.draw(data, rng))
 
 
@@ -91,13 +92,13 @@ def identifiable(data: Dataset) -> bool:
 
 
 def usual(explainers: Sequence[Explainer], knowledge: Any = "") -> tuple[AttackRun, ...]:
-    """The attack that is tried by default: linkage, of explainers that release rows of people."""
+    """The default query attack: linkage, on explainers that release rows of people."""
     shown = [e for e in explainers if releases_rows(e)]
     return runs([registry.build("query_attack", LINKAGE)] if shown else [], shown, knowledge)
 
 
 def untried(explainers: Sequence[Explainer], tried: Sequence[AttackRun], data: Dataset) -> list[str]:
-    """A warning where rows of people are released and nobody tried to find these people."""
+    """A warning where rows of people are released and no attack tried to identify these people."""
     linked = [run.explainer for run in tried if run.attack.learns == "identity"]
     shown = [registry.spec(e) for e in explainers if releases_rows(e) and e not in linked]
     if not shown:
@@ -105,13 +106,13 @@ def untried(explainers: Sequence[Explainer], tried: Sequence[AttackRun], data: D
     why = (
         "because the attacks were named and linkage is not among them (--attack linkage)"
         if identifiable(data)
-        else "because no column is marked as one by which they are known (--quasi, or role quasi)"
+        else "because no column is marked as a quasi-identifier (--quasi, or role quasi)"
     )
-    return [f"{' and '.join(shown)} shows rows of real people. Whether these can be found was not tried, {why}."]
+    return [f"{' and '.join(shown)} shows rows of real people. No attack tried to identify these people, {why}."]
 
 
 def runs(attacks: Sequence[QueryAttack], explainers: Sequence[Explainer], knowledge: Any = "") -> tuple[AttackRun, ...]:
-    """Each attack with what it knows, run against everything that it can query."""
+    """Each attack with its knowledge, run against everything that it can query."""
     given = registry.build("knowledge", knowledge) if isinstance(knowledge, str) and knowledge else knowledge or None
     if given is not None and not any(_fits(given, attack) for attack in attacks):
         named = " and ".join(map(registry.name_of, attacks)) or "any attack here"
@@ -132,7 +133,7 @@ def _fits(knowledge: Knowledge, attack: QueryAttack) -> bool:
 
 
 def _queried(attack: QueryAttack, explainers: Sequence[Explainer]) -> list[Explainer | None]:
-    """What an attack queries; None is the model itself."""
+    """The explainers that an attack queries; None stands for the model itself."""
     if attack.sees in ("labels", "probabilities"):
         return [None, *(e for e in explainers if e.gives == "surrogate" and not is_local(e))]
     local = attack.sees == "local surrogates"
@@ -145,7 +146,7 @@ def _queried(attack: QueryAttack, explainers: Sequence[Explainer]) -> list[Expla
 
 
 def check(chosen: Sequence[AttackRun], data: Dataset) -> None:
-    """Refuse to look for people in a table that says nothing of how they can be found."""
+    """Refuse linkage on a table without quasi-identifiers."""
     linking = [run for run in chosen if run.attack.holds == "register"]
     if linking and not identifiable(data):
         raise JaliError(
@@ -157,9 +158,9 @@ def check(chosen: Sequence[AttackRun], data: Dataset) -> None:
 def own_game(setup: Setup) -> Setup:
     """The setup in which the query attacks are run.
 
-    Where a game asks about everybody, nobody is left from whom an adversary could know something, and with whom an
-    answer could be compared: then it is `outsiders`, or `folds` where membership is claimed. A model that exists stays
-    the one that is queried, by an outsider. Otherwise it is the game itself, without its shadows.
+    Where a game scores every record, no people are left as the adversary's background knowledge, or to compare an
+    answer with: the game is then `outsiders`, or `folds` where membership is claimed. A model that exists stays the
+    target, and its adversary is an outsider. Otherwise the game is kept, without its shadow models.
     """
     game = setup.parts.game
     if isinstance(game, Fixed):
@@ -174,7 +175,7 @@ def own_game(setup: Setup) -> Setup:
 
 
 def threats(chosen: Sequence[AttackRun], results: Results, records: int) -> list[Threat]:
-    """What the adversary of each attack run is assumed to see and to have, and how often it really asked."""
+    """What the adversary of each attack run is assumed to see and to have, and how many queries it made."""
     return [_threat(run, results, records) for run in chosen]
 
 
@@ -191,14 +192,14 @@ def _threat(run: AttackRun, results: Results, records: int) -> Threat:
         sees="the surrogate" if surrogate else SEES[run.attack.sees],
         knows=knows[:1].lower() + knows[1:],
         has="shadow models of its own making" if run.attack.trains_shadows else "no shadow models",
-        asks=asked(queries, records),
+        asks=in_words(queries, records),
     )
 
 
-def asked(queries: int, records: int) -> str:
+def in_words(queries: int, records: int) -> str:
     """How many queries an attack made, in words.
 
-    >>> asked(500, 500), asked(50_500, 500)
+    >>> in_words(500, 500), in_words(50_500, 500)
     ('one query per record', '50,500 queries, about 101 per record')
     """
     if queries <= records or not records:

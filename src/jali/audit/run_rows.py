@@ -1,4 +1,4 @@
-"""What query attacks achieved, as rows; every grader's metrics go through here alike."""
+"""Rows of query attacks; the metrics of all graders are treated alike."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from jali.core.values import Estimate, Floats, Game, Guesses, Rng
 from jali.results import Row
 from jali.stats.intervals import estimate, over_units
 
-Fresh = Callable[[], Rng]  # the stream of a bootstrap, from its beginning
+Fresh = Callable[[], Rng]  # makes the random stream of a bootstrap anew
 PER_CLASS = frozenset({"class_precision", "class_recall", "class_f1"})  # for papers only
 
 
 def rows_of_run(record: RunRecord, game: Game, fresh: Fresh) -> list[Row]:
-    """Everything there is to say of an attack run: its guesses, its measures per record, its facts."""
+    """All rows of an attack run: metrics of its guesses, metrics per record, and facts."""
     head = _head(record, int(game.scored.sum()) // max(1, len(game.targets)))
     grader = record.run.grader
     if record.failed:
@@ -37,12 +37,12 @@ def rows_of_run(record: RunRecord, game: Game, fresh: Fresh) -> list[Row]:
 
 
 def guessed(metrics: tuple[str, ...], guesses: Guesses, fresh: Fresh) -> dict[str, Estimate]:
-    """How good guesses are, by metric."""
+    """The metrics of guesses, by name."""
     return {name: estimate(name, guesses, fresh())[0] for name in metrics}
 
 
 def fact(name: str, values: Floats) -> Estimate:
-    """A fact of every target (T,), on average."""
+    """The mean of a fact over targets (T,), with its interval."""
     about = metric(name)
     return over_units(values, bounds=(about.low, about.high))
 
@@ -65,7 +65,7 @@ def _per_record(record: RunRecord, game: Game, head: dict[str, Any]) -> list[Row
 
 
 def _head(record: RunRecord, records: int) -> dict[str, Any]:
-    """What all rows of a run are about."""
+    """The fields that all rows of a run share."""
     run = record.run
     return {
         "kind": "query attack",

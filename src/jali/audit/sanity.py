@@ -1,4 +1,4 @@
-"""Checks that an audit must pass before its numbers mean anything."""
+"""Sanity checks; an audit that fails one is invalid."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from jali.stats.roc import auc
 
 LEVEL = 0.999
 SIXTEEN = 16
-MOST, WIDEST = 12_000, 500  # rows and columns that the blind classifier reads
+MOST = 12_000  # rows that the blind classifier reads
+WIDEST = 500  # columns that it reads
 
 
 def blind(data: Dataset, game: Game, rng: Rng) -> Check:
-    """A classifier that sees the records and labels but no model must not tell members from non-members.
+    """A classifier that sees the records and labels but no model must not separate members from non-members.
 
     Gradient boosting on (x, y), trained on one half and judged on the other, for up to three targets; of a wide table
     it reads 500 columns, drawn at random.
@@ -27,20 +28,23 @@ def blind(data: Dataset, game: Game, rng: Rng) -> Check:
     """
     sides = [np.unique(game.member[game.scored[:, t], j]) for t, j in enumerate(game.targets)]
     if all(len(side) < 2 for side in sides):
-        return Check(name="blind baseline", passed=True, detail="only one side is asked about: no membership to tell")
+        return Check(
+            name="blind baseline", passed=True, detail="not run: only members, or only non-members, are scored"
+        )
     columns = np.sort(rng.permutation(data.X.shape[1])[:WIDEST]) if data.X.shape[1] > WIDEST else slice(None)
-    rows, group = np.concatenate([data.X[:, columns], data.y[:, None]], axis=1), data.group_numbers()
+    rows = np.concatenate([data.X[:, columns], data.y[:, None]], axis=1)
+    group = data.group_numbers()
     found = []
     for t in range(min(3, len(game.targets))):
-        asked = rng.permutation(np.flatnonzero(game.scored[:, t]))[:MOST]
-        truth = game.member[asked, game.targets[t]]
-        found.append(delong(*_held_out(rows[asked], truth, group[asked], rng), LEVEL))
+        scored = rng.permutation(np.flatnonzero(game.scored[:, t]))[:MOST]
+        truth = game.member[scored, game.targets[t]]
+        found.append(delong(*_held_out(rows[scored], truth, group[scored], rng), LEVEL))
     worst = max(found, key=lambda e: e.value or 0.0)
     return _above_half("blind baseline", worst, "a classifier on (x, y) alone, without any model")
 
 
 def rows_per_person(data: Dataset, game: Game) -> list[Check]:
-    """Members must not have more rows each than others, or fewer: a model holds on to what it was shown often.
+    """Members and non-members must have equally many rows each: a model memorises what it saw often.
 
     Mann-Whitney test on the people of one target (the worst of up to three), at the level of the other checks; without
     groups there is nothing to check.
@@ -62,7 +66,8 @@ def rows_per_person(data: Dataset, game: Game) -> list[Check]:
 def _held_out(rows: Floats, truth: Bools, group: Ints, rng: Rng) -> tuple[Floats, Bools]:
     """Scores and truth of one half of the groups, one each, by a classifier trained on the other half.
 
-    One split, not cross-validation, whose folds depend on each other: its AUC varies a quarter more than it says.
+    One split, not cross-validation, whose folds depend on each other: its AUC varies a quarter more than its interval
+    says.
     Rows of one person share their membership, so a group stays on one side and counts once.
     """
     from sklearn.ensemble import HistGradientBoostingClassifier
@@ -74,9 +79,10 @@ def _held_out(rows: Floats, truth: Bools, group: Ints, rng: Rng) -> tuple[Floats
         side[mine] = rng.permutation(len(mine)) % 2 == 0
     learn = side[at]
     model = HistGradientBoostingClassifier(max_iter=40, max_leaf_nodes=8, random_state=int(rng.integers(2**31)))
-    # A limit on threads does not reach a library that is loaded under it, so it is set again now that it is here.
+    # A limit on threads does not reach a library that is loaded after it was set, so it is set again here.
     margin = alone(lambda m: m.fit(rows[learn], truth[learn]).decision_function(rows[~learn]), model)
-    total, count = (np.bincount(at[~learn], weights=w, minlength=len(people)) for w in (margin, np.ones(len(margin))))
+    total = np.bincount(at[~learn], weights=margin, minlength=len(people))
+    count = np.bincount(at[~learn], weights=np.ones(len(margin)), minlength=len(people))
     return (total / np.maximum(count, 1))[~side], truth[first][~side]
 
 
@@ -87,7 +93,7 @@ def _unique(group: Ints) -> tuple[Ints, Ints, Ints]:
 
 
 def null_target(evidence: Evidence, game: Game, trial: Trial) -> Check:
-    """The same attack on a model trained without regard to the target must not recognise the target's members.
+    """The same attack on a model that is independent of the target must not recognise the target's members.
 
     One shadow of each target is attacked with the help of the other shadows, and judged by the target's membership.
     """
@@ -109,14 +115,14 @@ def null_target(evidence: Evidence, game: Game, trial: Trial) -> Check:
 
 
 def orientation(guesses: Guesses) -> Check:
-    """An attack that learns its direction from shadows must not be significantly worse than a coin."""
+    """An attack that learns its direction from shadows must not be significantly worse than guessing."""
     estimate = _auc(guesses, guesses.truth)
     passed = estimate.high is None or estimate.high >= 0.5
-    return _check("orientation", passed, estimate, "the joint attack points towards members")
+    return _check("orientation", passed, estimate, "the combined attack points towards members")
 
 
 def parity(difference: float) -> Check:
-    """Members and non-members go through the same preprocessing: a row's output must not depend on its company."""
+    """Members and non-members are preprocessed alike: an output must not depend on the rows evaluated with it."""
     detail = f"the largest change of an output when members and non-members are evaluated apart is {difference:.1e}"
     return Check(name="same preprocessing", passed=difference <= 1e-3, detail=detail, value=difference)
 

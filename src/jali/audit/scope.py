@@ -1,4 +1,4 @@
-"""What an audit tried and what it did not: threat models and gaps, derived from what ran."""
+"""Threat models that an audit covered and those it did not test, derived from what ran."""
 
 from __future__ import annotations
 
@@ -42,17 +42,18 @@ def threats(results: Results, game: Game, runs: Sequence[AttackRun]) -> list[Thr
 
 
 def not_tested(results: Results) -> list[str]:
-    """What nobody tried here: harms without an attack, many queries where none were made, and what no audit tries."""
+    """What was not tested: harms without an attack, many queries per record, and what no audit tests."""
     learnt = {row.learns for row in results.rows if row.learns is not None}
     missing = [text for harm, text in HARMS.items() if harm not in learnt]
-    asked = results.find(kind="query attack")
-    many = any(row.queries > 2 * max(row.n, 1) for row in asked)
+    rows = results.find(kind="query attack")
+    many = any(row.queries > 2 * max(row.n, 1) for row in rows)
     return [*missing, *([] if many else [MANY]), *ALWAYS]
 
 
 def shadows_held(game: Game) -> str:
-    """The adversary's shadow models, and whether these were trained on the people who are judged."""
-    many, scored = int(game.shadows[0].sum()), game.scored[:, 0]
+    """The adversary's shadow models in words, and whether they were trained on records that are scored."""
+    many = int(game.shadows[0].sum())
+    scored = game.scored[:, 0]
     inside = game.member[:, game.shadows[0]][scored]
     if not inside.any():
         return f"{many} shadow models, none trained on a record that is judged: an outsider without candidates"

@@ -29,13 +29,13 @@ from jali.results import Curve, Kind, Row
 from jali.stats.intervals import HOW_UNITS, average, clopper_pearson, contrast, estimate
 from jali.stats.roc import METRICS
 
-Fresh = Callable[[], Rng]  # the stream of a bootstrap, from its beginning
+Fresh = Callable[[], Rng]  # makes the random stream of a bootstrap anew
 GRID = tuple(float(f) for f in np.logspace(-4, 0, 41).round(8))
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One attack on some signals: what a row is about."""
+    """One attack on some signals of one channel."""
 
     attack: Attack
     names: tuple[SignalName, ...]
@@ -71,22 +71,23 @@ def guess(evidence: Evidence, game: Game, trial: Trial) -> Guesses:
 
 
 def _one(evidence: Evidence, game: Game, attack: Attack, t: int) -> tuple[Floats, Ints]:
-    column, helpers = game.targets[t], game.shadows[t]
-    asked = game.scored[:, t] & evidence.observed[:, :, column].all(axis=0)
+    column = game.targets[t]
+    helpers = game.shadows[t]
+    judged = game.scored[:, t] & evidence.observed[:, :, column].all(axis=0)
     shadows = Shadows(evidence.value[:, :, helpers], evidence.observed[:, :, helpers], evidence.member[:, helpers])
-    _check_shadows(attack, shadows, asked, int(column))
+    _check_shadows(attack, shadows, judged, int(column))
     target = Target(evidence.value[:, :, column], evidence.observed[:, :, column])
     score = attack.score(target, shadows)
-    rows = np.flatnonzero(asked)
+    rows = np.flatnonzero(judged)
     return score[rows], rows
 
 
-def _check_shadows(attack: Attack, shadows: Shadows, asked: Bools, column: int) -> None:
-    if not asked.any():
+def _check_shadows(attack: Attack, shadows: Shadows, judged: Bools, column: int) -> None:
+    if not judged.any():
         raise JaliError(f"Nothing was observed under model {column}, so there is nothing to judge.")
     seen = {"in": shadows.member, "out": ~shadows.member}
     for kind in sorted(attack.requires):
-        if not (seen[kind] & asked[:, None]).any():
+        if not (seen[kind] & judged[:, None]).any():
             how = "trained on" if kind == "in" else "trained without"
             raise JaliError(
                 f"{registry.name_of(attack)} needs shadow models {how} the records it judges; model {column} has none: "
@@ -123,7 +124,7 @@ def contrast_rows(trial: Trial, with_: Guesses, without: Guesses, game: Game, rn
     with_, without = paired(with_, without)
     facts = _facts(with_, game)
     same = unchanged(with_, without)
-    # The combined attack takes a signal up only if it gains this much in AUC on shadow models.
+    # The combined attack uses a signal only if it adds this much AUC on shadow models.
     gain = trial.attack.gain if isinstance(trial.attack, ChoosesSignals) else 0.0
     out = []
     for metric in METRICS:
@@ -134,7 +135,7 @@ def contrast_rows(trial: Trial, with_: Guesses, without: Guesses, game: Game, rn
 
 
 def paired_rows(sides: tuple[Trial, Trial], guesses: tuple[Guesses, Guesses], game: Game, fresh: Fresh) -> list[Row]:
-    """Both sides of a difference, with and without, each on the guesses that both have: value of with - without."""
+    """The metrics of both sides of a difference, each on the guesses that both sides have."""
     about = {"explainer": sides[0].explainer, "against": sides[0].against}
     out = []
     for trial, mine in zip(sides, paired(*guesses), strict=True):
@@ -147,7 +148,7 @@ def paired_rows(sides: tuple[Trial, Trial], guesses: tuple[Guesses, Guesses], ga
 
 
 def unchanged(a: Guesses, b: Guesses) -> int:
-    """In how many target models two attacks put the same people into the same order.
+    """In how many target models two attacks rank the same people in the same order.
 
     >>> truth, unit, record = np.array([True, False] * 2), np.array([0, 0, 1, 1]), np.arange(4)
     >>> a = Guesses(np.array([1.0, 2.0, 1.0, 2.0]), truth, unit, record)
@@ -167,11 +168,11 @@ def paired(a: Guesses, b: Guesses) -> tuple[Guesses, Guesses]:
 
 
 def _facts(guesses: Guesses, game: Game) -> dict[str, float]:
-    asked = int(game.scored.sum())
+    scored = int(game.scored.sum())
     return {
         "n": len(guesses.score) // max(1, len(game.targets)),
         "base_rate": float(guesses.truth.mean()) if len(guesses.truth) else 0.0,
-        "coverage": len(guesses.score) / max(1, asked),
+        "coverage": len(guesses.score) / max(1, scored),
     }
 
 
@@ -183,20 +184,22 @@ def _filled(row: Row, e: Estimate, how: str, facts: dict[str, float]) -> Row:
 def curve(label: str, explainer: str, guesses: Guesses) -> Curve:
     """ROC averaged over targets on a grid of false-positive rates, with a band."""
     units, at = np.unique(guesses.unit, return_inverse=True)
-    mine, record = guesses.truth, guesses.record[guesses.truth]
+    mine = guesses.truth
+    record = guesses.record[guesses.truth]
     found = []
     for alpha in GRID:
         passed = flagged(guesses, alpha)[mine]
         found.append(average(passed, at[mine], record))
     few = min(int((~mine[at == u]).sum()) for u in range(len(units)))
-    low, high = ([min(max(float(getattr(e, side) or 0.0), 0.0), 1.0) for e in found] for side in ("low", "high"))
+    low = [min(max(float(e.low or 0.0), 0.0), 1.0) for e in found]
+    high = [min(max(float(e.high or 0.0), 0.0), 1.0) for e in found]
     floor = float(1 - 0.05 ** (1 / max(1, few)))
     tpr = [float(e.value or 0.0) for e in found]
     return Curve(label=label, explainer=explainer, fpr=list(GRID), tpr=tpr, low=low, high=high, floor=floor)
 
 
 def flagged(guesses: Guesses, alpha: float) -> Bools:
-    """Which guesses lie above the threshold that its target's non-members pass at most a share alpha of the time.
+    """Which guesses (G,) exceed the threshold of their target that at most a share alpha of its non-members exceeds.
 
     A target without non-members has no such threshold, and nobody is flagged.
     """
@@ -212,7 +215,9 @@ def flagged(guesses: Guesses, alpha: float) -> Bools:
 
 def group_rows(trial: Trial, guesses: Guesses, groups: dict[str, Bools], alpha: float, rng: Rng) -> list[Row]:
     """TPR of each subgroup's members at one common threshold per target."""
-    metric, hit, out = f"tpr@{alpha}", flagged(guesses, alpha), []
+    metric = f"tpr@{alpha}"
+    hit = flagged(guesses, alpha)
+    out = []
     gate, how = estimate(metric, guesses, rng)
     for label, inside in groups.items():
         mine = guesses.truth & inside[guesses.record]
@@ -226,7 +231,7 @@ def group_rows(trial: Trial, guesses: Guesses, groups: dict[str, Bools], alpha: 
 
 
 def _group_rate(hit: Bools, members: Guesses, units: int) -> tuple[Estimate, str]:
-    """Share of a subgroup's members flagged, at the thresholds as they are."""
+    """Share of a subgroup's members that are flagged, with the thresholds taken as fixed."""
     hits = int(hit.sum())
     if units == 1 or hits in (0, len(hit)):
         low, high = clopper_pearson(hits, len(hit))

@@ -1,4 +1,4 @@
-"""What an audit is made of: its parts, and the data and the game, loaded once and drawn once."""
+"""The setup of an audit: its parts, the data (loaded once) and the game (drawn once)."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Machine:
 
 @dataclass(frozen=True)
 class Setup:
-    """An experiment with its data and its game; everything after it reads these and loads nothing."""
+    """An experiment with its data and its game; all later stages read these and load nothing."""
 
     parts: Experiment
     data: Dataset
@@ -69,7 +69,7 @@ class Setup:
 
 
 def load(experiment: Experiment) -> Setup:
-    """Load the data and draw the game: the only place where an audit does."""
+    """Load the data and draw the game; an audit does this here and nowhere else."""
     began = time.perf_counter()
     data = experiment.data.load()
     if len(np.unique(data.y)) < 2:

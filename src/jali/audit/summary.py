@@ -1,4 +1,4 @@
-"""What a report says beside the attacks: who is exposed, how good the models are, what the data look like."""
+"""Rows and facts beside the attacks: exposed records, subgroups, quality of models and explanations, sizes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def exposed(guesses: Guesses, alpha: float, most: int = 20) -> list[Exposed]:
     width = int(guesses.record.max()) + 1
     times = np.bincount(guesses.record[guesses.truth], minlength=width)
     hits = np.bincount(guesses.record[hit], minlength=width)
-    # One more member and a tenth of a hit: 5 of 5 comes before 1 of 1.
+    # Rates are shrunk by one more membership with a tenth of a hit, so that 5 of 5 comes before 1 of 1.
     order = np.lexsort((np.arange(width), -(hits + 0.1) / (times + 1)))[:most]
     return [
         Exposed(record=int(i), recognised=int(hits[i]), member_of=int(times[i]), rate=float(hits[i] / times[i]))
@@ -53,7 +53,7 @@ def groups(data: Dataset) -> dict[str, Bools]:
 
 
 def _thirds(name: str, x: Floats) -> dict[str, Bools]:
-    """Three parts at the thirds of a column, named by the cuts and not by the values of the outermost people."""
+    """Three subgroups cut at the thirds of a column, named by the cuts so that no extreme value is revealed."""
     cuts = np.unique(np.quantile(x, [1 / 3, 2 / 3]))
     third = np.searchsorted(cuts, x, side="left")
     words = [f"up to {cuts[0]:.4g}", *(f"above {low:.4g} to {high:.4g}" for low, high in itertools.pairwise(cuts))]
@@ -72,7 +72,7 @@ def _by_size(name: str, codes: Floats) -> dict[str, Bools]:
 def measures(evidence: Evidence, game: Game, quality: Quality, of: Mapping[str, Bools]) -> list[Row]:
     """Accuracy of the targets on members and non-members, the share each explainer answered, quality of recourse.
 
-    What generalising costs is also told of the records in each group (N,).
+    The cost of generalising is also reported for the records of each group (N,).
     """
     unit, record = np.nonzero(game.scored.T)
     column = game.targets[unit]
@@ -101,7 +101,7 @@ def measures(evidence: Evidence, game: Game, quality: Quality, of: Mapping[str, 
 
 @dataclass(frozen=True)
 class Cells:
-    """One number per scored cell of a game (G,), and where it speaks (G,); group: of some records only."""
+    """One number per scored cell of a game (G,), and where it is defined (G,), in all or in one subgroup."""
 
     value: Floats
     there: Bools
@@ -109,7 +109,7 @@ class Cells:
 
 
 def cells_of(quality: Quality, name: Measured, inside: Bools | None, game: Game, group: str = "") -> Cells | None:
-    """A measure in all scored cells, of the records inside a group (N,) if there is one; None if there is no such."""
+    """A measure in all scored cells, of the records inside a group (N,) if one is given; None if not measured."""
     if name not in quality.names:
         return None
     at = quality.names.index(name)
@@ -121,7 +121,7 @@ def cells_of(quality: Quality, name: Measured, inside: Bools | None, game: Game,
 def difference(game: Game, more: Cells, less: Cells) -> Estimate | None:
     """Mean of one measure minus that of another, on the same target models; None if no target has both.
 
-    Means are subtracted within each target, of the records that both speak of where no groups are compared.
+    Means are subtracted within each target. Unless groups are compared, they are taken over the records that have both.
     """
     unit, record = np.nonzero(game.scored.T)
     value = np.stack([more.value, less.value])
@@ -156,7 +156,9 @@ def measure(name: Measured, x: Any, unit: Ints, record: Ints) -> Row:
     about = metric_of(name.metric)
     low = None if e.low is None else min(max(e.low, about.low), about.high)
     high = None if e.high is None else min(max(e.high, about.low), about.high)
-    if about.yes_no and e.value in (0.0, 1.0) and low is not None:  # none of some records is not none of all
+    if (
+        about.yes_no and e.value in (0.0, 1.0) and low is not None
+    ):  # no case among some records does not mean none among all
         records = len(np.unique(record))
         low, high = clopper_pearson(int(e.value) * records, records)
     return row.model_copy(update={"value": e.value, "low": low, "high": high, "units": e.units, "reason": ""})
@@ -177,7 +179,7 @@ def twins(data: Dataset, game: Game) -> list[str]:
 
 
 def several_rows(data: Dataset) -> list[str]:
-    """A warning where people have several rows: intervals and resolution count rows."""
+    """A warning where people have several rows, because intervals and false-positive rates count rows."""
     if data.groups is None or len(np.unique(data.groups)) == len(data):
         return []
     return [
@@ -187,7 +189,7 @@ def several_rows(data: Dataset) -> list[str]:
 
 
 def left_out(game: Game) -> list[str]:
-    """A warning where a game with one target does not judge everybody it was given."""
+    """A warning where a game with one target does not score all records."""
     if len(game.targets) != 1 or game.asked is None:
         return []
     inside = game.member[:, game.targets[0]]
@@ -202,7 +204,7 @@ def left_out(game: Game) -> list[str]:
 
 
 def sizes(game: Game, data: Dataset | None = None) -> dict[str, Any]:
-    """Sizes a reader needs."""
+    """Numbers of rows, models, targets and shadow models, for the report."""
     members = game.member[:, game.targets].sum(axis=0)
     low, high = int(members.min()), int(members.max())
     out: dict[str, Any] = {"rows": int(game.member.shape[0])}

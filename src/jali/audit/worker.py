@@ -2,9 +2,9 @@
 
 A tile is 256 random records of one model: the unit of arithmetic and of randomness, with the stream (seed, stage,
 column, tile). Explainers may share draws within a tile, so tiles must not follow the order of the rows: where members
-come first, what a tile shares would tell them. Workers get blocks of columns, so neither their number nor the size of a
-block changes a bit. Of a tile, only the records that are asked about are shown to the model and its explainer; the rest
-is not observed.
+come first, the shared draws would reveal them. Workers get blocks of columns; neither their number nor the size of a
+block changes a bit. Only the records of a tile that are queried are shown to the model and its explainer; the rest is
+not observed.
 """
 
 from __future__ import annotations
@@ -33,11 +33,17 @@ from jali.parallel import Ref
 from jali.store import Arrays, Store
 
 TILE = 256
-GAME, TRAIN, EXPLAIN, JUDGE, ASK, PREPARE = 1, 2, 3, 4, 5, 6
+# Stages of a run, each with random streams of its own.
+GAME = 1
+TRAIN = 2
+EXPLAIN = 3
+JUDGE = 4
+QUERY = 5
+PREPARE = 6
 
 
 def stream(seed: int, stage: int, *where: int) -> Rng:
-    """The random stream of one place in a run; adding a worker or a stage changes no other number."""
+    """The random stream of one stage and place in a run; adding a worker or a stage changes no other number."""
     return np.random.default_rng(np.random.SeedSequence([seed, stage, *where]))
 
 
@@ -59,7 +65,7 @@ class Readout:
         return tuple(SignalName(registry.spec(s), explainer) for s in self.signals)
 
     def measures(self) -> tuple[Measured, ...]:
-        """What is measured: quality of recourse, and of any explainer the time it takes."""
+        """The measures: quality of recourse, and for any explainer the time it takes."""
         if self.explainer is None:
             return (Measured(RELIANCE),)
         of_recourse = MEASURES if self.explainer.gives == "counterfactual" else ()
@@ -68,7 +74,7 @@ class Readout:
 
 @dataclass(frozen=True)
 class Roles:
-    """What the records are to some columns of a game, each (N, C): trained on, asked about, their recourse measured."""
+    """The role of each record in some columns of a game, each (N, C): member, queried, recourse measured."""
 
     member: Bools
     asked: Bools
@@ -81,9 +87,9 @@ class Roles:
 
 @dataclass(frozen=True)
 class Block:
-    """Work for one process: some columns of the game, each with the readouts that are still to be done.
+    """Work for one process: some columns of the game, with their readouts and attack runs.
 
-    shared: the data and the roles of all columns, which all blocks of a run read and none carries.
+    shared: a reference to the data and the roles of all columns, which all blocks of a run read.
     """
 
     shared: Ref
@@ -105,13 +111,13 @@ class Block:
 
     @cached_property
     def roles(self) -> Roles:
-        """What the records are to the columns of this block."""
+        """The role of each record in the columns of this block."""
         arrays = self.shared.read()
         return Roles(arrays["member"], arrays["asked"], arrays["measured"]).pick(self.columns)
 
 
 def shared_arrays(data: Dataset, roles: Roles) -> Arrays:
-    """What the blocks of a run share."""
+    """The arrays that all blocks of a run share."""
     arrays: Arrays = {"X": data.X, "y": data.y, "member": roles.member, "asked": roles.asked}
     arrays["measured"] = roles.measured
     return arrays if data.groups is None else arrays | {"groups": data.groups}
@@ -128,7 +134,7 @@ def digest(*arrays: Any) -> str:
 
 @unannounced()
 def run_block(block: Block) -> list[list[Arrays]]:
-    """What each readout and each attack run of each column of a block left; whatever is new is kept in the store."""
+    """The results of each readout and each attack run, column by column; new ones are kept in the store."""
     models = models_of(block)
     works: list[Readout | AttackRun] = [*block.readouts, *block.runs]
     out = []
@@ -157,24 +163,28 @@ class _Column:
     @cached_property
     def prepared(self) -> Preparations:
         """The explainers of the column."""
-        block, member = self.block, self.block.roles.pick(self.at).member
+        block = self.block
+        member = block.roles.pick(self.at).member
         return preparations(self.model(), block.data, member, block.seed, block.columns[self.at])
 
     @cached_property
     def attacked(self) -> Attacked:
-        """What the attacks on the column share."""
-        block, roles = self.block, self.block.roles.pick(self.at)
-        draws = partial(_named_stream, block.seed, ASK, block.columns[self.at])
+        """The model under attack, shared by all attacks on the column."""
+        block = self.block
+        roles = block.roles.pick(self.at)
+        draws = partial(_named_stream, block.seed, QUERY, block.columns[self.at])
         return Attacked.of(self.prepared, block.data, roles.member, roles.measured, draws)
 
     def done(self, work: Readout | AttackRun) -> Arrays:
         """The signals of a readout, or the claims of an attack run where the column is a target."""
-        block, roles, column = self.block, self.block.roles.pick(self.at), self.block.columns[self.at]
+        block = self.block
+        roles = block.roles.pick(self.at)
+        column = block.columns[self.at]
         if isinstance(work, Readout):
             return observe(self.prepared, block.data, roles, work, block.seed, column)
         if not roles.measured.any():
             return {}
-        return attempted(work, self.attacked, _named_stream(block.seed, ASK, column, work.label)).arrays()
+        return attempted(work, self.attacked, _named_stream(block.seed, QUERY, column, work.label)).arrays()
 
 
 def preparations(model: Model, data: Dataset, member: Bools, seed: int, column: int) -> Preparations:
@@ -183,15 +193,19 @@ def preparations(model: Model, data: Dataset, member: Bools, seed: int, column: 
 
 
 def _named_stream(seed: int, stage: int, column: int, name: str) -> Rng:
-    """The stream of what is prepared, asked, or said, under a name about one column."""
+    """The random stream of one column and stage for a specification, such as that of an explainer or an attack run."""
     return stream(seed, stage, zlib.crc32(name.encode()), column)
 
 
 def observe(prepared: Preparations, data: Dataset, roles: Roles, readout: Readout, seed: int, column: int) -> Arrays:
-    """Signals (S, N) of one readout of one model and where they were observed; the quality of measured recourse."""
-    model, label, kinds = prepared.model, zlib.crc32(readout.label.encode()), len(readout.measures())
-    value, found = np.zeros((len(readout.signals), len(data))), np.zeros(len(data), dtype=bool)
-    quality, there = np.zeros((kinds, len(data)), dtype=np.float32), np.zeros((kinds, len(data)), dtype=bool)
+    """Signals (S, N) of one readout of one model, where they were observed, and the quality of recourse."""
+    model = prepared.model
+    label = zlib.crc32(readout.label.encode())
+    kinds = len(readout.measures())
+    value = np.zeros((len(readout.signals), len(data)))
+    found = np.zeros(len(data), dtype=bool)
+    quality = np.zeros((kinds, len(data)), dtype=np.float32)
+    there = np.zeros((kinds, len(data)), dtype=bool)
     near = Neighbourhood(prepared.train)
     for tile, rows in tiles(roles.asked):
         seen = look(prepared, data, readout.explainer, rows, stream(seed, EXPLAIN, label, column, tile))
@@ -205,7 +219,8 @@ def observe(prepared: Preparations, data: Dataset, roles: Roles, readout: Readou
             rng = stream(seed, JUDGE, label, column, tile)
             quality[0, rows[some]], there[0, rows[some]] = reliance(model, data.rows(rows[some]), rng)
         elif some.any():
-            quality[-1, rows[some]], there[-1, rows[some]] = each, True  # SECONDS
+            quality[-1, rows[some]] = each  # SECONDS
+            there[-1, rows[some]] = True
             if kinds > 1:
                 rng = stream(seed, JUDGE, label, column, tile)
                 given = seen.answer.pick(some)
@@ -216,18 +231,18 @@ def observe(prepared: Preparations, data: Dataset, roles: Roles, readout: Readou
     return arrays if readout.explainer else arrays | {"parity": np.array(company(model, data, roles.member))}
 
 
-def tiles(asked: Bools) -> Iterator[tuple[int, Ints]]:
-    """Number and rows, in ascending order, of every tile in which somebody is asked about."""
-    number = tile_numbers(len(asked))
+def tiles(queried: Bools) -> Iterator[tuple[int, Ints]]:
+    """Number and rows, in ascending order, of every tile in which a record is queried."""
+    number = tile_numbers(len(queried))
     order = np.argsort(number, kind="stable")
     for tile, rows in enumerate(np.split(order, np.arange(TILE, len(order), TILE))):
-        some = rows[asked[rows]]
+        some = rows[queried[rows]]
         if len(some):
             yield tile, some
 
 
 def tile_numbers(records: int) -> Ints:
-    """The tile (N,) of each of so many records: the same for all models, seeds and games of a table of this size.
+    """The tile number (N,) of each record: the same for all models, seeds and games of a table of this size.
 
     >>> tile_numbers(1000).max(), np.bincount(tile_numbers(1000)).tolist()
     (np.int64(3), [256, 256, 256, 232])
@@ -237,10 +252,12 @@ def tile_numbers(records: int) -> Ints:
 
 
 def company(model: Model, data: Dataset, inside: Bools) -> float:
-    """How much outputs change when members and non-members of the first tile are evaluated apart, not together."""
+    """The largest change of outputs when members and non-members of the first tile are evaluated separately."""
     first = tile_numbers(len(data)) == 0
-    X, mine = data.X[first], inside[first]
-    together, worst = model.logits(X), 0.0
+    X = data.X[first]
+    mine = inside[first]
+    together = model.logits(X)
+    worst = 0.0
     for side in (mine, ~mine):
         if side.any():
             apart = model.logits(X[side])
@@ -281,7 +298,7 @@ def models_of(block: Block) -> Callable[[int], Model]:
 
 
 def _unfinished(block: Block, at: int) -> bool:
-    """Whether the store lacks anything about a column; some models cannot be kept, and take minutes to train again."""
+    """Whether the store lacks anything about a column; some models cannot be stored and take minutes to train."""
     works = block.keys[at] if block.roles.measured[:, at].any() else block.keys[at][: len(block.readouts)]
     return block.store is None or not all(block.store.path(key).exists() for key in works)
 
@@ -298,7 +315,7 @@ def _stored(block: Block) -> dict[int, Model]:
 
 
 def _trained(block: Block, missing: list[int]) -> dict[int, Model]:
-    """Train what is missing; a model that already exists is asked for, not trained."""
+    """Train the missing models; one that already exists is taken as it is."""
     out: dict[int, Model] = {}
     if isinstance(block.trainer, Existing) and 0 in (block.columns[at] for at in missing):
         at = block.columns.index(0)

@@ -18,9 +18,9 @@ Harm = Literal["membership", "identity", "attributes", "the model"]
 
 @dataclass(frozen=True)
 class Membership:
-    """Records are members: score (n,), larger = more sure, above 0 where the attack flags the record.
+    """The claim that records are members: score (n,), larger = more certain, above 0 where the attack flags a record.
 
-    facts: what else there is to know of the attack, by metric, such as how good its shadow models were.
+    facts: further numbers about the attack, by metric, such as the accuracy of its shadow models.
     """
 
     score: Floats
@@ -32,10 +32,10 @@ class Membership:
 
 @dataclass(frozen=True)
 class Identity:
-    """Answers show people of a register: score (n,), larger = more sure.
+    """The claim that each answer shows one person of a register: score (n,), larger = more certain.
 
-    person (n,): the row of the register, -1 for nobody. candidates (n,): how many people there fit. values (n, D): the
-    raw row that the person is said to have.
+    person (n,): the row of the register, -1 for nobody. candidates (n,): how many people of the register match the
+    answer. values (n, D): the raw row that the attack attributes to the person.
     """
 
     score: Floats

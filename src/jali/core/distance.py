@@ -16,7 +16,7 @@ from jali.core.errors import JaliError
 from jali.core.values import Bools, Floats, Ints, Schema
 
 Ranges = Literal["schema", "owner"]
-TILE = 1 << 16  # distances at work at once: they stay in the processor's cache
+TILE = 1 << 16  # distances computed at once: so few stay in the processor's cache
 HELD = 1 << 23  # distances that a search for neighbours holds at once, 64 megabytes
 Columns = list[npt.NDArray[Any]]
 
@@ -24,7 +24,7 @@ Columns = list[npt.NDArray[Any]]
 def ranges(schema: Schema, rows: Floats, source: Ranges = "schema") -> Floats:
     """Spans (D,) of the columns: high - low of the schema where both are finite, else the range in the rows (N, D).
 
-    With source "owner" the rows decide everywhere, as in the published NICE; spans then tell something about them.
+    With source "owner" all spans come from the rows, as in the published NICE; they then depend on the training data.
     Categories have span 1.
 
     >>> from jali.core.values import Column
@@ -75,8 +75,10 @@ def nearest(
     (array([[1, 3, 2]]), array([[0.1, 0.1, 0.3]]))
     """
     mine, theirs = _columns(X, schema, spans), _columns(rows, schema, spans)
-    index, value = np.full((len(X), k), -1), np.full((len(X), k), np.inf)
-    size, most = max(1, HELD // max(1, len(rows))), min(k, len(rows))
+    index = np.full((len(X), k), -1)
+    value = np.full((len(X), k), np.inf)
+    size = max(1, HELD // max(1, len(rows)))
+    most = min(k, len(rows))
     for start in range(0, len(X) if most else 0, size):
         block = slice(start, min(start + size, len(X)))
         far = np.empty((block.stop - start, len(rows)))
@@ -94,7 +96,8 @@ def _first(far: Floats, k: int) -> Ints:
     if k == 1:
         return np.asarray(far.argmin(axis=1)[:, None])
     last = np.partition(far, k - 1, axis=1)[:, k - 1, None]
-    below, level = far < last, far == last
+    below = far < last
+    level = far == last
     level &= np.cumsum(level, axis=1, dtype=np.int32) <= k - below.sum(axis=1, keepdims=True)
     some: Ints = np.nonzero(below | level)[1].reshape(len(far), k)
     order = np.take_along_axis(far, some, axis=1).argsort(axis=1, kind="stable")
@@ -129,7 +132,9 @@ def _fill(out: Floats, mine: Columns, theirs: Columns, spans: Floats) -> None:
 def _tile(left: Columns, right: Columns, spans: Floats) -> Floats:
     """Distances between rows given by their columns, of shapes that fit each other: (t, 1) and (w,) make (t, w)."""
     shape = np.broadcast_shapes(left[0].shape, right[0].shape)
-    total, step, changed = np.zeros(shape), np.empty(shape), np.zeros(shape, dtype=np.int32)
+    total = np.zeros(shape)
+    step = np.empty(shape)
+    changed = np.zeros(shape, dtype=np.int32)
     for x, r, span in zip(left, right, spans, strict=True):
         if x.dtype == np.float64 and span > 0:
             np.subtract(x, r, out=step)

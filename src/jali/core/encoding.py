@@ -1,4 +1,4 @@
-"""The one encoding of an experiment: raw rows (N, D) <-> model space (N, P).
+"""The one encoding of an experiment: raw rows (N, D) <-> encoded features (N, P).
 
 Numbers are scaled by the schema's public centre and spread, categories are one-hot. The encoding reads the schema
 and nothing else, so members and non-members go through the same transform by construction.
@@ -32,18 +32,18 @@ class Encoding:
 
     @cached_property
     def source(self) -> Ints:
-        """Raw column (P,) behind each column of model space."""
+        """Raw column (P,) behind each encoded feature."""
         width = [max(1, len(c.categories)) for c in self.schema.columns]
         return np.repeat(np.arange(len(width)), width)
 
     @cached_property
     def numeric(self) -> Ints:
-        """Positions in model space of the numeric raw columns, in order."""
+        """Positions among the encoded features of the numeric raw columns, in order."""
         return np.flatnonzero([self.schema.columns[j].kind != "category" for j in self.source])
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """One name per column of model space."""
+        """One name per encoded feature."""
         return tuple(
             name
             for c in self.schema.columns
@@ -53,18 +53,20 @@ class Encoding:
     @cached_property
     def scaling(self) -> tuple[Ints, Floats, Floats]:
         """Raw positions of the number columns, their centres and their spreads."""
-        chosen = [(j, c.centre, c.spread) for j, c in enumerate(self.schema.columns) if c.kind != "category"]
-        at, centre, spread = zip(*chosen, strict=True) if chosen else ((), (), ())
-        return np.array(at, dtype=np.int64), np.array(centre), np.array(spread)
+        numbers = [(j, c) for j, c in enumerate(self.schema.columns) if c.kind != "category"]
+        at = np.array([j for j, _ in numbers], dtype=np.int64)
+        centre = np.array([c.centre for _, c in numbers])
+        spread = np.array([c.spread for _, c in numbers])
+        return at, centre, spread
 
     @cached_property
     def coded(self) -> tuple[tuple[int, int], ...]:
-        """Raw position of each category column, and where its block of model space starts."""
+        """Raw position of each category column, and where its block of encoded features starts."""
         named = [j for j, c in enumerate(self.schema.columns) if c.kind == "category"]
         return tuple((j, int(np.searchsorted(self.source, j))) for j in named)
 
     def encode(self, X: Floats) -> Floats:
-        """Rows of model space (n, P)."""
+        """The encoded features (n, P) of raw rows X (n, D)."""
         if X.shape[1:] != (len(self.schema.columns),):
             raise JaliError(
                 f"Rows must have the {len(self.schema.columns)} columns of the schema, not shape {X.shape}."
@@ -93,12 +95,12 @@ class Encoding:
         return X
 
     def movable(self) -> Bools:
-        """Which columns of model space (P,) a search may change continuously: mutable numbers."""
+        """Which encoded features (P,) a search may change continuously: mutable numbers."""
         columns = [self.schema.columns[j] for j in self.source]
         return np.array([c.mutable and c.kind != "category" for c in columns], dtype=bool)
 
     def bounds(self) -> tuple[Floats, Floats]:
-        """Lower and upper bounds (P,) of model space; 0 and 1 for one-hot columns."""
+        """Lower and upper bounds (P,) of the encoded features; 0 and 1 for one-hot ones."""
         columns = [self.schema.columns[j] for j in self.source]
         low = [0.0 if c.kind == "category" else (c.low - c.centre) / c.spread for c in columns]
         high = [1.0 if c.kind == "category" else (c.high - c.centre) / c.spread for c in columns]

@@ -1,4 +1,4 @@
-"""The one kind of error that is the user's to put right; apart from `core` so that `jali --help` needs no numpy."""
+"""The error that a user can fix; in a module of its own, so that `jali --help` does not import numpy."""
 
 
 class JaliError(ValueError):

@@ -1,6 +1,6 @@
 """What an explainer gives: attributions, counterfactuals (rows, or regions of rows), or a surrogate model.
 
-n records, D raw columns, P columns of model space, V values of the category column that has most.
+n records, D raw columns, P encoded features, V categories of the column that has most.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from jali.core.values import Bools, Dataset, Floats, Ints, Rng, Schema, frozen
 
 @dataclass(frozen=True)
 class Attribution:
-    """value (n, P): what each column of model space added to the score of the predicted class."""
+    """value (n, P): what each encoded feature added to the score of the predicted class."""
 
     value: Floats
     found: Bools = field(init=False)
@@ -32,8 +32,8 @@ class Regions:
     """n sets of raw rows: numbers from low to high (n, D), codes of a category among allowed (n, D, V).
 
     A single row is the region with low = high and one code allowed. In the cells of number columns `allowed` is not
-    read; in those of category columns low and high are set to the first and last code allowed, so that nothing beside
-    the codes tells whose category it was.
+    read; in those of category columns low and high are set to the first and last code allowed, so that they
+    reveal nothing beyond the codes.
 
     >>> from jali.core.values import Column
     >>> schema = Schema((Column("age"), Column("city", "category", categories=("Antwerp", "Ghent"))))
@@ -55,8 +55,11 @@ class Regions:
         high = frozen(self.high, np.float64, low.shape, "high")
         allowed = frozen(self.allowed, bool, (*low.shape, values(self.schema)), "allowed")
         if named := categories(self.schema):
-            low, high, codes = low.copy(), high.copy(), allowed[:, named]
-            low[:, named], high[:, named] = codes.argmax(axis=2), codes.shape[2] - 1 - codes[:, :, ::-1].argmax(axis=2)
+            codes = allowed[:, named]
+            low = low.copy()
+            low[:, named] = codes.argmax(axis=2)
+            high = high.copy()
+            high[:, named] = codes.shape[2] - 1 - codes[:, :, ::-1].argmax(axis=2)
         object.__setattr__(self, "low", frozen(low, np.float64, low.shape, "low"))
         object.__setattr__(self, "high", frozen(high, np.float64, low.shape, "high"))
         object.__setattr__(self, "allowed", allowed)
@@ -77,8 +80,9 @@ class Regions:
         return Regions(self.low[which], self.high[which], self.allowed[which], self.schema)
 
     def covers(self, X: Floats, columns: Ints | None = None) -> Bools:
-        """Which rows X (N, D) lie in each region, (n, N); with columns, as far as these say."""
-        out, named = np.ones((len(self), len(X)), dtype=bool), categories(self.schema)
+        """Which rows X (N, D) lie in each region, (n, N); with columns, only these are compared."""
+        out = np.ones((len(self), len(X)), dtype=bool)
+        named = categories(self.schema)
         for j in range(X.shape[1]) if columns is None else columns.tolist():
             if j in named:
                 out &= self.allowed[:, j, X[:, j].astype(np.int64)]
@@ -87,15 +91,15 @@ class Regions:
         return out
 
     def kinds(self, columns: Bools | None = None) -> Ints:
-        """A number (n,) for each region, the same for the same values of some columns (D,), or of all."""
+        """A number (n,) for each region; regions that agree in the chosen columns (D,), or in all, have the same."""
         some = np.arange(self.low.shape[1]) if columns is None else np.flatnonzero(columns)
         codes = self.allowed[:, np.intersect1d(some, categories(self.schema)).astype(np.int64)]
         codes = codes.reshape(len(self), codes.shape[1] * codes.shape[2])
-        told = np.concatenate([np.zeros((len(self), 1)), self.low[:, some], self.high[:, some], codes], axis=1)
-        return np.unique(told, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
+        content = np.concatenate([np.zeros((len(self), 1)), self.low[:, some], self.high[:, some], codes], axis=1)
+        return np.unique(content, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
     def same(self, others: Regions) -> Bools:
-        """Which regions (n,) are those of others (n,)."""
+        """Which regions (n,) equal the one in the same place of others (n,)."""
         named = categories(self.schema)
         ends = (self.low == others.low) & (self.high == others.high)
         return np.asarray(ends.all(axis=1) & (self.allowed[:, named] == others.allowed[:, named]).all(axis=(1, 2)))
@@ -140,7 +144,8 @@ def values(schema: Schema) -> int:
     return max((len(column.categories) for column in schema.columns), default=0)
 
 
-ASIDE: dict[str, type] = {"origin": np.int64, "clamped": bool, "gap": np.float64, "withheld": bool}  # to judge by
+# Fields of a counterfactual that evaluate it and are never shown.
+HIDDEN: dict[str, type] = {"origin": np.int64, "clamped": bool, "gap": np.float64, "withheld": bool}
 
 
 @dataclass(frozen=True)
@@ -148,9 +153,9 @@ class Counterfactual:
     """rows (n, D): a legal raw row with another outcome, where found (n,); the record itself elsewhere.
 
     Where the answer is generalised, `regions` is what people see, and a row is the point of its region nearest to the
-    record. The rest is there to judge by and is never shown. origin (n,): the training row an answer shows, -1 for
-    none; clamped (n,): noise drove the answer to the end of what is allowed; gap (n,): how much more than proved
-    necessary it generalises; withheld (n,): there was an answer that must not be given.
+    record. The other fields serve evaluation and are never shown. origin (n,): the training row an answer shows, -1
+    for none. clamped (n,): noise moved the answer to a bound. gap (n,): the NCP above the proven lower bound.
+    withheld (n,): an answer exists but must not be given.
     """
 
     rows: Floats
@@ -167,18 +172,18 @@ class Counterfactual:
         object.__setattr__(self, "found", frozen(self.found, bool, (len(rows),), "found"))
         if self.regions is not None and len(self.regions) != len(rows):
             raise JaliError(f"{len(rows)} counterfactuals need as many regions, not {len(self.regions)}.")
-        for name, kind in ASIDE.items():
-            if (told := getattr(self, name)) is not None:
-                object.__setattr__(self, name, frozen(told, kind, (len(rows),), name))
+        for name, kind in HIDDEN.items():
+            if (array := getattr(self, name)) is not None:
+                object.__setattr__(self, name, frozen(array, kind, (len(rows),), name))
 
     def pick(self, which: Bools) -> Counterfactual:
         """The answers to some of the records."""
         regions = None if self.regions is None else self.regions.pick(which)
-        aside = {name: None if (told := getattr(self, name)) is None else told[which] for name in ASIDE}
-        return Counterfactual(self.rows[which], self.found[which], regions, **aside)
+        hidden = {name: None if (array := getattr(self, name)) is None else array[which] for name in HIDDEN}
+        return Counterfactual(self.rows[which], self.found[which], regions, **hidden)
 
     def public(self) -> Counterfactual:
-        """The answers without what is there to judge them by."""
+        """The answers without the fields that serve evaluation."""
         return Counterfactual(self.rows, self.found, self.regions)
 
     def shown(self, schema: Schema) -> Regions:
@@ -223,11 +228,11 @@ class Prepared(Protocol):
 
 
 class Explainer(Protocol):
-    """Explains one model; gives = what kind of explanation, wants = what it needs of the model."""
+    """Explains one model; gives = the kind of explanation, wants = what it needs from the model."""
 
     gives: ClassVar[Gives]
     wants: ClassVar[Wants]
     reads_training_data: ClassVar[bool]
 
     def prepare(self, model: Model, schema: Schema, train: Dataset | None, rng: Rng) -> Prepared:
-        """Fit once what all answers share; train = the model's training set, given if reads_training_data."""
+        """Fit once what all answers share; train = the model's training set, passed if reads_training_data."""

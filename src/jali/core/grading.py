@@ -1,4 +1,4 @@
-"""How claims are graded: what is true of one attacked model, and the numbers that a grader leaves."""
+"""How claims are graded: the truth about one attacked model, and the numbers that a grader returns."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ About = Literal["members and non-members", "outsiders"]
 
 @dataclass(frozen=True)
 class Truth:
-    """What an attack must not see: the model, its training rows, who of the records asked about is a member.
+    """What an attack must not see: the model, its training set, and which of the queried records are members.
 
     others: the rest of the population. labels (n,): the oracle's labels of the records, None where it gives none.
-    asked and answer: the rows (m, D) explained last, and the whole answer, with what is not shown.
+    explained: the rows (m, D) explained last. answer: their explanation, with the fields that are never shown.
     """
 
     model: Model
@@ -31,7 +31,7 @@ class Truth:
     others: Dataset
     member: Bools
     labels: Ints | None = None
-    asked: Floats | None = None
+    explained: Floats | None = None
     answer: Explanation | None = None
 
     def about_each(self, score: Floats) -> Floats:
@@ -45,10 +45,10 @@ class Truth:
 
 @dataclass(frozen=True)
 class Graded:
-    """One graded claim. score, truth (n,): a guess about each record, and whether it is right to make it.
+    """One graded claim. score, truth (n,): the attack's score of each record, and whether the claim about it is true.
 
-    values (K, n): the metrics of `Grader.per_record`, where there (K, n) they speak. facts: one number per metric of
-    the whole claim.
+    values (K, n): the metrics of `Grader.per_record`. there (K, n): where each of them is defined. facts: one number
+    per metric of the whole claim.
     """
 
     score: Floats
@@ -69,10 +69,10 @@ class Graded:
 
 
 class Grader(Protocol):
-    """Joins the truth to claims of one type; runs where the model is, and keeps numbers only.
+    """Compares claims of one type with the truth; it runs in the worker that holds the model, and returns numbers only.
 
     harm, claim: what it grades. metrics: those of the guesses. per_record: those with a number for each record.
-    about: who must be asked about for a grade to mean something.
+    about: which people must be queried for the grade to be meaningful.
     """
 
     harm: ClassVar[Harm]

@@ -1,4 +1,4 @@
-"""What a private mechanism promises: to whom, how much, and for which of the things that are released."""
+"""Differential-privacy guarantees: the epsilon, the adjacency, and which releases are covered."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ class Guarantee:
     """A claim of (epsilon, delta) differential privacy in the training data.
 
     adjacency: data sets that differ by one record replaced, or by one added or removed. covers: what may be released
-    under it. per: the price of one release, or of all there will ever be. assumes: what must be true besides the
-    arithmetic, for this mechanism (`conditions` adds what every claim rests on). decides: the schema's constants that
-    reach decisions; all of them reach explanations, which are computed in its units and kept within its bounds.
-    refuted: why the claim is false, where it is known to be. void: which condition is visibly not met, so that nothing
+    under it. per: whether epsilon is spent by each release, or by all releases together. assumes: conditions of this
+    mechanism beside the proof (`conditions` adds those of every claim). decides: the constants of the schema that
+    influence decisions; all of them influence explanations, which are computed in its units and kept within its bounds.
+    refuted: why the claim is known to be false, if it is. void: which condition is visibly not met, so that nothing
     is claimed.
 
     >>> claim = Guarantee("objective perturbation", 1.0, "replace-one", ("decisions", "explanations"))
@@ -75,14 +75,14 @@ class Guarantee:
 
     @property
     def conditions(self) -> tuple[str, ...]:
-        """All that must be true besides the arithmetic: what this claim assumes, and what every claim does."""
+        """All conditions beside the proof: those of this claim, and those of every claim."""
         return (*self.assumes, SECRET)
 
     def on(self, schema: Schema | None) -> Self:
         """The claim about data of this schema: as it is, for decisions alone, or void.
 
-        Constants that were taken from the rows are a release of their own, which no epsilon covers. None: no data are
-        at hand, so nothing can be seen.
+        Constants that were taken from the rows are a release of their own, which no epsilon covers. Without a schema
+        this cannot be checked, and the claim is returned as it is.
         """
         if schema is None or self.void:
             return self
@@ -113,7 +113,7 @@ class Guarantee:
         if self.delta:
             delta = self.delta * math.expm1(min(rows * self.epsilon, 700.0)) / math.expm1(self.epsilon)
         if delta >= 1:
-            return replace(self, void=f"one person has up to {rows} rows, and then its delta says nothing")
+            return replace(self, void=f"one person has up to {rows} rows, and then its delta is not below 1")
         mechanism = f"{self.mechanism}, for people with up to {rows} rows"
         return replace(self, mechanism=mechanism, epsilon=rows * self.epsilon, delta=delta)
 
@@ -133,26 +133,26 @@ class Guarantee:
 
 @runtime_checkable
 class Private(Protocol):
-    """A part that promises something: a trainer or an explainer."""
+    """A part with a privacy guarantee: a trainer or an explainer."""
 
     def guarantee(self) -> Guarantee:
-        """What it promises."""
+        """The guarantee."""
         ...
 
 
 @runtime_checkable
 class Verifiable(Private, Protocol):
-    """A private part that `jali verify` can make and test by its name alone."""
+    """A private part that `jali verify` can build from its name alone and test."""
 
     @classmethod
     def example(cls, epsilon: float) -> Self:
-        """One of this epsilon that fits tables of standardised numbers."""
+        """A part with this epsilon, for tables of standardised numbers."""
         ...
 
 
 @runtime_checkable
 class GaussianNoise(Protocol):
-    """A guarantee that rests on Gaussian noise of a stated size: a dataclass with this field."""
+    """A guarantee based on Gaussian noise of a stated size: a dataclass with this field."""
 
     multiplier: float
 
@@ -163,10 +163,10 @@ class GaussianNoise(Protocol):
 
 @runtime_checkable
 class Unmet(Protocol):
-    """A part that may lack what its promise needs; then `guarantee` refuses, and this says what it would promise."""
+    """A part that may lack what its guarantee needs; `guarantee` then raises, and `claim` returns a void one."""
 
     def claim(self) -> Guarantee:
-        """What it promises, void where something is missing."""
+        """The guarantee, void where something is missing."""
         ...
 
 
@@ -175,7 +175,7 @@ class VoidClaim(UserWarning):
 
 
 def announce(name: str, given: Guarantee, schema: Schema) -> None:
-    """Warn whoever trains or explains with a private part that its claim is void for these data, all or in part."""
+    """Warn that the claim of a private part is void for these data, entirely or for explanations."""
     found = given.on(schema)
     if found.void:
         warnings.warn(f"The privacy claim of {name} is VOID: {found.void}.", VoidClaim, stacklevel=3)
@@ -186,7 +186,7 @@ def announce(name: str, given: Guarantee, schema: Schema) -> None:
 
 @contextlib.contextmanager
 def unannounced() -> Iterator[None]:
-    """No such warnings, where a report will say the same."""
+    """Suppress these warnings where a report states the same."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", VoidClaim)
         yield
@@ -208,15 +208,15 @@ def taken(schema: Schema, constants: Collection[Constant]) -> str:
         _of("categories", named),
         f"the classes of {schema.target!r}" if "classes" in constants and schema.outcome != "declared" else "",
     ]
-    said = [text for text in found if text]
-    if not said:
+    reasons = [text for text in found if text]
+    if not reasons:
         return ""
-    listed = " and ".join(filter(None, [", ".join(said[:-1]), said[-1]]))
+    listed = " and ".join(filter(None, [", ".join(reasons[:-1]), reasons[-1]]))
     return f"{listed} were taken from the rows; {HOW}"
 
 
 def _of(what: str, columns: list[Column]) -> str:
-    """What is meant of some columns, in words; empty where there are none."""
+    """A property of some columns in words, such as 'scale of 1 column (age)'; empty where there are none."""
     if not columns:
         return ""
     more = f" and {len(columns) - NAMED} more" if len(columns) > NAMED else ""

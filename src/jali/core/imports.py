@@ -1,7 +1,7 @@
-"""Modules of a user's own, in the folder where a command is typed: found by what is typed and by one another only.
+"""A user's own modules in the working folder: importable only if the user named them, or if such a module imports them.
 
-That folder is never on `sys.path`. Libraries try to import optional modules (numexpr, bottleneck, lz4, ...), and a file
-of such a name in a folder that somebody else filled would run.
+The working folder is never on `sys.path`. Libraries try to import optional modules (numexpr, bottleneck, lz4, ...),
+and a file of such a name would run, even in a folder that somebody else filled.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ IMPORTING = ("importlib", "_frozen_importlib", "_frozen_importlib_external")  # 
 
 
 class Finder:
-    """Finds a module in one folder for those who may ask: see `find_spec`.
+    """Finds modules in one folder, for importers that are allowed to: see `find_spec`.
 
-    expected: names outside of any package that were typed. found: those that this finder has found.
+    expected: top-level modules that the user named. found: those that this finder has found.
     """
 
     def __init__(self, folder: str, expected: Iterable[str] = ()) -> None:
@@ -42,10 +42,10 @@ class Finder:
         path: Sequence[str] | None = None,
         target: ModuleType | None = None,  # noqa: ARG002 (Python's protocol)
     ) -> ModuleSpec | None:
-        """Find a module that was typed, or that a module found here asks for; installed ones come before it."""
-        if path is not None or "." in name:  # inside a package: Python knows where that lies
+        """Find a module that the user named, or that a module found here imports; installed modules come first."""
+        if path is not None or "." in name:  # inside a package: Python knows where to look
             return None
-        if name not in self.expected and _asking() not in self.found:
+        if name not in self.expected and _importer() not in self.found:
             return None
         spec = PathFinder.find_spec(name, [self.folder])
         if spec is not None:
@@ -53,8 +53,8 @@ class Finder:
         return spec
 
 
-def _asking() -> str:
-    """The name, outside of any package, of the module whose code asks for an import."""
+def _importer() -> str:
+    """The top-level name of the module whose code runs the import."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         name = str(frame.f_globals.get("__name__", "")).partition(".")[0]
@@ -66,7 +66,7 @@ def _asking() -> str:
 
 @contextlib.contextmanager
 def beside() -> Iterator[None]:
-    """Look up what is typed in the folder where it is typed, as long as this lasts.
+    """Find the modules that a user names in the working folder, inside this context.
 
     Libraries may start Python processes of their own (scikit-learn does with n_jobs); the folder is off their path too.
     """
@@ -85,7 +85,7 @@ def beside() -> Iterator[None]:
 
 
 def expect(texts: Iterable[str]) -> None:
-    """Let the modules that these texts name be found: they were typed, or their file is trusted."""
+    """Allow the modules that these texts name: the user typed them, or trusts their file."""
     names = {name for text in texts for name in NAMED.findall(text)}
     for finder in _finders():
         finder.expected |= names
@@ -97,7 +97,7 @@ def places() -> tuple[tuple[str, tuple[str, ...]], ...]:
 
 
 def follow(places: Iterable[tuple[str, tuple[str, ...]]]) -> None:
-    """Find in this process what `places` of another process said."""
+    """Find in this process the modules that `places` of another process lists."""
     sys.meta_path.extend(Finder(folder, names) for folder, names in places)
 
 
@@ -105,14 +105,14 @@ def _finders() -> list[Finder]:
     return [finder for finder in sys.meta_path if isinstance(finder, Finder)]
 
 
-# --- what others wrote --------------------------------------------------------------------------------------------
+# --- specifications written by others -----------------------------------------------------------------------------
 
 
 class ForeignCodeError(JaliError):
     """A specification that somebody else wrote names a module whose code would run."""
 
     def __init__(self, text: str, module: str) -> None:
-        super().__init__(f"{text!r} would run the module {module!r}, and nobody vouched for it.")
+        super().__init__(f"{text!r} would run the module {module!r}, which is not trusted.")
         self.text = text
         self.module = module
 

@@ -113,7 +113,7 @@ GUESSES = (  # of guesses about membership
 )
 DECISIONS = (  # of an attack that sets its own threshold
     _share("base_rate", "Base rate", "Share of members among all records: the precision of flagging everybody."),
-    _share("accuracy", "Accuracy", "Share of records that are flagged or cleared rightly.", "higher"),
+    _share("accuracy", "Accuracy", "Share of records that are classified correctly.", "higher"),
     _share("precision", "Precision", "Share of members among the records flagged.", "higher"),
     _share("recall", "Recall", "Share of the members that are flagged.", "higher"),
     _share("specificity", "Specificity", "Share of the non-members that are not flagged.", "higher"),
@@ -133,25 +133,25 @@ DECISIONS = (  # of an attack that sets its own threshold
         "higher",
     ),
 )
-IDENTITY = (  # of claims about who somebody is
+IDENTITY = (  # of claims about which person an answer shows
     _count(
         "candidates",
         "Candidates",
-        "People on the attacker's list who fit an answer: the size of the anonymity set.",
+        "People on the attacker's list who match an answer: the size of the anonymity set.",
         "lower",
     ),
-    _share("singled_out", "Singled out", "Share of answers that only one person fits.", "higher", yes_no=True),
+    _share("singled_out", "Singled out", "Share of answers that only one person matches.", "higher", yes_no=True),
     _share(
         "at_most_10_candidates",
         "At most 10 candidates",
-        "Share of answers that one to ten people fit.",
+        "Share of answers that one to ten people match.",
         "higher",
         yes_no=True,
     ),
     _share(
         "newly_singled_out",
         "Newly singled out",
-        "Share of answers that single out somebody whom no earlier answer did.",
+        "Share of answers that single out a person whom no earlier answer singled out.",
         "higher",
         yes_no=True,
     ),
@@ -198,7 +198,7 @@ ADVERSARY = (  # what a query attack had to work with
     _share("attack_accuracy", "Attack accuracy", "Balanced accuracy of the attack on the shadow models' own rows."),
     _count("surrogates", "Surrogates", "Local surrogates that were attacked."),
     _count("voters", "Voters", "Local surrogates on which the attack could be run."),
-    _share("fidelity", "Fidelity", "How often the surrogate says what the model says, on the rows that it explains."),
+    _share("fidelity", "Fidelity", "How often the surrogate agrees with the model on the rows that it explains."),
     _share("surrogate_accuracy", "Surrogate accuracy", "How often a global surrogate is right about unseen records."),
     _count("rules", "Rules", "Rules that the surrogate shows."),
     _count(
@@ -207,7 +207,7 @@ ADVERSARY = (  # what a query attack had to work with
     _share("class_precision", "Precision of class {count:.0f}", "Precision of the oracle on unseen records."),
     _share("class_recall", "Recall of class {count:.0f}", "Recall of the oracle on unseen records."),
     _share("class_f1", "F1 of class {count:.0f}", "F1 of the oracle on unseen records."),
-    _count("queries", "Queries", "Rows that the oracle was asked about in one attack run."),
+    _count("queries", "Queries", "Rows that were queried in one attack run."),
 )
 MODEL = (
     _share("train_accuracy", "Train accuracy", "Accuracy of the target models on their members.", yes_no=True),
@@ -228,8 +228,8 @@ EXPLANATIONS = (
     _distance("cost_l2", "Cost l2", "l2 distance to the counterfactual in encoded features."),
     _share("sparsity", "Sparsity", "Share of the raw columns that change; small is sparse.", "higher"),
     _distance("plausibility", "Plausibility", "Mean l2 distance to the five nearest training rows of its class."),
-    _share("clamped", "Clamped", "Share of answers that noise drove to the end of what is allowed.", "higher", True),
-    _share("withheld", "Withheld", "Share of answers that exist and must not be given.", "higher", True),
+    _share("clamped", "Clamped", "Share of answers that noise moved to a bound.", "higher", True),
+    _share("withheld", "Withheld", "Share of answers that exist but must not be given.", "higher", True),
     Metric(
         "ncp_above_bound",
         "NCP above the proven bound",
@@ -240,7 +240,12 @@ EXPLANATIONS = (
     ),
     _count("anonymity_set", "Anonymity set", "Training people who match the answer.", "lower"),
     Metric("ncp", "NCP", "share", "Normalised certainty penalty: how wide the answer is.", worse="higher"),
-    _share("pureness", "Pureness", "Share of the region in which the outcome is the one promised.", "lower"),
+    _share(
+        "pureness",
+        "Pureness",
+        "Share of the region in which the model gives the outcome that the answer states.",
+        "lower",
+    ),
     _share("shared_values", "Shared values", "Share of private columns in which all who match agree.", "higher"),
     Metric(
         "t_closeness",

@@ -36,7 +36,7 @@ class Model(Protocol):
 
 @runtime_checkable
 class Linear(Protocol):
-    """Capability: logits = Z @ coef + intercept in model space."""
+    """Capability: logits = Z @ coef + intercept, for encoded rows Z."""
 
     coef: Floats
     intercept: Floats
@@ -44,7 +44,7 @@ class Linear(Protocol):
 
 @runtime_checkable
 class Differentiable(Protocol):
-    """Capability: exact gradients in model space."""
+    """Capability: exact gradients in the encoded features."""
 
     def gradient(self, Z: Floats, of: Ints) -> Floats:
         """Gradient (n, P) of the logit of class of (n,) at encoded rows Z (n, P)."""
@@ -55,7 +55,7 @@ class Differentiable(Protocol):
 
 @runtime_checkable
 class Linearisable(Protocol):
-    """Capability: a model that can say whether it is linear in the encoded features of a schema."""
+    """Capability: a model that knows whether it is linear in the encoded features of a schema."""
 
     def linear(self, schema: Schema) -> Linear | None:
         """The same model as a linear one, or None if it is not linear there."""
@@ -76,7 +76,7 @@ class Trees(Protocol):
 
 @runtime_checkable
 class Named(Protocol):
-    """Capability: a model that people know under a name of its own."""
+    """Capability: a model with a name of its own."""
 
     @property
     def name(self) -> str:
@@ -90,10 +90,10 @@ def model_name(model: object) -> str:
 
 @runtime_checkable
 class ReleasesRows(Protocol):
-    """Capability of an explainer: its answers may show rows of training people; a wrapper answers for what it wraps."""
+    """Capability of an explainer: its answers may show rows of training people; a wrapper forwards this."""
 
     def releases_rows(self) -> bool:
-        """Whether rows of training people, or parts of such rows, are in the answers."""
+        """Whether the answers contain rows of training people, or parts of such rows."""
 
 
 @runtime_checkable
@@ -101,25 +101,25 @@ class KeepsImmutable(Protocol):
     """Capability of an explainer: its answers may agree with the record in the columns that cannot change."""
 
     def keeps_immutable(self) -> bool:
-        """Whether they do; whoever knows the record then knows these values of the person shown."""
+        """Whether they do; an attacker who knows the record then knows these values of the person shown."""
 
 
 @runtime_checkable
 class Local(Protocol):
-    """Capability of an explainer that gives surrogates: it says whether each record has a model of its own."""
+    """Capability of an explainer that gives surrogates: whether each record has a surrogate of its own."""
 
     local: ClassVar[bool]
 
 
 @runtime_checkable
 class Replayable(Protocol):
-    """Capability of a prepared explainer: what it would show of other people can be computed again.
+    """Capability of a prepared explainer: its answer can be recomputed as if it showed another person.
 
-    That is what the minimality attack does (Wong et al., 2007). The training set is the one it was prepared with.
+    The minimality attack does this (Wong et al., 2007). The training set is the one it was prepared with.
     """
 
     def regions_for(self, rows: Floats) -> Regions:
-        """What would be shown of people with rows (n, D), whose quasi-identifiers are among those trained on."""
+        """The regions it would show for people with rows (n, D), whose quasi-identifiers occur in the training set."""
 
 
 def releases_rows(explainer: object) -> bool:
@@ -130,7 +130,7 @@ def releases_rows(explainer: object) -> bool:
 def keeps_immutable(explainer: object) -> bool:
     """Whether the rows that an explainer shows agree with the record in what cannot change.
 
-    Whoever knows the record then knows these values of the person shown, so they must not be widened.
+    An attacker who knows the record then knows these values of the person shown, so they must not be generalised.
     """
     return isinstance(explainer, KeepsImmutable) and explainer.keeps_immutable()
 
@@ -174,7 +174,7 @@ class Existing(Protocol):
         """The model itself."""
 
     def unfitted(self) -> Trainer:
-        """What trains the shadows, without the model: the model goes only where it is asked."""
+        """The trainer of the shadows, without the model; the model itself is sent only where it is queried."""
 
 
 class ReleasedWeights(Protocol):
@@ -191,10 +191,10 @@ class ReleasedWeights(Protocol):
 
 @runtime_checkable
 class DrawsModels(Protocol):
-    """Capability of a private part: all that it releases is computed from linear models, which can be drawn."""
+    """Capability of a private part: everything it releases is computed from linear models, which can be sampled."""
 
     def draws(self, data: Dataset, count: int, rng: Rng) -> ReleasedWeights:
-        """As many independent releases from one training set."""
+        """`count` independent releases from one training set."""
 
     def plain(self) -> Trainer:
         """The same training without noise."""
@@ -210,16 +210,16 @@ class ExplainsModels(Protocol):
 
 @runtime_checkable
 class UsesPublicData(Protocol):
-    """Capability of a private part: it rests on public data, and can be given others for another number of columns."""
+    """Capability of a private part: it needs public data, and can use others with another number of columns."""
 
     public: Source
 
     def for_columns(self, columns: int) -> Self:
-        """The same part with public data of so many standardised numbers."""
+        """The same part with public data of this many standardised numbers."""
 
 
 class Signal(Protocol):
-    """A number per record from what the adversary sees."""
+    """One number per record, computed from what the adversary sees."""
 
     needs: ClassVar[frozenset[str]]
 
@@ -239,21 +239,21 @@ class Attack(Protocol):
 
 @runtime_checkable
 class ChoosesSignals(Protocol):
-    """Capability of an attack: it leaves out signals that gain less than this in AUC on its shadow models."""
+    """Capability of an attack: it ignores signals that add less than `gain` to the AUC on its shadow models."""
 
     gain: float
 
 
 @runtime_checkable
 class OnRequest(Protocol):
-    """Capability of a signal: it says whether every audit reads it, or only one that names it."""
+    """Capability of a signal: whether every audit computes it, or only one that names it."""
 
     usual: ClassVar[bool]
 
 
 @runtime_checkable
 class Cautioned(Protocol):
-    """A part that says what to keep in mind where it is used, such as that it exists for comparison only."""
+    """A part with a warning for its users, such as that it exists for comparison only."""
 
     @property
     def caution(self) -> str:

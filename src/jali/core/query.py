@@ -1,4 +1,4 @@
-"""Query attacks: an oracle that answers queries and counts them, and what the adversary holds beforehand."""
+"""Query attacks: the oracle that answers and counts queries, and what the adversary knows beforehand."""
 
 from __future__ import annotations
 
@@ -20,23 +20,25 @@ Whose = Literal["others", "train", "everybody"]
 
 def no_explanations(X: Floats) -> Explanation:
     """The answer of an oracle that explains nothing."""
-    raise JaliError(f"This attack reads explanations, and {len(X)} were asked of an oracle that gives none.")
-
-
-def cannot_remake(X: Floats, who: Ints) -> Regions:  # noqa: ARG001 (as what makes them)
-    """The answer of an oracle whose explanations nobody else can make."""
     raise JaliError(
-        "This attack makes answers again, and this explainer cannot be run like that: it needs k_anonymous or "
+        f"This attack reads explanations, but the oracle gives none for its {len(X)} rows: name an explainer."
+    )
+
+
+def cannot_remake(X: Floats, who: Ints) -> Regions:  # noqa: ARG001 (the signature of `remake`)
+    """The answer of an oracle whose explanations cannot be recomputed for other people."""
+    raise JaliError(
+        "This attack recomputes answers for other people, and this explainer cannot do that: it needs k_anonymous or "
         'mondrian, or minimality(by="model").'
     )
 
 
 @dataclass
 class Oracle:
-    """A model, or what explains it, as an outsider meets it: it answers queries and counts them.
+    """Black-box access to a model or its explainer: it answers queries and counts them.
 
-    scores: class scores (n, C) of raw rows (n, D). explain: explanations of them. remake: what would be shown of the
-    people who (n,) of a register if they had the rows. reveals: the label alone, or probabilities as well.
+    scores: class scores (n, C) of raw rows (n, D). explain: their explanations. remake: the regions that would be shown
+    for people of a register, who (n,) by row number, if they had these rows. reveals: labels only, or probabilities.
 
     >>> oracle = Oracle(Schema(()), lambda X: np.stack([-X[:, 0], X[:, 0]], axis=1), reveals="labels")
     >>> oracle.labels(np.array([[1.0], [-1.0]])), oracle.queries
@@ -69,18 +71,18 @@ class Oracle:
         return np.asarray(powers / powers.sum(axis=1, keepdims=True))
 
     def explanations(self, X: Floats) -> Explanation:
-        """What is shown to the people with rows X (n, D)."""
+        """The explanations shown to people with rows X (n, D)."""
         self.queries += len(X)
         return self.explain(X)
 
 
 class Knowledge(Protocol):
-    """What an adversary holds beforehand; whose: rows outside the game, the training people, or everybody."""
+    """What an adversary knows beforehand; whose: about people outside the game, the training people, or everybody."""
 
     whose: ClassVar[Whose]
 
     def know(self, rows: Dataset, rng: Rng) -> Dataset:
-        """What is left of the rows; of everybody, the training people come first."""
+        """The part of the rows that the adversary knows; where whose is "everybody", the training people come first."""
 
 
 @runtime_checkable
@@ -94,8 +96,8 @@ class Queries(Protocol):
 class QueryAttack(Queries, Protocol):
     """An attack that queries an oracle; it never sees the target's membership.
 
-    learns: the harm. sees: what it reads of the oracle's answers. holds: rows of other people, or a register of people
-    with the columns that others know too. trains_shadows: whether it trains shadow models of its own.
+    learns: the harm. sees: what it reads in the oracle's answers. holds: rows of other people, or a register of people
+    with their quasi-identifiers. trains_shadows: whether it trains shadow models of its own.
     """
 
     learns: ClassVar[Harm]

@@ -1,4 +1,4 @@
-"""Names <-> parts. The directory is the registry: `lira` of kind `attack` is the one public class of jali.attacks.lira.
+"""Names <-> parts. The folders are the registry: `lira` of kind `attack` is the one public class of jali.attacks.lira.
 
 A specification is one safe grammar for command line, TOML, rows and cache keys:
 `lira(spread="shrunken", prior=11.0)`, `my_lab.attacks:Mine(k=3)`, `k_anonymous(nice(), k=10)`.
@@ -80,7 +80,7 @@ def build(kind: PartKind, text: str, modules: Collection[str] | None = None) -> 
     tokens = _tokens(text)
     if sum(word in "([" for _, word in tokens) > DEEPEST:
         raise JaliError(f"Cannot read {text[:40]!r}…: it has more than {DEEPEST} brackets.")
-    part, rest = _value(kind, tokens, _Told(text, modules))
+    part, rest = _value(kind, tokens, _Specification(text, modules))
     if rest:
         raise JaliError(f"Cannot read {text!r}: {rest[0][1]!r} is left over.")
     if isinstance(part, (str, int, float, bool, list, type(None))):
@@ -142,16 +142,16 @@ def modules(value: Any, texts: bool = True) -> set[str]:
         return set().union(*(modules(item, texts) for item in value))
     if not dataclasses.is_dataclass(value):
         return set()
-    ours = _ours(type(value).__module__)  # of ours it is known which texts name code: a column may be "a:b"
+    ours = _ours(type(value).__module__)  # our parts declare which texts name code: a column may be called "a:b"
     inside = ((getattr(value, f.name), not ours or _names_code(f)) for f in dataclasses.fields(value))
     return {type(value).__module__}.union(*(modules(item, texts) for item, texts in inside))
 
 
 @functools.cache
 def code() -> str:
-    """Digest of what every number goes through and of the libraries below, so that none outlives what made it.
+    """Digest of the code that every number depends on and of the library versions, so that a change makes keys stale.
 
-    What only some parts use is digested with those parts, so that an edit elsewhere costs no stored number.
+    Code that only some parts use is digested with those parts, so that editing it keeps the other stored numbers.
     """
     versions = repr([_version(name) for name in LIBRARIES])
     return hashlib.sha256((versions + _source("jali.audit.worker")).encode()).hexdigest()
@@ -163,7 +163,7 @@ Tokens = list[tuple[str, str]]
 
 
 @dataclasses.dataclass(frozen=True)
-class _Told:
+class _Specification:
     """A specification while it is read, and the modules that it may import (None: any)."""
 
     text: str
@@ -186,47 +186,48 @@ def _tokens(text: str) -> Tokens:
     return out
 
 
-def _value(kind: str | None, tokens: Tokens, told: _Told) -> tuple[Any, Tokens]:
+def _value(kind: str | None, tokens: Tokens, specification: _Specification) -> tuple[Any, Tokens]:
     if not tokens:
-        raise JaliError(f"Cannot read {told!r}: it ends too early.")
-    (what, word), rest = tokens[0], tokens[1:]
+        raise JaliError(f"Cannot read {specification!r}: it ends too early.")
+    what, word = tokens[0]
+    rest = tokens[1:]
     if what == "string":
         return re.sub(r"\\(.)", r"\1", word[1:-1]), rest
     if what == "number":
-        return _number(word, told), rest
+        return _number(word, specification), rest
     if what == "mark":
         if word != "[":
-            raise JaliError(f"Cannot read {told!r}: unexpected {word!r}.")
-        return _list(kind, rest, told)
+            raise JaliError(f"Cannot read {specification!r}: unexpected {word!r}.")
+        return _list(kind, rest, specification)
     if word in WORDS:
         return WORDS[word], rest
     if kind is None:
-        raise JaliError(f"Cannot read {told!r}: {word} must be written as a quoted string here.")
-    return _part(kind, word, rest, told)
+        raise JaliError(f"Cannot read {specification!r}: {word} must be written as a quoted string here.")
+    return _part(kind, word, rest, specification)
 
 
-def _number(word: str, told: _Told) -> int | float:
+def _number(word: str, specification: _Specification) -> int | float:
     try:
         return int(word) if re.fullmatch(r"-?\d+", word) else float(word)
     except ValueError:
-        raise JaliError(f"Cannot read {told!r}: {word!r} is not a number.") from None
+        raise JaliError(f"Cannot read {specification!r}: {word!r} is not a number.") from None
 
 
-def _list(kind: str | None, tokens: Tokens, told: _Told) -> tuple[tuple[Any, ...], Tokens]:
+def _list(kind: str | None, tokens: Tokens, specification: _Specification) -> tuple[tuple[Any, ...], Tokens]:
     items: list[Any] = []
     while tokens and tokens[0][1] != "]":
-        item, tokens = _value(kind, tokens, told)
+        item, tokens = _value(kind, tokens, specification)
         items.append(item)
         if tokens and tokens[0][1] == ",":
             tokens = tokens[1:]
     if not tokens:
-        raise JaliError(f"Cannot read {told!r}: a closing ] is missing.")
+        raise JaliError(f"Cannot read {specification!r}: a closing ] is missing.")
     return tuple(items), tokens[1:]
 
 
-def _part(kind: str, name: str, tokens: Tokens, told: _Told) -> tuple[Any, Tokens]:
-    if ":" in name and told.modules is not None:
-        imports.admit(name, told.text, told.modules)
+def _part(kind: str, name: str, tokens: Tokens, specification: _Specification) -> tuple[Any, Tokens]:
+    if ":" in name and specification.modules is not None:
+        imports.admit(name, specification.text, specification.modules)
     cls = find(kind, name)
     fields = {f.name: f for f in dataclasses.fields(cls)}
     given: dict[str, Any] = {}
@@ -237,14 +238,14 @@ def _part(kind: str, name: str, tokens: Tokens, told: _Told) -> tuple[Any, Token
             field = tokens[0][1] if named else next((f for f in fields if f not in given), "")
             if field not in fields:
                 raise JaliError(f"{name} has no field {field or 'left'!r}; it has {_listed(fields) or 'none'}.")
-            given[field], tokens = _value(_field_kind(fields[field]), tokens[2:] if named else tokens, told)
+            given[field], tokens = _value(_field_kind(fields[field]), tokens[2:] if named else tokens, specification)
             given[field] = _checked(name, fields[field], given[field])
-            if _names_code(fields[field]) and told.modules is not None:
-                imports.admit(given[field], told.text, told.modules, imports.KNOWN)
+            if _names_code(fields[field]) and specification.modules is not None:
+                imports.admit(given[field], specification.text, specification.modules, imports.KNOWN)
             if tokens and tokens[0][1] == ",":
                 tokens = tokens[1:]
         if not tokens:
-            raise JaliError(f"Cannot read {told!r}: a closing ) is missing.")
+            raise JaliError(f"Cannot read {specification!r}: a closing ) is missing.")
         tokens = tokens[1:]
     missing = [f for f, d in fields.items() if f not in given and _required(d)]
     if missing:
@@ -257,7 +258,7 @@ def _required(field: dataclasses.Field[Any]) -> bool:
 
 
 def _checked(name: str, field: dataclasses.Field[Any], value: Any) -> Any:
-    """Hold a value against its annotation, as far as plain types go."""
+    """Check a value against its annotation, if that is a plain type, a Literal or a kind of part."""
     want = _annotation(field)
     if want == "float" and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
@@ -335,7 +336,7 @@ def _public(module: str) -> Any:
 
 @functools.cache
 def _source(module: str) -> str:
-    """Digest of a module and of all of jali that it imports, however far down; for this run only without a source."""
+    """Digest of a module and of all of jali that it imports; if a source is missing, a digest for this run only."""
     found, todo = {}, {module}
     while todo:
         name = todo.pop()

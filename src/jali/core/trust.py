@@ -1,4 +1,4 @@
-"""Files that somebody else may have written: what they name is refused where it would run code of other modules."""
+"""Files that somebody else may have written: a specification is refused if it would run code outside jali."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def vet(file: str, setting: str, text: str) -> None:
 def foreign(setting: str, text: str) -> str:
     """The module outside jali that a specification would import, empty where there is none; nothing is imported.
 
-    What else is wrong with the specification, `parts.build` says later: it stops at the same place.
+    Other errors in the specification are left to `registry.build`, which stops at the same place.
 
     >>> foreign("model", "logistic(C=10.0)"), foreign("model", "my_lab:Trainer(3)")
     ('', 'my_lab')

@@ -1,6 +1,6 @@
 """The values that flow between parts.
 
-N records, M models, T targets, S signals, D raw columns, P columns of model space, C classes.
+N records, M models, T targets, S signals, D raw columns, P encoded features, C classes.
 Arrays are frozen on the way in, and every shape is checked here and nowhere else.
 """
 
@@ -72,7 +72,7 @@ class SignalName:
 
 
 def frozen(array: npt.ArrayLike, dtype: Any, shape: tuple[int | None, ...], name: str) -> npt.NDArray[Any]:
-    """Return a read-only array of this dtype, or say which axis does not fit; None stands for any length."""
+    """Return a read-only array of this dtype, or raise an error that names the wrong axis; None: any length."""
     try:
         out = np.asarray(array, dtype=dtype)
     except (ValueError, TypeError):
@@ -88,12 +88,12 @@ def frozen(array: npt.ArrayLike, dtype: Any, shape: tuple[int | None, ...], name
 
 @dataclass(frozen=True)
 class Column:
-    """One raw column: its kind, its legal values, and what it says about a person.
+    """One raw column: its kind, its legal values, and its role in identifying a person.
 
-    Numbers and integers have bounds and a public centre and spread, which scale them into model space;
+    Numbers and integers have bounds and a public centre and spread, which scale them as encoded features;
     a category is stored as its position in `categories`. Quasi-identifiers may link a row to a person. known: whether
-    bounds and scale (of a category: its categories) were declared, or the bounds alone, or all of it was taken from
-    the rows.
+    bounds and scale (of a category: its categories) were declared, the bounds alone were, or all were taken from the
+    rows.
     """
 
     name: str
@@ -113,7 +113,7 @@ class Schema:
     """What a table's columns mean, and which outcome people hope for (None: no outcome is better).
 
     image: channels, height and width where a row is a picture, its columns in that order. outcome: whether the classes
-    were declared, or taken from the rows; it changes nothing that is computed, so it is no part of the text.
+    were declared, or taken from the rows; it changes no number, so it is not part of the repr, which seeds streams.
     """
 
     columns: tuple[Column, ...]
@@ -193,11 +193,11 @@ class Dataset:
 
 @dataclass(frozen=True)
 class Game:
-    """Who is in which training set, which models are attacked, with whose help, and on whom.
+    """Who is in which training set, which models are attacked, with which shadow models, and which records are scored.
 
-    member (N, M): record i trained model j. targets (T,): columns attacked.
-    shadows (T, M): columns the adversary of target t has trained. scored (N, T): records guessed about.
-    asked (N, M): cells the models are asked about, all that are scored among them; None stands for all cells.
+    member (N, M): record i is in the training set of model j. targets (T,): columns attacked.
+    shadows (T, M): shadow models of the adversary of target t. scored (N, T): records whose membership is guessed.
+    asked (N, M): the cells (record, model) that are queried, including all that are scored; None: all cells.
     """
 
     member: Bools
@@ -222,10 +222,10 @@ class Game:
         if self.asked is not None:
             object.__setattr__(self, "asked", frozen(self.asked, bool, (n, m), "asked"))
         if (self.scored & ~self.cells()[:, targets]).any():
-            raise JaliError("Every record that is scored must also be asked about under its target.")
+            raise JaliError("Every record that is scored must also be asked about under its target: extend `asked`.")
 
     def cells(self) -> Bools:
-        """The cells (N, M) the models are asked about."""
+        """The cells (N, M) that are queried."""
         return np.broadcast_to(np.True_, self.member.shape) if self.asked is None else self.asked
 
 
@@ -233,7 +233,7 @@ class Game:
 class Evidence:
     """Named signals of every record under every model; larger = more member-like, everywhere, always.
 
-    value (S, N, M); observed (S, N, M) where a signal was asked for and found, zero elsewhere; member (N, M).
+    value (S, N, M); observed (S, N, M): where a signal was computed; elsewhere value is zero. member (N, M).
     """
 
     names: tuple[SignalName, ...]
@@ -307,7 +307,7 @@ class Guesses:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number with its interval; units = how many models it rests on; reason says why there is none."""
+    """A number with its interval; units = on how many models it is based; reason = why there is no number."""
 
     value: float | None
     low: float | None = None
@@ -317,7 +317,7 @@ class Estimate:
 
 
 class Seen:
-    """A lazy, memoised view of what an adversary sees of one tile; touching what was not declared raises.
+    """A lazy, memoised view of what an adversary sees of one tile; reading what was not declared in `needs` raises.
 
     >>> seen = Seen({"y": lambda: np.array([1]), "logits": lambda: np.zeros((1, 2))})
     >>> seen.only(frozenset({"y"})).logits
@@ -331,7 +331,7 @@ class Seen:
         self._memo: dict[str, Any] = {}
 
     def only(self, needs: frozenset[str]) -> Seen:
-        """The same tile, restricted to what a signal declares; what is computed is shared."""
+        """The same tile, restricted to what a signal declares; computed values are shared."""
         view = Seen(self._makers, needs)
         view._memo = self._memo
         return view

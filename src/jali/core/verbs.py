@@ -1,4 +1,4 @@
-"""Packages that are functions too: `jali.audit(model, …)` beside `from jali.audit import worker`."""
+"""Packages that can be called: `jali.audit(model, …)` works beside `from jali.audit import worker`."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any
 class Verb(ModuleType):
     """A package whose name is one of the verbs; calling it calls the function of that name in `jali.api`.
 
-    Python puts an imported package into its parent under its own name, where the function of the same name should
-    stand. So the package answers the call itself.
+    Python sets an imported package as an attribute of its parent and so replaces the function of the same name.
+    Therefore the package itself is callable.
     """
 
     def __call__(self, *args: Any, **options: Any) -> Any:

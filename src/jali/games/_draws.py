@@ -26,7 +26,7 @@ def split(group: Ints, share: float, rng: Rng) -> Bools:
 
 
 def enough(name: str, data: Dataset, member: Bools, scored: Bools) -> None:
-    """Refuse a game whose training sets or scored sides are too small to mean anything."""
+    """Refuse a game whose training sets are too small, or which scores no row."""
     smallest = int(member.sum(axis=0).min())
     if smallest < FEWEST:
         raise JaliError(
@@ -34,7 +34,7 @@ def enough(name: str, data: Dataset, member: Bools, scored: Bools) -> None:
             "use more rows or a larger share."
         )
     if not scored.any():
-        raise JaliError(f"{name}: no row is left to be guessed about; use more rows or smaller shares.")
+        raise JaliError(f"{name}: no row is left to be scored; use more rows or smaller shares.")
 
 
 def proportion(name: str, field: str, value: float) -> None:

@@ -10,9 +10,9 @@ from jali.games._draws import FEWEST
 
 
 def sides(name: str, data: Dataset, members: int) -> tuple[Bools, Bools]:
-    """The training rows (N,), which come first, and the rows (N,) of people who have none among them.
+    """The training rows (N,), which come first, and the rows (N,) of people outside the training set.
 
-    Other rows of a person in the training data are on neither side: that person is a member.
+    Further rows of a person who is in the training set are in neither: that person is a member.
     """
     if members >= len(data):
         raise JaliError(f"{name}: {members} training rows of {len(data)} leave no population to compare with.")

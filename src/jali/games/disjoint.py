@@ -1,4 +1,4 @@
-"""Owner and adversary share no record."""
+"""The adversary has no record of the training population."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from jali.games._draws import enough, positive, proportion, split, subsets
 
 @dataclass(frozen=True)
 class Disjoint:
-    """The owner's population and the adversary's have no row in common.
+    """The population of the targets and that of the adversary have no row in common.
 
-    Targets train on random halves of the owner's rows, and the owner's other rows are the non-members; shadows train
-    on random halves of the adversary's rows and never see a row that is scored. So there are no in-models for the
-    scored records and the attacks are offline ones.
+    A share `train` of the rows is the population of the targets. Each target trains on a random half of it, and the
+    other half are its non-members. Shadow models train on random halves of the remaining rows, which belong to the
+    adversary, and never see a row that is scored. So there are no in-models for the scored records, and the attacks are
+    offline ones.
 
     The clean form of the game in Pawelczyk, Lakkaraju and Neel, AISTATS 2023.
 
@@ -28,21 +29,21 @@ class Disjoint:
 
     targets: int = 8
     shadows: int = 16
-    owner: float = 0.5
+    train: float = 0.5
 
     def __post_init__(self) -> None:
         positive("disjoint", "targets", self.targets)
         positive("disjoint", "shadows", self.shadows)
-        proportion("disjoint", "owner", self.owner)
+        proportion("disjoint", "train", self.train)
 
     def draw(self, data: Dataset, rng: Rng) -> Game:
-        """Split the population, then draw halves of each part."""
+        """Split the rows between targets and adversary, then draw halves of each part."""
         group = data.group_numbers()
-        owned = split(group, self.owner, rng)
-        attacked = subsets(group, 0.5, self.targets, rng, owned)
-        member = np.concatenate([attacked, subsets(group, 0.5, self.shadows, rng, ~owned)], axis=1)
+        inside = split(group, self.train, rng)
+        attacked = subsets(group, 0.5, self.targets, rng, inside)
+        member = np.concatenate([attacked, subsets(group, 0.5, self.shadows, rng, ~inside)], axis=1)
         shadows = np.zeros((self.targets, member.shape[1]), dtype=bool)
         shadows[:, self.targets :] = True
-        scored = np.repeat(owned[:, None], self.targets, axis=1)
+        scored = np.repeat(inside[:, None], self.targets, axis=1)
         enough("disjoint", data, member, scored)
         return Game(member, np.arange(self.targets), shadows, scored)

@@ -1,4 +1,4 @@
-"""A model that already exists, attacked by somebody who knows all candidates."""
+"""A model that already exists, attacked by an adversary who knows all candidates."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ LEAST, MOST = 0.3, 0.7  # share of members among the candidates: outside, a reco
 class Fixed:
     """The first `members` rows trained a model that exists; the adversary knows all rows, but not which of them did.
 
-    Every candidate enters every shadow with the same probability p = members / (members + others), whatever it is to
-    the model that exists. So each has shadows with it and without it, all about as large as the real training set, and
-    counting shadows says nothing about membership. The larger side is subsampled until p lies between .3 and .7;
-    members left out that way are not scored and train every shadow, others left out are not used.
+    Every candidate, member or not, enters every shadow with the same probability p = members / (members + others). So
+    each has shadows trained with it and without it, all about as large as the real training set, and counting shadows
+    reveals nothing about membership. The larger side is subsampled until p lies between .3 and .7; members left out
+    that way are not scored and train every shadow, others left out are not used.
 
     The online game of Carlini et al., Membership Inference Attacks From First Principles, S&P 2022, for one model.
 
@@ -55,13 +55,14 @@ class Fixed:
         return Game(member, np.array([0]), shadows, scored, asked)
 
     def offline(self) -> FixedOffline:
-        """The same model and an adversary without candidates, for attacks that need people who are not scored."""
+        """The same model and an adversary without candidates, for attacks that know people who are not scored."""
         return FixedOffline(self.members, self.shadows)
 
 
 def _balanced(group: Ints, train: Bools, others: Bools, rng: Rng) -> Bools:
     """Candidates (N,): both sides, the larger one subsampled until the share of members lies between its limits."""
-    members, rest = int(train.sum()), int(others.sum())
+    members = int(train.sum())
+    rest = int(others.sum())
     if members > (members + rest) * MOST:
         return _sampled(group, train, int(rest * MOST / (1 - MOST)), rng) | others
     if members < (members + rest) * LEAST:
@@ -70,7 +71,7 @@ def _balanced(group: Ints, train: Bools, others: Bools, rng: Rng) -> Bools:
 
 
 def _sampled(group: Ints, side: Bools, most: int, rng: Rng) -> Bools:
-    """Random groups of one side (N,), at most so many rows of them, and at least one group."""
+    """Random groups of one side (N,) with at most `most` rows together, and at least one group."""
     ids, size = np.unique(group[side], return_counts=True)
     order = rng.permutation(len(ids))
     fit = int((np.cumsum(size[order]) <= most).sum())

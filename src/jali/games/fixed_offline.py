@@ -18,7 +18,7 @@ class FixedOffline:
 
     A share `reserve` of the population is kept as non-members that no shadow sees; the shadows train on random
     subsets of the rest, as large as the real training set where there are enough rows. If shadows saw the
-    non-members and no members, counting alone would tell the two apart (AUC .9997, measured). No shadow ever saw a
+    non-members and no members, counting alone would separate the two (AUC .9997, measured). No shadow ever saw a
     record that is judged, so this adversary is much weaker than that of `fixed`.
 
     The offline game of Carlini et al., Membership Inference Attacks From First Principles, S&P 2022.

@@ -14,9 +14,9 @@ from jali.games._draws import enough, positive, proportion, subsets
 class Halves:
     """A few targets and a pool of shadows for all of them, each trained on an independent share of the rows.
 
-    Shadows could be balanced, so that each record is in exactly half of them; but then the others tell by counting
-    who is in one of them, and an attack that tries itself on a shadow learns the wrong thing (measured: AUC .64 where
-    independent shadows give .66). So every column is drawn on its own.
+    Shadows could be balanced, so that each record is in exactly half of them. But then counting over the other shadows
+    reveals who is in one of them, and an attack that is tuned on shadow models learns to count (measured: AUC .64 where
+    independent shadows give .66). So every column is drawn independently.
 
     Carlini et al., Membership Inference Attacks From First Principles, S&P 2022 (the online game).
 

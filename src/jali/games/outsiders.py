@@ -1,4 +1,4 @@
-"""People whom no model was trained on ask for explanations."""
+"""People outside the training set receive explanations."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from jali.games._draws import enough, positive, proportion, split
 
 @dataclass(frozen=True)
 class Outsiders:
-    """Each target trains on a random share of the rows; of the rest, at most `most` (0: all) ask it for explanations.
+    """Each target trains on a random share of the rows; of the rest, at most `most` (0: all) receive explanations.
 
-    For attacks on what explanations show of the people behind a model, not on who these are: only non-members are
-    asked about and there are no shadows, so membership cannot be attacked here.
+    For attacks on what explanations show about training people, not on membership: only non-members are queried and
+    there are no shadow models, so membership cannot be attacked here.
 
     The 60 % split of Goethals, Sörensen and Martens, 2022, drawn once per target.
 
@@ -35,7 +35,7 @@ class Outsiders:
         positive("outsiders", "most", self.most, least=0)
 
     def draw(self, data: Dataset, rng: Rng) -> Game:
-        """Draw each training set, and then who asks."""
+        """Draw each training set, and then the people who receive explanations."""
         group = data.group_numbers()
         member = np.stack([split(group, self.share, rng) for _ in range(self.targets)], axis=1)
         scored = np.zeros_like(member)

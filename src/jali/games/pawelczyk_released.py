@@ -1,4 +1,4 @@
-"""The leaky game of a released pipeline, for comparison only."""
+"""The leaky game of a pipeline as released by its authors, for comparison only."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from jali.games._thirds import three_folds
 
 @dataclass(frozen=True)
 class PawelczykReleased:
-    """The shadows train on the very rows that are scored as non-members, as the released code does.
+    """The shadows train on the rows that are scored as non-members, as the code released by the authors does.
 
     For each target the rows are cut into three folds: the target trains on the first, the second holds the
     non-members and is the pool of the shadows, each on a random share of it; the third is not used. A non-member is
     then in most shadows and a member in none, so counting alone recognises members, and a likelihood ratio against
-    these shadows measures the shadows' memory of the non-members. With `most` above 0, at most so many random records
-    of each of the two folds are scored and asked about; the models are the same. The clean game is `thirds`.
+    these shadows measures how well the shadows memorised the non-members. With `most` above 0, at most that many random
+    records of each of the two folds are queried and scored; the models are the same. The clean game is `thirds`.
 
     Pawelczyk, Lakkaraju and Neel, AISTATS 2023 (released pipeline: 5 shadows on 75 % of the test fold).
 
@@ -34,8 +34,8 @@ class PawelczykReleased:
     share: float = 0.75
     most: int = 0
     caution: ClassVar[str] = (
-        "The shadows of this game were trained on the records scored as non-members, so counting gives membership "
-        "away; its numbers are shown only to compare with published ones."
+        "The shadows of this game were trained on the records scored as non-members, so counting reveals membership; "
+        "its numbers are shown only to compare with published ones."
     )
 
     def __post_init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Owner, evaluation and adversary populations."""
+"""Training, evaluation and adversary populations."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from jali.games._thirds import three_folds
 
 @dataclass(frozen=True)
 class Thirds:
-    """Three populations that share no record: one trains the target, one is not in it, one is the adversary's.
+    """Three populations that share no record: members of the target, its non-members, and the adversary's rows.
 
     Each target has its own random cut into thirds and its own shadows, each trained on a random share of the
     adversary's third. No shadow of a target saw a record that is scored, so the attacks are offline ones.
-    With `most` above 0, at most so many random records of each third are asked about, and scored but for the
-    adversary's own; the models are the same.
+    With `most` above 0, at most that many random records of each third are queried, and those of the first two thirds
+    are scored; the models are the same.
 
     The clean form of the game in Pawelczyk, Lakkaraju and Neel, AISTATS 2023.
 

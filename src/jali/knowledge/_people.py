@@ -1,4 +1,4 @@
-"""What a public list tells about people."""
+"""What a public register contains."""
 
 from __future__ import annotations
 

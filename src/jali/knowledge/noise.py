@@ -13,12 +13,12 @@ from jali.core.values import Dataset, Rng
 
 @dataclass(frozen=True)
 class Noise:
-    """Other rows of the population, each value of them a little wrong: the best that an outsider may hope for.
+    """Noisy rows of other people of the population: the strongest knowledge of an outsider.
 
-    Numbers get noise N(0, (share sd)^2), with the standard deviation of their column, and are made legal again; a
-    category is another one with probability share, all others alike. Labels stay.
+    Numbers get noise N(0, (share sd)^2), with the standard deviation of their column, and are brought back to
+    legal values; a category is replaced by another one, drawn uniformly, with probability share. Labels stay.
 
-    Shokri et al., 2017; Naretto, Monreale and Giannotti, 2024, who write of 10 % of noise and not of its form.
+    Shokri et al., 2017; Naretto, Monreale and Giannotti, 2024, who state 10 % of noise but not its form.
 
     >>> import numpy as np
     >>> from jali.core.values import Column, Schema

@@ -12,9 +12,9 @@ from jali.knowledge._people import listed
 
 @dataclass(frozen=True)
 class PopulationRegister:
-    """A list of everybody by name, whether a model was trained on them or not: quasi-identifiers and nothing else.
+    """A register of the whole population, members or not: names and quasi-identifiers, nothing else.
 
-    As `register`, but most who fit an answer are not behind the model, so fewer are named rightly.
+    As `register`, but most candidates for an answer are not in the training set, so fewer are named correctly.
 
     Sweeney, k-Anonymity: A Model for Protecting Privacy, 2002.
 

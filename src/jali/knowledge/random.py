@@ -1,4 +1,4 @@
-"""The form of a table and nothing else."""
+"""The schema of a table and nothing else."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ WIDE = 3.0  # spreads from the centre at which a column without bounds is cut of
 
 @dataclass(frozen=True)
 class Random:
-    """Made-up rows from the number, kind and bounds of the columns: the least that an outsider can know.
+    """Random rows from the number, kind and bounds of the columns: the weakest knowledge of an outsider.
 
     As many rows as there are outside the game; every value is uniform between the bounds of its column or among its
-    categories. Where the schema names no bound, it is three of its public spreads from the public centre. No labels.
+    categories. A missing bound is three public spreads from the public centre. There are no labels.
 
     Shokri et al., 2017; Naretto, Monreale and Giannotti, 2024.
 
@@ -37,7 +37,7 @@ class Random:
 
 
 def _uniform(column: Column, count: int, rng: Rng) -> Floats:
-    """So many values (count,) of a column."""
+    """Random values (count,) of a column."""
     if column.kind == "category":
         return rng.integers(len(column.categories), size=count).astype(np.float64)
     low = column.low if np.isfinite(column.low) else column.centre - WIDE * column.spread

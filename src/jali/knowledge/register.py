@@ -1,4 +1,4 @@
-"""A public register of the people behind a model."""
+"""A public register of the training people."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from jali.knowledge._people import listed
 
 @dataclass(frozen=True)
 class Register:
-    """A list of exactly the people a model was trained on, by name: their quasi-identifiers and nothing else.
+    """A register of exactly the training people: names and quasi-identifiers, nothing else.
 
-    The worst case: who fits an answer must be one of the training rows. Private columns hold a constant of the schema.
+    The worst case: every candidate for an answer is in the training set. Private columns hold a constant of the schema.
 
     Sweeney, k-Anonymity: A Model for Protecting Privacy, 2002; Goethals, Sörensen and Martens, 2022.
 

@@ -14,10 +14,10 @@ from jali.core.values import Dataset, Rng
 
 @dataclass(frozen=True)
 class Statistical:
-    """As many made-up rows as there are, each column drawn on its own from what the rows say of it.
+    """Random rows, as many as there are outside the game, each column drawn independently from its distribution there.
 
     A number is its column's quantile at a uniform level, between two values by interpolation; a whole number is
-    rounded; a category comes with its frequency. What columns have to do with each other is not known, nor labels.
+    rounded; a category comes with its frequency. Neither dependences between columns nor labels are known.
 
     The statistics-based data of Shokri et al., 2017, as in Naretto, Monreale and Giannotti, 2024.
 

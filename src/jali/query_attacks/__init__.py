@@ -1,1 +1,1 @@
-"""Query attacks: what can be learnt by asking a model or its explainer, one file each."""
+"""Query attacks: what can be learnt by querying a model or its explainer, one file each."""

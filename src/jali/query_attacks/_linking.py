@@ -1,4 +1,4 @@
-"""Who in a register fits the quasi-identifiers of an answer."""
+"""Which people in a register match the quasi-identifiers of an answer."""
 
 from __future__ import annotations
 
@@ -13,37 +13,43 @@ from jali.core.query import Oracle
 from jali.core.values import Bools, Dataset, Floats, Ints, Rng
 
 BLOCK = 1 << 24  # pairs of an answer and a person compared at once
-Sift = Callable[[Ints, Bools], Bools]  # answers (a,) and who fits each (a, R): those who are left
+Sift = Callable[[Ints, Bools], Bools]  # answers (a,) and who matches each (a, R) -> the candidates that remain (a, R)
 
 
 def answers(name: str, oracle: Oracle, records: Dataset) -> Counterfactual:
-    """The counterfactuals that records are given."""
+    """The counterfactuals of the records."""
     there = oracle.explanations(records.X)
     if not isinstance(there, Counterfactual):
         raise JaliError(f"{name} reads counterfactuals, not {type(there).__name__.lower()}s: choose such an explainer.")
     return there
 
 
-def everybody(answer: Ints, fits: Bools) -> Bools:  # noqa: ARG001 (as others who sift)
-    """Nobody is ruled out."""
+def everybody(answer: Ints, fits: Bools) -> Bools:  # noqa: ARG001 (the signature of a Sift)
+    """Rule out no candidate."""
     return fits
 
 
 def named(there: Counterfactual, about: Ints, known: Dataset, rng: Rng, sift: Sift = everybody) -> Identity:
-    """One claim per answer: of those who fit all answers with its number in about (n,) and are left, one at random.
+    """One claim per answer: a random person among the candidates.
 
-    Nobody is named where there is no answer or nobody is left. sift is given the first answer with each number.
+    Answers with the same number in about (n,) are taken to be about one person: the candidates match all of them and
+    are not ruled out by sift, which gets the first answer with each number. Nobody is named where there is no answer or
+    no candidate.
     """
-    quasi, shown = identifying(known), there.shown(known.schema)
-    person, candidates = np.full(len(about), -1), np.zeros(len(about), dtype=np.int64)
-    numbers, size = np.unique(about[there.found]), max(1, BLOCK // max(1, len(known)))
+    quasi = identifying(known)
+    shown = there.shown(known.schema)
+    person = np.full(len(about), -1)
+    candidates = np.zeros(len(about), dtype=np.int64)
+    numbers = np.unique(about[there.found])
+    size = max(1, BLOCK // max(1, len(known)))
     for some in np.split(numbers, range(size, len(numbers), size)):
         mine = there.found & np.isin(about, some)
         at = np.searchsorted(some, about[mine])
         fits = _fitting(shown.pick(mine), at, len(some), known.X, np.flatnonzero(quasi))
         fits = sift(np.flatnonzero(mine)[np.unique(at, return_index=True)[1]], fits)
         one, many = _drawn(fits, known, rng)
-        person[mine], candidates[mine] = one[at], many[at]
+        person[mine] = one[at]
+        candidates[mine] = many[at]
     rows = np.where(quasi & (person >= 0)[:, None], known.X[person], there.rows)
     sure = np.divide(1.0, candidates, out=np.zeros(len(candidates)), where=candidates > 0)
     return Identity(sure, person, candidates, rows)
@@ -55,7 +61,7 @@ def identifying(known: Dataset) -> Bools:
 
 
 def _fitting(shown: Regions, at: Ints, count: int, people: Floats, quasi: Ints) -> Bools:
-    """Who (count, R) fits every answer with each number."""
+    """Who (count, R) matches every answer with each number."""
     out = np.ones((count, len(people)), dtype=bool)
     for number, fits in zip(at, shown.covers(people, quasi), strict=True):
         out[number] &= fits
@@ -63,7 +69,7 @@ def _fitting(shown: Regions, at: Ints, count: int, people: Floats, quasi: Ints) 
 
 
 def _drawn(fits: Bools, known: Dataset, rng: Rng) -> tuple[Ints, Ints]:
-    """One row (n,) of one of the people who fit (n, R), at random, -1 for nobody; and how many people fit."""
+    """One row (n,) of a random person among those who match (n, R), -1 for nobody; and how many people match."""
     if known.groups is not None:
         fits = _first(fits, known.groups)
     count = fits.sum(axis=1)
@@ -73,7 +79,7 @@ def _drawn(fits: Bools, known: Dataset, rng: Rng) -> tuple[Ints, Ints]:
 
 
 def _first(fits: Bools, groups: Ints) -> Bools:
-    """Of the rows that fit (n, R) the first of each group (R,)."""
+    """Of the rows that match (n, R) the first of each group (R,)."""
     order = np.argsort(groups, kind="stable")
     starts = np.flatnonzero(np.r_[True, np.diff(groups[order]) > 0])
     before = np.cumsum(fits[:, order], axis=1, dtype=np.int64)

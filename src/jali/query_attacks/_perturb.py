@@ -1,4 +1,4 @@
-"""Changed copies of records, the same changes for all of them, and how many keep their label."""
+"""Perturbed copies of records, with the same perturbations for all, and how many keep their label."""
 
 from __future__ import annotations
 
@@ -9,17 +9,18 @@ import numpy as np
 from jali.core.errors import JaliError
 from jali.core.explanation import categories
 from jali.core.values import Dataset, Floats, Ints, Rng, Schema
-from jali.query_attacks._shadow import Ask
+from jali.query_attacks._shadow import Labeller
 
-ROWS, CELLS = 1 << 16, 1 << 22  # changed copies, and values in them, that are held at once
+ROWS = 1 << 16  # perturbed copies that are held at once
+CELLS = 1 << 22  # values in them
 
 
 @dataclass(frozen=True)
 class Moves:
-    """R ways to change a record: x' = factor * x + shift, both (R, D), made legal.
+    """R perturbations of a record: x' = factor * x + shift, both (R, D), brought back to legal values.
 
-    Every record is changed in the same R ways. So its score depends neither on the others nor on their order, chance
-    strikes all alike, and few random numbers are drawn.
+    Every record gets the same R perturbations. So its score depends neither on the other records nor on their order,
+    and few random numbers are drawn.
     """
 
     factor: Floats
@@ -27,7 +28,7 @@ class Moves:
 
 
 def checked(name: str, perturbations: int) -> None:
-    """Say what to do where there is not one copy."""
+    """Refuse fewer than one perturbation."""
     if perturbations < 1:
         raise JaliError(f"{name}: perturbations must be at least 1, not {perturbations}.")
 
@@ -58,9 +59,10 @@ def multiplicative(schema: Schema, count: int, low: float, high: float, rng: Rng
     return Moves(factor, np.zeros(shape))
 
 
-def robustness(ask: Ask, X: Floats, wanted: Ints, moves: Moves, schema: Schema) -> Floats:
-    """Share (n,) of the changed copies of each record that have the wanted label (n,)."""
-    (count, width), kept = moves.factor.shape, np.zeros(len(X), dtype=np.int64)
+def robustness(label: Labeller, X: Floats, wanted: Ints, moves: Moves, schema: Schema) -> Floats:
+    """Share (n,) of the perturbed copies of each record that have the wanted label (n,)."""
+    count, width = moves.factor.shape
+    kept = np.zeros(len(X), dtype=np.int64)
     most = at_once(width)
     step = max(1, most // count)
     for at in range(0, len(X), step):
@@ -68,13 +70,13 @@ def robustness(ask: Ask, X: Floats, wanted: Ints, moves: Moves, schema: Schema) 
         for by in range(0, count, most):
             ways = slice(by, by + most)
             changed = X[rows, None] * moves.factor[ways] + moves.shift[ways]
-            told = ask(legal(changed.reshape(-1, width), schema)).reshape(changed.shape[:2])
-            kept[rows] += (told == wanted[rows, None]).sum(axis=1)
+            labels = label(legal(changed.reshape(-1, width), schema)).reshape(changed.shape[:2])
+            kept[rows] += (labels == wanted[rows, None]).sum(axis=1)
     return np.asarray(kept / count)
 
 
 def at_once(width: int) -> int:
-    """How many rows of so many columns are asked about at once."""
+    """How many rows of this many columns are queried at once."""
     return max(1, min(ROWS, CELLS // width))
 
 

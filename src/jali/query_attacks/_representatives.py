@@ -1,4 +1,4 @@
-"""For whom to ask local explanations, so that they cover the records."""
+"""For which records to query local explanations, so that they cover all records."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from jali.core.encoding import Encoding
 from jali.core.errors import JaliError
 from jali.core.values import Dataset, Floats, Ints
 
-CLUSTERS = range(2, 11)  # tried; the number is where more of them begin to help little
+CLUSTERS = range(2, 11)  # numbers of clusters tried; the elbow chooses among them
 QUARTERS = 4
 
 
 def representatives(name: str, records: Dataset, each: int) -> Floats:
-    """Different records (R, D): `each` of every quarter of every cluster, nearest to its centre to farthest.
+    """Distinct records (R, D): `each` from every quarter of every cluster, by distance to its centre.
 
-    Clusters are those of k-means in model space, k by the elbow of the sum of squares; a quarter with fewer records
-    gives all it has. The same records give the same representatives, so that all attacks read the same explanations.
+    Clusters are those of k-means in encoded features, k by the elbow of the sum of squares; a smaller quarter gives all
+    its records. The same records give the same representatives, so that all attacks read the same explanations.
     Naretto, Monreale and Giannotti, 2024.
     """
-    rows = np.unique(records.X, axis=0)  # in an order of their own, whatever that of the records
+    rows = np.unique(records.X, axis=0)  # sorted, so that the order of the records does not matter
     far, number = _clusters(Encoding(records.schema).encode(rows))
     clusters = int(number.max()) + 1
     if each * QUARTERS * clusters > len(rows):
@@ -32,7 +32,7 @@ def representatives(name: str, records: Dataset, each: int) -> Floats:
 
 
 def _spread(mine: Ints, far: Floats, each: int) -> Ints:
-    """Rows of one cluster, so many from each quarter of their distances (n,) to its centre, evenly spaced."""
+    """Rows of one cluster, `each` from every quarter of their distances (n,) to its centre, evenly spaced."""
     quarters = np.array_split(mine[np.argsort(far[mine], kind="stable")], QUARTERS)
     picked = [q[np.unique(np.linspace(0, len(q) - 1, each).round().astype(np.int64))] for q in quarters if len(q)]
     return np.concatenate(picked)

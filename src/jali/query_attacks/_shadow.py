@@ -1,4 +1,4 @@
-"""Shadow models that mimic an oracle, and what their known membership teaches about its answers."""
+"""Shadow models trained on an oracle's labels, and thresholds calibrated on their known membership."""
 
 from __future__ import annotations
 
@@ -17,23 +17,24 @@ from jali.models.sklearn import Sklearn
 from jali.stats.roc import balanced_accuracy, steps
 
 FOREST = Sklearn("sklearn.ensemble:RandomForestClassifier", "n_estimators=100")
-MOST = 1000  # rows of the shadow that set a threshold; more of them move it by less than it matters
-Ask = Callable[[Floats], Ints]
-Measure = Callable[[Ask, Floats, Ints], Floats]
+MOST = 1000  # known rows at most that calibrate a threshold; more hardly change it
+Labeller = Callable[[Floats], Ints]
+Measure = Callable[[Labeller, Floats, Ints], Floats]
 Reference = Literal["predicted", "true", "as_released"]
-SHADOW, ATTACK = "shadow_accuracy", "attack_accuracy"
+SHADOW = "shadow_accuracy"
+ATTACK = "attack_accuracy"
 
 
 @dataclass(frozen=True)
 class ShadowModels:
-    """Shadow models, the rows they know with the oracle's labels, and which of these trained each, member (N, M)."""
+    """Shadow models, the known rows with the oracle's labels, and which rows trained each model, member (N, M)."""
 
     models: Ensemble
     rows: Dataset
     member: Bools
 
     def accuracy(self) -> float:
-        """Share of the rows that a shadow model did not see to which it gives the oracle's label, over all of them."""
+        """How often a shadow model gives the oracle's label to rows that it was not trained on."""
         right = [self.models[m].logits(self.rows.X).argmax(axis=1) == self.rows.y for m in range(len(self.models))]
         return float(np.stack(right, axis=1)[~self.member].mean())
 
@@ -60,8 +61,9 @@ def shadow_models(name: str, trainer: Trainer, oracle: Oracle, known: Dataset, c
 
 
 def _half(y: Ints, rng: Rng) -> Bools:
-    """Every second row (N,) of each class in a random order; a class of one row is in."""
-    inside, order = np.empty(len(y), dtype=bool), rng.permutation(len(y))
+    """A random half (N,) of the rows of each class; a class with one row is inside."""
+    inside = np.empty(len(y), dtype=bool)
+    order = rng.permutation(len(y))
     for number in np.unique(y):
         mine = order[y[order] == number]
         inside[mine] = np.arange(len(mine)) % 2 == 0
@@ -71,38 +73,42 @@ def _half(y: Ints, rng: Rng) -> Bools:
 def calibrated(
     measure: Measure, shadow: ShadowModels, oracle: Oracle, records: Dataset, reference: Reference
 ) -> Membership:
-    """How firmly the oracle holds each record's label, less the threshold at which the shadow's own rows stand out.
+    """The measure of each record under the oracle, minus a threshold that is calibrated on a shadow model.
 
-    As released, the rows that set the threshold are held by the oracle, not by the shadow model that saw them, and the
-    label held is the one that the shadow model predicts; of records it is the oracle's.
+    The threshold separates the rows that trained the shadow model from the others. As released by the authors, the
+    measure of these rows is taken under the oracle, not under the shadow model, with the label that the shadow model
+    predicts as the reference.
     """
-    model, n = shadow.models[0], len(shadow.rows)
+    model = shadow.models[0]
+    n = len(shadow.rows)
     some = np.arange(n) if n <= MOST else np.linspace(0, n - 1, MOST).astype(np.int64)
-    rows, inside = shadow.rows.rows(some), shadow.member[some, 0]
+    rows = shadow.rows.rows(some)
+    inside = shadow.member[some, 0]
 
-    def mimicked(X: Floats) -> Ints:
+    def shadow_labels(X: Floats) -> Ints:
         return np.asarray(model.logits(X).argmax(axis=1))
 
     if reference == "as_released":
-        own = _held(measure, oracle.labels, rows.X, mimicked(rows.X))
+        own = _measured(measure, oracle.labels, rows.X, shadow_labels(rows.X))
     else:
-        own = _held(measure, mimicked, rows.X, rows.y if reference == "true" else None)
-    firm = _held(measure, oracle.labels, records.X, records.y if reference == "true" else None)
+        own = _measured(measure, shadow_labels, rows.X, rows.y if reference == "true" else None)
+    score = _measured(measure, oracle.labels, records.X, records.y if reference == "true" else None)
     facts = {SHADOW: shadow.accuracy(), ATTACK: balanced_accuracy(own, inside)}
-    return Membership(firm - threshold(own, inside), facts)
+    return Membership(score - threshold(own, inside), facts)
 
 
-def _held(measure: Measure, ask: Ask, X: Floats, reference: Ints | None) -> Floats:
-    """The measure (n,) of each row with its reference label (n,), None for the one predicted; 0 where they differ."""
-    told = ask(X)
-    wanted = told if reference is None else reference
-    right, out = told == wanted, np.zeros(len(X))
-    out[right] = measure(ask, X[right], wanted[right])
+def _measured(measure: Measure, label: Labeller, X: Floats, reference: Ints | None) -> Floats:
+    """The measure (n,) of each row with its reference label (n,), by default the predicted one; 0 where they differ."""
+    predicted = label(X)
+    wanted = predicted if reference is None else reference
+    right = predicted == wanted
+    out = np.zeros(len(X))
+    out[right] = measure(label, X[right], wanted[right])
     return out
 
 
 def threshold(score: Floats, inside: Bools) -> float:
-    """The cut with the best balanced accuracy of `score > cut`; the highest score, so that nobody is in, if none helps.
+    """The cut with the best balanced accuracy of `score > cut`; the highest score, which flags nobody, if none helps.
 
     >>> threshold(np.array([0.9, 0.7, 0.5, 0.1]), np.array([True, True, False, False]))
     0.6

@@ -1,4 +1,4 @@
-"""Labels that hold under factors, for an adversary without statistics."""
+"""Robustness of labels to multiplicative noise, for an adversary without statistics of the data."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from jali.core.protocols import Trainer
 from jali.core.query import Holds, Oracle, Sees
 from jali.core.values import Dataset, Floats, Ints, Rng
 from jali.query_attacks._perturb import checked, multiplicative, robustness
-from jali.query_attacks._shadow import FOREST, Ask, calibrated, shadow_models
+from jali.query_attacks._shadow import FOREST, Labeller, calibrated, shadow_models
 
 
 @dataclass(frozen=True)
 class ALOA:
     """As label_only, but every number of a copy is multiplied by 1 - u or 1 + u, u uniform in [low, high].
 
-    This needs no statistics of the data, only what its columns are. Categories stay as they are, because a factor on
-    one-hot columns changes none either. A zero never moves, and a column that is constant moves as any other, for the
-    adversary cannot know; a record without any number but zero keeps its label for certain, whoever it is.
+    This needs no statistics of the data, only the schema. Categories stay as they are, because a factor on one-hot
+    columns changes none either. A zero never changes. A constant column changes like any other, because the adversary
+    does not know that it is constant. A record whose numbers are all zero always keeps its label.
 
     Agnostic label-only attack of Naretto, Monreale and Giannotti, Evaluating the Privacy Exposure of Interpretable
     Global and Local Explainers, 2024; reference and score as in label_only.
@@ -57,7 +57,7 @@ class ALOA:
         shadow = shadow_models("aloa", self.shadow, oracle, known, 1, rng)
         moves = multiplicative(schema, self.perturbations, self.low, self.high, rng)
 
-        def held(ask: Ask, X: Floats, wanted: Ints) -> Floats:
-            return robustness(ask, X, wanted, moves, schema)
+        def measure(label: Labeller, X: Floats, wanted: Ints) -> Floats:
+            return robustness(label, X, wanted, moves, schema)
 
-        return calibrated(held, shadow, oracle, records, self.reference)
+        return calibrated(measure, shadow, oracle, records, self.reference)

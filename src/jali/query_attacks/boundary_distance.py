@@ -1,4 +1,4 @@
-"""Distance to another label."""
+"""Distance to the decision boundary, from labels alone."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from jali.core.query import Holds, Oracle, Sees
 from jali.core.values import Dataset, Floats, Ints, Rng
 from jali.query_attacks._boundary import Ground, distance
 from jali.query_attacks._perturb import deviations
-from jali.query_attacks._shadow import FOREST, Ask, calibrated, shadow_models
+from jali.query_attacks._shadow import FOREST, Labeller, calibrated, shadow_models
 
 
 @dataclass(frozen=True)
 class BoundaryDistance:
-    """How far a record is from a row with another label, for models keep away from what they were trained on.
+    """Distance of a record to the nearest row with another label, which tends to be larger for training records.
 
     score = distance - threshold, above 0 for a claim of membership; reference and threshold as in label_only. The
     distance is Euclidean over the number columns, in standard deviations of the known rows; categories and columns that
-    are constant there stay, and whole numbers are asked about as fractions too. It is found from labels alone, by a
-    decision-based search of so many steps with so many probes each, and is 64 where no other label is found. Costs at
-    most (steps + 11) * probes + 17 * steps + 12 questions per record, and has no amount of noise to choose.
+    are constant there do not move, and integers are queried with fractions too. It is found from labels alone, by a
+    decision-based search with `steps` steps of `probes` probes each, and is 64 where no other label is found. It takes
+    at most (steps + 11) * probes + 17 * steps + 12 queries per record, and there is no noise level to choose.
 
     Choquette-Choo et al., Label-Only Membership Inference Attacks, ICML 2021, with the search of Chen, Jordan and
     Wainwright, HopSkipJumpAttack, S&P 2020.
@@ -63,7 +63,7 @@ class BoundaryDistance:
             )
         ground = Ground.of(known, unit, self.steps, self.probes, rng)
 
-        def held(ask: Ask, X: Floats, wanted: Ints) -> Floats:
-            return distance(ask, X, wanted, ground)
+        def measure(label: Labeller, X: Floats, wanted: Ints) -> Floats:
+            return distance(label, X, wanted, ground)
 
-        return calibrated(held, shadow, oracle, records, self.reference)
+        return calibrated(measure, shadow, oracle, records, self.reference)

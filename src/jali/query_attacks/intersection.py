@@ -1,4 +1,4 @@
-"""Answers about the same person, put together."""
+"""Linkage with several answers about the same person."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from jali.query_attacks._linking import answers, identifying, named
 
 @dataclass(frozen=True)
 class Intersection:
-    """Linkage across answers: those that show the same private values are taken to be about one person, who fits all.
+    """Linkage across answers: those with the same private values are taken to be about one person, who matches all.
 
-    Each of several k-anonymous answers leaves k people, and what they have in common may leave one. Only answers with
-    exactly the same private part are put together; a claim is made for each of them. Where nobody fits them all, they
-    are about several people, and each is judged alone.
+    Each of several k-anonymous answers has k candidates, but only one person may match them all. Only answers with
+    exactly the same private values are combined; a claim is made for each of them. Where nobody matches all of them,
+    they are about several people, and each answer is linked alone.
 
-    Ganta, Kasiviswanathan and Smith, Composition Attacks and Auxiliary Information in Data Privacy, KDD 2008, turned on
-    the explanations of Goethals, Sörensen and Martens, 2022.
+    Ganta, Kasiviswanathan and Smith, Composition Attacks and Auxiliary Information in Data Privacy, KDD 2008, applied
+    to the explanations of Goethals, Sörensen and Martens, 2022.
 
     >>> from jali.core.values import Column, Schema
     >>> from jali.core.explanation import Counterfactual, Regions
@@ -31,8 +31,8 @@ class Intersection:
     >>> both = Regions(low, high, np.zeros((2, 2, 0), bool), schema)
     >>> oracle = Oracle(schema, np.asarray, lambda X: Counterfactual(low, np.ones(2, bool), both))
     >>> people = Dataset(np.array([[30.0, 0.0], [40.0, 0.0], [50.0, 0.0]]), [0, 0, 0], schema)
-    >>> asked = Dataset(np.array([[35.0, 3.0], [45.0, 3.0]]), [0, 0], schema)
-    >>> Intersection().run(oracle, people, asked, np.random.default_rng(0)).person
+    >>> records = Dataset(np.array([[35.0, 3.0], [45.0, 3.0]]), [0, 0], schema)
+    >>> Intersection().run(oracle, people, records, np.random.default_rng(0)).person
     array([1, 1])
     """
 

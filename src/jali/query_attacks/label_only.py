@@ -1,4 +1,4 @@
-"""Labels that hold under noise."""
+"""Robustness of labels to noise."""
 
 from __future__ import annotations
 
@@ -11,23 +11,24 @@ from jali.core.protocols import Trainer
 from jali.core.query import Holds, Oracle, Sees
 from jali.core.values import Dataset, Floats, Ints, Rng
 from jali.query_attacks._perturb import additive, checked, robustness
-from jali.query_attacks._shadow import FOREST, Ask, calibrated, shadow_models
+from jali.query_attacks._shadow import FOREST, Labeller, calibrated, shadow_models
 
 
 @dataclass(frozen=True)
 class LabelOnly:
-    """How many noisy copies of a record keep its label, for models hold on to what they were trained on.
+    """Share of noisy copies of a record that keep its label, which tends to be larger for training records.
 
     score = share of the copies with the reference label - threshold, above 0 for a claim of membership. A record whose
     own prediction is not the reference label has share 0. Numbers get noise N(0, (scale sd)^2), with sd of the known
     rows; a category is drawn from the known rows with probability flip; all records get the same noise. The threshold
-    is the one that tells best which of the rows with the oracle's labels a shadow model was trained on.
+    is the one that best separates the rows that trained a shadow model from the other known rows.
 
     reference is part of the threat model: `predicted` takes the label that the oracle gives the record itself, as
     Naretto, Monreale and Giannotti (2024) do; `true` takes the record's label, which the adversary must then know, as
     Choquette-Choo et al., Label-Only Membership Inference Attacks, ICML 2021, do. For a shadow model, the true label is
-    the one that it was given. `as_released` does what the authors' library does, with scale=1 and flip=0.6: the rows
-    that set the threshold are perturbed under the oracle and must keep the label that the shadow model predicts.
+    the one that it was trained on. `as_released` does what the library released by the authors does, with scale=1 and
+    flip=0.6: the rows that set the threshold are perturbed under the oracle and must keep the label that the shadow
+    model predicts.
 
     >>> import numpy as np
     >>> from jali.core.values import Column, Schema
@@ -60,7 +61,7 @@ class LabelOnly:
         shadow = shadow_models("label_only", self.shadow, oracle, known, 1, rng)
         moves = additive(known, self.perturbations, self.scale, self.flip, rng)
 
-        def held(ask: Ask, X: Floats, wanted: Ints) -> Floats:
-            return robustness(ask, X, wanted, moves, known.schema)
+        def measure(label: Labeller, X: Floats, wanted: Ints) -> Floats:
+            return robustness(label, X, wanted, moves, known.schema)
 
-        return calibrated(held, shadow, oracle, records, self.reference)
+        return calibrated(measure, shadow, oracle, records, self.reference)

@@ -15,12 +15,12 @@ from jali.query_attacks._linking import answers, named
 
 @dataclass(frozen=True)
 class Linkage:
-    """Who in a public register fits the quasi-identifiers of a counterfactual, and so may be the person it shows.
+    """Link a counterfactual to the people in a register who match its quasi-identifiers.
 
-    A counterfactual that is somebody's record carries that person's values. Everybody in the register within the
-    stated quasi-identifiers is a candidate; one of the k is named at random, with confidence 1 / k, and said to have
-    the private values that stand in the answer. Where a private value is given as an interval or a set, the one nearest
-    to the record is claimed. Each answer is judged alone.
+    A counterfactual that is the record of a training person carries that person's values. Everybody in the register who
+    matches its quasi-identifiers is a candidate. One of the k candidates is named at random, with confidence 1 / k, and
+    the private values of the answer are attributed to that person. Where a private value is an interval or a set, the
+    one nearest to the record is claimed. Each answer is linked alone.
 
     Goethals, Sörensen and Martens, The Privacy Issue of Counterfactual Explanations, 2022.
 
@@ -29,8 +29,8 @@ class Linkage:
     >>> schema = Schema((Column("age", role="quasi"), Column("income")))
     >>> oracle = Oracle(schema, np.asarray, lambda X: Counterfactual(np.array([[40.0, 9.0]]), np.array([True])))
     >>> people = Dataset(np.array([[30.0, 0.0], [40.0, 0.0]]), [0, 0], schema)
-    >>> asked = Dataset(np.array([[35.0, 3.0]]), [0], schema)
-    >>> claims = Linkage().run(oracle, people, asked, np.random.default_rng(0))
+    >>> records = Dataset(np.array([[35.0, 3.0]]), [0], schema)
+    >>> claims = Linkage().run(oracle, people, records, np.random.default_rng(0))
     >>> claims.person, claims.candidates, claims.values
     (array([1]), array([1]), array([[40.,  9.]]))
     """

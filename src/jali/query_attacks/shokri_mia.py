@@ -1,4 +1,4 @@
-"""Shadow models and a model of what tells their own rows."""
+"""Shadow models, and attack models that learn from their probabilities."""
 
 from __future__ import annotations
 
@@ -54,22 +54,25 @@ class ShokriMIA:
         """One claim per record."""
         seen = oracle.probabilities(records.X)
         shadow = shadow_models("shokri_mia", self.shadow, oracle, known, self.shadows, rng)
-        vectors, inside = _lessons(shadow)
-        score, told, learnt = np.zeros(len(seen)), seen.argmax(axis=1), vectors.argmax(axis=1)
+        vectors, inside = _training_set(shadow)
+        score = np.zeros(len(seen))
+        predicted = seen.argmax(axis=1)
+        taught = vectors.argmax(axis=1)
         right: list[Bools] = []
         for number in range(seen.shape[1]):
-            mine, rows = told == number, _balanced(np.flatnonzero(learnt == number), inside, rng)
+            mine = predicted == number
+            rows = _balanced(np.flatnonzero(taught == number), inside, rng)
             if mine.any() and len(rows):
-                model = _taught(self.attack, vectors[rows], inside[rows], rng)
+                model = _trained(self.attack, vectors[rows], inside[rows], rng)
                 score[mine] = _confidence(model, seen[mine])
-                right.append(_tried(self.attack, vectors[rows], inside[rows], rng))
+                right.append(_held_out(self.attack, vectors[rows], inside[rows], rng))
         facts = {SHADOW: shadow.accuracy()}
         if any(map(len, right)):
             facts[ATTACK] = float(np.concatenate(right).mean())
         return Membership(score, facts)
 
 
-def _lessons(shadow: ShadowModels) -> tuple[Floats, Bools]:
+def _training_set(shadow: ShadowModels) -> tuple[Floats, Bools]:
     """Probabilities (N M, C) of the known rows under every shadow model, and which of them trained it (N M,)."""
     scores = np.concatenate([shadow.models[m].logits(shadow.rows.X) for m in range(len(shadow.models))])
     return softmax(scores, axis=1), shadow.member.T.reshape(-1)
@@ -82,19 +85,19 @@ def _balanced(rows: Ints, inside: Bools, rng: Rng) -> Ints:
     return np.concatenate([within[:few], out[:few]])
 
 
-def _taught(attack: Trainer, vectors: Floats, inside: Bools, rng: Rng) -> Model:
+def _trained(attack: Trainer, vectors: Floats, inside: Bools, rng: Rng) -> Model:
     """The attack model of one class."""
     schema = Schema(tuple(Column(f"p{c}", low=0.0, high=1.0) for c in range(vectors.shape[1])), ("OUT", "IN"))
     everybody = np.ones((len(vectors), 1), dtype=bool)
     return attack.fit(Dataset(vectors, inside.astype(np.int64), schema), everybody, [rng])[0]
 
 
-def _tried(attack: Trainer, vectors: Floats, inside: Bools, rng: Rng) -> Bools:
-    """Which of a fifth of the lessons an attack model gets right that learnt from the others."""
+def _held_out(attack: Trainer, vectors: Floats, inside: Bools, rng: Rng) -> Bools:
+    """Which of a random fifth of the rows are classified correctly by an attack model trained on the others."""
     kept = rng.permutation(len(inside)) % 5 == 0
     if len(np.unique(inside[~kept])) < 2 or not kept.any():
         return np.zeros(0, dtype=bool)
-    model = _taught(attack, vectors[~kept], inside[~kept], rng)
+    model = _trained(attack, vectors[~kept], inside[~kept], rng)
     return np.asarray((_confidence(model, vectors[kept]) > 0) == inside[kept])
 
 

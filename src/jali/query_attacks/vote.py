@@ -1,4 +1,4 @@
-"""A set of local surrogates, attacked together."""
+"""Local surrogates attacked one by one, whose claims are put to a vote."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from jali.query_attacks.shokri_mia import ShokriMIA
 
 @dataclass(frozen=True)
 class Vote:
-    """One attack on each local surrogate; those that are surest of a record vote on it.
+    """One attack on each local surrogate; the most confident attacks vote on each record.
 
-    Explanations are asked for some of the records: k-means clusters, `each` records per quarter of a cluster. A claim
-    of an attack is c = its score, IN above 0, and d = |c| is how sure it is. Of the attacks on K surrogates, those vote
+    Some of the records are explained: `each` records per quarter of each k-means cluster. An attack claims c = its
+    score, IN above 0, with confidence d = |c|. Of the attacks on K surrogates, those vote
 
     - with `confidence`, for which d >= mean(d) + sd(d), over the K attacks (sd with divisor K);
     - with `threshold`, for which d > the elbow of the K sorted values, the point farthest from their chord.
 
-    Where this leaves none, the largest d votes, and all that are as large. Most votes decide, and a tie is OUT:
+    Where this leaves none, those with the largest d vote. The majority decides, and a tie is OUT:
     score = share of votes IN - 1/2, above 0 for a claim of membership; among equal shares the mean tanh(c) of the
-    voters orders the records, by less than any vote. A surrogate that gives all known rows one label cannot be attacked
+    voters orders the records, by less than one vote. A surrogate that gives all known rows one label cannot be attacked
     and does not vote.
 
     Naretto, Monreale and Giannotti, 2024: `confidence` for shokri_mia, `threshold` for attacks on labels; what they
-    leave open (nobody chosen, ties, > or >= the elbow) is settled as above.
+    leave open (nobody chosen, ties, > or >= the elbow) is decided as above.
 
     >>> _votes(np.array([[0.1, -0.2], [0.9, 0.2], [-0.2, -0.9]]), "confidence").round(2)
     array([ 0.49, -0.55])
@@ -88,7 +88,7 @@ def _surrogates(oracle: Oracle, X: Floats) -> list[Model]:
 
 
 def _votes(scores: Floats, select: Literal["confidence", "threshold"]) -> Floats:
-    """Votes for IN (n,) from scores (K, n), less a half."""
+    """Share of votes for IN (n,) from scores (K, n), minus a half, with ties ordered."""
     sure = np.abs(scores)
     chosen = _confident(sure) if select == "confidence" else _beyond_elbow(sure)
     chosen |= ~chosen.any(axis=0) & (sure == sure.max(axis=0))
@@ -109,6 +109,6 @@ def _beyond_elbow(sure: Floats) -> Bools:
 
 
 def _mean_facts(claims: list[Membership]) -> dict[str, float]:
-    """What is known of the attacks, on average over those that tell it."""
+    """The mean of each fact over the attacks that have it."""
     names = dict.fromkeys(name for c in claims for name in c.facts)
     return {name: float(np.mean([c.facts[name] for c in claims if name in c.facts])) for name in names}

@@ -1,4 +1,4 @@
-"""From guesses to what a paper's figures show: ROC curves, distances, accuracy by threshold."""
+"""The data of a paper's figures: ROC curves, distances, accuracy by threshold, trade-offs and ranks."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from jali.reproduce.schema import Comparison, CriticalDifference, Figure, Paper,
 from jali.results import Drawing, Ranked, Series
 from jali.stats.ranks import ranking
 
-BINS, GRID = 40, np.linspace(0, 1, 101)
+BINS = 40
+GRID = np.linspace(0, 1, 101)
 
 
 def drawings(paper: Paper, ran: dict[str, Ran]) -> Iterator[Drawing]:
-    """One drawing per panel that the studies at hand can fill."""
+    """One drawing per panel whose studies ran."""
     for plot in paper.trade_offs:
         for metric in plot.upwards:
             yield _trade_off(plot, metric, ran, paper)
@@ -29,18 +30,18 @@ def drawings(paper: Paper, ran: dict[str, Ran]) -> Iterator[Drawing]:
 
 
 def _trade_off(plot: TradeOff, metric: str, ran: dict[str, Ran], paper: Paper) -> Drawing:
-    """One metric against another, a line of points per defence; points that cannot be told are left out."""
+    """One metric against another, a line of points per defence; points without a number are left out."""
     series = []
     for label, points in plot.lines.items():
         found = [(note, *_both(text, plot, metric, ran, paper)) for note, text in points.items()]
-        told = [(note, x, y) for note, x, y in found if x.value is not None and y.value is not None]
+        known = [(note, x, y) for note, x, y in found if x.value is not None and y.value is not None]
         series.append(
             Series(
                 label=label,
-                x=[float(x.value or 0.0) for _, x, _ in told],
-                y=[float(y.value or 0.0) for _, _, y in told],
-                spread=[(*_halves(x), *_halves(y)) for _, x, y in told],
-                notes=[note for note, _, _ in told],
+                x=[float(x.value or 0.0) for _, x, _ in known],
+                y=[float(y.value or 0.0) for _, _, y in known],
+                spread=[(*_halves(x), *_halves(y)) for _, x, y in known],
+                notes=[note for note, _, _ in known],
             )
         )
     axes = (word(plot.across), word(metric, plot.by))
@@ -49,13 +50,13 @@ def _trade_off(plot: TradeOff, metric: str, ran: dict[str, Ran], paper: Paper) -
 
 
 def _critical_difference(diagram: CriticalDifference, ran: dict[str, Ran], paper: Paper) -> Iterator[Drawing]:
-    """Ranks over the settings in which every method has a number; nothing where that are fewer than two."""
+    """Ranks over the settings in which every method has a number; nothing where there are fewer than two."""
     values = np.array([[_value(p, diagram.metric, ran, paper) for p in places] for places in diagram.methods.values()])
     there = np.isfinite(values).all(axis=0)
     if there.sum() < 2:
         return
     found = ranking(list(diagram.methods), values[:, there].T)
-    told = Ranked(
+    ranked = Ranked(
         names=found.names,
         rank=tuple(found.rank.tolist()),
         distance=found.distance,
@@ -64,7 +65,7 @@ def _critical_difference(diagram: CriticalDifference, ran: dict[str, Ran], paper
         settings=found.settings,
     )
     title = f"Ranks by {word(diagram.metric)}"
-    yield Drawing(figure=diagram.figure, title=title, kind="ranks", ranked=told)
+    yield Drawing(figure=diagram.figure, title=title, kind="ranks", ranked=ranked)
 
 
 def _value(text: str, metric: str, ran: dict[str, Ran], paper: Paper) -> float:
@@ -132,7 +133,7 @@ def _densities(name: str, guesses: Guesses) -> list[Series]:
 
 
 def _by_threshold(name: str, guesses: Guesses) -> Series:
-    """Balanced accuracy, averaged over targets, of calling members all above each quantile of a target's scores."""
+    """Balanced accuracy, averaged over targets, of flagging all records above each quantile of a target's scores."""
     units = [guesses.pick(guesses.unit == u) for u in np.unique(guesses.unit)]
     mean = np.mean([_accuracies(u) for u in units if 0 < u.truth.sum() < len(u.truth)], axis=0)
     return Series(label=name, x=GRID.tolist(), y=np.atleast_1d(mean).tolist())
@@ -141,5 +142,6 @@ def _by_threshold(name: str, guesses: Guesses) -> Series:
 def _accuracies(unit: Guesses) -> Floats:
     cuts = np.quantile(unit.score, GRID)
     inside, outside = np.sort(unit.score[unit.truth]), np.sort(unit.score[~unit.truth])
-    missed, cleared = (np.searchsorted(side, cuts) / len(side) for side in (inside, outside))
-    return np.asarray((1 - missed + cleared) / 2)
+    missed = np.searchsorted(inside, cuts) / len(inside)
+    rejected = np.searchsorted(outside, cuts) / len(outside)
+    return np.asarray((1 - missed + rejected) / 2)

@@ -17,13 +17,21 @@ from jali.results import Capped, Finding, Reproduction, Row, Study
 from jali.store import atomic, write_text
 
 SCHEMA = "jali.reproduction/2"
-FIRST = "jali.reproduction/1"  # every field of every value spelled out, drawings in the same file
-DIGITS = 6  # of numbers that no verdict is taken from
+FIRST = "jali.reproduction/1"  # the first edition: every field of every value, drawings in the same file
+DIGITS = 6  # significant digits of numbers that no verdict depends on
 DRAWINGS = ".drawings.json.gz"
-SHARED = ("section", "source", "kind", "bound", "tolerance", "units", "reason")  # said once where a section agrees
+SHARED = (
+    "section",
+    "source",
+    "kind",
+    "bound",
+    "tolerance",
+    "units",
+    "reason",
+)  # written once where all findings of a section agree
 ESTIMATE = ("value", "low", "high", "units", "reason")
 CAP = ("value", "low", "high", "cap", "looser")
-Told = dict[str, Any]
+Fields = dict[str, Any]
 
 
 def save(found: Reproduction, folder: Path) -> None:
@@ -44,16 +52,16 @@ def read(file: Path, paper: Paper | None = None) -> Reproduction:
     paper: whose run it is; rows of the first schema name its attempts, and say no more of a query attack than that.
     """
     try:
-        told = json.loads(file.read_text(encoding="utf-8"))
-        if told["schema_version"] == FIRST:
-            return Reproduction.model_validate(first_edition.converted(told, paper) | {"schema_version": SCHEMA})
-        return Reproduction.model_validate(_whole(told, file))
+        content = json.loads(file.read_text(encoding="utf-8"))
+        if content["schema_version"] == FIRST:
+            return Reproduction.model_validate(first_edition.converted(content, paper) | {"schema_version": SCHEMA})
+        return Reproduction.model_validate(_whole(content, file))
     except JaliError:
         raise
     except OSError as error:
         raise JaliError(f"Cannot read {error.filename or file}: {error.strerror or error}.") from None
     except (ValueError, TypeError, KeyError, AttributeError, EOFError):
-        raise JaliError(f"{file} is not what a reproduction leaves: give the .json file of an earlier run.") from None
+        raise JaliError(f"{file} is not the file of a reproduction: give the .json file of an earlier run.") from None
 
 
 def text(found: Reproduction) -> str:
@@ -67,14 +75,14 @@ def text(found: Reproduction) -> str:
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
-def _whole(told: Told, file: Path) -> Told:
+def _whole(content: Fields, file: Path) -> Fields:
     """A file of this schema with everything that it leaves out."""
-    if told["schema_version"] != SCHEMA:
+    if content["schema_version"] != SCHEMA:
         raise ValueError
-    drawn = json.loads(_decompressed(_drawings_of(file))) if told.get("drawings") else []
-    findings = [part["shared"] | own for part in told["findings"] for own in part["findings"]]
-    studies = [_study_of(study) for study in told["studies"]]
-    return told | {"findings": findings, "studies": studies, "drawings": drawn}
+    drawn = json.loads(_decompressed(_drawings_of(file))) if content.get("drawings") else []
+    findings = [part["shared"] | own for part in content["findings"] for own in part["findings"]]
+    studies = [_study_of(study) for study in content["studies"]]
+    return content | {"findings": findings, "studies": studies, "drawings": drawn}
 
 
 # --- findings by section -------------------------------------------------------------------------------------------
@@ -90,7 +98,7 @@ def _sections(findings: Sequence[Finding]) -> list[list[Finding]]:
     return out
 
 
-def _section(findings: Sequence[Finding]) -> Told:
+def _section(findings: Sequence[Finding]) -> Fields:
     """What all findings of a section share, and each without it; their numbers keep every bit."""
     every = [_dumped(finding, digits=0) for finding in findings]
     shared = {k: every[0][k] for k in SHARED if k in every[0] and all(e.get(k) == every[0][k] for e in every)}
@@ -100,26 +108,26 @@ def _section(findings: Sequence[Finding]) -> Told:
 # --- studies -------------------------------------------------------------------------------------------------------
 
 
-def _study(study: Study) -> Told:
+def _study(study: Study) -> Fields:
     own = _dumped(study.model_copy(update={"measures": [], "capped": []}))
     measures = [_without_kind(some) for some in _folded(study.measures, ESTIMATE)]
     capped = _folded(study.capped, CAP)
     return own | ({"measures": measures} if measures else {}) | ({"capped": capped} if capped else {})
 
 
-def _without_kind(measure: Told) -> Told:
+def _without_kind(measure: Fields) -> Fields:
     """A measure without its kind, unless that is another."""
     return {k: v for k, v in measure.items() if (k, v) != ("kind", "measure")}
 
 
-def _study_of(told: Told) -> Told:
-    measures = [{"kind": "measure"} | row for row in _unfolded(told.get("measures", []), ESTIMATE)]
-    return told | {"measures": measures, "capped": _unfolded(told.get("capped", []), CAP)}
+def _study_of(compact: Fields) -> Fields:
+    measures = [{"kind": "measure"} | row for row in _unfolded(compact.get("measures", []), ESTIMATE)]
+    return compact | {"measures": measures, "capped": _unfolded(compact.get("capped", []), CAP)}
 
 
-def _folded(rows: Iterable[Row | Capped], fields: Sequence[str]) -> list[Told]:
-    """Rows that differ in their metric and its numbers alone as one: metric -> numbers in the order of fields."""
-    out: dict[str, Told] = {}
+def _folded(rows: Iterable[Row | Capped], fields: Sequence[str]) -> list[Fields]:
+    """Rows that differ only in their metric and its numbers as one: metric -> numbers in the order of fields."""
+    out: dict[str, Fields] = {}
     for row in map(_dumped, rows):
         head = {k: v for k, v in row.items() if k not in (*fields, "metric")}
         numbers = [row.get(k) for k in fields]
@@ -129,10 +137,10 @@ def _folded(rows: Iterable[Row | Capped], fields: Sequence[str]) -> list[Told]:
     return list(out.values())
 
 
-def _unfolded(told: Iterable[Told], fields: Sequence[str]) -> list[Told]:
-    """The rows again; what is left out has its default, but for a value, which is then missing."""
+def _unfolded(folded: Iterable[Fields], fields: Sequence[str]) -> list[Fields]:
+    """The inverse of `_folded`; omitted fields have their defaults, and an omitted value is missing."""
     out = []
-    for some in told:
+    for some in folded:
         head = {k: v for k, v in some.items() if k != "metrics"}
         for metric, numbers in some["metrics"].items():
             given = {k: v for k, v in zip(fields, numbers, strict=False) if v is not None}
@@ -143,14 +151,14 @@ def _unfolded(told: Iterable[Told], fields: Sequence[str]) -> list[Told]:
 # --- text ----------------------------------------------------------------------------------------------------------
 
 
-def _dumped(value: BaseModel, digits: int = DIGITS) -> Told:
+def _dumped(value: BaseModel, digits: int = DIGITS) -> Fields:
     """The fields that are not at their defaults."""
-    told: Told = _rounded(value.model_dump(mode="json", exclude_defaults=True), digits)
-    return told
+    fields: Fields = _rounded(value.model_dump(mode="json", exclude_defaults=True), digits)
+    return fields
 
 
 def _rounded(value: Any, digits: int) -> Any:
-    """Floats with so many significant digits, all of them for 0, wherever they stand."""
+    """Floats with this many significant digits (0: all), also inside lists and tables."""
     if isinstance(value, float) and digits:
         return float(f"{value:.{digits}g}")
     if isinstance(value, dict):
@@ -158,14 +166,14 @@ def _rounded(value: Any, digits: int) -> Any:
     return [_rounded(v, digits) for v in value] if isinstance(value, list) else value
 
 
-def _nested(values: Iterable[Told], depth: int) -> str:
+def _nested(values: Iterable[Fields], depth: int) -> str:
     """A list with a line per value; a value that holds lists of tables has a line for each of these."""
     pad = " " * (depth + 1)
     lines = [pad + _entry(value, depth + 1) for value in values]
     return "[\n" + ",\n".join(lines) + "\n" + " " * depth + "]" if lines else "[]"
 
 
-def _entry(value: Told, depth: int) -> str:
+def _entry(value: Fields, depth: int) -> str:
     long = {k: v for k, v in value.items() if isinstance(v, list) and v and all(isinstance(x, dict) for x in v)}
     if not long:
         return _json(value)
@@ -181,7 +189,7 @@ def _drawings_of(file: Path) -> Path:
     return file.with_name(file.stem + DRAWINGS)
 
 
-def _compressed(drawings: list[Told]) -> bytes:
+def _compressed(drawings: list[Fields]) -> bytes:
     """Without a date, so that the same drawings are the same bytes."""
     return gzip.compress(json.dumps(drawings, ensure_ascii=False, separators=(",", ":")).encode(), 9, mtime=0)
 
@@ -192,5 +200,5 @@ def _decompressed(file: Path) -> str:
     except FileNotFoundError:
         raise JaliError(
             f"The drawings of this run are not at {file}: put the file beside the .json file, or remove the line "
-            f'"drawings" from that for a page without figures.'
+            f'"drawings" from it for a page without figures.'
         ) from None

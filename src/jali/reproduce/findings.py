@@ -1,4 +1,4 @@
-"""From a paper's claims and what its studies left to findings, each with its verdict."""
+"""From a paper's claims and the results of its studies to findings, each with its verdict."""
 
 from __future__ import annotations
 
@@ -30,17 +30,18 @@ from jali.stats.student import two_sample
 
 EXPLAINED = frozenset({"attribution", "counterfactual"})
 DELTA = "Δ "
-MANY = 10**6  # models whose mean is known exactly
-SAID, EXPECTED = "Sentences", "Sentences of ours"
+MANY = 10**6  # units of a number that is known exactly
+SENTENCES = "Sentences"
+OUR_SENTENCES = "Sentences of ours"
 TESTED = "t test of"
 DUE = "not in the run that is judged again: a new run is due"
 
 
 @dataclass(frozen=True)
 class Ran:
-    """What a study left: its record, guesses by attempt, and why an attempt could not be made.
+    """The results of a study: its record, guesses by attempt, and why an attempt failed.
 
-    facts: of query attacks, by attempt and metric, one number per target (T,). setup, found: data, game and evidence,
+    facts: for query attacks, by attempt and metric, one number per target (T,). setup, found: data, game and evidence,
     where models were trained.
     """
 
@@ -63,7 +64,7 @@ class Ran:
 
 
 def trial_of(attempt: Attempt) -> Trial:
-    """The trial an attempt describes; of an explanation it reads what needs one, of the prediction the rest."""
+    """The trial an attempt describes; signals that need an explanation read it, the others read the prediction."""
     explainer = explainer_of(attempt)
     names = []
     for signal in (registry.build("signal", text) for text in attempt.signals):
@@ -73,7 +74,7 @@ def trial_of(attempt: Attempt) -> Trial:
 
 
 def explainer_of(attempt: Attempt) -> str:
-    """Specification of the explainer that an attempt reads, asks or measures."""
+    """Specification of the explainer that an attempt reads, queries or measures."""
     return registry.spec(registry.build("explain", attempt.explain)) if attempt.explain else ""
 
 
@@ -85,41 +86,41 @@ def run_of(attempt: Attempt) -> AttackRun:
 
 
 def findings(paper: Paper, ran: dict[str, Ran], scale: Scale) -> list[Finding]:
-    """Every claim that the studies at hand can speak of, numbers first."""
-    cells, sentences = _speakable(paper, ran)
+    """A finding for every claim about the studies that ran, numbers first."""
+    cells, sentences = _claims(paper, ran)
     numbers = [_value(c, number(ran[c.study], c.attempt, c.metric, paper), scale) for c in cells]
     return numbers + [_sentence(s, _compared(s, ran, paper), scale) for s in sentences]
 
 
-def again(paper: Paper, kept: Reproduction) -> list[Finding]:
-    """Every claim judged again beside the numbers that an earlier run left; nothing is run.
+def judged_again(paper: Paper, kept: Reproduction) -> list[Finding]:
+    """Every claim judged again with the numbers of an earlier run; nothing is run.
 
-    A claim that the run did not know takes its number from another finding or from the measures of a study. Where
+    A claim that is newer than the run takes its number from another finding or from the measures of a study. Where
     neither has it, a new run is due, and the finding says so.
     """
     ran = {study.name: Ran(study) for study in kept.studies}
     known = {f.place: _remembered(f) for f in kept.findings if f.place}
-    cells, sentences = _speakable(paper, ran)
+    cells, sentences = _claims(paper, ran)
     scale: Scale = next(s for s in SCALES if s == kept.scale)
-    numbers = [_value(c, _left(c.text, c.metric, "", ran, known, paper), scale) for c in cells]
-    return numbers + [_sentence(s, _difference_left(s, ran, known, paper), scale) for s in sentences]
+    numbers = [_value(c, _kept(c.text, c.metric, "", ran, known, paper), scale) for c in cells]
+    return numbers + [_sentence(s, _kept_difference(s, ran, known, paper), scale) for s in sentences]
 
 
-def _speakable(paper: Paper, ran: dict[str, Ran]) -> tuple[list[_Cell], list[Sentence]]:
-    """The numbers and the sentences of which all studies are at hand."""
+def _claims(paper: Paper, ran: dict[str, Ran]) -> tuple[list[_Cell], list[Sentence]]:
+    """The published numbers and sentences whose studies have all run."""
     cells = [c for c in _cells(paper) if c.study in ran]
     return cells, [s for s in paper.sentences if all(place(p)[0] in ran for p in s.places())]
 
 
 def _remembered(finding: Finding) -> Estimate:
-    """The number of a finding, without what was said of the claim: that is said anew."""
+    """The number of a finding, without the reason of its old verdict, which is judged anew."""
     whole = finding.value is not None and finding.low is not None
     reason = "" if whole and not finding.place.startswith(TESTED) else finding.reason
     return Estimate(finding.value, finding.low, finding.high, finding.units, reason)
 
 
-def _left(text: str, metric: str, by: str, ran: dict[str, Ran], known: dict[str, Estimate], paper: Paper) -> Estimate:
-    """The number that an earlier run left at a place."""
+def _kept(text: str, metric: str, by: str, ran: dict[str, Ran], known: dict[str, Estimate], paper: Paper) -> Estimate:
+    """The number of an earlier run at a place."""
     if at(text, metric, by) in known:
         return known[at(text, metric, by)]
     study, attempt = place(text)
@@ -127,21 +128,22 @@ def _left(text: str, metric: str, by: str, ran: dict[str, Ran], known: dict[str,
     return ours if ours.value is not None or ran[study].study.skipped else Estimate(None, reason=DUE)
 
 
-def _difference_left(sentence: Sentence, ran: dict[str, Ran], known: dict[str, Estimate], paper: Paper) -> Estimate:
-    """The number of a sentence that an earlier run left, or the difference of two numbers from different studies."""
-    if _spoken(sentence) in known:
-        return known[_spoken(sentence)]
+def _kept_difference(sentence: Sentence, ran: dict[str, Ran], known: dict[str, Estimate], paper: Paper) -> Estimate:
+    """The number of a sentence in an earlier run, or the difference of two numbers from different studies."""
+    if _number_of(sentence) in known:
+        return known[_number_of(sentence)]
     studies = [place(text)[0] for text in sentence.places()]
     skipped = next((ran[study].study.skipped for study in studies if ran[study].study.skipped), "")
     independent = sentence.kind in ("order", "same") and len(set(studies)) == 2
     if skipped or not independent:  # attempts of one study are compared in pairs, which a page does not keep
         return Estimate(None, reason=skipped or DUE)
-    more, less = (_left(p, sentence.metric, sentence.by, ran, known, paper) for p in (sentence.more, sentence.less))
+    more = _kept(sentence.more, sentence.metric, sentence.by, ran, known, paper)
+    less = _kept(sentence.less, sentence.metric, sentence.by, ran, known, paper)
     return apart(more, less)
 
 
 def at(text: str, metric: str, by: str = "") -> str:
-    """How a finding says of what its number is."""
+    """How a finding names the place and the metric of its number."""
     return f"{text}: {metric} by {by}" if by else f"{text}: {metric}"
 
 
@@ -157,7 +159,7 @@ class _Cell:
 
     @property
     def text(self) -> str:
-        """The place that it speaks of."""
+        """Its place."""
         return f"{self.study} / {self.attempt}"
 
 
@@ -204,19 +206,19 @@ def _sentence(sentence: Sentence, ours: Estimate, scale: Scale) -> Finding:
     }[sentence.kind]
     found = Finding(
         quantity=sentence.says,
-        section=SAID,
+        section=SENTENCES,
         source=f"{sentence.source}; {word(sentence.metric, sentence.by)}",
         kind="order" if sentence.kind == "test" else sentence.kind,
         published=sentence.published,
         tolerance=sentence.tolerance,
-        place=_spoken(sentence),
+        place=_number_of(sentence),
         **_judged(verdict, ours, sentence, scale),
     )
-    return found.model_copy(update={"section": EXPECTED}) if found.ours else found
+    return found.model_copy(update={"section": OUR_SENTENCES}) if found.ours else found
 
 
-def _spoken(sentence: Sentence) -> str:
-    """Of what the number of a sentence is; the same for sentences that read one difference in two ways."""
+def _number_of(sentence: Sentence) -> str:
+    """The name of the number of a sentence; sentences that judge the same difference share it."""
     if sentence.kind == "count":
         return at(f"count of {', '.join(sentence.among)}", sentence.metric, sentence.by)
     how = f"{TESTED} " if sentence.kind == "test" else ""
@@ -224,7 +226,7 @@ def _spoken(sentence: Sentence) -> str:
 
 
 def _judged(verdict: Verdict, ours: Estimate, claim: Table | Sentence, scale: Scale) -> dict[str, Any]:
-    """Our number and the verdict on it, held back where the scale is smaller than the claim needs."""
+    """Our number and the verdict on it; no verdict where the scale is smaller than the claim needs."""
     out = {"value": ours.value, "low": ours.low, "high": ours.high, "units": ours.units}
     if SCALES.index(scale) < SCALES.index(claim.scale) and ours.value is not None:
         return {**out, "verdict": "not resolvable", "reason": f"judged from --scale {claim.scale} on"}
@@ -258,9 +260,9 @@ def _row(rows: list[Row], attempt: str, metric: str, paper: Paper, among: str, b
     same = [r for r in rows if (r.metric, r.group) == (metric, among) and r.explainer in (explainer, "")]
     own = registry.spec(registry.build("query_attack", trial.query_attack)) if trial and trial.query_attack else ""
     if by or own:
-        held = registry.spec(registry.build("knowledge", trial.knowledge)) if trial and not by else ""
+        knowledge = registry.spec(registry.build("knowledge", trial.knowledge)) if trial and not by else ""
         mine = [r for r in same if r.kind == "query attack" and r.attack == (by or own) and r.explainer == explainer]
-        mine = [r for r in mine if not held or r.knowledge == held]
+        mine = [r for r in mine if not knowledge or r.knowledge == knowledge]
         if mine or by:
             return mine[0] if mine else None
     measured = [r for r in same if r.kind == "measure"]
@@ -268,8 +270,9 @@ def _row(rows: list[Row], attempt: str, metric: str, paper: Paper, among: str, b
 
 
 def _guessed(ran: Ran, attempt: str, metric: str, paper: Paper) -> Estimate:
-    """A metric of the guesses, or how much more it is than that of the attempt it is held against."""
-    guesses, beside = ran.guesses[attempt], paper.trials[attempt].against
+    """A metric of the guesses, or its difference from the attempt named in `against`."""
+    guesses = ran.guesses[attempt]
+    beside = paper.trials[attempt].against
     if metric in released.METRICS:
         return each_target(released.METRICS[metric], guesses)
     if not metric.startswith(DELTA):
@@ -281,12 +284,14 @@ def _guessed(ran: Ran, attempt: str, metric: str, paper: Paper) -> Estimate:
 
 def _difference(sentence: Sentence, ran: dict[str, Ran], paper: Paper) -> Estimate:
     """More minus less: paired where both are attempts of one study, else of two independent ones."""
-    (study, more), (other, less), metric = place(sentence.more), place(sentence.less), sentence.metric
-    mine, theirs = (ran[s].guesses.get(t) if s in ran else None for s, t in ((study, more), (other, less)))
+    study, more = place(sentence.more)
+    other, less = place(sentence.less)
+    mine = ran[study].guesses.get(more) if study in ran else None
+    theirs = ran[other].guesses.get(less) if other in ran else None
     grouped = group(sentence.more) or group(sentence.less)
     by_guesses = study == other and not grouped and not _measured(ran[study], sentence)
     if by_guesses and mine is not None and theirs is not None:
-        return contrast(metric, *paired(mine, theirs), ran[study].rng)[0]
+        return contrast(sentence.metric, *paired(mine, theirs), ran[study].rng)[0]
     found = _matched(sentence, ran[study], paper) if study == other and study in ran else None
     if found is not None:
         return found
@@ -295,7 +300,7 @@ def _difference(sentence: Sentence, ran: dict[str, Ran], paper: Paper) -> Estima
 
 
 def _matched(sentence: Sentence, ran: Ran, paper: Paper) -> Estimate | None:
-    """More minus less of a measure of two explainers, or groups, on the same target models; None if it is none."""
+    """More minus less of a measure of two explainers, or groups, on the same target models; None for other metrics."""
     if ran.found is None or ran.setup is None:
         return None
     more = _cells_at(sentence, sentence.more, ran.found, ran.setup, paper)
@@ -347,7 +352,7 @@ def _measured(ran: Ran, sentence: Sentence) -> bool:
 
 
 def _side(text: str, sentence: Sentence, ran: dict[str, Ran], paper: Paper, beside: Guesses | None) -> Estimate:
-    """The number at a place, zero, or what chance gives on the guesses that it is compared with."""
+    """The number at a place; for `nothing` zero, and for `chance` the chance level on the guesses compared with."""
     if text in (CHANCE, NOTHING):
         exact = 0.0 if text == NOTHING else roc.chance(sentence.metric, fewest(beside))
         return Estimate(exact, exact, exact, MANY)
@@ -363,7 +368,7 @@ def fewest(guesses: Guesses | None) -> int:
 
 
 def _counted(sentence: Sentence, ran: dict[str, Ran], paper: Paper) -> Estimate:
-    """How many places lie above chance: by value, surely (whole interval above), possibly (not wholly below)."""
+    """How many places lie above chance: by value, with the whole interval (low), with a part of it (high)."""
     found = [
         number(ran[place(p)[0]], place(p)[1], sentence.metric, paper, group(p), sentence.by) for p in sentence.among
     ]

@@ -1,4 +1,4 @@
-"""Evidence judged by a paper's published conventions, kept only to match published numbers."""
+"""Evidence judged by conventions as released by a paper's authors, kept only to match published numbers."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from jali.stats.intervals import HOW_UNITS, over_units
 PAPERS = {"huang2024": released.huang2024}
 CAUTION = {
     "huang2024": "As released by huang2024: what is called tpr here is the share of non-members recognised, read off a "
-    "resampled curve at another place than its name says. It is shown only to match published numbers."
+    "resampled curve at another rate than its name states. It is shown only to match published numbers."
 }
 
 
 def attack(path: Path, paper: str) -> Outcome:
-    """The released recipe on every signal of a file: one row per target, and their mean."""
+    """The attack as released by the authors on every signal of a file: one row per target, and their mean."""
     if paper not in PAPERS:
         raise JaliError(f"There are no released conventions for {paper!r}; there are {', '.join(PAPERS)}.")
     found, game, warnings = evidence.read(path, raw=True)

@@ -1,4 +1,4 @@
-"""A paper's claims beside our rows: run its studies, estimate what it published, say which claims hold."""
+"""Reproduce a paper: run its studies, estimate the published numbers, and judge its claims."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from jali.core.values import Channel, Game, Guesses, SignalName
 from jali.data.tables import files as _files
 from jali.reproduce.figures import drawings
 from jali.reproduce.files import read
-from jali.reproduce.findings import Ran, again, findings, run_of, trial_of
+from jali.reproduce.findings import Ran, findings, judged_again, run_of, trial_of
 from jali.reproduce.schema import Attempt, Paper, Scale, Setup
 from jali.results import Capped, Reproduction, Study
 
@@ -39,25 +39,27 @@ def reproduce(
     only: Sequence[str] = (),
     machine: Machine = Machine(),  # noqa: B008
 ) -> Reproduction:
-    """Run the studies of a paper at a scale, or `only` some of them, and judge every claim that they can speak of."""
-    began, wanted = time.perf_counter(), set(only) or set(paper.studies)
+    """Run the studies of a paper at a scale, or `only` some of them, and judge every claim about them."""
+    began = time.perf_counter()
+    wanted = set(only) or set(paper.studies)
     if wanted - set(paper.studies):
         raise JaliError(
             f"There is no study {min(wanted - set(paper.studies))!r}; there are {', '.join(paper.studies)}."
         )
     chosen = {k: s.at(scale) for k, s in paper.studies.items() if k in wanted}
     now = {k: s for k, s in chosen.items() if scale in s.scales}
-    experiments = {k: _experiment(s, _tried(s, paper)) for k, s in now.items() if not s.scores}
+    experiments = {k: _experiment(s, _attempts_of(s, paper)) for k, s in now.items() if not s.scores}
     ran = {}
     for k, setup in chosen.items():
         if k in experiments:
-            ran[k] = _study(k, setup, experiments[k], _tried(setup, paper), machine)
+            ran[k] = _study(k, setup, experiments[k], _attempts_of(setup, paper), machine)
         elif k in now:
-            ran[k] = _scored(k, setup, _tried(setup, paper))
+            ran[k] = _scored(k, setup, _attempts_of(setup, paper))
         else:
             skipped = f"run at --scale {' or '.join(setup.scales)} only"
-            ran[k] = Ran(Study(name=k, parts=_told(setup), skipped=skipped))
-    found, drawn = findings(paper, ran, scale), list(drawings(paper, ran))
+            ran[k] = Ran(Study(name=k, parts=_parts(setup), skipped=skipped))
+    found = findings(paper, ran, scale)
+    drawn = list(drawings(paper, ran))
     return Reproduction(
         paper=Path(name).stem,
         title=paper.title,
@@ -80,27 +82,29 @@ def judge_again(paper: Paper, name: str, file: Path) -> Reproduction:
     kept = read(file, paper)
     if kept.paper != Path(name).stem:
         raise JaliError(f"{file} is a run of {kept.paper}, not of {Path(name).stem}: name that paper.")
-    told = {"title": paper.title, "citation": paper.citation, "note": paper.note, "judged": date.today().isoformat()}
-    return kept.model_copy(update={**told, "findings": again(paper, kept)})
+    head = {"title": paper.title, "citation": paper.citation, "note": paper.note, "judged": date.today().isoformat()}
+    return kept.model_copy(update={**head, "findings": judged_again(paper, kept)})
 
 
-def _tried(setup: Setup, paper: Paper) -> dict[str, Attempt]:
+def _attempts_of(setup: Setup, paper: Paper) -> dict[str, Attempt]:
     return {t: paper.trials[t] for t in setup.trials}
 
 
-def _told(setup: Setup) -> dict[str, str]:
+def _parts(setup: Setup) -> dict[str, str]:
     return {k: v for k in ("about", "data", "model", "game", "scores") if (v := getattr(setup, k))}
 
 
-def _scored(name: str, setup: Setup, tried: dict[str, Attempt]) -> Ran:
-    """Make every attempt on the scores that somebody else's models left; without the file the study is skipped."""
-    began, told = time.perf_counter(), _told(setup)
+def _scored(name: str, setup: Setup, attempts: dict[str, Attempt]) -> Ran:
+    """Make every attempt on the scores of other people's models; without the file the study is skipped."""
+    began = time.perf_counter()
+    parts = _parts(setup)
     found = next((path for folder in _files.folders() if (path := folder / setup.scores).is_file()), None)
     if found is None:
-        return Ran(Study(name=name, parts=told, skipped=f"{setup.scores} is not among the data: see `jali data`."))
+        return Ran(Study(name=name, parts=parts, skipped=f"{setup.scores} is not among the data: see `jali data`."))
     scores, game, warnings = evidence.read(found, raw=setup.raw)
-    guesses, failed = {}, {}
-    for attempt, words in tried.items():
+    guesses = {}
+    failed = {}
+    for attempt, words in attempts.items():
         names = tuple(SignalName(text) for text in words.signals)
         trial = Trial(registry.build("attack", words.attack), names, Channel.SCORE)
         try:
@@ -108,40 +112,41 @@ def _scored(name: str, setup: Setup, tried: dict[str, Attempt]) -> Ran:
         except JaliError as error:
             failed[attempt] = str(error)
     seconds = time.perf_counter() - began
-    return Ran(Study(name=name, parts=told, facts=sizes(game), warnings=warnings, seconds=seconds), guesses, failed)
+    return Ran(Study(name=name, parts=parts, facts=sizes(game), warnings=warnings, seconds=seconds), guesses, failed)
 
 
-def _study(name: str, setup: Setup, experiment: Experiment, tried: dict[str, Attempt], machine: Machine) -> Ran:
-    """Collect the evidence of a study and make every attempt on it; a study whose data are absent is skipped."""
-    began, told = time.perf_counter(), _told(setup)
+def _study(name: str, setup: Setup, experiment: Experiment, attempts: dict[str, Attempt], machine: Machine) -> Ran:
+    """Gather the evidence of a study and make every attempt on it; a study without its data is skipped."""
+    began = time.perf_counter()
+    parts = _parts(setup)
     watched = replace(machine, watch=lambda label: machine.watch(f"{name}: {label}"))
     try:
         loaded = load(experiment)
         found = gather(loaded, watched)
     except JaliError as error:
-        return Ran(Study(name=name, parts=told, skipped=_without_folders(str(error))))
-    guesses, failed = _attempts(loaded, found, tried)
+        return Ran(Study(name=name, parts=parts, skipped=_without_folders(str(error))))
+    guesses, failed = _attempts(loaded, found, attempts)
     given = guarantees(experiment.model, experiment.explain, loaded.data)
     study = Study(
         name=name,
-        parts=told,
+        parts=parts,
         facts=sizes(loaded.game, loaded.data),
         sanity=[*checks(loaded), sanity.parity(found.parity)],
         warnings=warnings(loaded, given),
         measures=measured(loaded, found),
-        capped=_capped(given, setup.seed, loaded.game, guesses, tried),
+        capped=_capped(given, setup.seed, loaded.game, guesses, attempts),
         seconds=time.perf_counter() - began,
     )
-    records = {name: found.record(run_of(tried[name])) for name in guesses if tried[name].query_attack}
+    records = {name: found.record(run_of(attempts[name])) for name in guesses if attempts[name].query_attack}
     facts = {name: dict(record.facts or {}) for name, record in records.items()}
     return Ran(study, guesses, failed, setup.seed, facts, loaded, found)
 
 
-def _experiment(setup: Setup, tried: dict[str, Attempt]) -> Experiment:
-    named = dict.fromkeys(e for a in tried.values() for e in (a.explain, a.among) if e)
+def _experiment(setup: Setup, attempts: dict[str, Attempt]) -> Experiment:
+    named = dict.fromkeys(e for a in attempts.values() for e in (a.explain, a.among) if e)
     explainers = [registry.build("explain", text) for text in named]
-    signals = dict.fromkeys(s for a in tried.values() for s in a.signals)
-    runs = dict.fromkeys(run_of(a) for a in tried.values() if a.query_attack)
+    signals = dict.fromkeys(s for a in attempts.values() for s in a.signals)
+    runs = dict.fromkeys(run_of(a) for a in attempts.values() if a.query_attack)
     return Experiment(
         registry.build("data", setup.data),
         registry.build("model", setup.model),
@@ -153,10 +158,13 @@ def _experiment(setup: Setup, tried: dict[str, Attempt]) -> Experiment:
     )
 
 
-def _attempts(setup: Loaded, found: Gathered, tried: dict[str, Attempt]) -> tuple[dict[str, Guesses], dict[str, str]]:
+def _attempts(
+    setup: Loaded, found: Gathered, attempts: dict[str, Attempt]
+) -> tuple[dict[str, Guesses], dict[str, str]]:
     """Guesses by attempt, and why others could not be made."""
-    guesses, failed = {}, {}
-    for name, attempt in tried.items():
+    guesses = {}
+    failed = {}
+    for name, attempt in attempts.items():
         try:
             if attempt.query_attack:
                 guesses[name] = _claimed(found.record(run_of(attempt)))
@@ -167,7 +175,7 @@ def _attempts(setup: Loaded, found: Gathered, tried: dict[str, Attempt]) -> tupl
                 raise JaliError(f"{unread[0].signal} does not read what {attempt.explain or 'a prediction'} shows.")
             made = _among(guess(found.evidence, setup.game, trial), attempt.among, found, setup.game)
             if not len(made.score):
-                raise JaliError(f"Nobody was answered by {attempt.among}, so there is nobody to guess about.")
+                raise JaliError(f"Nobody was answered by {attempt.among}, so no record can be scored.")
             guesses[name] = made
         except JaliError as error:
             failed[name] = str(error)
@@ -181,14 +189,14 @@ def _claimed(record: RunRecord) -> Guesses:
 
 
 def _capped(
-    given: Guarantees, seed: int, game: Game, guesses: dict[str, Guesses], tried: dict[str, Attempt]
+    given: Guarantees, seed: int, game: Game, guesses: dict[str, Guesses], attempts: dict[str, Attempt]
 ) -> list[Capped]:
-    """What attempts on something with a guarantee achieved, beside what it allows."""
+    """The results of attempts on parts with a guarantee, beside the caps under it."""
     out = []
     for name, made in guesses.items():
-        if not tried[name].attack:
+        if not attempts[name].attack:
             continue
-        trial = trial_of(tried[name])
+        trial = trial_of(attempts[name])
         if (trial.explainer, trial.channel) in given:
             rows = rows_of(trial, made, game, stream(seed, JUDGE, 2))
             out += [c.model_copy(update={"what": name}) for c in capped(rows, given)]
@@ -196,7 +204,7 @@ def _capped(
 
 
 def _among(guesses: Guesses, explainer: str, found: Gathered, game: Game) -> Guesses:
-    """Guesses about records that an explainer answered under the target."""
+    """The guesses about records that an explainer answered under the target."""
     if not explainer:
         return guesses
     label = registry.spec(registry.build("explain", explainer))

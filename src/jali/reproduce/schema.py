@@ -1,4 +1,4 @@
-"""A paper's experiments and what it says about them, as TOML: one file per paper, read here and nowhere else."""
+"""A paper's experiments and its claims about them, as TOML: one file per paper, read here and nowhere else."""
 
 from __future__ import annotations
 
@@ -16,20 +16,24 @@ from jali.core.trust import vet
 
 Scale = Literal["smoke", "standard", "paper"]
 SCALES: tuple[Scale, ...] = get_args(Scale)
-CHANCE, NOTHING, MODEL = "chance", "nothing", "model"
+CHANCE = "chance"
+NOTHING = "nothing"
+MODEL = "model"
 
 
-class _Told(BaseModel):
+class _Strict(BaseModel):
+    """A table of a paper's file; unknown keys are refused."""
+
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Attempt(_Told):
+class Attempt(_Strict):
     """One attack on one signal or several, of an explanation or of the prediction; or a query attack.
 
-    `among` names an explainer: only records that it answered under the target are guessed about. A query attack asks
-    the explainer, or without one the model, with some `knowledge`. With an explainer alone, its answers are measured
-    and nothing is guessed. `against` names another attempt of the study: metrics that begin with Δ are differences
-    from it.
+    `among` names an explainer: only records that it answered under the target are scored. A query attack queries the
+    explainer, or without one the model, with some `knowledge`. With an explainer alone, its answers are measured and
+    nothing is attacked. `against` names another attempt of the study: metrics that begin with Δ are differences from
+    it.
     """
 
     signal: str | list[str] = ""
@@ -41,7 +45,7 @@ class Attempt(_Told):
     against: str = ""
 
     def model_post_init(self, _: Any) -> None:
-        """Refuse half an attack."""
+        """Refuse an incomplete attack."""
         if bool(self.signal) != bool(self.attack) or bool(self.query_attack) != bool(self.knowledge):
             raise JaliError("An attempt has a signal and an attack, or a query attack and its knowledge.")
         if self.query_attack and self.attack:
@@ -51,15 +55,15 @@ class Attempt(_Told):
 
     @property
     def signals(self) -> list[str]:
-        """The signals it reads, none where it asks or measures."""
+        """The signals it reads; none for a query attack or a measurement."""
         return self.signal if isinstance(self.signal, list) else [self.signal] if self.signal else []
 
 
-class Setup(_Told):
+class Setup(_Strict):
     """One experiment: the parts, the attempts by name, and what other scales change.
 
-    Or the scores that somebody else's models left, a file of evidence among the data: then its attempts name the
-    file's signals, and `raw` keeps these on the scale they have.
+    Or `scores`, a file of evidence among the data that other people's models produced: its attempts then name the
+    file's signals, and `raw` keeps these on their own scale.
     """
 
     about: str = ""
@@ -88,11 +92,11 @@ class Setup(_Told):
                 raise JaliError(f"A scale changes data, model or game of a study, not {key!r}.")
 
 
-class Table(_Told):
-    """Published numbers: study -> attempt (or `model`) -> metric -> number, judged from a scale on.
+class Table(_Strict):
+    """Published numbers: study -> attempt (or `model`) -> metric -> number, judged from `scale` upwards.
 
-    bound: metrics of which the number is the most or the least that ours may be. same: they are of the very models
-    that are judged here, so no chance stands between the two and the value alone is compared.
+    bound: metrics for which the number is an upper ("most") or lower ("least") bound. same: they were computed from the
+    same models as ours, so there is no sampling error and only the values are compared.
     """
 
     source: str
@@ -110,14 +114,14 @@ class Table(_Told):
                 raise JaliError(f"{self.source}: {min(missing)} needs a tolerance.")
 
 
-class Sentence(_Told):
+class Sentence(_Strict):
     """A sentence about numbers. A place is `study / attempt`, `study / attempt @ group`, `chance`, or `nothing`: 0.
 
     order: `metric` is higher at `more` than at `less` (either may be chance).
-    test: so it is by a two-sample t test over target models, which papers make and which forgets that they are paired.
+    test: the same by a two-sample t test over target models, as papers report it; it ignores that targets are paired.
     same: it differs by at most `tolerance` between the two.
-    count: of the places `among`, at least `published` many lie above chance.
-    by: the query attack, by name, whose metric it is, where it is not the attempt's own.
+    count: at least `published` of the places `among` lie above chance.
+    by: the query attack, by name, whose metric is compared, where it is not the attempt's own.
     """
 
     says: str
@@ -134,7 +138,7 @@ class Sentence(_Told):
     note: str = ""
 
     def model_post_init(self, _: Any) -> None:
-        """Refuse a sentence that does not say what it compares."""
+        """Refuse a sentence without the places that it compares."""
         if self.kind == "count" and (not self.among or self.published is None):
             raise JaliError(f"{self.says!r} counts: it needs `among`, a list of places, and `published`, a number.")
         if self.kind != "count" and not (self.more and self.less):
@@ -143,11 +147,11 @@ class Sentence(_Told):
             raise JaliError(f"{self.says!r} tests two samples: `more` and `less` are both places.")
 
     def places(self) -> list[str]:
-        """The places it speaks of, without chance and nothing."""
+        """The places it compares, without chance and nothing."""
         return [p for p in (*self.among, self.more, self.less) if p not in ("", CHANCE, NOTHING)]
 
 
-class Figure(_Told):
+class Figure(_Strict):
     """A figure: the same attempts on several studies, one panel each, by study -> title."""
 
     figure: str
@@ -156,14 +160,14 @@ class Figure(_Told):
     panels: dict[str, str]
 
 
-class Comparison(_Told):
+class Comparison(_Strict):
     """A figure of ROC curves from several studies, one panel each: title -> label -> place."""
 
     figure: str
     panels: dict[str, dict[str, str]]
 
 
-class CriticalDifference(_Told):
+class CriticalDifference(_Strict):
     """A critical-difference diagram: methods by their ranks in a metric over settings, label -> a place per setting."""
 
     figure: str
@@ -171,12 +175,12 @@ class CriticalDifference(_Told):
     methods: dict[str, list[str]]
 
     def model_post_init(self, _: Any) -> None:
-        """Refuse methods that were not tried in the same settings."""
+        """Refuse methods that were not run in the same settings."""
         if len(self.methods) < 2 or len({len(places) for places in self.methods.values()}) != 1:
             raise JaliError(f"{self.figure} ranks two or more methods, each with one place per setting.")
 
 
-class TradeOff(_Told):
+class TradeOff(_Strict):
     """A trade-off plot: a metric across, others upwards, one panel each; by: the query attack whose metrics they are.
 
     lines: label -> note -> place; each line joins the points of one defence, and notes (its settings) name them.
@@ -189,8 +193,8 @@ class TradeOff(_Told):
     lines: dict[str, dict[str, str]]
 
 
-class Paper(_Told):
-    """Everything a paper's file says."""
+class Paper(_Strict):
+    """The contents of a paper's file."""
 
     title: str
     citation: str
@@ -205,7 +209,7 @@ class Paper(_Told):
     critical_differences: list[CriticalDifference] = Field(default_factory=list)
 
     def model_post_init(self, _: Any) -> None:
-        """Refuse a file that speaks of a study or an attempt it does not define."""
+        """Refuse a file that names a study or an attempt it does not define."""
         for study, trial in self._mentioned():
             if study not in self.studies:
                 raise JaliError(f"There is no study {study!r}; there are {', '.join(self.studies)}.")
@@ -219,7 +223,8 @@ class Paper(_Told):
         """Every specification of a part, at every scale, and its kind."""
         for setup in self.studies.values():
             own = {"data": setup.data, "model": setup.model, "game": setup.game}
-            yield from (told for settings in (own, setup.smoke, setup.paper) for told in settings.items())
+            for settings in (own, setup.smoke, setup.paper):
+                yield from settings.items()
         for trial in self.trials.values():
             yield from (("signal", signal) for signal in trial.signals)
             yield from (("explain", text) for text in (trial.explain, trial.among))
@@ -255,7 +260,7 @@ def place(text: str) -> tuple[str, str]:
 
 
 def group(text: str) -> str:
-    """The group that a place speaks of, empty for everybody.
+    """The subgroup that a place is restricted to, empty for everybody.
 
     >>> group("adult / CF-K @ sex = Female")
     'sex = Female'
@@ -264,7 +269,7 @@ def group(text: str) -> str:
 
 
 def papers() -> tuple[str, ...]:
-    """The papers at hand.
+    """The papers that can be reproduced.
 
     >>> "pawelczyk2022" in papers()
     True
@@ -288,7 +293,7 @@ def read(name: str, trust: bool = False) -> Paper:
 
 
 def _inherited(studies: dict[str, Any]) -> dict[str, Any]:
-    """Studies with what they take from the one they are `like`, which stands above them.
+    """Studies with the settings inherited from the one they are `like`, which must come before them.
 
     >>> _inherited({"a": {"data": "x", "seed": 1}, "b": {"like": "a", "seed": 2}})["b"]
     {'data': 'x', 'seed': 2}
@@ -299,7 +304,7 @@ def _inherited(studies: dict[str, Any]) -> dict[str, Any]:
     for name, own in studies.items():
         like = own.get("like")
         if like is not None and (not isinstance(like, str) or like not in out):
-            raise JaliError(f"Study {name!r} is like {like!r}, which does not stand above it.")
+            raise JaliError(f"Study {name!r} is like {like!r}, which does not stand above it: define that one first.")
         base = out[like] if like is not None else {}
         both = {**base, **own}
         for scale in ("smoke", "paper"):
@@ -311,11 +316,11 @@ def _inherited(studies: dict[str, Any]) -> dict[str, Any]:
 
 def _parsed(name: str, file: Any) -> Paper:
     try:
-        told = tomllib.loads(file.read_text(encoding="utf-8"))
-        return Paper(**told | {"studies": _inherited(told.get("studies", {}))})
+        tables = tomllib.loads(file.read_text(encoding="utf-8"))
+        return Paper(**tables | {"studies": _inherited(tables.get("studies", {}))})
     except OSError as error:
         raise JaliError(f"Cannot read {name}: {error.strerror}.") from None
-    except (ValueError, RecursionError) as error:  # not UTF-8, not TOML, or beyond any measure
+    except (ValueError, RecursionError) as error:  # not UTF-8, not TOML, or nested too deeply
         raise JaliError(f"{name} is not valid TOML: {error}.") from None
     except ValidationError as error:
         first = error.errors()[0]

@@ -1,4 +1,4 @@
-"""When a published claim holds beside our interval; three answers, and the interval decides which."""
+"""Verdicts on published claims: our interval decides between matches, deviates and not resolvable."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def of_sameness(difference: Estimate, tolerance: float) -> Verdict:
 
 
 def of_count(published: float, ours: Estimate) -> Verdict:
-    """Matches if surely at least so many were counted, deviates if even those that are possible are fewer.
+    """Matches if the lower end of our count reaches the published one, deviates if its upper end does not.
 
     >>> of_count(7, Estimate(7, 7, 8, 4)), of_count(7, Estimate(5, 3, 6, 4)), of_count(7, Estimate(7, 5, 8, 4))
     ('matches', 'deviates', 'not resolvable')
@@ -61,7 +61,7 @@ def of_count(published: float, ours: Estimate) -> Verdict:
 def _inside(low: float, high: float, ours: Estimate) -> Verdict:
     if ours.low is None or ours.high is None:
         return "not resolvable"
-    slack = 1e-12  # a number typed with four digits and its tolerance meet exactly
+    slack = 1e-12  # rounding: a published number plus its tolerance is a limit that our value may equal
     if low - slack <= ours.low and ours.high <= high + slack:
         return "matches"
     return "deviates" if ours.high < low - slack or ours.low > high + slack else "not resolvable"

@@ -1,4 +1,4 @@
-"""How large attributions are, and how they are shared out among the columns."""
+"""Size of attributions, and their distribution over the features."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from jali.core.values import Floats
 
-TINY = 1e-30  # stands for nothing at all on the log scale
+TINY = 1e-30  # replaces zero on the log scale
 
 
 def smallness(size: Floats, scale: Literal["log", "raw"]) -> Floats:
@@ -21,7 +21,7 @@ def smallness(size: Floats, scale: Literal["log", "raw"]) -> Floats:
 
 
 def shares(value: Floats) -> Floats:
-    """What part (n, P) of all that attributions (n, P) say each column has; even parts where they say nothing.
+    """Share (n, P) of each feature in the sum of absolute attributions (n, P); equal shares where all are zero.
 
     >>> shares(np.array([[1.0, -3.0], [0.0, 0.0]]))
     array([[0.25, 0.75],

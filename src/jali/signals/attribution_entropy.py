@@ -16,8 +16,8 @@ from jali.signals._norms import shares
 class AttributionEntropy:
     """How evenly the explanation is spread over the columns, whatever its size.
 
-    t = -sum_j p_j log p_j, p_j = |a_j| / ||a||_1. Explanations of members tend to be flatter; unlike a norm, this is
-    still there after explanations were scaled to one size.
+    t = -sum_j p_j log p_j, p_j = |a_j| / ||a||_1. Explanations of members tend to be flatter; unlike a norm, the
+    entropy does not change when explanations are scaled.
     Shokri, Strobel and Zick, On the Privacy Risks of Model Explanations, AIES 2021 (flatness); the signal is ours.
 
     >>> from jali.core.explanation import Attribution

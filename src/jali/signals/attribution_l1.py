@@ -13,7 +13,7 @@ from jali.signals._norms import smallness
 
 @dataclass(frozen=True)
 class AttributionL1:
-    """How little the explanation says in total, on the log scale or as it is.
+    """Negative l1 norm of the attributions, on the log scale or as it is.
 
     t = -log ||a||_1, or -||a||_1. Explanations of members tend to be flatter.
     Huang, Pawelczyk and Lakkaraju, Explaining the Model, Protecting Your Data, 2024.

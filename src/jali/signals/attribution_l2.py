@@ -13,7 +13,7 @@ from jali.signals._norms import smallness
 
 @dataclass(frozen=True)
 class AttributionL2:
-    """How short the explanation is, on the log scale or as it is.
+    """Negative l2 norm of the attributions, on the log scale or as it is.
 
     t = -log ||a||_2, or -||a||_2. Explanations of members tend to be flatter.
     Huang, Pawelczyk and Lakkaraju, Explaining the Model, Protecting Your Data, 2024.

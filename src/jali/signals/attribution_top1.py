@@ -13,8 +13,8 @@ from jali.signals._norms import shares, smallness
 class AttributionTop1:
     """How small a part of the explanation its largest attribution is, on the log scale.
 
-    t = -log max_j |a_j| / ||a||_1. Explanations of members tend to be flatter; unlike a norm, this is still there
-    after explanations were scaled to one size.
+    t = -log max_j |a_j| / ||a||_1. Explanations of members tend to be flatter; unlike a norm, this share does
+    not change when explanations are scaled.
     Shokri, Strobel and Zick, On the Privacy Risks of Model Explanations, AIES 2021 (flatness); the signal is ours.
 
     >>> import numpy as np

@@ -12,11 +12,11 @@ from jali.core.values import Floats, Seen
 
 @dataclass(frozen=True)
 class AttributionTotal:
-    """What the attributions add up to, counted towards the true label: often the score itself.
+    """Sum of the attributions, signed towards the true label: often the score itself.
 
     t = sum_j a_j where the predicted class is the true one, and minus that where it is not. Complete attributions sum
     to the score of the predicted class over a baseline, input x gradient of a linear model to its score without the
-    intercept, so a bare decision that is explained gives its score away.
+    intercept, so a decision with such an explanation reveals its score.
 
     Completeness: Sundararajan, Taly and Yan, Axiomatic Attribution for Deep Networks, ICML 2017; the signal is ours.
 

@@ -15,7 +15,7 @@ from jali.core.values import Floats, Seen
 class CounterfactualDistance:
     """How far a record has to move to change its outcome, on the log scale.
 
-    t = log ||z' - z||_p in model space (p = `norm`, 1 or 2), z' the encoded counterfactual: training on a record
+    t = log ||z' - z||_p in encoded features (p = `norm`, 1 or 2), z' the encoded counterfactual: training on a record
     tends to push the boundary away from it. Pawelczyk et al., On the Privacy Risks of Algorithmic Recourse, 2023.
 
     >>> from jali.core.explanation import Counterfactual

@@ -13,7 +13,7 @@ from jali.core.values import Floats, Seen
 
 @dataclass(frozen=True)
 class Entropy:
-    """How decided the prediction is, without the true label, on the log scale.
+    """Certainty of the prediction, without the true label, on the log scale.
 
     t = -log H(p), H(p) = -sum_c p_c log p_c. Shokri et al., Membership Inference Attacks, S&P 2017;
     Salem et al., ML-Leaks, NDSS 2019.

@@ -12,11 +12,11 @@ from jali.core.values import Floats, Seen
 
 @dataclass(frozen=True)
 class RecoveredDistance:
-    """How far a record lies from a linear model's boundary, read off the direction of its recourse, not the length.
+    """Distance of a record to a linear model's boundary, computed from the direction of its recourse, not the length.
 
-    t = log |u . z|, u = (z' - z) / ||z' - z||, in model space: a recourse along the weights of a linear model shows
-    their direction whatever noise its length carries, and centred columns leave the intercept small. It undoes
-    mechanisms that noise the length only, and says little about other models, so an audit uses it when it is named.
+    t = log |u . z|, u = (z' - z) / ||z' - z||, in encoded features: a recourse along the weights of a linear model
+    reveals their direction whatever noise its length has, and centred columns make the intercept small. It defeats
+    mechanisms that add noise to the length only. It is weak on other models, so an audit uses it only when it is named.
 
     After Pawelczyk et al., AISTATS 2023 (distances); aimed at Huang et al., 2023 (noised lengths).
 

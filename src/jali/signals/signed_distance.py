@@ -12,11 +12,11 @@ from jali.core.values import Floats, Seen
 
 @dataclass(frozen=True)
 class SignedDistance:
-    """How far inside its own class a record lies: the distance if it is classified rightly, minus it if not.
+    """Distance to the counterfactual if the record is classified correctly, minus the distance if not.
 
-    t = c where the decision is the true label and -c where it is not, c = ||z' - z||_2 in model space. Training on a
-    record moves its score towards its label, so membership lengthens the way out of the right class and shortens the
-    way out of a wrong one; a plain distance takes the second for a sign of absence.
+    t = c where the decision is the true label and -c where it is not, c = ||z' - z||_2 in encoded features. Training
+    on a record moves its score towards its label, so membership increases the distance from the right class and
+    decreases the distance from a wrong one; a plain distance takes the second for a sign of non-membership.
 
     The distance: Pawelczyk, Lakkaraju and Neel, AISTATS 2023; the sign is ours.
 

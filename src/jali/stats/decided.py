@@ -1,7 +1,7 @@
-"""What comes of saying IN wherever a score is above zero: precision, recall and their kin, as papers report them.
+"""Precision, recall and the like of flagging every score above zero, as papers report them.
 
-Attacks that set their own threshold give scores that are above zero for a claim of membership; for any other score
-these numbers mean nothing.
+Attacks that set their own threshold give scores above zero to the records they flag; for any other score these numbers
+are meaningless.
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ import numpy as np
 from jali.core.values import Bools, Floats, Ints
 
 Parts = Callable[[Ints, Ints], tuple[Ints, Ints]]
-LIFT, BALANCED = "precision_over_base_rate", "balanced_accuracy_of_claims"
+LIFT = "precision_over_base_rate"
+BALANCED = "balanced_accuracy_of_claims"
 
 
-# Each is a sum over guesses divided by another: what a claim and the truth, 0 or 1 each (G,), add to the two.
+# Each metric is a ratio of two sums over guesses: the terms of both sums from claim and truth, 0 or 1 each (G,).
 RATIOS: Mapping[str, Parts] = {
     "accuracy": lambda claim, truth: (1 - abs(claim - truth), 1 + 0 * truth),
     "precision": lambda claim, truth: (claim * truth, claim),
@@ -31,16 +32,16 @@ SUMS: Mapping[str, Mapping[str, float]] = {
     BALANCED: {"recall": 0.5, "specificity": 0.5},
 }
 NAMES = (*RATIOS, *SUMS)
-OF_CLAIMS = ("precision", LIFT)  # these need a claim to speak of
+OF_CLAIMS = ("precision", LIFT)  # undefined where no record is flagged
 
 
 def decided(name: str, score: Floats, truth: Bools) -> float:
-    """A number of NAMES; a share of nothing is 0.
+    """A metric of NAMES; 0 where its denominator is 0.
 
-    accuracy: share of right claims. precision: members among those claimed to be. recall: claimed among the members.
-    specificity: not claimed among the others. f1 = 2 TP / (2 TP + FP + FN). base_rate: members among all, the precision
-    of claiming everybody. precision_over_base_rate: the difference. balanced_accuracy_of_claims: half of recall +
-    specificity.
+    accuracy: share of records classified correctly. precision: members among those flagged. recall: flagged among the
+    members. specificity: not flagged among the non-members. f1 = 2 TP / (2 TP + FP + FN). base_rate: members among all,
+    the precision of flagging everybody. precision_over_base_rate: the difference. balanced_accuracy_of_claims:
+    (recall + specificity) / 2.
 
     >>> score, truth = np.array([0.5, 0.2, 0.1, -0.3]), np.array([True, False, True, True])
     >>> [round(decided(name, score, truth), 3) for name in ("precision", "recall", "f1", "base_rate")]

@@ -17,7 +17,7 @@ TOO_FEW = "An interval needs at least two members and two non-members."
 
 
 def placements(score: Floats, truth: Bools) -> tuple[Floats, Floats]:
-    """How each member (m,) and each non-member (n,) is placed against the other class; both average to the AUC.
+    """Placement of each member (m,) and each non-member (n,) against the other class; the mean of either is the AUC.
 
     A member's value is the share of non-members below it, a non-member's the share of members above it; ties half.
 
@@ -57,7 +57,7 @@ def delong(score: Floats, truth: Bools, level: float = 0.95) -> Estimate:
 def delong_difference(score_a: Floats, score_b: Floats, truth: Bools, level: float = 0.95) -> Estimate:
     """AUC of `score_a` minus AUC of `score_b` on the same guesses, with DeLong's paired normal interval.
 
-    The variance is that of the differences of placements, record by record, so what the two have in common cancels.
+    The variance is that of the differences of placements, record by record, so the variance that both share cancels.
 
     >>> score, truth = np.arange(8.0), np.array([0, 0, 1, 0, 1, 0, 1, 1], dtype=bool)
     >>> delong_difference(score, score**2, truth).high

@@ -1,4 +1,4 @@
-"""What guesses prove about epsilon: a lower bound that holds at its level, and the most it could have shown."""
+"""Lower bounds on epsilon from guesses, and the largest bound that a given number of draws could show."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ def epsilon_lower_bound(score: Floats, truth: Bools, delta: float = 0.0, level: 
     """A lower bound on the epsilon of any (epsilon, delta)-DP mechanism that could have produced these guesses.
 
     max( ln((TPR_lo - delta) / FPR_hi), ln((TNR_lo - delta) / FNR_hi), 0 ) at one threshold. The threshold is chosen on
-    a random half of the members and of the non-members, the rates are counted on the other half, so choosing costs
-    nothing. The error 1 - level is split in two: TPR_lo and FPR_hi are one-sided Clopper-Pearson bounds at
+    a random half of the members and of the non-members, the rates are counted on the other half, so the choice
+    needs no correction. The error 1 - level is split in two: TPR_lo and FPR_hi are one-sided Clopper-Pearson bounds at
     (1 - level) / 2 each. TNR_lo = 1 - FPR_hi and FNR_hi = 1 - TPR_lo are the same two statements, so the maximum over
-    both directions costs nothing more. The guesses must be independent given the truth: one draw of the mechanism each.
+    both directions needs no correction either. The guesses must be independent given the truth: one draw of the
+    mechanism each.
 
     >>> truth = np.arange(2000) < 1000
     >>> round(epsilon_lower_bound(truth.astype(float), truth, rng=np.random.default_rng(0)), 3)  # the ceiling for 500
@@ -34,7 +35,7 @@ def epsilon_lower_bound(score: Floats, truth: Bools, delta: float = 0.0, level: 
 
 
 def best_threshold(score: Floats, truth: Bools, delta: float = 0.0, level: float = 0.95) -> float:
-    """The threshold that shows most on these guesses; its bound must then be counted on others.
+    """The threshold with the largest bound on these guesses; the bound itself must then be computed on others.
 
     >>> best_threshold(np.array([0.0, 0.0, 1.0, 1.0]), np.array([False, False, True, True]))
     1.0
@@ -51,13 +52,17 @@ def epsilon_at(threshold: float, score: Floats, truth: Bools, delta: float = 0.0
     6.29
     """
     score, truth = checked(score, truth)
-    flagged, members = score >= threshold, int(np.count_nonzero(truth))
-    tp, fp = np.array([np.count_nonzero(flagged & truth)]), np.array([np.count_nonzero(flagged & ~truth)])
+    flagged = score >= threshold
+    members = int(np.count_nonzero(truth))
+    tp = np.array([np.count_nonzero(flagged & truth)])
+    fp = np.array([np.count_nonzero(flagged & ~truth)])
     return max(0.0, float(_bounds(tp, members, fp, len(truth) - members, delta, level)[0]))
 
 
 def epsilon_ceiling(n: int, level: float = 0.95, delta: float = 0.0) -> float:
-    """What a perfect attack would show with n draws of each world left for the rates (the half not used to choose).
+    """The bound of a perfect attack with n draws from each of two neighbouring data sets.
+
+    The draws that choose the threshold are not counted.
 
     Every member flagged and no non-member: TPR_lo = a^(1/n) = 1 - FPR_hi with a = (1 - level) / 2, so
     epsilon = ln((a^(1/n) - delta) / (1 - a^(1/n))). A claim above this cannot be refuted by n draws.
@@ -68,7 +73,7 @@ def epsilon_ceiling(n: int, level: float = 0.95, delta: float = 0.0) -> float:
     4.9
     """
     if n < 1:
-        raise JaliError(f"A ceiling needs at least one draw of each world, not {n}.")
+        raise JaliError(f"A ceiling needs at least one draw from each of the two neighbouring data sets, not {n}.")
     log_rate = math.log((1 - level) / 2) / n
     left = math.exp(log_rate) - delta
     return max(0.0, math.log(left) - math.log(-math.expm1(log_rate))) if left > 0 else 0.0

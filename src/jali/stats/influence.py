@@ -1,7 +1,7 @@
-"""How much each guess moves a metric, and from that how strongly target models move together.
+"""The influence of each guess on a metric, and from it the covariance between target models.
 
-Target models that are judged on the same records, with shadow models in common, do not err independently: a record
-that is easy to expose, or whose shadow values were drawn unluckily, lifts or lowers all of them at once.
+Target models that are judged on the same records, with shadow models in common, are not independent: a record that is
+easy to expose, or whose shadow values are outliers, raises or lowers the metric of all of them at once.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def influence(metric: str, score: Floats, truth: Bools) -> Floats:
 
 
 def shared_covariance(effect: Floats, unit: Ints, record: Ints) -> float:
-    """Mean covariance of the metrics of two target models, from what their guesses about the same records share.
+    """Mean covariance of the metrics of two target models, from the influences of guesses about the same records.
 
     sum_i sum_{t != s} effect_it effect_is / (T (T - 1)), never below zero; effect, unit and record are (G,).
     It is the covariance between readers of Obuchowski and Rockette (1995), with models as readers, records as cases.

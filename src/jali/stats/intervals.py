@@ -1,7 +1,8 @@
 """Every estimate has an interval; the unit of resampling is the target model, not the guess.
 
-Target models that share records and shadow models err together; `estimate` and `contrast` add that covariance.
-With one target model there is no such interval: the ones given instead hold for that model only, and say so.
+Target models that share records and shadow models are correlated; `estimate` and `contrast` add that covariance.
+With one target model there is no such interval: the intervals given instead are conditional on that model, and the
+name of the method says so.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ def over_units(
 
     mean ± t_{T-1} sqrt(max(sd^2 / T, within) + shared), where `shared` is the covariance of two target models
     (`influence.shared_covariance`), zero if they are independent, and `within` the variance of the mean that the
-    records of each target cause alone: a few targets may agree by accident, but not more closely than that.
+    records of each target alone cause: a few targets may agree by accident, so it is a lower limit.
 
     >>> e = over_units(np.array([0.5, 0.6, 0.7]))
     >>> round(e.value, 3), round(e.low, 3), round(e.high, 3), e.units
@@ -62,7 +63,8 @@ def over_units(
     values = np.asarray(values, dtype=np.float64)
     if values.ndim != 1 or len(values) == 0 or not np.isfinite(values).all():
         raise JaliError("An interval over target models needs one finite value per target model.")
-    value, units = float(values.mean()), len(values)
+    value = float(values.mean())
+    units = len(values)
     if units == 1:
         reason = "An interval over target models needs at least two of them; there is one."
         return Estimate(value, units=1, reason=reason)
@@ -99,7 +101,7 @@ def rate_bounds(k: Ints, n: int, level: float) -> tuple[Floats, Floats]:
 
 
 def average(x: Floats | Bools, unit: Ints, record: Ints, level: float = 0.95) -> Estimate:
-    """Mean over target models of the mean of x (G,) within each, with an interval that knows of shared records.
+    """Mean over target models of the mean of x (G,) within each, with an interval that accounts for shared records.
 
     >>> average(np.array([1.0, 0.0, 1.0, 1.0]), np.array([0, 0, 1, 1]), np.arange(4)).value
     0.75
@@ -143,7 +145,7 @@ def bootstrap_records(
 
 
 def estimate(metric: str, guesses: Guesses, rng: Rng, level: float = 0.95) -> tuple[Estimate, str]:
-    """A metric averaged over target models, with its interval and how that was made ("" where there is no value).
+    """A metric averaged over target models, with its interval and the method ("" where there is no value).
 
     >>> truth = np.arange(40) % 2 == 0
     >>> guesses = Guesses(np.arange(40) % 3 + truth, truth, np.arange(40) // 20, np.arange(40))
@@ -169,7 +171,7 @@ def each_target(metric: roc.Metric, guesses: Guesses) -> Estimate:
 
 
 def contrast(metric: str, with_: Guesses, without: Guesses, rng: Rng, level: float = 0.95) -> tuple[Estimate, str]:
-    """A metric of `with_` minus that of `without`, paired per target model, with its interval and how it was made.
+    """A metric of `with_` minus that of `without`, paired per target model, with its interval and the method.
 
     >>> truth = np.arange(40) % 2 == 0
     >>> guesses = Guesses(np.arange(40) % 3 + truth, truth, np.arange(40) // 20, np.arange(40))
@@ -210,8 +212,10 @@ def apart(a: Estimate, b: Estimate) -> Estimate:
     for e in (a, b):
         if e.value is None or e.low is None or e.high is None:
             return Estimate(None, units=e.units, reason=e.reason or "One side of the difference has no interval.")
-    (va, la, ha), (vb, lb, hb) = (np.array([e.value, e.low, e.high], dtype=np.float64) for e in (a, b))
-    low, high = va - vb - math.hypot(va - la, hb - vb), va - vb + math.hypot(ha - va, vb - lb)
+    va, la, ha = np.array([a.value, a.low, a.high], dtype=np.float64)
+    vb, lb, hb = np.array([b.value, b.low, b.high], dtype=np.float64)
+    low = va - vb - math.hypot(va - la, hb - vb)
+    high = va - vb + math.hypot(ha - va, vb - lb)
     return Estimate(float(va - vb), float(low), float(high), min(a.units, b.units))
 
 
@@ -225,15 +229,15 @@ def _never_certain(metric: str, found: Estimate, guesses: Guesses, level: float)
 
 
 def _units(metric: str, guesses: Guesses) -> tuple[list[Ints], str]:
-    """The rows of each target model, and why one of them cannot speak of the metric ("" if all can)."""
+    """The rows of each target model, and why the metric is undefined for one of them ("" if it is for none)."""
     if not len(guesses.unit):
         return [], "There are no guesses."
     order = np.argsort(guesses.unit, kind="stable")
     rows = np.split(order, np.flatnonzero(np.diff(guesses.unit[order])) + 1)
     reasons = (resolvable(metric, guesses.truth[r]) for r in rows)
-    silent = sum(not (guesses.score[r] > 0).any() for r in rows) if metric in decided.OF_CLAIMS else 0
-    nothing = f"No record is flagged as a member in {silent} of {len(rows)} targets: no precision." if silent else ""
-    return rows, next((reason for reason in reasons if reason), nothing)
+    none = sum(not (guesses.score[r] > 0).any() for r in rows) if metric in decided.OF_CLAIMS else 0
+    undefined = f"No record is flagged as a member in {none} of {len(rows)} targets: no precision." if none else ""
+    return rows, next((reason for reason in reasons if reason), undefined)
 
 
 def _values(metric: str, guesses: Guesses, rows: list[Ints]) -> Floats:
@@ -263,7 +267,7 @@ def _alone(metric: str, score: Floats, truth: Bools, rng: Rng, level: float) -> 
 
 
 def _banded(score: Floats, truth: Bools, alpha: float, level: float) -> tuple[float, float]:
-    """Interval of the TPR at the threshold that a share alpha of all non-members passes, which is itself unknown.
+    """Interval of the TPR at the threshold that a share alpha of all non-members exceeds, which is itself unknown.
 
     Of n non-members, B ~ Bin(n, alpha) lie above that threshold, so it lies between two of their order statistics; the
     rate of members above either end has its Clopper-Pearson limit, and the two errors share 1 - level.

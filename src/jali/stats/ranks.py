@@ -1,4 +1,4 @@
-"""Ranks of several methods over several settings: the Friedman test, and which methods Nemenyi's test tells apart."""
+"""Ranks of several methods over several settings: the Friedman test, and Nemenyi's test of pairs of methods."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from jali.core.values import Floats
 class Ranking:
     """Methods by average rank (k,), 1 for the largest value; two whose ranks differ by `distance` or more differ.
 
-    statistic and p are those of the Friedman test that all methods are alike, over so many settings.
+    statistic and p are those of the Friedman test that all methods are equal, over `settings` settings.
     """
 
     names: tuple[str, ...]

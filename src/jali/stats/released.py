@@ -1,4 +1,4 @@
-"""Conventions of published evaluations, kept only to match published numbers."""
+"""Conventions of evaluations as released by their authors, kept only to match published numbers."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ PREFIX = "released "
 
 
 def huang2024(score: Floats, truth: Bools) -> dict[str, float]:
-    """AUC and "TPR at FPR" as the released evaluation of Huang et al. 2024 reads them, from a log-likelihood ratio.
+    """AUC and "TPR at FPR" of a log-likelihood ratio, as in the code released by the authors of Huang et al. 2024.
 
     Its curve is drawn for the negated score and its axes are then exchanged, so what is called TPR at FPR a is the
     share of NON-members recognised while a share a of members is lost; and the position of the last vertex with x <= a
     is used to read a curve resampled on 10,000 points, so the value is read at another place than a. The AUC is not
-    affected. For numbers that mean what they say use `jali.stats.roc`.
+    affected. For the standard definitions use `jali.stats.roc`.
 
     >>> out = huang2024(np.array([0.0, 1.0, 2.0, 3.0]), np.array([False, False, True, True]))
     >>> out["auc"]

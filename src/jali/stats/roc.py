@@ -15,7 +15,7 @@ from jali.stats import decided
 
 Metric = Callable[[Floats, Bools], float]
 ALPHAS = (0.01, 0.001)
-# alpha * n may land just below a whole number (0.29 * 100 = 28.999…); a count this close is meant.
+# alpha * n may land just below a whole number (0.29 * 100 = 28.999…); such a count is taken as whole.
 _SLACK = 1e-9
 
 
@@ -189,7 +189,7 @@ def metric(name: str) -> Metric:
 
 
 def chance(name: str, others: int = 0) -> float:
-    """What scores that know nothing of membership achieve on average, with so many non-members (0: with very many).
+    """The expected metric of scores without information about membership, for `others` non-members (0: very many).
 
     A half for AUC and held-out balanced accuracy. For tpr@alpha, a threshold that at most k = floor(alpha n) of n
     non-members pass is passed by (k + 1) / (n + 1) of the members: more than alpha where n is small.
@@ -202,14 +202,14 @@ def chance(name: str, others: int = 0) -> float:
     if kind == "best_balanced_accuracy":
         raise JaliError("A threshold chosen in hindsight has no fixed chance level: compare balanced_accuracy with it.")
     if kind in decided.RATIOS:
-        raise JaliError(f"{kind} has no fixed chance level: whoever claims more gets another one.")
+        raise JaliError(f"{kind} has no fixed chance level: it depends on how many records are flagged.")
     if not level:
         return 0.0 if kind == decided.LIFT else 0.5
     return (math.floor(float(level) * others + _SLACK) + 1) / (others + 1) if others else float(level)
 
 
 def resolvable(name: str, truth: Bools) -> str:
-    """Why these guesses cannot speak of a metric, or "" if they can.
+    """Why a metric is undefined for these guesses, or "" if it is defined.
 
     An error rate alpha needs n >= ln(0.05) / ln(1 - alpha) records on which the error can be made: with fewer, no
     error at all is still compatible (at 95 %) with a rate above alpha.
@@ -223,9 +223,13 @@ def resolvable(name: str, truth: Bools) -> str:
     if not members or not others:
         return f"Members and non-members are both needed; there are {members:,} and {others:,}."
     kind, _, level = name.partition("@")
-    n, error, who = (members, "FNR", "members") if kind == "tnr" else (others, "FPR", "non-members")
     needed = math.ceil(math.log(0.05) / math.log1p(-float(level))) if level else 0
-    return "" if n >= needed else f"{error} {100 * float(level):g} % needs at least {needed:,} {who}; there are {n:,}."
+    count = members if kind == "tnr" else others
+    if count >= needed:
+        return ""
+    error = "FNR" if kind == "tnr" else "FPR"
+    who = "members" if kind == "tnr" else "non-members"
+    return f"{error} {100 * float(level):g} % needs at least {needed:,} {who}; there are {count:,}."
 
 
 def vertex(cost: Ints, alphas: Floats) -> Ints:

@@ -11,7 +11,7 @@ from jali.stats import roc
 
 
 def two_sample(metric: str, more: Guesses, less: Guesses, level: float = 0.95) -> Estimate:
-    """A metric of `more` minus that of `less` over target models as if both were drawn apart; t and p as the reason.
+    """A metric of `more` minus that of `less` over target models as if both were independent; t and p as the reason.
 
     t = (mean - mean') / sqrt(s^2 (1 / T + 1 / T')) with the pooled variance s^2 and T + T' - 2 degrees of freedom; the
     interval excludes 0 exactly where p < 1 - level. Targets share records and shadows, so p is no error rate.
@@ -20,7 +20,8 @@ def two_sample(metric: str, more: Guesses, less: Guesses, level: float = 0.95) -
     >>> two_sample("auc", *[Guesses(s, truth, unit, unit) for s in (score, -score)]).reason
     't(2) = 0.0, p = 1'
     """
-    a, b = (_each(metric, side) for side in (more, less))
+    a = _each(metric, more)
+    b = _each(metric, less)
     if min(len(a), len(b)) < 2:
         raise JaliError("A two-sample t test needs at least two target models on each side.")
     degrees = len(a) + len(b) - 2
@@ -28,9 +29,10 @@ def two_sample(metric: str, more: Guesses, less: Guesses, level: float = 0.95) -
     if spread == 0:
         return Estimate(difference, difference, difference, min(len(a), len(b)), "all targets agree exactly")
     t = difference / spread
-    p, reach = 2 * stats.t.sf(abs(t), degrees), stats.t.ppf((1 + level) / 2, degrees) * spread
-    said = f"t({degrees}) = {t:.1f}, p {'< 0.001' if p < 0.001 else f'= {p:.2g}'}"
-    return Estimate(difference, difference - reach, difference + reach, min(len(a), len(b)), said)
+    p = 2 * stats.t.sf(abs(t), degrees)
+    reach = stats.t.ppf((1 + level) / 2, degrees) * spread
+    test = f"t({degrees}) = {t:.1f}, p {'< 0.001' if p < 0.001 else f'= {p:.2g}'}"
+    return Estimate(difference, difference - reach, difference + reach, min(len(a), len(b)), test)
 
 
 def _each(metric: str, guesses: Guesses) -> Floats:

@@ -1,1 +1,1 @@
-"""What people are told, and pictures, for a reader who asked for values."""
+"""Example answers and pictures, for a reader who asked for values."""

@@ -1,7 +1,7 @@
-"""What people who are denied an outcome are told, explainer beside explainer, for a reader who asked for values.
+"""Example answers to people without the favourable outcome, explainer by explainer, for a reader who asked for values.
 
-An audit keeps signals and drops explanations, so the few that are shown are made again: by the first target, with the
-streams and for the whole tiles of the audit, because some answers depend on who else is asked about.
+An audit keeps signals and drops explanations, so the few that are shown are recomputed: for the first target, with the
+streams and the whole tiles of the audit, because some answers depend on the other records of their tile.
 """
 
 from __future__ import annotations
@@ -25,31 +25,31 @@ from jali.parallel import alone
 from jali.text.sentences import sentences, value
 
 PEOPLE = 3
-SHORT = 12  # columns of a record that are written out; more are counted
+SHORT = 12  # columns of a record that are written out; the others are only counted
 WITHHELD, NOTHING = "withheld", "no answer"
 
 
 def examples(setup: Setup, machine: Machine, outcome: Outcome) -> dict[str, Any]:
-    """The target asked, the outcome hoped for, and of up to three records what each explainer says, ready for JSON.
+    """The target, the outcome hoped for, and for up to three records the answer of each explainer, ready for JSON.
 
-    Records are those that the target denies the outcome, those with most answers first, of these the exposed, then by
-    row number. Empty where no explainer gives counterfactuals, where records are pictures, and where nobody is denied.
+    The records are those without the favourable outcome: those with most answers first, then the exposed ones, then by
+    row number. Empty where no explainer gives counterfactuals, where records are pictures, or where there are none.
     """
     data = setup.data
     explainers = [e for e in setup.parts.explain if e.gives == "counterfactual"]
     if data.schema.image is not None or not explainers:
         return {}
-    asked = _Asked(setup.parts.seed, data, setup.game, alone(lambda _: _model(setup, machine), None))
-    records = asked.denied(_answers(outcome, explainers), [row.record for row in outcome.results.exposed])[:PEOPLE]
+    target = _Target(setup.parts.seed, data, setup.game, alone(lambda _: _model(setup, machine), None))
+    records = target.denied(_answered(outcome, explainers), [row.record for row in outcome.results.exposed])[:PEOPLE]
     if not len(records):
         return {}
-    said = {Readout(e, ()).label: alone(lambda e: asked.said(e, records), e) for e in explainers}
+    answers = {Readout(e, ()).label: alone(lambda e: target.answers(e, records), e) for e in explainers}
     hoped = data.schema.favourable
     return {
-        "model": asked.column,
+        "model": target.column,
         "hoped": "" if hoped is None else data.schema.classes[hoped],
-        "explainers": list(said),
-        "records": [asked.record(i) | {"said": [by[i] for by in said.values()]} for i in records.tolist()],
+        "explainers": list(answers),
+        "records": [target.record(i) | {"said": [by[i] for by in answers.values()]} for i in records.tolist()],
     }
 
 
@@ -59,7 +59,7 @@ def _model(setup: Setup, machine: Machine) -> Model:
     return models_of(next(islice(columns, int(setup.game.targets[0]), None)))(0)
 
 
-def _answers(outcome: Outcome, explainers: list[Explainer]) -> Ints:
+def _answered(outcome: Outcome, explainers: list[Explainer]) -> Ints:
     """How many of the explainers answered each record (N,) under the first target."""
     names, there = outcome.evidence.names, outcome.evidence.observed[:, :, int(outcome.game.targets[0])]
     out = np.zeros(there.shape[1], dtype=np.int64)
@@ -69,8 +69,8 @@ def _answers(outcome: Outcome, explainers: list[Explainer]) -> Ints:
 
 
 @dataclass(frozen=True)
-class _Asked:
-    """The first target of a game, to be asked again."""
+class _Target:
+    """The first target of a game, with what is needed to explain it again."""
 
     seed: int
     data: Dataset
@@ -84,7 +84,8 @@ class _Asked:
 
     def denied(self, answers: Ints, exposed: list[int]) -> Ints:
         """Scored records (R,) without the favourable class, or all where none is: most answers (N,) first."""
-        scored, hoped = np.flatnonzero(self.game.scored[:, 0]), self.data.schema.favourable
+        scored = np.flatnonzero(self.game.scored[:, 0])
+        hoped = self.data.schema.favourable
         rows = scored[_decided(self.model, self.data.X[scored]) != (-1 if hoped is None else hoped)]
         return np.asarray(rows[np.lexsort((rows, ~np.isin(rows, exposed), -answers[rows]))])
 
@@ -100,27 +101,31 @@ class _Asked:
             "more": max(0, len(columns) - SHORT),
         }
 
-    def said(self, explainer: Explainer, records: Ints) -> dict[int, str]:
-        """What the explainer tells each of the records, from the streams that the audit explained and judged with."""
-        member, out = self.game.member[:, self.column], dict[int, str]()
+    def answers(self, explainer: Explainer, records: Ints) -> dict[int, str]:
+        """The explainer's answer to each of the records in words, from the random streams of the audit."""
+        member = self.game.member[:, self.column]
+        out: dict[int, str] = {}
         prepared = preparations(self.model, self.data, member, self.seed, self.column)
         where = zlib.crc32(Readout(explainer, ()).label.encode()), self.column
         for tile, rows in tiles(self.game.cells()[:, self.column]):
             if (mine := np.isin(rows, records)).any():
                 seen = look(prepared, self.data, explainer, rows, stream(self.seed, EXPLAIN, *where, tile))
                 there, X = seen.answer.pick(mine), self.data.X[rows[mine]]
-                share, sampled = self.kept(X, there, prepared.train, stream(self.seed, JUDGE, *where, tile))
+                share, sampled = self.pure(X, there, prepared.train, stream(self.seed, JUDGE, *where, tile))
                 lines = sentences(X, there, self.data.schema, share, sampled)
                 out |= dict(zip(rows[mine].tolist(), _marked(lines, there), strict=True))
         return out
 
-    def kept(self, X: Floats, there: Counterfactual, train: Dataset, rng: np.random.Generator) -> tuple[Floats, Bools]:
-        """How often (n,) answers to X keep their promise, NaN where there is none, and where that is an estimate (n,).
+    def pure(self, X: Floats, there: Counterfactual, train: Dataset, rng: np.random.Generator) -> tuple[Floats, Bools]:
+        """Pureness (n,) of the answers to X, NaN where there is none, and where it is an estimate (n,).
 
-        Of the values covered, the share with the favourable class; without one, that with another class than now.
+        It is the share of the values covered with the favourable class; without one, with another class than now.
         """
-        given, hoped, found = there.pick(there.found), self.data.schema.favourable, there.found
-        share, sampled = np.full(len(X), np.nan), np.zeros(len(X), dtype=bool)
+        found = there.found
+        given = there.pick(found)
+        hoped = self.data.schema.favourable
+        share = np.full(len(X), np.nan)
+        sampled = np.zeros(len(X), dtype=bool)
         of = _decided(self.model, X[found]) if hoped is None else np.full(int(found.sum()), hoped)
         pure = pureness(self.model, given.shown(self.data.schema), train, of, rng)
         share[found] = 1 - pure.value if hoped is None else pure.value
@@ -129,7 +134,7 @@ class _Asked:
 
 
 def _marked(lines: list[str], there: Counterfactual) -> list[str]:
-    """The sentences, and a word where there is none."""
+    """The sentences, or why there is none."""
     held = np.zeros(len(lines), dtype=bool) if there.withheld is None else there.withheld
     gone = np.where(held, WITHHELD, NOTHING).tolist()
     return [line if found else word for line, found, word in zip(lines, there.found, gone, strict=True)]

@@ -1,7 +1,7 @@
-"""Exposed records that are pictures, each beside what the explainers say about it, for a reader who asked for them.
+"""Exposed records that are pictures, each beside the attributions of the explainers, for a reader who asked for them.
 
-An audit keeps signals and drops explanations, so the few that are shown are made again, from the same models and the
-same streams: models come from the store, and are trained again where there is none.
+An audit keeps signals and drops explanations, so the few that are shown are recomputed from the same models and the
+same random streams: models come from the store, and are trained again without one.
 """
 
 from __future__ import annotations
@@ -25,42 +25,45 @@ from jali.core.values import Dataset, Floats, Game, Ints
 from jali.parallel import alone
 from jali.results import Exposed, Heat, Picture
 
-MODELS = 4  # targets at most that are asked again
-SIDE = 64  # pixels at most that a side is drawn with
-MIDDLE, STEPS = 128, 127
+MODELS = 4  # targets at most that are explained again
+SIDE = 64  # pixels at most along a side of a picture
+MIDDLE = 128  # the shade of an attribution of zero
+STEPS = 127  # shades above and below it
 
 
 def pictures(setup: Setup, machine: Machine, outcome: Outcome) -> list[Exposed]:
     """The exposed records with label, picture, and maps of their attributions; none where records are no pictures.
 
     Each explainer has a map under a target that was trained on the record and under one that was not, as far as a few
-    targets serve all records.
+    targets cover all records.
     """
     data = setup.data
     rows = outcome.results.exposed
     if data.schema.image is None or not rows:
         return []
-    asked = _Asked(setup, replace(machine, block=1))
+    targets = _Targets(setup, replace(machine, block=1))
     records = np.array([row.record for row in rows])
     labels = [data.schema.classes[c] for c in data.y[records]]
     return [
         row.model_copy(update={"label": label, "picture": _picture(data, row.record), "maps": maps})
-        for row, label, maps in zip(rows, labels, alone(asked.maps, records), strict=True)
+        for row, label, maps in zip(rows, labels, alone(targets.maps, records), strict=True)
     ]
 
 
 def chosen(game: Game, records: Ints, most: int = MODELS) -> list[tuple[int, Ints]]:
-    """Few targets, each with the places among the records (R,) of those to ask it about, the most useful first.
+    """Few targets, each with the positions among the records (R,) of those it explains, the most useful target first.
 
-    Every record is asked about under one target that was trained on it and one that was not, as far as they go.
+    Every record is explained under one target that was trained on it and one that was not, as far as there are any.
 
     >>> member = np.array([[1, 0, 1], [0, 1, 1]], dtype=bool)
     >>> game = Game(member, [0, 1, 2], ~np.eye(3, dtype=bool), np.ones((2, 3), dtype=bool))
     >>> [(column, places.tolist()) for column, places in chosen(game, np.array([0, 1]))]
     [(0, [0, 1]), (1, [0, 1])]
     """
-    inside, scored = game.member[np.ix_(records, game.targets)], game.scored[records]
-    serves, out = np.stack([scored & inside, scored & ~inside]), list[tuple[int, Ints]]()
+    inside = game.member[np.ix_(records, game.targets)]
+    scored = game.scored[records]
+    serves = np.stack([scored & inside, scored & ~inside])
+    out: list[tuple[int, Ints]] = []
     while serves.any() and len(out) < most:
         best = int(serves.sum(axis=(0, 1)).argmax())
         out.append((int(game.targets[best]), np.flatnonzero(serves[:, :, best].any(axis=0))))
@@ -79,8 +82,8 @@ class _Seen:
 
 
 @dataclass(frozen=True)
-class _Asked:
-    """The models of an experiment, to be asked again about some of its records."""
+class _Targets:
+    """The target models of an experiment, to explain some of its records again."""
 
     setup: Setup
     machine: Machine
@@ -104,7 +107,7 @@ class _Asked:
         return models_of(next(islice(columns, column, None)))(0)
 
     def seen(self, prepared: Preparations, explainer: Explainer, record: int, column: int) -> _Seen:
-        """What the explainer says about the record, from the stream that the audit explained it with."""
+        """The attributions of the record, from the random stream of the audit."""
         member, label = self.setup.game.member[:, column], zlib.crc32(Readout(explainer, ()).label.encode())
         tile = int(tile_numbers(len(self.setup.data))[record])
         rng = stream(self.setup.parts.seed, EXPLAIN, label, column, tile)

@@ -1,4 +1,4 @@
-"""One grader per harm; each file holds one, and a new file is found by itself."""
+"""One grader per harm, one per file; a new file is registered automatically."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from jali.core.grading import Grader
 
 
 def graders() -> tuple[Grader, ...]:
-    """Every grader there is."""
+    """All graders."""
     names = [m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_")]
     return tuple(_only(f"{__name__}.{name}") for name in sorted(names))
 
 
 def grader(harm: Harm) -> Grader:
-    """The grader of attacks that learn this.
+    """The grader of attacks that cause this harm.
 
     >>> grader("membership").claim.__name__
     'Membership'
@@ -26,7 +26,7 @@ def grader(harm: Harm) -> Grader:
     for found in graders():
         if found.harm == harm:
             return found
-    raise JaliError(f"Nothing grades what an attack learns about {harm}: add a grader to audit/grading.")
+    raise JaliError(f"There is no grader for attacks that learn {harm}: add one to audit/grading.")
 
 
 def _only(module: str) -> Grader:

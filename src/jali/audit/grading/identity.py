@@ -1,4 +1,4 @@
-"""Claims about who the person behind an answer is."""
+"""Grades claims about which person an answer shows."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from jali.core.values import Bools, Dataset, Floats, Ints
 
 FEW = 10
 AFTER = (10, 30, 100, 300, 1000)  # answers after which coverage is reported
-NEIGHBOURS = 15  # people like the one named, from whom the baseline guesses
+NEIGHBOURS = 15  # similar people from whom the baseline guesses private values
 
 
 @dataclass(frozen=True)
 class GradesIdentity:
-    """Who was singled out, who was named rightly, and what the answer disclosed over a guess without it.
+    """Who was singled out, who was named correctly, and what the answer disclosed beyond a guess without it.
 
-    candidates: people who fit. singled_out: one alone does; at_most_10_candidates: so few do. newly_singled_out:
-    somebody whom no earlier answer singled out. reidentified: the person named is the one whose training row the answer
-    shows. disclosed_baseline: share of the private columns of the person named that are guessed right without any
-    answer, as the commonest value among the 15 people of the population who are nearest in quasi-identifiers.
-    disclosed: the same with the answer, whose value counts 1 / candidates and those of the 15 the rest.
-    disclosure_advantage: disclosed minus the baseline.
+    candidates: people who match the answer. singled_out: only one does. at_most_10_candidates: one to ten do.
+    newly_singled_out: a person whom no earlier answer singled out. reidentified: the person named is the one whose
+    training row the answer shows. disclosed_baseline: share of the named person's private values that are guessed
+    right without any answer, as the commonest value among the 15 people of the population who are nearest in
+    quasi-identifiers. disclosed: the same with the answer, whose value has weight 1 / candidates; the 15 share the
+    rest. disclosure_advantage: disclosed minus the baseline.
     """
 
     harm: ClassVar[Harm] = "identity"
@@ -49,7 +49,9 @@ class GradesIdentity:
     def grade(self, claim: Identity, truth: Truth) -> Graded:
         """All of `per_record` for each answer, and the share of the training people singled out as answers add up."""
         if not isinstance(truth.answer, Counterfactual):
-            raise JaliError("Who is behind an answer can be graded of counterfactuals only, and none was asked for.")
+            raise JaliError(
+                "Identity is graded for counterfactuals only, and none was queried: choose an explainer such as nice."
+            )
         score = truth.about_each(claim.score)
         found = truth.answer.found
         who = truth.train.group_numbers()
@@ -126,9 +128,9 @@ def _neighbours(people: Floats, truth: Truth) -> Floats:
 
 
 def _guessed(shown: Floats, near: Floats, sure: Floats) -> Floats:
-    """The value of each column (n, D) with most weight: sure (n,) for the one shown, the rest shared by neighbours.
+    """The value of each column (n, D) with most weight: sure (n,) for the one shown, the rest shared among neighbours.
 
-    Of values that weigh as much the first, the nearest neighbours before the one shown.
+    Among values of equal weight the first one counts: nearest neighbours first, then the one shown.
     """
     each = (1 - sure[:, None]) / max(1, near.shape[1])
     weight = np.concatenate([np.broadcast_to(each, near.shape[:2]), sure[:, None]], axis=1)

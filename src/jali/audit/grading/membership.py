@@ -1,4 +1,4 @@
-"""Claims of membership."""
+"""Grades claims of membership."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from jali.core.values import Dataset, Ints
 from jali.stats import decided
 from jali.text.rules import Readable, accuracy, exposing, hits
 
-FEW = 10  # people below whom a rule speaks of few
+FEW = 10  # a rule that covers fewer training people counts as one about few
 
 
 @dataclass(frozen=True)
 class GradesMembership:
-    """Guesses with the truth; beside them, how good the oracle is and what a surrogate shows."""
+    """Scores with the truth; facts: the quality of the oracle, and the rules of a surrogate."""
 
     harm: ClassVar[Harm] = "membership"
     claim: ClassVar[type] = Membership
@@ -34,7 +34,7 @@ class GradesMembership:
     about: ClassVar[About] = "members and non-members"
 
     def grade(self, claim: Membership, truth: Truth) -> Graded:
-        """Score and truth of each record, and what is known of the attack."""
+        """Score and truth of each record, and the facts about attack, oracle and surrogate."""
         facts = {**claim.facts, **_classes(truth), **_surrogate(truth)}
         return Graded(truth.about_each(claim.score), truth.member, facts=facts)
 
@@ -59,14 +59,14 @@ def _one_class(labels: Ints, outside: Dataset, number: int) -> dict[str, float]:
 
 
 def _surrogate(truth: Truth) -> dict[str, float]:
-    """How true the surrogates are that were shown, and how many of their rules cover few of the training people."""
+    """The fidelity of the surrogates shown, and how many of their rules cover few training people."""
     answer = truth.answer
-    if not isinstance(answer, Surrogate) or truth.asked is None:
+    if not isinstance(answer, Surrogate) or truth.explained is None:
         return {}
     rules = [rule for model in answer.models if isinstance(model, Readable) for rule in model.rules()]
     few = exposing(rules, truth.train.X, FEW)
     out = {
-        "fidelity": float(hits(answer, truth.model, truth.asked).mean()),
+        "fidelity": float(hits(answer, truth.model, truth.explained).mean()),
         "rules": float(len(rules)),
         "rules_below_10": float(few.sum()),
     }
