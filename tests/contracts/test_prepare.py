@@ -76,7 +76,7 @@ CONTAINERS = dict, list, set, collections.deque, *WEAK
 
 
 def sizes():
-    """Of every module of explainers, models, defences and anonymity the sizes of its containers and memoised functions."""
+    """Of every module that fits something, the sizes of its containers and memoised functions."""
     out = {}
     for package in (jali.explain, jali.models, jali.defend, jali.anonymity):
         for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):

@@ -37,7 +37,9 @@ class Truth:
     def about_each(self, score: Floats) -> Floats:
         """The score (n,) of a claim, if it has one for each of the records."""
         if len(score) != len(self.records):
-            raise JaliError(f"An attack must claim something of each of {len(self.records)} records, not of {len(score)}.")
+            raise JaliError(
+                f"An attack must claim something of each of {len(self.records)} records, not of {len(score)}."
+            )
         return score
 
 

@@ -181,7 +181,9 @@ def test_generalised_answers_stand_beside_those_of_one_person(shown):
 
 def test_answers_that_hang_on_their_company_are_those_whose_signals_were_attacked():
     setup, made = outcome(Lottery())
-    signal = made.evidence.names.index(SignalName("counterfactual_distance", "tests.audit.examples.test_answers:Lottery"))
+    signal = made.evidence.names.index(
+        SignalName("counterfactual_distance", "tests.audit.examples.test_answers:Lottery")
+    )
     records = examples(setup, Machine(), made)["records"]
     for record in records:
         more = float(re.search(r"income were ([\d,]+) higher", record["said"][0])[1].replace(",", ""))
