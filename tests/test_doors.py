@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 import jali
-from jali import cli, config, parallel, toml
+from jali import cli, config, parallel
 from jali.api import from_config
 from jali.audit.setup import Machine
 from jali.core import registry
@@ -298,7 +298,7 @@ def refused(words: list[str], capsys) -> str:
 def test_a_file_imports_no_module_unless_it_is_trusted(setting, told, pwn, capsys):
     path = pwn / "audit.toml"
     settings = {"data": "lending(n=60)", "game": "rotate(models=2)"} | {setting: told}
-    path.write_text(toml.dumps(settings))
+    path.write_text(config.written(settings))
     errors = refused(["audit", path, "--out", pwn / "out"], capsys)
     assert "'pwn" in errors
     assert "--trust" in errors
@@ -309,14 +309,14 @@ def test_a_file_imports_no_module_unless_it_is_trusted(setting, told, pwn, capsy
 
 def test_a_trusted_file_and_what_is_typed_beside_it_may_import(pwn, capsys):
     path = pwn / "audit.toml"
-    path.write_text(toml.dumps({"data": "lending(n=200)", "model": "pwn:X", "game": "rotate(models=4)"}))
+    path.write_text(config.written({"data": "lending(n=200)", "model": "pwn:X", "game": "rotate(models=4)"}))
     rest = ["--explain", "none", "--attack", "threshold", "--workers", "1", "--out", pwn / "out"]
     refused(["audit", path, *rest], capsys)
     assert jali_("audit", path, "--model", "logistic", *rest, capsys=capsys)[0] == 0  # what is overridden is not read
     assert ran(pwn) == []
     assert jali_("audit", path, "--trust", *rest, capsys=capsys)[0] == 0
     assert ran(pwn) == ["pwn"]
-    path.write_text(toml.dumps({"data": "lending(n=200)", "signal": ["pwn.inner:X"], "game": "rotate(models=4)"}))
+    path.write_text(config.written({"data": "lending(n=200)", "signal": ["pwn.inner:X"], "game": "rotate(models=4)"}))
     assert "'pwn.inner'" in refused(["audit", path, "--model", "pwn:X", *rest], capsys)
 
 
@@ -363,10 +363,10 @@ def test_a_file_may_name_classifiers_of_scikit_learn_and_nothing_else_of_it(esti
     path = tmp_path / "audit.toml"
     settings = {"data": "lending(n=200)", "game": "rotate(models=4)", "attack": ["threshold"]}
     rest = ["--workers", "1", "--out", tmp_path / "out"]
-    path.write_text(toml.dumps(settings | {"model": f'sklearn(estimator="{estimator}")'}))
+    path.write_text(config.written(settings | {"model": f'sklearn(estimator="{estimator}")'}))
     assert "must be a class" in refused(["audit", path, *rest], capsys)
     tree = 'sklearn(estimator="sklearn.tree:DecisionTreeClassifier", params="max_depth=2")'
-    path.write_text(toml.dumps(settings | {"model": tree}))
+    path.write_text(config.written(settings | {"model": tree}))
     assert jali_("audit", path, *rest, capsys=capsys)[0] == 0
 
 

@@ -55,5 +55,5 @@ def test_values_and_intervals(
 
 def test_what_is_not_resolvable_has_no_interval() -> None:
     row = Row(kind="attack", metric="auc", value=None, reason="too few")
-    assert words.value_of(row) == "not resolvable"
+    assert words.value_of(row) == "–"
     assert words.span_of(row) == ""

@@ -275,6 +275,11 @@ def metric(text: str) -> Metric:
 
 
 def position(text: str) -> tuple[int, float]:
-    """Sorts metrics as the table lists them, the larger level first."""
+    """Sorts metrics as the table lists them; of error rates the larger level first, of counts the smaller.
+
+    >>> sorted(["coverage@60", "tpr@0.001", "coverage@10", "tpr@0.01"], key=position)
+    ['tpr@0.01', 'tpr@0.001', 'coverage@10', 'coverage@60']
+    """
     found = metric(text)
-    return ORDER.index(found.name), -(found.at or 0.0)
+    level = found.at or 0.0
+    return ORDER.index(found.name), -level if found.unit == "rate" else level

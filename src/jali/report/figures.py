@@ -24,7 +24,9 @@ def differences(name: str, bands: Bands, metric: str) -> Markup:
     with svg.canvas(_height(bands)) as figure:
         axes = _lanes(figure.add_axes(_frame(bands)), bands, _factor(metric))
         axes.axvline(0, color=svg.INK, linewidth=1, zorder=2)
-        axes.set_xlabel("difference in percentage points" if words.level(metric) else "difference in AUC")
+        axes.set_xlabel(
+            "difference in percentage points" if words.level(metric) else f"difference in {words.metric_name(metric)}"
+        )
         return svg.inline(figure, name, f"With minus without the explanation: {words.metric_name(metric)}")
 
 

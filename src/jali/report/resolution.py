@@ -6,6 +6,7 @@ import math
 
 from scipy.special import ndtri
 
+from jali.core.metrics import metric
 from jali.results import Row
 
 LEVEL, POWER = 0.95, 0.8
@@ -41,7 +42,7 @@ def addition_found(row: Row, baseline: Row | None = None) -> float | None:
 
     Target models in which the attack made no use of the explanation say nothing, and their zeros make the interval
     narrow: value and ends are divided by the share of the others, which turns them into those of the others' mean;
-    where they are the minority, this is not attempted. No AUC or rate exceeds 1, so that no more can be added than the
+    where they are the minority, this is not attempted. A metric has an upper bound, so that no more can be added than the
     baseline leaves. Where nothing was added, a paired difference of few models varies less than one where something
     was: then x is not below half of the baseline's own interval. Of rates in few models nothing is said.
 
@@ -60,7 +61,8 @@ def addition_found(row: Row, baseline: Row | None = None) -> float | None:
     found = max(found, row.ignored_below)
     if row.units < MANY and baseline is not None and baseline.low is not None and baseline.high is not None:
         found = max(found, (baseline.high - baseline.low) / 2)
-    room = 1.0 if baseline is None or baseline.value is None else 1.0 - baseline.value
+    most = metric(row.metric).high
+    room = most if baseline is None or baseline.value is None else most - baseline.value
     return found if found < room else math.inf
 
 

@@ -35,7 +35,7 @@ class Line:
         units, n = max(r.units for r in rows), max(r.n for r in rows)
         parts = [
             f"{units:,} target model{'s' * (units != 1)}" if units else "",
-            f"{n:,} guesses" if n else "",
+            f"{n:,} {'records' if self.head.kind == 'query attack' else 'guesses'}" if n else "",
             f"{words.percent(base, 0)} % members" if base is not None else "",
             f"explained: {words.percent(coverage, 0)} %" if coverage is not None else "",
             self.head.guarantee,
@@ -176,7 +176,7 @@ def measures(results: Results) -> list[Block]:
 
 
 def queries(results: Results) -> list[Block]:
-    """What query attacks achieved: whom they find, how many people in all, whose membership they infer, and the rest."""
+    """What query attacks achieved: whom they find, how many in all, whose membership they infer, and the rest."""
     rows = results.find(kind="query attack")
     found = [r for r in rows if r.learns == "identity"]
     after = [r for r in found if metric(r.metric).name == "coverage"]

@@ -6,15 +6,16 @@ from tests.report import sample
 
 
 def attack(metric: str, value: float | None, channel: str = "score+explanation", **more: object) -> Row:
-    return Row(kind="attack", metric=metric, value=value, channel=channel, attack="joint", explainer="e", **more)  # type: ignore[arg-type]
+    about = {"kind": "attack", "attack": "joint", "combined": True, "explainer": "e"} | more
+    return Row(metric=metric, value=value, channel=channel, **about)  # type: ignore[arg-type]
 
 
-def test_lead_counts_people_at_one_false_accusation_in_a_thousand() -> None:
+def test_lead_counts_people_where_one_in_a_thousand_is_wrongly_flagged() -> None:
     rows = [attack("tpr@0.001", 0.03, low=0.0234, high=0.0412), attack("tpr@0.01", 0.2, low=0.1, high=0.3)]
     page = headline(Results(rows=rows))
     assert page.lead == (
         "Out of 1,000 people in the training data, the combined attack would identify between 23 and 41 at the price "
-        "of one false accusation in 1,000; by chance alone it would be 1."
+        "of one person in 1,000 wrongly flagged; by chance alone it would be 1."
     )
     assert page.count == "between 23 and 41"
 
@@ -22,7 +23,7 @@ def test_lead_counts_people_at_one_false_accusation_in_a_thousand() -> None:
 def test_lead_falls_back_to_the_next_resolvable_rate_and_then_to_the_auc() -> None:
     gated, rate = attack("tpr@0.001", None, reason="few"), attack("tpr@0.01", 0.02, low=-0.004, high=0.05)
     lead = headline(Results(rows=[gated, rate])).lead
-    assert "between 0 and 50 at the price of ten false accusations in 1,000; by chance alone it would be 10." in lead
+    assert "between 0 and 50 at the price of ten people in 1,000 wrongly flagged; by chance alone it would" in lead
     auc = attack("auc", 0.55, low=0.534, high=0.566)
     assert "in between 53.4 and 56.6 of 100 cases; chance: 50." in headline(Results(rows=[gated, auc])).lead
     assert headline(Results(rows=[gated])).lead.endswith("can resolve: few.")
@@ -32,15 +33,15 @@ def test_the_lead_speaks_of_the_attack_and_not_of_attackers() -> None:
     for metric in ("tpr@0.01", "auc"):
         row = attack(metric, 0.7, low=0.6, high=0.8)
         assert "the combined attack would" in headline(Results(rows=[row])).lead
-        single = row.model_copy(update={"attack": "lira"})
+        single = row.model_copy(update={"attack": "lira", "combined": False})
         assert "the strongest attack tried would" in headline(Results(rows=[single])).lead
 
 
-def test_what_cannot_be_told_from_chance_comes_with_what_could_have_been_found() -> None:
+def test_what_is_not_above_chance_comes_with_what_could_have_been_found() -> None:
     # 1.4294 times the longer half, 0.036, over chance; and 1.4294 times 0.02.
     rate = headline(Results(rows=[attack("tpr@0.01", 0.014, low=0.004, high=0.05)]))
     assert rate.additions[0] == (
-        "That cannot be told from chance; this audit could have found 61 of 1,000 or more, four times in five."
+        "That cannot be distinguished from chance; this audit could have found 61 of 1,000 or more, four times in five."
     )
     auc = headline(Results(rows=[attack("auc", 0.5, low=0.48, high=0.52)]))
     assert "could have found 52.9 of 100 cases or more, four times in five" in auc.additions[0]
@@ -77,7 +78,7 @@ def test_chance_is_not_claimed_where_another_attack_does_better() -> None:
     lira = Row(kind="attack", metric="auc", channel="explanation", attack="lira", value=0.6, low=0.55, high=0.65)
     page = headline(Results(rows=[attack("auc", 0.5, low=0.48, high=0.52), lira]))
     assert page.additions[0] == (
-        "That cannot be told from chance, but 1 of 1 other attacks can (one in 40 would by chance alone)."
+        "That cannot be distinguished from chance, but 1 of 1 other attacks can (one in 40 would by chance alone)."
     )
 
 
@@ -86,7 +87,7 @@ def test_worse_than_chance_is_no_protection() -> None:
     assert page.additions[0].endswith("the attack is bad. Read this as no finding, not as protection.")
 
 
-def test_joint_attack_on_score_and_explanation_goes_before_any_other() -> None:
+def test_combined_attack_on_score_and_explanation_goes_before_any_other() -> None:
     other = Row(kind="attack", metric="tpr@0.001", value=0.9, channel="score+explanation", attack="threshold")
     group = attack("tpr@0.001", 0.8, group="sex=female")
     row, rivals = strongest(Results(rows=[other, group, attack("tpr@0.001", 0.1), attack("tpr@0.001", 0.2)]))
@@ -115,7 +116,7 @@ def test_a_single_signal_that_did_better_is_named() -> None:
 def test_rows_outside_the_channels_of_an_audit_are_only_listed() -> None:
     page = headline(sample.released())
     assert page.lead == (
-        "Mean AUC over 8 target models (as released: somebody): "
+        "Mean AUC over 8 target models (as released by somebody): "
         "0.614 (0.611–0.617) for variance, 0.570 (0.567–0.573) for loss."
     )
     assert "nothing is said about" in page.additions[0]
@@ -127,19 +128,22 @@ def test_invalid_names_the_failed_checks() -> None:
     assert invalid(sample.invalid()).startswith("This audit is invalid: blind baseline (AUC without the model 0.71")
 
 
-def test_a_leak_that_a_rare_rate_cannot_show_is_told_by_the_auc() -> None:
+def test_a_leak_that_a_rare_rate_cannot_show_is_seen_in_the_auc() -> None:
     """Of 320 others three may be wrong, so that the interval at 1 % begins at zero whatever the attack does."""
     rate = attack("tpr@0.01", 1.0, low=0.0, high=1.0, units=1, n=520, base_rate=200 / 520)
     auc = attack("auc", 1.0, low=0.982, high=1.0, units=1, n=520, base_rate=200 / 520)
     said = headline(Results(rows=[rate, auc])).additions[0]
-    assert said.startswith("At that price this audit is too small to tell it from chance, but the leak is there")
+    assert said.startswith("At that price this audit is too small to distinguish it from chance, but")
+    assert "the leak is there" in said
     assert "picks the member in between 98.2 and 100.0 of 100 cases" in said
 
 
 def test_the_luckiest_of_many_attacks_does_not_make_a_leak() -> None:
     rate = attack("tpr@0.01", 0.02, low=0.0, high=0.05, units=1)
     own = attack("auc", 0.5, low=0.47, high=0.53, units=1)
-    lucky = attack("auc", 0.54, low=0.51, high=0.57, units=1).model_copy(update={"attack": "lira", "signal": "loss"})
+    lucky = attack("auc", 0.54, low=0.51, high=0.57, units=1).model_copy(
+        update={"attack": "lira", "combined": False, "signal": "loss"}
+    )
     said = headline(Results(rows=[rate, own, lucky])).additions[0]
     assert said.endswith("in AUC 1 of 2 attacks can (one in 40 would by chance alone).")
     assert "leak is there" not in said
@@ -150,7 +154,7 @@ def test_chance_at_a_rate_is_what_noise_achieves_on_so_many_people() -> None:
     rate = attack("tpr@0.01", 0.0133, low=0.012, high=0.015, units=128, n=600, base_rate=0.5)
     page = headline(Results(rows=[rate]))
     assert page.lead.endswith("by chance alone it would be 13.")
-    assert page.additions[0].startswith("That cannot be told from chance")
+    assert page.additions[0].startswith("That cannot be distinguished from chance")
 
 
 def test_in_few_models_a_rate_does_not_say_what_could_have_been_found() -> None:

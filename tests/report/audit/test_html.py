@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import functools
+import html
 import re
 from html.parser import HTMLParser
 
 import pytest
 
+from jali.core import metrics
 from jali.report import views, words
 from jali.report.audit.html import render, sections
 from jali.results import Results
@@ -99,6 +101,16 @@ def test_unresolvable_cells_show_a_dash_and_the_reason_as_footnote_and_tooltip()
     noted = [f"<li>{sample.REASON}.</li>" in part.partition("</ol>")[0] for part in tables if cell in part]
     assert noted
     assert all(noted)
+
+
+def test_the_glossary_defines_each_metric_of_the_report_once_and_no_other() -> None:
+    page = page_of(sample.queried)
+    section = page.partition('<section id="glossary"')[2].partition("</section>")[0]
+    terms = re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", html.unescape(section))
+    present = {metrics.metric(row.metric).name for row in sample.queried().rows}
+    assert [says for _, says in terms] == [m.says for m in metrics.TABLE.values() if m.name in present]
+    assert terms[2][0] == "TPR at 1 % FPR, TPR at 0.1 % FPR"
+    assert "glossary" not in page_of(Results).partition("</style>")[2]
 
 
 def test_invalid_audit_says_so_before_anything_else() -> None:

@@ -56,8 +56,8 @@ def test_membership_inferred_by_queries() -> None:
     row = Row(**about, metric="auc", value=0.55, low=0.52, high=0.58, units=3, queries=50_500)
     (sentence,) = linking.sentences(Results(rows=[row]))
     assert sentence == (
-        "By querying the model, the attack label_only would pick the member in between 52.0 and 58.0 of 100 pairs of one "
-        "member and one outsider; chance: 50."
+        "By querying the model, the attack label_only would pick the member in between 52.0 and 58.0 of 100 pairs of "
+        "one member and one outsider; chance: 50."
     )
     (doubtful,) = linking.sentences(Results(rows=[row.model_copy(update={"low": 0.48})]))
     assert doubtful.endswith("chance: 50, which cannot be distinguished from it.")
@@ -80,7 +80,7 @@ def test_the_queries_of_each_attack_stand_on_the_page_in_the_terminal_and_in_the
     page = html.render(sample.queried())
     section = page.partition('<section id="queries"')[2].partition("</section>")[0]
     threats = page.partition('<section id="threats"')[2].partition("</section>")[0]
-    assert "knowing <code>register</code></span> <span class=\"meta\">500 queries per target model</span>" in section
+    assert 'knowing <code>register</code></span> <span class="meta">500 queries per target model</span>' in section
     assert '<td data-label="Asks">one query per record</td>' in threats
     table = text.plain(sample.queried_alone())
     assert re.search(r"nice\(k=5\): linkage, register +500 ", table)

@@ -113,7 +113,7 @@ class _Sentences:
     @property
     def scope(self) -> str:
         """What the metric is read at."""
-        return f" at {words.price(self.metric)}" if words.level(self.metric) else " in AUC"
+        return f" with {words.price(self.metric)}" if words.level(self.metric) else " in AUC"
 
     def who(self, rows: Rows) -> str:
         """The explanations by name, in their order; a single one needs none."""
@@ -247,7 +247,7 @@ class _Sentences:
 
     def _given(self, row: Row, same: Sequence[str], both: bool = True) -> str:
         """In brackets: at what price, on which part of the people, both sides on them, and the same in AUC."""
-        price = f"at {words.price(row.metric)}" if words.level(row.metric) else ""
+        price = f"with {words.price(row.metric)}" if words.level(row.metric) else ""
         head = ", ".join(filter(None, [price, words.covered(row)]))
         ends = [views.side(self.results, row, channel) for channel in (row.against, row.channel)]
         values = [r.value for r in ends if r is not None and r.value is not None]

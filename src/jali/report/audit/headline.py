@@ -184,8 +184,9 @@ def _doubt(results: Results, row: Row) -> tuple[str, ...]:
 def _by_auc(row: Row) -> str:
     """What an attack does over all thresholds, where one rate is too rare to say."""
     return (
-        "At that price this audit is too small to distinguish it from chance, but the leak is there: shown one member and one "
-        f"outsider, {row.attack} seeing {seen(row.channel)} picks the member in {_count(row)} of 100 cases; chance: 50."
+        "At that price this audit is too small to distinguish it from chance, but the leak is there: shown one member "
+        f"and one outsider, {row.attack} seeing {seen(row.channel)} picks the member in {_count(row)} of 100 cases; "
+        "chance: 50."
     )
 
 

@@ -15,16 +15,13 @@ MEANING = (
 )
 
 CAPTIONS = {
-    views.FOUND: "The attacker looks up an answer in a list of people. Candidates: how many on the list have the "
-    "values that the answer shows. Singled out: the share of answers with one candidate. Right person named: "
-    "the share where the person picked from the candidates is the one whose row it is. Private values are the columns "
-    "that the list does not hold: the share the attacker gets right with the answer, and the share that could be "
-    "guessed from similar people without it. Only the difference is what the explanation gives away.",
-    views.AFTER: "The share of all people behind the model who have been singled out once so many answers were given.",
-    views.MEMBERS: "The attacker makes many queries and says who was in the training data. Precision is the share of "
-    "these claims that are true; the base rate is what claiming everybody would reach.",
-    views.MEANS: "How well the attacker's own models imitate what is queried, and what a surrogate is worth: how often "
-    "it agrees with the model, and how many of its rules cover fewer than ten people.",
+    views.FOUND: "The attacker looks up each answer in a list of people and picks one of those who fit. Private values "
+    "are the columns that the list does not hold. Only what is known beyond the baseline is given away by the "
+    "explanation.",
+    views.AFTER: "Whom several answers single out together.",
+    views.MEMBERS: "The attacker makes many queries and claims who was in the training data. Compare precision with "
+    "the base rate.",
+    views.MEANS: "What the attacker's own models and the surrogates are worth.",
 }
 
 
