@@ -218,7 +218,7 @@ def test_where_no_outcome_is_favourable_everybody_hopes_for_another():
         same, other = record["said"]
         assert same.endswith("the outcome would be another one (in 0 % of the cases this covers).")
         assert other.endswith("the outcome would be another one.")
-    assert answers.about(said) == "Target model 0 was asked about these 3 records; no outcome is favourable."
+    assert answers.about(said) == "Target model 0 predicts these 3 records; no outcome is marked as favourable."
 
 
 def test_withheld_and_missing_answers_are_told_apart():
