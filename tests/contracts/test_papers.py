@@ -1,4 +1,4 @@
-"""No result of ours stands in a paper's input file: pages make such sentences from findings."""
+"""Papers' input files: no result of ours stands in them, and every metric and query attack they name exists."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from importlib import resources
 
 import pytest
 
+from jali.core import registry
 from jali.reproduce import schema
+from jali.reproduce.findings import word
 
 NUMBER = r"[-−+]?\d*\.?\d+"
 RESULTS = (
@@ -33,6 +35,26 @@ def texts(name: str) -> list[str]:
     told += [sentence.says for sentence in paper.sentences if sentence.source.lower().startswith("our")]
     raw = (resources.files("jali.reproduce.papers") / f"{name}.toml").read_text(encoding="utf-8")
     return told + re.findall(r"(?m)^\s*#(.*)$", raw)
+
+
+def metrics(paper: schema.Paper) -> set[str]:
+    """Every metric that a file names."""
+    cells = (numbers for table in paper.tables for tried in table.published.values() for numbers in tried.values())
+    named = {metric for numbers in cells for metric in numbers}
+    named |= {claim.metric for claim in (*paper.sentences, *paper.critical_differences)}
+    return named | {metric for plot in paper.trade_offs for metric in (plot.across, *plot.upwards)}
+
+
+@pytest.mark.parametrize("name", schema.papers())
+def test_every_metric_named_is_in_the_table(name):
+    assert all(word(metric) for metric in metrics(schema.read(name)))  # an unknown one is refused
+
+
+@pytest.mark.parametrize("name", schema.papers())
+def test_every_query_attack_named_is_written_as_rows_have_it(name):
+    paper = schema.read(name)
+    named = {claim.by for claim in (*paper.sentences, *paper.trade_offs) if claim.by}
+    assert {registry.spec(registry.build("query_attack", text)) for text in named} == named
 
 
 @pytest.mark.parametrize("name", schema.papers())
