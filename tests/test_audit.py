@@ -9,6 +9,7 @@ import pytest
 import jali
 from jali.config import Config, checked
 from jali.core.errors import JaliError
+from jali.core.values import SignalName
 
 QUICK = {"attack": ["threshold", "calibrated"]}
 
@@ -61,7 +62,7 @@ def test_a_users_own_pipeline(own):
 def test_its_column_is_the_given_model_itself(own, pipeline):
     X, y = people(150, 0)
     score = pipeline.decision_function(X)
-    confidence = own.evidence.value[own.evidence.names.index("confidence")][:150, 0]
+    confidence = own.evidence.value[own.evidence.names.index(SignalName("confidence"))][:150, 0]
     np.testing.assert_allclose(confidence, np.where(y == "yes", score, -score), rtol=1e-9)
 
 
@@ -190,7 +191,7 @@ def test_a_pipeline_on_number_coded_categories_gets_its_own_codes_back():
         **QUICK,
     )
     score = model.decision_function(table[:100])
-    confidence = found.evidence.value[found.evidence.names.index("confidence")][:100, 0]
+    confidence = found.evidence.value[found.evidence.names.index(SignalName("confidence"))][:100, 0]
     np.testing.assert_allclose(confidence, np.where(y[:100] == 1, score, -score), rtol=1e-9)
 
 
@@ -224,10 +225,10 @@ def test_an_adversary_who_knows_the_candidates_is_the_default_and_the_stronger_o
     assert best(strong) > best(weak) + 0.02
     assert strong.game.scored.all()
     assert strong.results.valid
-    assert strong.results.threats[0]["has"] == (
+    assert strong.results.threats[0].has == (
         "all 700 candidates, and 16 shadow models, each trained on about 50 % of these"
     )
-    assert "an outsider without candidates" in weak.results.threats[0]["has"]
+    assert "an outsider without candidates" in weak.results.threats[0].has
     assert any("no shadow model was trained on a person who is judged" in w for w in weak.results.warnings)
     assert not any("outsider" in w for w in strong.results.warnings)
 
@@ -239,11 +240,11 @@ def test_a_model_that_saw_none_of_them_leaks_nothing(forest):
 
     stranger = RandomForestClassifier(30, min_samples_leaf=3, random_state=0).fit(other, (other[:, 0] > 0).astype(int))
     found = played(stranger, X, y, "fixed(members=350, shadows=16)")
-    [joint] = found.results.find(kind="attack", metric="auc", channel="score", attack="joint")
-    assert joint.low < 0.5 < joint.high
+    [combined] = found.results.find(kind="attack", metric="auc", channel="score", attack="joint")
+    assert combined.low < 0.5 < combined.high
 
 
-def test_attacks_that_ask_are_made_on_the_model_that_exists(forest):
+def test_query_attacks_are_made_on_the_model_that_exists(forest):
     """Everybody is a candidate, so the people whom these attacks know come from an offline cut of the same rows."""
     model, X, y = forest
     calls = []

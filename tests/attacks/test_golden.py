@@ -35,7 +35,9 @@ def plain(scores):
 
 def means(found, attack: str, names: tuple[str, ...], wanted: tuple[str, ...] = WANTED) -> list[float]:
     signals, game = found
-    guesses = guess(signals, game, Trial(registry.build("attack", attack), tuple(map(SignalName, names)), Channel.SCORE))
+    guesses = guess(
+        signals, game, Trial(registry.build("attack", attack), tuple(map(SignalName, names)), Channel.SCORE)
+    )
     each = [guesses.pick(guesses.unit == u) for u in range(len(game.targets))]
     return [float(np.mean([METRICS[m](g.score, g.truth) for g in each])) for m in wanted]
 

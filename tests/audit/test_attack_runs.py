@@ -211,7 +211,9 @@ class Holds:
         return rows
 
 
-@pytest.mark.parametrize(("whose", "many"), [("others", [4, 5]), ("train", [0, 1, 2]), ("everybody", [0, 1, 2, 3, 4, 5])])
+@pytest.mark.parametrize(
+    ("whose", "many"), [("others", [4, 5]), ("train", [0, 1, 2]), ("everybody", [0, 1, 2, 3, 4, 5])]
+)
 def test_knowledge_is_made_from_the_rows_of_those_whom_it_names(whose, many):
     """Six rows: three trained the model, the fourth is asked about; of everybody, the training people come first."""
     at = np.arange(6)

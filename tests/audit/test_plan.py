@@ -12,7 +12,9 @@ def test_not_asked_is_not_the_same_as_no_answer():
     asked = np.arange(30)[:, None] < np.array([30, 20, 20, 20])
     there = asked & (np.arange(30) % 3 > 0)[:, None]
     game = Game(whole.member, [0], np.array([[False, True, True, True]]), np.ones((30, 1), bool), asked)
-    evidence = Evidence((SignalName("l1", "scores"), SignalName("l1", "recourse")), found.value, np.stack([asked, there]), found.member)
+    evidence = Evidence(
+        (SignalName("l1", "scores"), SignalName("l1", "recourse")), found.value, np.stack([asked, there]), found.member
+    )
     full = with_gaps(evidence, game)
     assert full.names == (*evidence.names, SignalName("answered", "recourse"))
     np.testing.assert_array_equal(full.observed[2], asked)

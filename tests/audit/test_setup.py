@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -24,7 +25,7 @@ def small(**changes: str) -> Experiment:
 class Counted:
     """A small data set that counts how often it is read."""
 
-    calls = []
+    calls: ClassVar[list[int]] = []
 
     def load(self):
         self.calls.append(1)

@@ -22,7 +22,9 @@ def test_costs_are_averaged_per_target_then_over_targets():
     value = np.array([[1, 3, 4, 4, 8, 99], [1, 0, 1, 1, 1, 0]], dtype=np.float32)
     there = np.array([[1, 1, 1, 1, 1, 0], [1, 1, 1, 1, 1, 1]], dtype=bool)
     nothing = Evidence((), np.zeros((0, 6, 4)), np.zeros((0, 6, 4), bool), game().member)
-    cost, share = measures(nothing, game(), Quality((Measured("cost_l1", "e"), Measured("validity", "e")), value, there), {})
+    cost, share = measures(
+        nothing, game(), Quality((Measured("cost_l1", "e"), Measured("validity", "e")), value, there), {}
+    )
     half = stats.t.ppf(0.975, 2) * np.std([2, 4, 8], ddof=1) / np.sqrt(3)
     assert cost.value == pytest.approx(14 / 3)
     assert (cost.low, cost.high) == pytest.approx((max(0, 14 / 3 - half), 14 / 3 + half))
@@ -34,7 +36,9 @@ def test_costs_are_averaged_per_target_then_over_targets():
 
 def test_a_measure_of_nobody_has_a_reason():
     nothing = Evidence((), np.zeros((0, 6, 4)), np.zeros((0, 6, 4), bool), game().member)
-    [row] = measures(nothing, game(), Quality((Measured("cost_l1", "e"),), np.zeros((1, 6), np.float32), np.zeros((1, 6), bool)), {})
+    [row] = measures(
+        nothing, game(), Quality((Measured("cost_l1", "e"),), np.zeros((1, 6), np.float32), np.zeros((1, 6), bool)), {}
+    )
     assert row.value is None
     assert row.reason
 
@@ -44,7 +48,12 @@ def test_the_share_answered_is_of_those_asked():
     asked[3:, 3] = False
     there = asked.copy()
     there[0, 0] = False
-    evidence = Evidence((SignalName("x", "whole"), SignalName("x", "gaps")), np.zeros((2, 6, 4)), np.stack([asked, there]), game().member)
+    evidence = Evidence(
+        (SignalName("x", "whole"), SignalName("x", "gaps")),
+        np.zeros((2, 6, 4)),
+        np.stack([asked, there]),
+        game().member,
+    )
     none = Quality((), np.zeros((0, 6), np.float32), np.zeros((0, 6), bool))
     whole, row = measures(evidence, game(asked), none, {})
     assert (whole.explainer, whole.metric, whole.value) == ("whole", "answered", 1.0)

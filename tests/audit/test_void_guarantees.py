@@ -68,8 +68,8 @@ def test_a_report_on_an_undeclared_table_says_in_red_that_the_claim_is_void(obse
     alarm = page.split('<p class="shout">A privacy claim is void</p>')[1]
     assert "bounds and scale of 2 columns (age, income), categories of 1 column (job)" in alarm.partition("</aside>")[0]
     assert "A privacy claim is contradicted" not in page
-    assert "What is not promised for" in page
-    assert "What is promised for" not in page
+    assert "What is not guaranteed for" in page
+    assert "What is guaranteed for" not in page
 
 
 def test_rows_of_a_void_claim_keep_their_numbers_and_carry_no_claim(observed):

@@ -35,13 +35,6 @@ trainers = pytest.mark.parametrize("name", SPECS)
 explainers = pytest.mark.parametrize("explainer", QUICK, ids=NAMES)
 
 
-@pytest.fixture(autouse=True)
-def _short_training(monkeypatch):
-    """What is claimed here holds after any number of steps, so autoencoders take few."""
-    monkeypatch.setattr("jali.explain._recourse.vae.STEPS", 200)
-    monkeypatch.setattr("jali.explain._recourse.vae.EPOCHS", 2)
-
-
 def two_models(explainer):
     """Two training sets, and a model of each that the explainer can explain."""
     one, first = setting(explainer, 120)
@@ -76,7 +69,7 @@ CONTAINERS = dict, list, set, collections.deque, *WEAK
 
 
 def sizes():
-    """Of every module of explainers, models, defences and anonymity the sizes of its containers and memoised functions."""
+    """Of every module that fits something, the sizes of its containers and memoised functions."""
     out = {}
     for package in (jali.explain, jali.models, jali.defend, jali.anonymity):
         for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):

@@ -66,8 +66,13 @@ def by_kind(named: Sequence[Any]) -> tuple[tuple[Attack, ...], tuple[QueryAttack
     [2, 1]
     """
     built = [_built(part) if isinstance(part, str) else part for part in named]
-    queries = tuple(a for a in built if isinstance(a, Queries))
-    return tuple(a for a in built if not isinstance(a, Queries)), queries
+    queries = tuple(a for a in built if _queries(a))
+    return tuple(a for a in built if not _queries(a)), queries
+
+
+def _queries(part: Any) -> bool:
+    """Whether an attack is run against an oracle."""
+    return isinstance(part, Queries)
 
 
 def _built(text: str) -> Any:

@@ -96,7 +96,7 @@ class FineTuned:
             if body is None:
                 fill(net, Path(self.weights), self.sha256)
             else:
-                torch_network.load(net[0], body)  # type: ignore[arg-type]
+                torch_network.load(net[0], body)
             net[0].requires_grad_(self.layers == "all")
             return net
 

@@ -181,7 +181,9 @@ def test_generalised_answers_stand_beside_those_of_one_person(shown):
 
 def test_answers_that_hang_on_their_company_are_those_whose_signals_were_attacked():
     setup, made = outcome(Lottery())
-    signal = made.evidence.names.index(SignalName("counterfactual_distance", "tests.audit.examples.test_answers:Lottery"))
+    signal = made.evidence.names.index(
+        SignalName("counterfactual_distance", "tests.audit.examples.test_answers:Lottery")
+    )
     records = examples(setup, Machine(), made)["records"]
     for record in records:
         more = float(re.search(r"income were ([\d,]+) higher", record["said"][0])[1].replace(",", ""))
@@ -216,7 +218,7 @@ def test_where_no_outcome_is_favourable_everybody_hopes_for_another():
         same, other = record["said"]
         assert same.endswith("the outcome would be another one (in 0 % of the cases this covers).")
         assert other.endswith("the outcome would be another one.")
-    assert answers.about(said) == "Target model 0 was asked about these 3 records; no outcome is favourable."
+    assert answers.about(said) == "Target model 0 predicts these 3 records; no outcome is marked as favourable."
 
 
 def test_withheld_and_missing_answers_are_told_apart():
