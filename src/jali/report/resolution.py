@@ -43,8 +43,8 @@ def addition_found(row: Row, baseline: Row | None = None) -> float | None:
     Target models in which the attack made no use of the explanation say nothing, and their zeros make the interval
     narrow: value and ends are divided by the share of the others, which turns them into those of the others' mean;
     where they are the minority, this is not attempted. A metric has an upper bound, so that no more can be added than
-    the baseline leaves. Where nothing was added, a paired difference of few models varies less than one where something
-    was: then x is not below half of the baseline's own interval. Of rates in few models nothing is said.
+    the baseline leaves. Where nothing was added, a paired difference of few models varies less than one where
+    something was: then x is not below half of the baseline's own interval. Of rates in few models nothing is said.
 
     >>> half_used = Row(kind="contrast", metric="auc", value=0.0, low=-0.01, high=0.01, units=8, unchanged=4)
     >>> round(addition_found(half_used), 4)
