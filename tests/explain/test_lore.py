@@ -173,7 +173,7 @@ def test_order_and_blocks_change_nothing(monkeypatch):
     X = people(9, 1).X
     rules = [local.rules() for local in explain(model, X, data, samples=200).models]
     assert [local.rules() for local in explain(model, X[::-1], data, samples=200).models] == rules[::-1]
-    monkeypatch.setattr(slopes, "ASKED", 1)
+    monkeypatch.setattr(slopes, "CELLS", 1)
     assert [local.rules() for local in explain(model, X, data, samples=200).models] == rules
 
 
