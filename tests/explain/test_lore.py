@@ -12,7 +12,7 @@ from jali.explain._attribution.marginals import Marginals
 from jali.explain._surrogate.neighbourhood import GENERATORS
 from jali.explain._surrogate.records import Records
 from jali.explain.lore import Lore
-from jali.text.rules import crowd, hits, support
+from jali.text.rules import rule_support, hits, support
 from tests.contracts.test_explain import people
 from tests.explaining import explained
 
@@ -189,7 +189,7 @@ def test_people_share_their_factual_rule_with_as_many_as_it_covers():
     data, model = setting()
     made = explain(model, data.X[:6], data, samples=300)
     want = [local.rules()[0].covers(data.X).sum() for local in made.models]
-    np.testing.assert_array_equal(crowd(made, data.X[:6], data.X), want)
+    np.testing.assert_array_equal(rule_support(made, data.X[:6], data.X), want)
     assert min(want) >= 1  # they were trained on, and the rule is true of them
 
 

@@ -137,7 +137,7 @@ class _Decoder:
         return self.vae.encode(self.origin)
 
     def nearest(self, who: Ints, moves: Floats) -> tuple[Floats, Bools]:
-        """Nearest valid rows (k, D) of the first shell of moves (g, s, latent) that has one, and whether one has (k,)."""
+        """Nearest valid rows (k, D) of the first shell of moves (g, s, latent) with one, and whether one has (k,)."""
         shells = (len(who), *moves.shape[:2])
         made = self._legal(who, moves.reshape(-1, moves.shape[2]))
         valid = self._valid(who, made).reshape(shells)
