@@ -12,7 +12,7 @@ from jali.explain._attribution.marginals import Marginals
 from jali.explain._surrogate.neighbourhood import GENERATORS
 from jali.explain._surrogate.records import Records
 from jali.explain.lore import Lore
-from jali.text.rules import rule_support, hits, support
+from jali.text.rules import hits, rule_support, support
 from tests.contracts.test_explain import people
 from tests.explaining import explained
 
@@ -237,7 +237,7 @@ def test_constant_columns_and_an_owner_of_one_row():
 
 def test_bad_input():
     data, model = setting(50)
-    with pytest.raises(JaliError, match=r"lore learns from the rows .* pass train"):
+    with pytest.raises(JaliError, match=r"lore reads the training set, but none was given: pass it as train"):
         explained(Lore(), model, data.X, data.schema, None, np.random.default_rng(0))
     with pytest.raises(JaliError, match="generator must be one of genetic, mixed"):
         Lore(generator="greedy")

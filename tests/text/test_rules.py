@@ -13,12 +13,12 @@ from jali.text.rules import (
     Rule,
     Term,
     accuracy,
-    rule_support,
     exposing,
     fidelity,
     hits,
     narrowed,
     published,
+    rule_support,
     support,
 )
 

@@ -46,7 +46,7 @@ class GaussianMixture:
     def __post_init__(self) -> None:
         standard.check("gaussian_mixture", self.n, self.d, self.seed)
         if not 2 <= self.classes <= min(self.n, self.d):
-            raise JaliError(f"gaussian_mixture: classes must lie between 2 and min(n, d), not be {self.classes}.")
+            raise JaliError(f"gaussian_mixture: classes must be from 2 to min(n, d), not {self.classes}.")
         if not self.separation >= 0:
             raise JaliError(f"gaussian_mixture: separation must be at least 0, not {self.separation}.")
 

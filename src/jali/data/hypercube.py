@@ -42,7 +42,7 @@ class Hypercube:
         if not 0 <= self.flip_y <= 1:
             raise JaliError(f"hypercube: flip_y must be a share between 0 and 1, not {self.flip_y}.")
         if not 2 <= self.classes <= min(self.n, 2**self.d):
-            raise JaliError(f"hypercube: classes must lie between 2 and min(n, 2^d), not be {self.classes}.")
+            raise JaliError(f"hypercube: classes must be from 2 to min(n, 2^d), not {self.classes}.")
 
     def load(self) -> Dataset:
         """Draw the clusters."""

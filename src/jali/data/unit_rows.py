@@ -35,7 +35,7 @@ class UnitRows(Wrapped):
 
     def __post_init__(self) -> None:
         if not 0 < self.correlated <= 1:
-            raise JaliError(f"unit_rows: correlated must lie above 0 and be at most 1, not {self.correlated}.")
+            raise JaliError(f"unit_rows: correlated must be above 0 and at most 1, not {self.correlated}.")
 
     def derived(self, origin: str) -> str:
         """The origin of the source and what was done to it."""

@@ -88,13 +88,13 @@ class _Around:
 
     encoding: Encoding
     step: Floats
-    anew: Floats
+    codes: Floats
 
     def of(self, X: Floats) -> tuple[Floats, Floats]:
         """Legal rows (n, S, D) around raw rows (n, D), and their encoded moves (n, S, P)."""
         rows = X[:, None, :] + self.step
         for j, _ in self.encoding.coded:
-            rows[:, :, j] = self.anew[:, j]
+            rows[:, :, j] = self.codes[:, j]
         flat = self.encoding.decode(self.encoding.encode(rows.reshape(-1, X.shape[1])))
         Z = self.encoding.encode(flat).reshape(len(X), len(self.step), -1)
         return flat.reshape(rows.shape), Z - self.encoding.encode(X)[:, None, :]

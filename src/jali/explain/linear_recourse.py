@@ -172,7 +172,7 @@ def _outcomes(schema: Schema) -> tuple[int, ...]:
         return tuple(range(len(schema.classes)))
     if len(schema.classes) > 2:
         raise JaliError(
-            "linear_recourse takes a favourable class only where there are two classes: leave the favourable class out "
-            "to get the nearest other class, or merge classes."
+            "linear_recourse supports a favourable class for two classes only: leave the favourable class out to get "
+            "the nearest other class, or merge classes."
         )
     return (schema.favourable,)

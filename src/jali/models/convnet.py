@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from jali.core.errors import JaliError
 from jali.core.values import Bools, Dataset, Rng, Schema
-from jali.models.fitted.descent import fitted, joined, picture, positive, seeded
+from jali.models.fitted.descent import fitted, image_shape, joined, positive, seeded
 from jali.models.fitted.torch_network import TorchEnsemble
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class ConvNet:
         """A network for these images, with weights drawn from torch's global generator."""
         from torch import nn
 
-        image = picture("convnet", schema)
+        image = image_shape("convnet", schema)
         layers: list[nn.Module] = [nn.Unflatten(1, image)]
         channels, height, width = image
         for stage in range(STAGES):

@@ -84,7 +84,7 @@ class Logistic:
 class _Problem:
     """The objective: rows A (n, k) ending in a one, indicators Y (F, n) of the free classes; unknowns B (F, k).
 
-    F = 1 stands for two classes, the first of which has score zero. Otherwise adding a number to all intercepts
+    F = 1 means two classes, of which the first has score zero. Otherwise adding a number to all intercepts
     would change nothing; half the square of their sum, zero at the optimum, is added to make the solution unique.
     """
 

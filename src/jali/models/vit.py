@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from jali.core.errors import JaliError
 from jali.core.values import Bools, Dataset, Rng, Schema
-from jali.models.fitted.descent import fitted, joined, picture, positive, seeded
+from jali.models.fitted.descent import fitted, image_shape, joined, positive, seeded
 from jali.models.fitted.torch_network import TorchEnsemble
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class ViT:
         """A network for these images, with weights drawn from torch's global generator."""
         from torch import nn
 
-        channels, height, width = picture("vit", schema)
+        channels, height, width = image_shape("vit", schema)
         if height != width or height % self.patch:
             raise JaliError(
                 f"vit cuts square images into patches of {self.patch} pixels, but these are {height} by {width}: "
@@ -93,8 +93,8 @@ def _encoder() -> Any:
             )
             self.vit = ViTModel(config, add_pooling_layer=False)
 
-        def forward(self, pictures: torch.Tensor) -> torch.Tensor:
-            tokens: torch.Tensor = self.vit(pictures).last_hidden_state
+        def forward(self, images: torch.Tensor) -> torch.Tensor:
+            tokens: torch.Tensor = self.vit(images).last_hidden_state
             return tokens[:, 0]
 
     return Encoder

@@ -48,8 +48,8 @@ class Term:
     def sentence(self, schema: Schema, verb: str = "is") -> str:
         """The condition in words; bounds are written with six digits, whole numbers exactly."""
         column = schema.columns[self.column]
-        told = _among(column, self.codes) if self.codes is not None else _between(column, self.low, self.high)
-        return f"{column.name} {verb} {told}"
+        condition = _among(column, self.codes) if self.codes is not None else _between(column, self.low, self.high)
+        return f"{column.name} {verb} {condition}"
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,7 @@ def exposing(rules: Sequence[Rule], X: Floats, k: int) -> Bools:
     array([ True, False])
     """
     if k < 1:
-        raise JaliError(f"k, the least number of people that a rule should cover, must be at least 1, not {k}.")
+        raise JaliError(f"k must be at least 1, not {k}: it is the number of people that a rule should cover.")
     count = support(rules, X)
     return np.asarray((count > 0) & (count < k))
 
@@ -190,7 +190,7 @@ def fidelity(surrogate: Model, black_box: Model, X: Floats) -> float:
 def accuracy(surrogate: Model, X: Floats, y: Ints) -> float:
     """Share of raw rows (n, D) on which a surrogate predicts the true class y (n,)."""
     if not len(X):
-        raise JaliError("Fidelity and accuracy are shares of rows, but there are no rows: pass at least one.")
+        raise JaliError("Fidelity and accuracy are shares of rows, and there are none: pass at least one row.")
     return float((surrogate.logits(X).argmax(axis=1) == y).mean())
 
 

@@ -50,7 +50,7 @@ def sentences(
     """
     if X.shape != there.rows.shape or X.shape[1] != len(schema.columns):
         raise JaliError(
-            f"Expected one record of {len(schema.columns)} columns for each answer, not an array of {X.shape}."
+            f"Expected a record of {len(schema.columns)} columns for each answer, not an array of {X.shape}."
         )
     share = frozen(np.full(len(X), np.nan) if pure is None else pure, np.float64, (len(X),), "pure")
     guess = frozen(np.zeros(len(X)) if sampled is None else sampled, bool, (len(X),), "sampled")

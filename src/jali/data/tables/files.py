@@ -193,7 +193,7 @@ def _reason(error: BaseException) -> str:
     """One line about a failure: the server's reply, or the first cause, which requests wraps several times."""
     if (response := getattr(error, "response", None)) is not None:
         response.close()
-        return f"the server said {response.status_code} {response.reason}"
+        return f"the server answered {response.status_code} {response.reason}"
     while error.__context__ is not None:
         error = error.__context__
     return str(getattr(error, "strerror", None) or error or type(error).__name__)

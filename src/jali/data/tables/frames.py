@@ -110,8 +110,8 @@ class Like:
     """The layout of a table: names, values and dtypes, without its rows.
 
     columns: name, dtype, and for a column of texts the original value of each text. sample: the first rows, for
-    checking that a model predicts the same for rebuilt rows. Not a dataclass, so that it is never written into a
-    specification.
+    checking that a model predicts the same for rebuilt rows. Not a dataclass, because the registry takes
+    dataclasses for parts.
     """
 
     def __init__(self, columns: tuple[LikeColumn, ...], sample: pd.DataFrame | None = None) -> None:

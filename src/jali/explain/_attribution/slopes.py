@@ -75,7 +75,7 @@ def check(name: str, X: Floats, schema: Schema) -> None:
     """Refuse rows whose shape is not that of the schema, such as images of another size."""
     if X.ndim != 2 or X.shape[1] != len(schema.columns):
         shape = f" (images of {schema.image})" if schema.image else ""
-        raise JaliError(f"{name} explains rows of {len(schema.columns)} columns{shape}, not an array of {X.shape}.")
+        raise JaliError(f"{name} explains rows of {len(schema.columns)} columns{shape}, not {X.shape}.")
 
 
 def public_rows(schema: Schema, count: int) -> Floats:

@@ -48,11 +48,11 @@ def frugal(task: Task, search: Callable[[Task], Points], unit: Floats) -> Points
     whole units would make the move much longer.
     """
     z, found = search(task)
-    dear = found[:, None] & (unit > 0) & (unit >= task.spent(z)[:, None] * (1 - SAME))
-    who = np.flatnonzero(dear.any(axis=1))
+    costly = found[:, None] & (unit > 0) & (unit >= task.spent(z)[:, None] * (1 - SAME))
+    who = np.flatnonzero(costly.any(axis=1))
     if len(who):
         some = task.pick(who)
-        best = nearer(some, (z[who], found[who]), search(some.held(dear[who], some.origin)))
+        best = nearer(some, (z[who], found[who]), search(some.held(costly[who], some.origin)))
         z[who], found[who] = best
     return z, found
 

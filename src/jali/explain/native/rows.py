@@ -1,4 +1,4 @@
-"""Helpers for explainers that answer with training rows: who gets an answer, and which rows may be shown to whom."""
+"""Helpers for explainers that answer with training rows: which records get an answer, and from which rows."""
 
 from __future__ import annotations
 

@@ -166,11 +166,11 @@ def joined(body: list[Any], head: nn.Module) -> nn.Sequential:
     return net
 
 
-def picture(name: str, schema: Schema) -> tuple[int, int, int]:
+def image_shape(name: str, schema: Schema) -> tuple[int, int, int]:
     """Channels, height and width of the images that the rows are.
 
     >>> from jali.data.tables.images import pixels
-    >>> picture("vit", Schema(pixels(3, 4), image=(3, 4, 4)))
+    >>> image_shape("vit", Schema(pixels(3, 4), image=(3, 4, 4)))
     (3, 4, 4)
     """
     if schema.image is None:

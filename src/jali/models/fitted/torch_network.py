@@ -60,7 +60,7 @@ class TorchModel:
         """Class scores (n, C) of raw rows (n, D)."""
         schema = self.encoding.schema
         if X.ndim != 2 or X.shape[1] != len(schema.columns):
-            shape = f", pictures of {schema.image}" if schema.image else ""
+            shape = f" (images of {schema.image})" if schema.image else ""
             raise JaliError(f"The network takes rows of {len(schema.columns)} columns{shape}, not {X.shape}.")
         return self._scores(len(X), lambda some: self.encoding.encode(X[some]))
 
