@@ -58,7 +58,7 @@ def _column(path: Path, name: str, entry: Any) -> Column:
         )
     known = CATEGORIES if kind == "category" else NUMBERS
     if unknown := sorted(set(entry) - set(known)):
-        raise JaliError(f"{where}: a {kind} column may have {', '.join(known)}, not {unknown[0]!r}.")
+        raise JaliError(f"{where}: a {kind} column has {', '.join(known)}, not {unknown[0]!r}.")
     if kind == "category":
         return Column(name, "category", categories=_texts(where, "categories", entry.get("categories")))
     return _number(where, name, kind, entry)

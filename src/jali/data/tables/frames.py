@@ -221,7 +221,7 @@ def _inputs(table: pd.DataFrame, target: str, groups: str | None) -> list[str]:
     for name in names:
         gaps = _gaps(table[name])
         if gaps:
-            raise JaliError(f"Column {name!r} has {gaps} missing or infinite values: fill or drop these rows first.")
+            raise JaliError(f"Column {name!r} holds {gaps} missing or infinite values: fill or drop these rows first.")
     return inputs
 
 
@@ -248,7 +248,7 @@ def _column(values: Values, kind: Kind, bounds: tuple[float, float] | None) -> t
         codes, names = _coded(values)
         if len(names) > CATEGORIES:
             raise JaliError(
-                f"Column {name!r} has {len(names)} different texts, more than {CATEGORIES}: "
+                f"Column {name!r} holds {len(names)} different texts, more than {CATEGORIES}: "
                 "drop it if it is an identifier, otherwise group its values or make it a number."
             )
         return codes.astype(np.float64), Column(name, "category", categories=names, known="observed")
