@@ -46,7 +46,7 @@ SOLVERS: tuple[Literal["grasp", "optimal", "mutual", "as_released"], ...] = (
     "mutual",
     "as_released",
 )
-FREE = NICE(immutable="free", ranges="owner")
+FREE = NICE(immutable="free", ranges="train")
 Box = list[set[float]]
 
 

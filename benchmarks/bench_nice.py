@@ -35,7 +35,7 @@ from jali.core.protocols import Model
 from jali.core.values import Dataset, Floats
 from jali.explain import nice
 from jali.explain._recourse import vae as _vae
-from jali.explain.native.rows import Pool, judged
+from jali.explain.native.rows import Pool, predictions
 from jali.models.sklearn import Sklearn
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -105,14 +105,14 @@ def tied(part: nice.NICE, model: Model, owner: Dataset, record: Floats, answer: 
     if part.optimise == "none":
         both = np.stack([goal[0], answer])
         return bool(
-            np.ptp(paired(record[None].repeat(2, axis=0), both, schema, ranges(schema, owner.X, "owner"))) < CLOSE
+            np.ptp(paired(record[None].repeat(2, axis=0), both, schema, ranges(schema, owner.X, "train"))) < CLOSE
         )
-    pool = Pool.of("nice", owner, schema, "owner", "free")[0]
+    pool = Pool.of("nice", owner, schema, "train", "free")[0]
     reward, wanted = part._reward(owner, pool), schema.favourable
     assert reward is not None  # the part walks
 
     def step(before: Floats, after: Floats) -> Floats:
-        gain = (judged(model, after)[0] - judged(model, before)[0])[:, wanted]
+        gain = (predictions(model, after)[0] - predictions(model, before)[0])[:, wanted]
         return reward(gain, before, after)
 
     return reachable(record, goal[0], answer, step)
@@ -127,9 +127,9 @@ def compare(name: str, leaves: int, most: int) -> None:
         "sklearn.ensemble:RandomForestClassifier", f"n_estimators={TREES}, max_leaf_nodes={leaves or None}"
     )
     model = estimator.fit(owner, np.ones((cut, 1), dtype=bool), [np.random.default_rng(1)])[0]
-    records = rest[judged(model, rest)[1] != data.schema.favourable][:most]
+    records = rest[predictions(model, rest)[1] != data.schema.favourable][:most]
     made = theirs(task(owner, records, leaves, model.estimator.get_params()["random_state"]))  # type: ignore[attr-defined]
-    agree = np.mean(judged(model, owner.X)[1] == made["labels"])
+    agree = np.mean(predictions(model, owner.X)[1] == made["labels"])
     print(
         f"{name}, {TREES} trees of {leaves or 'any number of'} leaves, {cut:,} training rows, {len(records)} records, "
         f"NICEx {made['version']}; {agree:.2%} of labels agree"
@@ -140,7 +140,7 @@ def compare(name: str, leaves: int, most: int) -> None:
 
 def line(variant: Any, model: Model, owner: Dataset, records: Floats, made: Arrays) -> None:
     """Print how one variant fared."""
-    part = nice.NICE(variant, "predicted" if variant == "none" else "justified", "free", "owner")
+    part = nice.NICE(variant, "predicted" if variant == "none" else "justified", "free", "train")
     began = time.process_time()
     out = part.prepare(model, owner.schema, owner, np.random.default_rng(0)).explain(records, np.random.default_rng(0))
     mine, other = (1e3 * (time.process_time() - began) / len(records), 1e3 * float(made[f"{variant} seconds"].mean()))

@@ -53,7 +53,7 @@ def test_by_hand():
 @pytest.mark.usefixtures("tiles")
 def test_every_pair_against_the_definition():
     X, rows = table(9, 0), table(23, 1)
-    for source in ("schema", "owner"):
+    for source in ("schema", "train"):
         spans = ranges(SCHEMA, rows, source)
         expected = [[loop(x, r, spans) for r in rows] for x in X]
         np.testing.assert_allclose(distances(X, rows, SCHEMA, spans), expected, rtol=1e-14)
@@ -107,7 +107,7 @@ def test_more_neighbours_than_rows_and_no_rows_at_all():
 def test_where_spans_come_from():
     rows = np.array([[20.0, 0, 1, 0, 3], [60.0, 2, 9, 1, 3]])
     assert ranges(SCHEMA, rows).tolist() == [80, 1, 8, 1, 0]
-    assert ranges(SCHEMA, rows, "owner").tolist() == [40, 1, 8, 1, 0]
+    assert ranges(SCHEMA, rows, "train").tolist() == [40, 1, 8, 1, 0]
     with pytest.raises(JaliError, match="there are none"):
         ranges(SCHEMA, rows[:0])
 

@@ -6,11 +6,11 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import f1_score
 
 from jali.core.errors import JaliError
-from jali.data.gaussian_mixture import GaussianMixture, _law
+from jali.data.gaussian_mixture import GaussianMixture, _parameters
 
 
 def test_the_first_two_classes_are_as_far_apart_as_asked_for():
-    centres, loadings = _law(12, 4, 2.5, np.random.default_rng(0))
+    centres, loadings = _parameters(12, 4, 2.5, np.random.default_rng(0))
     inverse = np.linalg.inv(np.eye(12) + loadings.T @ loadings)
     far = [np.sqrt((centres[0] - c) @ inverse @ (centres[0] - c)) for c in centres]
     assert far[1] == pytest.approx(2.5)
@@ -21,7 +21,7 @@ def test_the_first_two_classes_are_as_far_apart_as_asked_for():
 
 def test_rows_have_the_centres_and_the_covariance_of_the_law():
     source = GaussianMixture(n=60_000, d=6, classes=2, separation=2.0)
-    data, (centres, loadings) = source.load(), _law(6, 2, 2.0, np.random.default_rng(source.seed))
+    data, (centres, loadings) = source.load(), _parameters(6, 2, 2.0, np.random.default_rng(source.seed))
     within = np.cov(np.concatenate([data.X[data.y == c] - data.X[data.y == c].mean(axis=0) for c in (0, 1)]).T)
     gap = data.X[data.y == 1].mean(axis=0) - data.X[data.y == 0].mean(axis=0)
     law, way = np.eye(6) + loadings.T @ loadings, centres[1] - centres[0]

@@ -63,7 +63,7 @@ def test_heloc_as_in_the_paper(real):
 
 @pytest.mark.parametrize("most", [0.0, 1.1, -0.5])
 def test_bad_fields(most):
-    with pytest.raises(JaliError, match="above 0 and be at most 1"):
+    with pytest.raises(JaliError, match="above 0 and at most 1"):
         UnitRows(Lending(), correlated=most)
 
 

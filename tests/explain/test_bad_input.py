@@ -265,7 +265,7 @@ def test_a_favourable_class_that_no_training_row_has_is_out_of_reach(name):
 def test_the_autoencoder_trains_on_any_number_of_rows_but_none(n):
     owner = Dataset(table(n), np.zeros(n), SCHEMA)
     if n == 0:
-        with pytest.raises(JaliError, match="none were given"):
+        with pytest.raises(JaliError, match="none was given"):
             ask("cchvae", line(SCHEMA), table(), owner=owner)
         return
     ask("cchvae", line(SCHEMA), table(), owner=owner)

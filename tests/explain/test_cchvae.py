@@ -202,7 +202,7 @@ def test_no_records_no_answers():
 def test_the_owner_is_required():
     nobody = curved().rows(np.zeros(800, dtype=bool))
     for owner in (None, nobody):
-        with pytest.raises(JaliError, match="rows the model was trained on"):
+        with pytest.raises(JaliError, match="reads the training set"):
             explained(CCHVAE(), network(), curved().X[:2], FREE, owner, np.random.default_rng(0))
 
 

@@ -76,7 +76,7 @@ def test_records_may_come_in_any_blocks(monkeypatch):
     net, _ = twins()
     X = rows(30)
     whole = explain(net, X)
-    monkeypatch.setattr(slopes, "ASKED", 1)
+    monkeypatch.setattr(slopes, "CELLS", 1)
     np.testing.assert_allclose(explain(net, X), whole, atol=1e-4)
 
 

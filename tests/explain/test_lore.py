@@ -12,7 +12,7 @@ from jali.explain._attribution.marginals import Marginals
 from jali.explain._surrogate.neighbourhood import GENERATORS
 from jali.explain._surrogate.records import Records
 from jali.explain.lore import Lore
-from jali.text.rules import crowd, hits, support
+from jali.text.rules import hits, rule_support, support
 from tests.contracts.test_explain import people
 from tests.explaining import explained
 
@@ -173,7 +173,7 @@ def test_order_and_blocks_change_nothing(monkeypatch):
     X = people(9, 1).X
     rules = [local.rules() for local in explain(model, X, data, samples=200).models]
     assert [local.rules() for local in explain(model, X[::-1], data, samples=200).models] == rules[::-1]
-    monkeypatch.setattr(slopes, "ASKED", 1)
+    monkeypatch.setattr(slopes, "CELLS", 1)
     assert [local.rules() for local in explain(model, X, data, samples=200).models] == rules
 
 
@@ -189,7 +189,7 @@ def test_people_share_their_factual_rule_with_as_many_as_it_covers():
     data, model = setting()
     made = explain(model, data.X[:6], data, samples=300)
     want = [local.rules()[0].covers(data.X).sum() for local in made.models]
-    np.testing.assert_array_equal(crowd(made, data.X[:6], data.X), want)
+    np.testing.assert_array_equal(rule_support(made, data.X[:6], data.X), want)
     assert min(want) >= 1  # they were trained on, and the rule is true of them
 
 
@@ -237,7 +237,7 @@ def test_constant_columns_and_an_owner_of_one_row():
 
 def test_bad_input():
     data, model = setting(50)
-    with pytest.raises(JaliError, match=r"lore learns from the rows .* pass train"):
+    with pytest.raises(JaliError, match=r"lore reads the training set, but none was given: pass it as train"):
         explained(Lore(), model, data.X, data.schema, None, np.random.default_rng(0))
     with pytest.raises(JaliError, match="generator must be one of genetic, mixed"):
         Lore(generator="greedy")

@@ -114,7 +114,7 @@ def walk(optimise, model, x, neighbour, goals, far, owner):
 
 @pytest.mark.parametrize("optimise", VARIANTS)
 @pytest.mark.parametrize("schema", [SCHEMA, THREE], ids=["favourable", "any other"])
-@pytest.mark.parametrize("settings", [("predicted", "free", "owner"), ("justified", "agree", "schema")])
+@pytest.mark.parametrize("settings", [("predicted", "free", "train"), ("justified", "agree", "schema")])
 def test_row_by_row_against_the_definition(optimise, schema, settings, monkeypatch):
     monkeypatch.setattr(_native, "ROWS", 37)
     monkeypatch.setattr(_native, "CELLS", 1000)
@@ -190,7 +190,7 @@ def test_spans_of_the_schema_or_of_the_owner():
     model = line(1.0, 1.0, -3.0)
     assert explain(NICE(), model, [[0.0, 0.0]], owner).origin.tolist() == [0]  # .1 of 100 against .4 of 10
     owner = Dataset(np.array([[10.0, 0.0], [0.0, 4.0], [0.0, 9.0]]), [1, 1, 1], LINE)
-    assert explain(NICE(ranges="owner"), model, [[0.0, 0.0]], owner).origin.tolist() == [1]  # 1 against 4/9
+    assert explain(NICE(ranges="train"), model, [[0.0, 0.0]], owner).origin.tolist() == [1]  # 1 against 4/9
 
 
 def test_equal_rows_are_told_apart_by_their_place():

@@ -142,7 +142,7 @@ def test_trees_that_read_texts_are_refused():
     data = table(2)
     model = fitted("tree:DecisionTreeClassifier", data)
     texts = dataclasses.replace(model, feed=lambda X: np.full((len(X), 4), "x"))
-    with pytest.raises(JaliError, match="tree_shap reads numbers, and DecisionTreeClassifier was given texts"):
+    with pytest.raises(JaliError, match="tree_shap needs numeric inputs, but DecisionTreeClassifier reads text"):
         explain(texts, data)
 
 

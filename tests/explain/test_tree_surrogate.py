@@ -66,7 +66,7 @@ def test_tiles_get_the_same_tree():
 
 def test_bad_input():
     data, model = setting(60)
-    with pytest.raises(JaliError, match=r"tree_surrogate learns from the rows .* pass train"):
+    with pytest.raises(JaliError, match=r"tree_surrogate reads the training set, but none was given: pass it as train"):
         explained(TreeSurrogate(), model, data.X, data.schema, None, np.random.default_rng(0))
     for fields in ({"depth": -1}, {"leaf": 0}):
         with pytest.raises(JaliError, match="depth must be at least 0 and leaf at least 1"):

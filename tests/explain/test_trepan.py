@@ -186,12 +186,12 @@ def test_it_is_at_least_as_faithful_on_adult(real_data, monkeypatch):
 
 def test_bad_input():
     owner = table()
-    with pytest.raises(JaliError, match=r"trepan learns from the rows .* pass train"):
+    with pytest.raises(JaliError, match=r"trepan reads the training set, but none was given: pass it as train"):
         explained(Trepan(), Concept(), owner.X, owner.schema, None, np.random.default_rng(0))
     for fields in ({"size": 0}, {"terms": 0}, {"depth": -1}, {"sample": -1}):
         with pytest.raises(JaliError, match="size and terms must be at least 1, depth and sample at least 0"):
             Trepan(**fields)
-    with pytest.raises(JaliError, match="fresh is the chance"):
+    with pytest.raises(JaliError, match="fresh, the probability"):
         Trepan(fresh=1.5)
 
 

@@ -120,7 +120,7 @@ def test_the_promise_is_that_of_the_members():
 
 @pytest.mark.parametrize("trainer", [Logistic(), ClippedLogistic(bound=1.0), Committee()])
 def test_nothing_is_promised_where_members_promise_nothing(trainer):
-    with pytest.raises(JaliError, match="logistic promises nothing, so its mean does not: use dp_logistic"):
+    with pytest.raises(JaliError, match="logistic gives no privacy guarantee, so the mean has none: use dp_logistic"):
         Committee(trainer).guarantee()
 
 

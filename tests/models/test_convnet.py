@@ -45,7 +45,7 @@ def test_no_picture_depends_on_its_company():
 
 def test_a_slip_is_one_sentence():
     rows = Dataset(np.zeros((4, 1)), [0, 1, 0, 1], Schema((Column("x"),)))
-    with pytest.raises(JaliError, match="convnet needs pictures"):
+    with pytest.raises(JaliError, match="convnet needs images"):
         ConvNet().fit(rows, np.ones((4, 1), bool), streams(1))
     with pytest.raises(JaliError, match="multiple of 4"):
         ConvNet(width=6)

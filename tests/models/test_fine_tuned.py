@@ -142,7 +142,7 @@ def test_what_a_file_holds_is_part_of_the_key_and_another_content_is_refused(tmp
     assert registry.key(first) == registry.key(same) != registry.key(second)
     assert registry.key(DPSGD(first, 1.0)) != registry.key(DPSGD(second, 1.0))
     second.starts(schema)(0)
-    with pytest.raises(JaliError, match=r"w.safetensors is not the weight file that was named: its sha256 starts"):
+    with pytest.raises(JaliError, match=r"w.safetensors is not the expected weight file: its sha256 starts"):
         first.starts(schema)(0)
 
 
@@ -174,21 +174,23 @@ def test_a_fixed_body_is_used_as_it_will_be_asked():
 def test_the_first_layer_that_does_not_fit_is_named(tmp_path):
     schema = bars().schema
     path = saved(ConvNet(width=8).starts(schema)(0), tmp_path / "w.safetensors")
-    with pytest.raises(JaliError, match=r"layer 'body.1.weight' has shape \(8, 1, 3, 3\) there and \(4, 1, 3, 3\)"):
+    with pytest.raises(
+        JaliError, match=r"layer 'body.1.weight' has shape \(8, 1, 3, 3\) in the file and \(4, 1, 3, 3\)"
+    ):
         FineTuned(NET, weights=path).starts(schema)(0)
     path = saved(torch.nn.Sequential(torch.nn.Linear(2, 2)), tmp_path / "v.safetensors")
-    with pytest.raises(JaliError, match=r"layer 'body.1.weight' is not in it, whose first is '0.bias'"):
+    with pytest.raises(JaliError, match=r"it has no layer 'body.1.weight'; its first layer is '0.bias'"):
         FineTuned(NET, weights=path).starts(schema)(0)
     more = NET.starts(schema)(0)
     more.add_module("extra", torch.nn.Linear(1, 1))
-    with pytest.raises(JaliError, match=r"holds layer 'extra\.\w+', which this network does not have"):
+    with pytest.raises(JaliError, match=r"contains layer 'extra\.\w+', which this network does not have"):
         FineTuned(NET, weights=saved(more, tmp_path / "u.safetensors")).starts(schema)(0)
 
 
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: FineTuned(NET), "give public or weights, one of them"),
+        (lambda: FineTuned(NET), "give either public or weights"),
         (lambda: FineTuned(NET, public=Bars(), weights="x"), "one of them"),
         (lambda: FineTuned(MLP(), public=Bars()), "and mlp is none"),
         (lambda: tuned(epochs=0), "at least 1"),

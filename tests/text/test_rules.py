@@ -13,12 +13,12 @@ from jali.text.rules import (
     Rule,
     Term,
     accuracy,
-    crowd,
     exposing,
     fidelity,
     hits,
     narrowed,
     published,
+    rule_support,
     support,
 )
 
@@ -153,14 +153,14 @@ def test_coverage_and_exposure_are_what_counting_by_hand_gives():
         for w, row in zip(which, X[:30].tolist(), strict=True)
     ]
     made = Surrogate(tuple(models), which, np.ones(30, bool))
-    np.testing.assert_array_equal(crowd(made, X[:30], X), [found[0] if found else 0 for found in own])
+    np.testing.assert_array_equal(rule_support(made, X[:30], X), [found[0] if found else 0 for found in own])
 
 
 def test_a_rule_that_two_people_are_told_is_published_once():
     one, other = Rule((Term(0, high=30.0),), 0), Rule((Term(0, low=30.0),), 1)
     local = Surrogate((Book(one, other), Above(0, 30.0), Book(other)), [0, 1, 2], [True, False, True])
     assert published(local) == (one, other)
-    np.testing.assert_array_equal(crowd(local, np.full((3, 3), 40.0), np.full((5, 3), 50.0)), [5, 0, 5])
+    np.testing.assert_array_equal(rule_support(local, np.full((3, 3), 40.0), np.full((5, 3), 50.0)), [5, 0, 5])
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from jali.core.errors import JaliError
 from jali.core.values import Bools, Floats, Ints, Schema
 
-Ranges = Literal["schema", "owner"]
+Ranges = Literal["schema", "train"]
 TILE = 1 << 16  # distances computed at once: so few stay in the processor's cache
 HELD = 1 << 23  # distances that a search for neighbours holds at once, 64 megabytes
 Columns = list[npt.NDArray[Any]]
@@ -24,14 +24,14 @@ Columns = list[npt.NDArray[Any]]
 def ranges(schema: Schema, rows: Floats, source: Ranges = "schema") -> Floats:
     """Spans (D,) of the columns: high - low of the schema where both are finite, else the range in the rows (N, D).
 
-    With source "owner" all spans come from the rows, as in the published NICE; they then depend on the training data.
+    With source "train" all spans come from the rows, as in the published NICE; they then depend on the training data.
     Categories have span 1.
 
     >>> from jali.core.values import Column
     >>> schema = Schema((Column("age", low=18, high=98), Column("income"), Column("sex", "category")))
     >>> ranges(schema, np.array([[20.0, 1.0, 0.0], [60.0, 5.0, 1.0]]))
     array([80.,  4.,  1.])
-    >>> ranges(schema, np.array([[20.0, 1.0, 0.0], [60.0, 5.0, 1.0]]), "owner")
+    >>> ranges(schema, np.array([[20.0, 1.0, 0.0], [60.0, 5.0, 1.0]]), "train")
     array([40.,  4.,  1.])
     """
     if not len(rows):

@@ -1,4 +1,4 @@
-"""Census income: who earns more than 50,000 dollars."""
+"""Adult census income: does a person earn more than 50,000 dollars."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Adult:
 
     The 32,561 training rows are followed by the 16,281 test rows; nothing is dropped. Unknown workclass, occupation and
     native country are the category "missing". Repeated rows are kept (24 in the training file). `fnlwgt` is a survey
-    weight: it describes the sample, so nobody can change it. Quasi-identifiers as in Goethals et al. (2023).
+    weight: it describes the sample, so it is immutable. Quasi-identifiers as in Goethals et al. (2023).
 
     >>> [file.path for file in Adult().files]
     ['adult/adult.data', 'adult/adult.test']
@@ -57,10 +57,11 @@ class Adult:
     )
 
     def load(self) -> Dataset:
-        """Read both files; the test file opens with a remark, and its labels end in a full stop."""
+        """Read both files; the test file starts with a comment line, and its labels end in a full stop."""
         import pandas as pd
 
-        train, test = reading.read(self.files[0], COLUMNS), reading.read(self.files[1], COLUMNS, skip=1)
+        train = reading.read(self.files[0], COLUMNS)
+        test = reading.read(self.files[1], COLUMNS, skip=1)
         table = pd.concat([train, test], ignore_index=True)
         return frames.dataset(
             reading.name_missing(table.assign(income=table["income"].str.rstrip("."))),

@@ -1,4 +1,4 @@
-"""Breast cancer: is a tumour benign."""
+"""Breast cancer: is a tumour benign or malignant."""
 
 from __future__ import annotations
 

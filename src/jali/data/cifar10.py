@@ -14,7 +14,7 @@ class CIFAR10(Pictures):
     """CIFAR-10: photographs of 32 × 32 pixels in colour, ten classes; a draw of 2,000 unless `rows` says otherwise.
 
     From 20,000 of the 60,000 images, drawn at random: 15,000 training images are followed by 5,000 test images. The
-    data of Huang, Pawelczyk and Lakkaraju, 2024, who take the first 20,000. No class is better than another.
+    data of Huang, Pawelczyk and Lakkaraju, 2024, who take the first 20,000. No class is favourable.
 
     >>> CIFAR10(rows=4000, classes=(3, 5)).labels[3]
     'cat'

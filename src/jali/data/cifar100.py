@@ -23,8 +23,8 @@ willow_tree wolf woman worm
 class CIFAR100(Pictures):
     """CIFAR-100: photographs of 32 × 32 pixels in colour, a hundred classes; a draw of 2,000 unless `rows` says more.
 
-    From 10,000 of the 60,000 images, drawn at random: 8,000 training images are followed by 2,000 test images. No
-    image and no class of it is in CIFAR-10, so it can stand for public pictures beside that one.
+    From 10,000 of the 60,000 images, drawn at random: 8,000 training images are followed by 2,000 test images. None
+    of its images or classes is in CIFAR-10, so it can serve as public data beside CIFAR-10.
 
     >>> len(CIFAR100(rows=0).labels)
     100

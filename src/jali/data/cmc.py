@@ -33,9 +33,10 @@ COLUMNS = (
 class Cmc:
     """Indonesian contraceptive survey of 1987: 1,473 married women, 9 columns, contraception used or not.
 
-    Nothing is dropped or missing; the meaning of the four husband's occupations is not documented. Target "use" tells
-    no use (629) from use (844) and calls no use favourable, which is the convention of Goethals et al. (2023) and no
-    judgement; target "method" keeps none (629), long-term (333) and short-term (511) without a favourable one.
+    Nothing is dropped or missing; the meaning of the four husband's occupations is not documented. Target "use"
+    separates no use (629) from use (844); no use is the favourable class, which is the convention of Goethals et al.
+    (2023) and not a judgement. Target "method" keeps none (629), long-term (333) and short-term (511), and no class is
+    favourable.
 
     >>> Cmc(target="method").files[0].path
     'cmc/cmc.data'
@@ -53,7 +54,7 @@ class Cmc:
     )
 
     def load(self) -> Dataset:
-        """Read the file and name its codes."""
+        """Read the file and replace its codes by names."""
         return frames.dataset(
             reading.recode(reading.read(self.files[0], COLUMNS), NAMES | {"method": OUTCOMES[self.target]}),
             "method",

@@ -1,4 +1,4 @@
-"""Another data set without constraints on what may change."""
+"""A copy of another data set in which every column may change and integers are plain numbers."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from jali.data.tables.wrapped import Wrapped
 class Continuous(Wrapped):
     """Another data set whose integers are plain numbers and whose columns may all change.
 
-    For recourse searched without constraints, as in the experiments of Pawelczyk, Lakkaraju and Neel (2023). Rows,
-    bounds, scales and categories stay as they are, so models see the same inputs; only what a search may answer is
-    wider, among it answers no person could follow, such as another age.
+    For counterfactuals without constraints, as in the experiments of Pawelczyk, Lakkaraju and Neel (2023). Rows,
+    bounds, scales and categories do not change, so models get the same inputs; only the set of possible answers is
+    larger, and includes some that no person could follow, such as a lower age.
 
     >>> from jali.data.lending import Lending
     >>> sorted({column.kind for column in Continuous(Lending(n=20)).load().schema.columns})
@@ -24,12 +24,12 @@ class Continuous(Wrapped):
 
     source: Source
 
-    def told(self, origin: str) -> str:
+    def derived(self, origin: str) -> str:
         """The origin of the source and what was done to it."""
         return f"{origin}; searched without constraints"
 
     def load(self) -> Dataset:
-        """Load the table and widen its schema."""
+        """Load the table and make every column of its schema mutable."""
         data = self.source.load()
         return replace(data, schema=replace(data.schema, columns=tuple(map(_free, data.schema.columns))))
 

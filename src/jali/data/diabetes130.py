@@ -1,4 +1,4 @@
-"""Diabetes in 130 US hospitals: who is back within 30 days."""
+"""Diabetes in 130 US hospitals: is a patient readmitted within 30 days."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ CHAPTERS = {
 
 @dataclass(frozen=True)
 class Diabetes130:
-    """Diabetic patients in 130 US hospitals, 1999 to 2008: 101,766 stays, 44 columns, back within 30 days or not.
+    """Diabetic patients in 130 US hospitals, 1999 to 2008: 101,766 stays, 44 columns, readmitted within 30 days or not.
 
-    71,518 patients: the rows of one patient form a group. Dropped are both ids and three columns that are mostly
-    empty (weight, payer_code, medical_specialty). The three diagnoses are grouped by ICD-9 chapter, diabetes (250)
+    71,518 patients: the rows of one patient form a group. Both ids and three columns that are mostly empty are
+    dropped (weight, payer_code, medical_specialty). The three diagnoses are grouped by ICD-9 chapter, diabetes (250)
     apart; unknown race and diagnoses are the category "missing"; "None" in the two laboratory columns means not
     measured. The three `_id` columns keep the codes of the source. 11,357 stays are followed by another within 30
-    days (yes); a later return counts as no.
+    days (yes); a later readmission counts as no.
 
     >>> Diabetes130().files[0].path
     'diabetes130/diabetic_data.csv'

@@ -14,7 +14,7 @@ class Digits:
     """Handwritten digits: 1,797 images of 8 × 8 pixels, each a whole number from 0 to 16, ten classes.
 
     The test part of the set of Alpaydin and Kaynak, as in the copy that comes with scikit-learn. Three pixels at the
-    edge are always 0. No digit is better than another.
+    edge are always 0. No digit is favourable.
 
     >>> data = Digits().load()
     >>> data.X.shape, len(data.schema.classes), data.schema.favourable

@@ -1,4 +1,4 @@
-"""Pieces of clothing in grey."""
+"""Grey images of pieces of clothing."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from jali.data.tables.images import PARTS, Bytes, Pictures
 
 @dataclass(frozen=True)
 class FashionMNIST(Pictures):
-    """Fashion-MNIST: pieces of clothing in 28 × 28 grey pixels, ten classes; a draw of 2,000 unless told otherwise.
+    """Fashion-MNIST: clothing in 28 × 28 grey pixels, ten classes; a draw of 2,000 unless `rows` says otherwise.
 
     From 10,000 of the 70,000 images, drawn at random: 8,000 training images are followed by 2,000 test images. No
-    class is better than another.
+    class is favourable.
 
     >>> FashionMNIST(classes=(0, 6)).labels[6]
     'shirt'
@@ -43,6 +43,6 @@ class FashionMNIST(Pictures):
     )
 
     def read(self, file: Mapping[str, Any]) -> tuple[Bytes, Ints, Ints | None]:
-        """The images of both parts, which lie in the file as they are."""
+        """The images, labels and groups of both parts, which the file stores as plain arrays."""
         images, labels = (np.concatenate([file[f"{kind}_{part}"] for part in PARTS]) for kind in "xy")
         return images[..., None], labels.astype(np.int64), None

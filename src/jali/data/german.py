@@ -1,4 +1,4 @@
-"""German credit: who is a good risk for a bank."""
+"""German credit: is a loan applicant a good or a bad risk."""
 
 from __future__ import annotations
 
@@ -82,8 +82,8 @@ COLUMNS = (
 class German:
     """German credit: 1,000 rows, 20 columns, a good (700) or a bad (300) risk.
 
-    Nothing is dropped or missing. The codes of the file are replaced by names. One column holds sex and marital status
-    together: it is the sensitive one, and since sex is in it nobody can change it. Amounts are in Deutsche Mark,
+    Nothing is dropped or missing. The codes of the file are replaced by names. One column combines sex and marital
+    status: it is the sensitive one, and it is immutable because it includes sex. Amounts are in Deutsche Mark,
     `installment-rate` in classes of the share of income. Quasi-identifiers as in Goethals et al. (2023).
 
     >>> German().files[0].path
@@ -101,7 +101,7 @@ class German:
     )
 
     def load(self) -> Dataset:
-        """Read the file and name its codes."""
+        """Read the file and replace its codes by names."""
         return frames.dataset(
             reading.recode(reading.read(self.files[0], COLUMNS, separator=" "), NAMES),
             "credit",

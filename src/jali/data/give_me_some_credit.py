@@ -1,4 +1,4 @@
-"""Give Me Some Credit: who will be late by 90 days within two years."""
+"""Give Me Some Credit: will a borrower be 90 days late within two years."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class GiveMeSomeCredit:
 
     The row number is dropped, and so are the 29,731 of 150,000 rows without an income (those without a number of
     dependents are among them). The codes 96 and 98 in the three counts of late payments, an age of 0, debt ratios in
-    the thousands and repeated rows are in the source and stay. Called BANK by Naretto et al. (2024).
+    the thousands and repeated rows are in the source and are kept. Called BANK by Naretto et al. (2024).
 
     >>> GiveMeSomeCredit().files[0].url
     ''

@@ -32,9 +32,9 @@ def _listed(text: str) -> tuple[str, ...]:
 class GTSRB(Pictures):
     """German Traffic Sign Recognition Benchmark: photographs brought to 32 × 32 pixels, 43 signs; 2,000 drawn.
 
-    From 4,000 training images, drawn at random. Up to 30 frames show one and the same sign at the roadside: they are
-    one group, which games keep together. Which test images show one sign is not known, so they are left out. No sign
-    is better than another.
+    From 4,000 training images, drawn at random. Up to 30 frames show the same physical sign: they are one group,
+    which games keep together. It is not known which test images show the same sign, so they are left out. No sign is
+    favourable.
 
     >>> GTSRB(rows=0).labels[14]
     'stop'
@@ -60,6 +60,6 @@ class GTSRB(Pictures):
     )
 
     def read(self, file: Mapping[str, Any]) -> tuple[Bytes, Ints, Ints | None]:
-        """The training images, their signs, and which sign at the roadside each one shows."""
+        """The training images, their classes, and the physical sign (group) that each one shows."""
         sign, track = (file[f"{name}_train"].astype(np.int64) for name in ("y", "track"))
         return mosaic(file, "train"), sign, sign * (track.max() + 1) + track

@@ -1,4 +1,4 @@
-"""Heart disease: whose coronary vessels are narrowed."""
+"""Heart disease: are a patient's coronary vessels narrowed."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Heart:
     )
 
     def load(self) -> Dataset:
-        """Read the file, drop the rows with gaps and name the codes."""
+        """Read the file, drop the rows with missing values and replace the codes by names."""
         return frames.dataset(
             reading.recode(reading.read(self.files[0], COLUMNS).dropna(), NAMES),
             "disease",

@@ -1,4 +1,4 @@
-"""Home equity lines of credit: who will be late by 90 days within two years."""
+"""Home equity lines of credit: will a borrower be 90 days late within two years."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from jali.data.tables.files import Remote
 if TYPE_CHECKING:
     import pandas as pd
 
-RISK, SCORE = "RiskPerformance", "ExternalRiskEstimate"
+RISK = "RiskPerformance"
+SCORE = "ExternalRiskEstimate"
 
 
 @dataclass(frozen=True)
@@ -20,9 +21,9 @@ class Heloc:
     """FICO's home equity lines of credit: 9,871 rows, 23 whole-number columns, risk performance good or bad.
 
     The 588 rows of 10,459 that are -9 (no bureau record) in every column are dropped. The codes -7 (condition not
-    met), -8 (nothing usable) and -9 in other rows stay as numbers, and so does the one repeated row. With target
+    met), -8 (nothing usable) and -9 in other rows are kept as numbers, and the one repeated row is kept. With target
     "ExternalRiskEstimate" the label is whether that score reaches its median over these rows (72), and both the score
-    and the risk performance are left out: 22 columns, as in the released code of Pawelczyk et al. (2023).
+    and the risk performance are left out: 22 columns, as in the code released by Pawelczyk et al. (2023).
 
     >>> Heloc(target="ExternalRiskEstimate").target
     'ExternalRiskEstimate'

@@ -1,4 +1,4 @@
-"""Hospital discharges in New York: whose stay costs more than the mean."""
+"""Hospital discharges in New York: does a stay cost more than the mean."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ class Hospital:
     """Inpatient discharges in New York State, 2016: a sample of 1,000, 20 columns, total costs above their mean or not.
 
     A sample drawn by the author of the repository it comes from (Goethals et al. 2023 used the year 2015). No row is
-    dropped: unknown zip codes (17) and absent second and third payers (376, 748) are the category "missing". Dropped
-    are the row number, everything about the hospital, codes that repeat a description, charges, the constant year, and
-    the APR DRG description, whose 203 groups of diagnoses are finer than 1,000 rows bear; the major diagnostic
-    category (MDC) groups them. Costs above the mean (14,993 dollars, 272 stays) are favourable by that paper's
-    convention. Birth weight is 0 for everyone but newborns.
+    dropped: unknown zip codes (17) and absent second and third payers (376, 748) are the category "missing". These
+    columns are dropped: the row number, everything about the hospital, codes that repeat a description, charges, the
+    constant year, and the APR DRG description, whose 203 groups of diagnoses are too many for 1,000 rows; the major
+    diagnostic category (MDC) groups them. Costs above the mean (14,993 dollars, 272 stays) are favourable by that
+    paper's convention. Birth weight is 0 for everyone but newborns.
 
     >>> Hospital().files[0].path
     'hospital/sparcs2016_sample1000.csv'
@@ -57,7 +57,7 @@ class Hospital:
     )
 
     def load(self) -> Dataset:
-        """Read the file and hold the costs against their mean."""
+        """Read the file and compare the costs with their mean."""
         table = reading.read(self.files[0], missing=("",))[[*QUASI, *PRIVATE, COSTS]]
         costs = table[COSTS].str.replace(",", "").astype(float)
         return frames.dataset(

@@ -1,4 +1,4 @@
-"""Gaussian clouds on the corners of a hypercube."""
+"""Gaussian clusters on the corners of a hypercube."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from jali.data.tables import standard
 
 @dataclass(frozen=True)
 class Hypercube:
-    """Synthetic: one Gaussian cloud per class around a random corner of a d-dimensional cube, all columns informative.
+    """Synthetic: one Gaussian per class around a random corner of a d-dimensional cube; all columns informative.
 
     scikit-learn's make_classification with n_informative = d, nothing redundant or repeated, one cluster per class and
-    a share `flip_y` of labels drawn at random, then standardised. The corners lie at ±class_sep; each cloud is
+    a share `flip_y` of labels drawn at random, then standardised. The corners lie at ±class_sep; each cluster is
     stretched by a random d × d matrix (400 MB at d = 7,000). The generator named by Shokri et al. (2017), Pawelczyk et
-    al. (2023) and Huang et al. (2023); n = 30,000, d = 30 and 3 classes is our reading of SYNTH in Naretto et al.
-    (2024). No class is better.
+    al. (2023) and Huang et al. (2023); n = 30,000, d = 30 and 3 classes is our interpretation of SYNTH in Naretto
+    et al. (2024). No class is favourable.
 
     >>> data = Hypercube(n=90, d=5, classes=3).load()
     >>> data.X.shape, data.schema.classes
@@ -42,10 +42,10 @@ class Hypercube:
         if not 0 <= self.flip_y <= 1:
             raise JaliError(f"hypercube: flip_y must be a share between 0 and 1, not {self.flip_y}.")
         if not 2 <= self.classes <= min(self.n, 2**self.d):
-            raise JaliError(f"hypercube: classes must lie between 2 and min(n, 2^d), not be {self.classes}.")
+            raise JaliError(f"hypercube: classes must be from 2 to min(n, 2^d), not {self.classes}.")
 
     def load(self) -> Dataset:
-        """Draw the clouds."""
+        """Draw the clusters."""
         from sklearn.datasets import make_classification
 
         X, y = make_classification(

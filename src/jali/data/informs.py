@@ -1,4 +1,4 @@
-"""INFORMS contest demographics: whose income is above the mean."""
+"""INFORMS contest demographics: is a person's income above the mean."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ NAMES = {
 class Informs:
     """Demographics of the 2008 INFORMS contest, year 2005: 33,961 people, 10 columns, income above its mean or not.
 
-    Dropped are the three ids and the four race columns derived from RACEX; income itself is the target (mean 18,605
-    dollars, 11,856 people above). -1, -7, -8 and -9 in EDUCYEAR are codes for no answer and stay as numbers; HISPCAT
-    keeps the codes of the survey; Year is constant in this part of the file. `poverty` is made from the income of the
-    family and nearly gives the target away. Columns and quasi-identifiers as in Goethals et al. (2023).
+    The three ids and the four race columns derived from RACEX are dropped; income itself is the target (mean 18,605
+    dollars, 11,856 people above). -1, -7, -8 and -9 in EDUCYEAR are codes for no answer and are kept as numbers;
+    HISPCAT keeps the codes of the survey; Year is constant in this part of the file. `poverty` is computed from the
+    income of the family and nearly determines the target. Columns and quasi-identifiers as in Goethals et al. (2023).
 
     >>> Informs().files[0].path
     'informs/informs_demographics_2005.csv'
@@ -47,7 +47,7 @@ class Informs:
     )
 
     def load(self) -> Dataset:
-        """Read the file, name its codes and hold the income against its mean."""
+        """Read the file, replace its codes by names and compare the income with its mean."""
         table = reading.read(self.files[0], missing=()).drop(columns=DROPPED)
         return frames.dataset(
             reading.recode(reading.above_mean(table, "income"), NAMES),

@@ -81,14 +81,14 @@ SCHEMA = Schema(
 
 @dataclass(frozen=True)
 class Lending:
-    """Loan applicants who never lived: a synthetic table with the texture of a real one.
+    """A synthetic table of loan applicants that resembles a real one.
 
-    Twenty-two mixed columns (404 in model space): quasi-identifiers (age, sex, marital status, region, town,
-    dependents), private
-    attributes (income, debts, savings, late payments, …), immutable ones, heavy tails, and columns that say nothing.
-    Income follows age, education, work and sex; debts and late payments follow income; the chance of repaying follows
-    all of them; `noise` is the share of outcomes replaced by a coin. Bounds, centres and spreads are part of the
-    design, not measured on the rows. Our own design; no real person's data went into it.
+    Twenty-two mixed columns (404 encoded features): quasi-identifiers (age, sex, marital status, region, town,
+    dependents), private attributes (income, debts, savings, late payments, …), immutable columns, heavy tails, and
+    columns without information. Income depends on age, education, work and sex; debts and late payments depend on
+    income; the probability of repaying depends on all of them; `noise` is the share of outcomes replaced by a coin
+    flip. Bounds, centres and spreads are part of the design, not estimated from the rows. Our own design; no real
+    person's data went into it.
 
     >>> data = Lending(n=500).load()
     >>> data.X.shape, sorted(set(data.y.tolist()))
@@ -123,7 +123,7 @@ class Lending:
 
 
 def _choose(rng: Rng, scores: Floats) -> Floats:
-    """One category per row with probability softmax(scores (n, K)): the Gumbel-max draw."""
+    """One category per row with probabilities softmax(scores (n, K)), by the Gumbel-max trick."""
     return np.asarray((scores + rng.gumbel(size=scores.shape)).argmax(axis=1), dtype=np.float64)
 
 
@@ -132,12 +132,12 @@ def _flat(rng: Rng, n: int, weights: list[float]) -> Floats:
 
 
 def _uneven(rng: Rng, n: int, groups: list[float]) -> Floats:
-    """Fifteen places in each group, the first the largest: sizes fall as 1/rank, as those of towns and firms do."""
+    """One of fifteen places in each group, whose sizes fall as 1/rank, like those of towns and firms."""
     return _flat(rng, n, [weight / rank for weight in groups for rank in range(1, 16)])
 
 
 def _people(n: int, rng: Rng) -> dict[str, Floats]:
-    """Who they are."""
+    """Draw the demographic columns."""
     age = np.floor(18 + 67 * rng.beta(1.6, 2.4, n))
     old = (age[:, None] - 40) / 15
     marital = _choose(rng, np.log([3.0, 2, 4, 1, 0.3]) + old * [-1.2, -0.4, 0.3, 0.4, 1.2])
@@ -166,8 +166,9 @@ def _people(n: int, rng: Rng) -> dict[str, Floats]:
 
 
 def _money(p: dict[str, Floats], rng: Rng) -> dict[str, Floats]:
-    """What they earn, owe and own."""
-    n, career = len(p["age"]), np.clip(p["age"] - 20, 0, 35)
+    """Draw income, debts and savings."""
+    n = len(p["age"])
+    career = np.clip(p["age"] - 20, 0, 35)
     working = np.isin(p["employment"], [1, 2, 3, 4])
     level = 9.75 + 0.12 * p["education"] + 0.012 * career + 0.10 * p["sex"]
     level += np.array([-0.9, -0.45, 0, 0.08, 0.1, -0.3])[p["employment"].astype(int)]
@@ -186,7 +187,7 @@ def _money(p: dict[str, Floats], rng: Rng) -> dict[str, Floats]:
 
 
 def _request(p: dict[str, Floats], rng: Rng) -> dict[str, Floats]:
-    """What they ask for."""
+    """Draw the loan that is applied for."""
     n = len(p["age"])
     return {
         "loan_amount": np.exp(0.6 * np.log(p["income"]) + 3.0 + rng.normal(0, 0.6, n)).round(-2),
@@ -196,7 +197,7 @@ def _request(p: dict[str, Floats], rng: Rng) -> dict[str, Floats]:
 
 
 def _outcome(p: dict[str, Floats], noise: float, rng: Rng) -> Ints:
-    """Who repays: a logistic score of means, burden and history, some of it replaced by a coin."""
+    """Draw who repays, from a logistic score of means, burden and history; some outcomes are coin flips."""
     burden = (p["loan_amount"] / p["loan_months"] * 12 + 0.25 * p["debts"]) / np.maximum(p["income"], 3000)
     score = 1.6 + 0.5 * (np.log(p["income"]) - 10.2) - 2.2 * (burden - 0.3) - 0.55 * p["late_payments"]
     score += 0.25 * (np.log(p["savings"] + 100) - 8.5) + 0.03 * p["years_employed"] - 0.15 * p["dependents"]

@@ -1,4 +1,4 @@
-"""Gaussian inputs and a sparse linear rule with a little noise."""
+"""Gaussian inputs, with labels from a sparse linear rule with a little noise."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ RELEVANT = 0.1
 class LinearGaussian:
     """Synthetic: y = 1[x·β + e > 0] with x ~ N(0, I), a sparse unit vector β, and e ~ N(0, 0.01).
 
-    β is drawn uniformly from [-1, 1]^d; the tenth of its entries that is largest in size moves to the first
-    coordinates, the others become 0, and the length becomes 1. 0.01 is the variance of e (standard deviation 0.1), so
-    a share arctan(0.1)/π = 3.2 % of the labels is on the wrong side of the rule. x is standardised over the whole
-    table before it meets β. The generator behind the synthetic results of Pawelczyk et al. (2023); no class is better.
+    β is drawn uniformly from [-1, 1]^d; the tenth of its entries with the largest magnitude is moved to the first
+    coordinates, the others are set to 0, and β is scaled to length 1. 0.01 is the variance of e (standard deviation
+    0.1), so a share arctan(0.1)/π = 3.2 % of the labels is on the wrong side of the rule. x is standardised over the
+    whole table before it is multiplied by β. The generator behind the synthetic results of Pawelczyk et al. (2023); no
+    class is favourable.
 
     >>> LinearGaussian(n=4, d=20).load().X.shape
     (4, 20)
@@ -47,7 +48,7 @@ class LinearGaussian:
 
 
 def _rule(d: int, rng: Rng) -> Floats:
-    """The unit vector β (d,): a tenth of its entries, at least one, is not zero."""
+    """The unit vector β (d,), of which a tenth of the entries, and at least one, is not zero."""
     drawn = rng.uniform(-1.0, 1.0, d)
     kept = max(1, int(RELEVANT * d))
     rule = np.zeros(d)

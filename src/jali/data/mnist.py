@@ -18,11 +18,11 @@ SIDE = 28
 
 @dataclass(frozen=True)
 class MNIST:
-    """MNIST, some of its digits: images of 28 × 28 pixels, each a number from 0 to 255; 3 against 8 by default.
+    """Some of the digits of MNIST: images of 28 × 28 pixels, each a number from 0 to 255; 3 against 8 by default.
 
     From 20,000 of the 70,000 images, drawn at random: 15,000 training images are followed by 5,000 test images, and
     those of other digits are left out. 3 against 8 leaves 3,995 rows. Pixels r0c0 … r27c27 are row by row; many at
-    the edge are always 0. No digit is better than another.
+    the edge are always 0. No digit is favourable.
 
     >>> MNIST(digits=(4, 9)).digits
     (4, 9)
@@ -48,10 +48,11 @@ class MNIST:
             raise JaliError(f"mnist: digits must be two or more different ones from 0 to 9, not {list(self.digits)}.")
 
     def load(self) -> Dataset:
-        """Read the file and keep the images of the digits asked for."""
+        """Read the file and keep the images of the chosen digits."""
         with np.load(io.BytesIO(_files.read(self.files[0])), allow_pickle=False) as file:
             images, labels = (np.concatenate([file[f"{kind}_train"], file[f"{kind}_test"]]) for kind in "xy")
-        digits, kept = sorted(self.digits), np.isin(labels, self.digits)
+        digits = sorted(self.digits)
+        kept = np.isin(labels, self.digits)
         X = images[kept].reshape(-1, SIDE * SIDE).astype(np.float64)
         schema = Schema(_pixels(X), tuple(map(str, digits)), target="digit", image=(1, SIDE, SIDE))
         return Dataset(X, np.searchsorted(digits, labels[kept]), schema)

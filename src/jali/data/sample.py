@@ -1,4 +1,4 @@
-"""Some rows of another data set."""
+"""A random sample of the rows of another data set."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from jali.data.tables.wrapped import Wrapped
 class Sample(Wrapped):
     """Rows of another data set, drawn at random without replacement and kept in their order.
 
-    The schema stays that of the whole, so its bounds, centres and spreads are as public as before, and groups keep
-    their numbers: games still hold the rows of one person together. With one seed, a smaller draw is part of a larger
-    one. `balanced` draws n / classes rows of each class; `skip` leaves out as many as a draw of that size with the same
-    seed would take, so that two draws share no row.
+    The schema is that of the whole data set, so its bounds, centres and spreads are as public as before. Groups keep
+    their numbers, so games still keep the rows of one person together. With the same seed, a smaller sample is part of
+    a larger one. `balanced` draws n / classes rows of each class; `skip` leaves out the rows that a sample of that size
+    with the same seed would take, so that two samples share no row.
 
     >>> from jali.data.digits import Digits
     >>> data = Sample(Digits(), n=100, balanced=True).load()
@@ -39,12 +39,12 @@ class Sample(Wrapped):
                 f"sample: n must be at least 1, seed and skip at least 0, not {self.n}, {self.seed} and {self.skip}."
             )
 
-    def told(self, origin: str) -> str:
+    def derived(self, origin: str) -> str:
         """The origin of the source and what was done to it."""
         return f"{self.n:,} rows of: {origin}"
 
     def load(self) -> Dataset:
-        """Load the whole and draw."""
+        """Load the data set and draw the sample."""
         data = self.source.load()
         if self.n + self.skip > len(data):
             wanted = self.n + self.skip
@@ -53,7 +53,7 @@ class Sample(Wrapped):
         return data.rows(np.sort(self._of_each_class(data, order) if self.balanced else order[: self.n]))
 
     def _of_each_class(self, data: Dataset, order: Ints) -> Ints:
-        """The first n / classes rows of each class in a random order of all."""
+        """The first n / classes rows of each class in a random order of all rows."""
         classes = len(data.schema.classes)
         each, left = divmod(self.n, classes)
         if left:

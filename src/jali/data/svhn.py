@@ -1,4 +1,4 @@
-"""House numbers, digit by digit."""
+"""Digits of house numbers."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ class SVHN(Pictures):
     """Street View House Numbers: digits of 32 × 32 pixels in colour; a draw of 2,000 unless `rows` says otherwise.
 
     From 5,000 digits, drawn at random: 4,000 training digits are followed by 1,000 test digits. They were cut out of
-    the full-number images as the official set of single digits describes, and are not byte by byte the same. Digits
-    of one house number are separate rows. No digit is better than another.
+    the full-number images as the official set of single digits describes, and are not byte-identical to it. Digits
+    of one house number are separate rows. No digit is favourable.
 
     >>> SVHN(classes=(3, 8), size=16).size
     16

@@ -1,4 +1,4 @@
-"""A user's own table in a file."""
+"""The user's own table, read from a file."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SEPARATORS = {".csv": ",", ".tsv": "\t"}
 class Table:
     """Your own table: a .csv or .tsv file (plain or .gz) or a .parquet file with a header and one row per record.
 
-    Text and truth values become categories, whole numbers integers, other numbers numbers; no cell may be missing.
+    Text and boolean columns become categories, whole numbers integers, other numbers numbers; no cell may be missing.
     Nothing in the file is ever executed, and the path must be a file on this machine.
 
     Parameters
@@ -31,16 +31,17 @@ class Table:
     target
         The column to predict, 2 to 50 classes.
     favourable
-        The class people hope for, as it is written in the file; empty where none is better.
+        The class that people want, as it is written in the file; empty where no class is favourable.
     quasi
-        The columns by which people can be found in a list of names, such as age and postcode.
+        The quasi-identifiers: columns by which a row can be linked to a person, such as age and postcode.
     groups
-        The column that says which rows are one person's: they are kept together, and the model does not read it.
+        The column that says which rows belong to one person: these are kept together, and the model does not read it.
     sensitive
         The column whose groups are compared.
     schema
         A schema file (TOML): kind, bounds, scale or categories of columns and the classes of the target, as they are
-        known without these rows. A claim of differential privacy needs it: what is read off the rows is not private.
+        known without looking at these rows. A guarantee of differential privacy needs it, because constants that are
+        taken from the rows are not private.
 
     >>> Table("applicants.csv", "repaid", favourable="1", quasi=("age", "postcode")).path
     'applicants.csv'
@@ -98,7 +99,7 @@ def _read(path: Path) -> pd.DataFrame:
 
 
 def _delimited(path: Path, separator: str) -> pd.DataFrame:
-    """Read delimited text; the header apart, since pandas would rename what is unnamed or stands twice."""
+    """Read delimited text; the header is read apart, because pandas would rename empty or repeated names."""
     import pandas as pd
 
     header = pd.read_csv(

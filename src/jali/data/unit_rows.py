@@ -1,4 +1,4 @@
-"""Another data set with rows of length one."""
+"""Another data set with encoded rows scaled to length one."""
 
 from __future__ import annotations
 
@@ -16,14 +16,13 @@ from jali.data.tables.wrapped import Wrapped
 
 @dataclass(frozen=True)
 class UnitRows(Wrapped):
-    """Another data set in model space, without columns that repeat others, every row divided by its length.
+    """The encoded features of another data set, without highly correlated ones, every row divided by its length.
 
-    z = the row scaled by the schema's constants, categories one-hot; a column whose correlation with an earlier one
-    exceeds `correlated` in size is dropped (1: none is); x = z / ||z||. Columns become numbers from -1 to 1 that may
-    all change, and a sensitive column is no longer named. As Huang et al. (2023) and the code of Pawelczyk et al.
-    (2023) prepare their tables. The map has no inverse, so nobody can follow recourse computed here. The choice of
-    columns comes from the data unless `correlated` is 1, and so do constants that the source has not declared: no
-    privacy budget of a later stage covers them.
+    z = the encoded row; a feature whose correlation with an earlier one exceeds `correlated` in magnitude is dropped
+    (1: none is); x = z / ||z||. The columns are mutable numbers from -1 to 1, and there is no sensitive column. Huang
+    et al. (2023) and the code of Pawelczyk et al. (2023) prepare their tables like this. The map has no inverse, so
+    nobody can follow recourse computed on these columns. Unless `correlated` is 1, the choice of columns depends on the
+    data, and so do constants that the source has not declared: no privacy budget of a later stage covers them.
 
     >>> from jali.data.lending import Lending
     >>> data = UnitRows(Lending(n=50)).load()
@@ -36,9 +35,9 @@ class UnitRows(Wrapped):
 
     def __post_init__(self) -> None:
         if not 0 < self.correlated <= 1:
-            raise JaliError(f"unit_rows: correlated must lie above 0 and be at most 1, not {self.correlated}.")
+            raise JaliError(f"unit_rows: correlated must be above 0 and at most 1, not {self.correlated}.")
 
-    def told(self, origin: str) -> str:
+    def derived(self, origin: str) -> str:
         """The origin of the source and what was done to it."""
         return f"{origin}; rows scaled to length one"
 
@@ -48,7 +47,8 @@ class UnitRows(Wrapped):
         encoding = Encoding(data.schema)
         Z = encoding.encode(data.X)
         kept = ~_repeats(Z, self.correlated)
-        Z, names = Z[:, kept], np.array(encoding.names)[kept]
+        Z = Z[:, kept]
+        names = np.array(encoding.names)[kept]
         length = np.linalg.norm(Z, axis=1, keepdims=True)
         public = self.correlated == 1 and all(c.known == "declared" for c in data.schema.columns)
         known: Literal["declared", "observed"] = "declared" if public else "observed"
@@ -59,7 +59,7 @@ class UnitRows(Wrapped):
 
 
 def _repeats(Z: Floats, most: float) -> Bools:
-    """Columns (P,) of Z (N, P) that correlate with an earlier one by more than `most`; constant ones never do.
+    """Columns (P,) of Z (N, P) whose correlation with an earlier one exceeds `most`; constant columns never do.
 
     >>> _repeats(np.array([[1.0, 2.0, 0.0], [2.0, 4.1, 0.0], [3.0, 5.9, 0.0]]), 0.95)
     array([False,  True, False])

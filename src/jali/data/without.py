@@ -25,12 +25,12 @@ class Without(Wrapped):
     source: Source
     columns: tuple[str, ...]
 
-    def told(self, origin: str) -> str:
+    def derived(self, origin: str) -> str:
         """The origin of the source and what was done to it."""
         return f"{origin}; without {', '.join(self.columns)}"
 
     def load(self) -> Dataset:
-        """Load the table and leave the columns out."""
+        """Load the table and drop the columns."""
         data = self.source.load()
         names = [column.name for column in data.schema.columns]
         if unknown := [name for name in self.columns if name not in names]:

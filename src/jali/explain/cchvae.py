@@ -1,4 +1,4 @@
-"""Counterfactuals from the latent space of an autoencoder of the training data."""
+"""C-CHVAE: counterfactuals from the latent space of an autoencoder of the training data."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from jali.core.values import Bools, Dataset, Floats, Ints, Rng, Schema
 from jali.explain._attribution.marginals import required
 from jali.explain._recourse import vae as _vae
 
-CANDIDATES, CELLS = 1024, 2_000_000  # rows shown to the model at once, and numbers in them: they bound the memory
+CANDIDATES = 1024  # rows that the model scores in one call
+CELLS = 2_000_000  # and the most cells in them; both bound the memory
 
 
 @dataclass(frozen=True)
@@ -25,13 +26,13 @@ class CCHVAE:
 
     A conditional autoencoder (`latent` dimensions, `hidden` units) learns p(mutable columns | z, immutable columns)
     from the training rows, once per model. Shell k = 0, 1, ... draws `samples` codes z = mean(x) + r u, with u uniform
-    on the unit sphere and r uniform in (k, k + 1) `step`; each is decoded together with the record's own immutable
-    columns to a legal row. Of the first shell, among `shells`, in which the model gives the outcome hoped for, the
-    row nearest in l1 distance of model space is the answer. Directions are shared by all records of a call. A decoded
-    row is never the record itself, so the distance holds the error of reconstruction too, as published.
+    on the unit sphere and r uniform in (k, k + 1) `step`; each is decoded, together with the record's own immutable
+    columns, to a legal row. The first of `shells` shells with a row that the model gives the wanted outcome decides:
+    its valid row nearest in l1 distance of the encoded features is the answer. All records of a call share the
+    directions. A decoded row is never the record itself, so the distance includes reconstruction error, as published.
 
-    The model is asked for labels only. The decoder has read the training rows: no guarantee of a private trainer
-    covers what it releases.
+    The model is asked for labels only. The decoder is trained on the training rows, so the privacy guarantee of a
+    differentially private trainer does not cover these answers.
 
     Pawelczyk, Broelemann and Kasneci, WWW 2020; attacked by Pawelczyk, Lakkaraju and Neel, AISTATS 2023, whose 8
     latent dimensions and 20 units are the defaults.
@@ -59,7 +60,7 @@ class CCHVAE:
     reads_training_data: ClassVar[bool] = True
 
     def prepare(self, model: Model, schema: Schema, train: Dataset | None, rng: Rng) -> _Prepared:  # noqa: ARG002
-        """The autoencoder of the training set; its stream comes from the content of the set, not from rng."""
+        """Train the autoencoder; its random stream is seeded by the training set, not taken from rng."""
         self._check()
         rows = required("cchvae", train)
         movable = any(c.mutable for c in schema.columns)
@@ -71,8 +72,11 @@ class CCHVAE:
             raise JaliError(f"cchvae: latent, hidden, samples, step and shells must be positive; got {self}.")
 
     def search(self, decoder: _Decoder, rng: Rng) -> tuple[Floats, Bools]:
-        """Answers (n, D) and where there is one (n,); only records without one go on to the next shells."""
-        moves, rows, found, shell = self._moves(rng), decoder.X.copy(), np.zeros(len(decoder.X), dtype=bool), 0
+        """Answers (n, D), and whether one was found (n,); only records without one go on to the next shells."""
+        moves = self._moves(rng)
+        rows = decoder.X.copy()
+        found = np.zeros(len(decoder.X), dtype=bool)
+        shell = 0
         room = max(1, min(CANDIDATES, CELLS // decoder.origin.shape[1]) // self.samples)
         while shell < self.shells and not found.all():
             left = np.flatnonzero(~found)
@@ -84,7 +88,7 @@ class CCHVAE:
         return rows, found
 
     def _moves(self, rng: Rng) -> Floats:
-        """Latent moves (shells, samples, latent), all drawn at the start so that no record changes another's."""
+        """Latent moves (shells, samples, latent), all drawn at the start so that records do not affect each other."""
         move = rng.standard_normal((self.shells, self.samples, self.latent))
         radius = self.step * (np.arange(self.shells)[:, None] + rng.random((self.shells, self.samples)))
         scale: Floats = radius / np.linalg.norm(move, axis=2)
@@ -93,7 +97,7 @@ class CCHVAE:
 
 @dataclass(frozen=True, eq=False)
 class _Prepared:
-    """The explainer for one model, with its autoencoder, if anything may change in the table."""
+    """The explainer for one model, with its autoencoder; None where every column is immutable."""
 
     part: CCHVAE
     model: Model
@@ -102,18 +106,19 @@ class _Prepared:
 
     def explain(self, X: Floats, rng: Rng) -> Counterfactual:
         """Counterfactual rows (n, D) where one was found within the budget."""
-        predicted, hoped = self.model.logits(X).argmax(axis=1), self.encoding.schema.favourable
-        asked = predicted != (-1 if hoped is None else hoped)
+        predicted = self.model.logits(X).argmax(axis=1)
+        favourable = self.encoding.schema.favourable
+        denied = predicted != (-1 if favourable is None else favourable)
         rows, found = X.copy(), np.zeros(len(X), dtype=bool)
-        if asked.any() and self.vae is not None:
-            decoder = _Decoder(self.model, self.vae, self.encoding, X[asked], predicted[asked])
-            rows[asked], found[asked] = self.part.search(decoder, rng)
+        if denied.any() and self.vae is not None:
+            decoder = _Decoder(self.model, self.vae, self.encoding, X[denied], predicted[denied])
+            rows[denied], found[denied] = self.part.search(decoder, rng)
         return Counterfactual(rows, found)
 
 
 @dataclass(frozen=True)
 class _Decoder:
-    """From latent moves of the records X (n, D) to legal rows the model has judged; predicted (n,): what they have."""
+    """Decodes latent moves of the records X (n, D) to legal rows; predicted (n,): the records' own labels."""
 
     model: Model
     vae: _vae.VAE
@@ -123,7 +128,7 @@ class _Decoder:
 
     @cached_property
     def origin(self) -> Floats:
-        """The records in model space (n, P)."""
+        """The encoded records (n, P)."""
         return self.encoding.encode(self.X)
 
     @cached_property
@@ -132,7 +137,7 @@ class _Decoder:
         return self.vae.encode(self.origin)
 
     def nearest(self, who: Ints, moves: Floats) -> tuple[Floats, Bools]:
-        """Nearest valid rows (k, D) of the first of the shells of moves (g, s, latent) that has one, and where (k,)."""
+        """Nearest valid rows (k, D) of the first shell of moves (g, s, latent) with one, and whether one has (k,)."""
         shells = (len(who), *moves.shape[:2])
         made = self._legal(who, moves.reshape(-1, moves.shape[2]))
         valid = self._valid(who, made).reshape(shells)
@@ -155,7 +160,7 @@ class _Decoder:
         return rows
 
     def _valid(self, who: Ints, rows: Floats) -> Bools:
-        """Whether each of the rows (k m, D) has the outcome hoped for: the favourable one, or any other than now."""
+        """Whether each of the rows (k m, D) has the wanted outcome: the favourable one, else any but the predicted."""
         label: Ints = self.model.logits(rows).argmax(axis=1)
         wanted = self.encoding.schema.favourable
         unwanted = np.repeat(self.predicted[who], len(rows) // len(who))

@@ -1,4 +1,4 @@
-"""Counterfactuals that are training rows at the end of a feasible path through other training rows."""
+"""FACE: counterfactuals that are training rows, reached by a feasible path through other training rows."""
 
 from __future__ import annotations
 
@@ -11,24 +11,25 @@ from jali.core.errors import JaliError
 from jali.core.explanation import Counterfactual, Gives, Wants
 from jali.core.protocols import Model
 from jali.core.values import Bools, Dataset, Floats, Ints, Rng, Schema
-from jali.explain.native.rows import Pool, hopes, judged, parties
+from jali.explain.native.rows import Pool, by_wanted, predictions, wanted_classes
 
-STEP = 1e-12  # shortest edge: a sparse matrix would lose one of length zero
+STEP = 1e-12  # least cost of an edge: a sparse matrix drops edges of cost zero
 
 
 @dataclass(frozen=True)
 class FACE:
-    """The training row with the outcome hoped for that is reached by the shortest path through dense places.
+    """The training row with the wanted outcome that is nearest along paths through dense regions.
 
-    Training rows are joined to their `neighbours` nearest ones in HEOM, and the record to its own. An edge costs
-    d(i, j) (r_i + r_j) / 2 with r the distance to the k-th nearest row, k = `neighbours`: density falls as r rises, so
-    this is the published d(i, j) f(density) with an f that is positive and falls, defined for categories too. A path
-    ends at a row that the model gives the outcome hoped for, with probability `confidence` or more, and that is not
-    among the share `sparse` of the training rows of lowest density. All records share one search, run backwards from
-    all ends at once; comparing all pairs of rows takes the time, once per model.
+    Each training row is joined to its `neighbours` nearest rows in HEOM, and so is the record. An edge costs
+    d(i, j) (r_i + r_j) / 2 with r the distance to the k-th nearest row, k = `neighbours`. Density falls as r grows, so
+    this is the published d(i, j) f(density) with a positive, decreasing f that is also defined for categories. A path
+    ends at a row for which the model predicts the wanted outcome with probability `confidence` or more, and which is
+    not among the share `sparse` of training rows with the lowest density. All records share one search, run backwards
+    from all end rows at once. Most of the time goes into comparing all pairs of rows, once per model.
 
-    The answer is a real person's row (`releases_rows`), and `origin` names it. Immutable columns stay the same
-    along the whole path, "agree", or are ignored, "free". Spans of HEOM are the schema's, as in `nice`.
+    The answer is a real person's row (`releases_rows`), and `origin` is its position. immutable: with "agree",
+    immutable columns stay the same along the whole path; with "free" they are ignored. HEOM uses the bounds of the
+    schema, as in `nice`.
 
     Poyiadzi, Sokol, Santos-Rodriguez, De Bie and Flach, FACE: Feasible and Actionable Counterfactual Explanations,
     AIES 2020.
@@ -63,15 +64,15 @@ class FACE:
             )
 
     def prepare(self, model: Model, schema: Schema, train: Dataset | None, rng: Rng) -> _Prepared:  # noqa: ARG002
-        """The graph of the training rows, and what the model says of them; nothing is drawn."""
+        """Build the graph of the training rows and label them with the model; rng is not used."""
         pool, rows = Pool.of("face", train, schema, "schema", self.immutable)
-        p, label = judged(model, rows.X)
+        p, label = predictions(model, rows.X)
         graph = _joined(pool, self.neighbours)
         dense = graph.radius <= np.quantile(graph.radius, 1 - self.sparse)
         return _Prepared(model, graph, label, (p.max(axis=1) >= self.confidence) & dense)
 
     def releases_rows(self) -> bool:
-        """The answer is a real person's row."""
+        """True: the answer is a real person's row."""
         return True
 
     def keeps_immutable(self) -> bool:
@@ -81,26 +82,26 @@ class FACE:
 
 @dataclass(frozen=True, eq=False)
 class _Prepared:
-    """The explainer for one model: the graph, label (N,) of the training rows, and at which (N,) a path may end."""
+    """The explainer for one model: the graph, the predicted label (N,) of its rows, and which rows may end a path."""
 
     model: Model
     graph: _Graph
     label: Ints
-    sound: Bools
+    eligible: Bools
 
     def explain(self, X: Floats, rng: Rng) -> Counterfactual:  # noqa: ARG002
         """Counterfactual rows (n, D) where a path leads to one, and which training rows they are."""
-        wanted = hopes(judged(self.model, X)[1], self.graph.pool.schema)
+        wanted = wanted_classes(predictions(self.model, X)[1], self.graph.pool.schema)
         origin = np.full(len(X), -1)
-        for who, classes in parties(wanted):
-            origin[who] = self.graph.ends(X[who], self.sound & classes[self.label])
+        for who, classes in by_wanted(wanted):
+            origin[who] = self.graph.ends(X[who], self.eligible & classes[self.label])
         found = origin >= 0
         return Counterfactual(np.where(found[:, None], self.graph.pool.rows[origin], X), found, origin=origin)
 
 
 @dataclass(frozen=True, eq=False)
 class _Graph:
-    """Rows joined to their neighbours: edges, a sparse matrix (N, N) of costs, and radius (N,) to the k-th row."""
+    """The neighbour graph: edges, a sparse matrix (N, N) of costs, and radius (N,), the distance to the k-th row."""
 
     pool: Pool
     k: int
@@ -108,7 +109,7 @@ class _Graph:
     radius: Floats
 
     def ends(self, X: Floats, allowed: Bools) -> Ints:
-        """The allowed row (n,) at the end of the cheapest path from each of X (n, D), -1 where none leads to one."""
+        """Position (n,) of the allowed row at the end of the cheapest path from X (n, D); -1 where there is no path."""
         from scipy.sparse.csgraph import dijkstra
 
         if not allowed.any():
@@ -123,7 +124,7 @@ class _Graph:
 
 
 def _joined(pool: Pool, k: int) -> _Graph:
-    """Every row joined to its k nearest others that agree with it, in both directions."""
+    """The graph that joins each row, in both directions, to its k nearest rows with the same fixed columns."""
     from scipy.sparse import coo_array
 
     near, distance, radius = _surroundings(pool, pool.rows, k + 1)  # a row is its own neighbour
@@ -136,9 +137,9 @@ def _joined(pool: Pool, k: int) -> _Graph:
 
 
 def _surroundings(pool: Pool, X: Floats, k: int) -> tuple[Ints, Floats, Floats]:
-    """The k nearest rows (n, k) that agree with each of X, their distances (n, k), and its radius (n,).
+    """The k nearest rows (n, k) with the same fixed columns as X (n, D), their distances (n, k), and the radius (n,).
 
-    The radius is the distance to the k-th nearest row of all, or to the last one where there are fewer.
+    The radius is the distance to the k-th nearest of all rows, or to the last one where there are fewer than k.
     """
     near, distance = pool.nearest(X, k)
     far = replace(pool, fixed=pool.fixed[:0]).nearest(X, k)[1] if len(pool.fixed) else distance
@@ -146,5 +147,5 @@ def _surroundings(pool: Pool, X: Floats, k: int) -> tuple[Ints, Floats, Floats]:
 
 
 def _cost(distance: Floats, one: Floats, two: Floats) -> Floats:
-    """Cost of edges between rows with these radii."""
+    """Cost of edges of these lengths between rows with radii one and two."""
     return np.maximum(distance * (one + two) / 2, STEP)

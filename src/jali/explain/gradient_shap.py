@@ -1,4 +1,4 @@
-"""Gradients at random places between random baselines and the record."""
+"""GradientSHAP: gradients at random points between random baselines and the record."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from jali.explain._attribution.slopes import Slopes
 
 @dataclass(frozen=True)
 class GradientShap:
-    """Shapley values to first order: gradients on the way from random baselines, averaged.
+    """Expected gradients, a first-order approximation of Shapley values over random baselines.
 
     a = 1/S sum_s (z - b_s) * g(b_s + t_s (z - b_s)), g the gradient of logit_c, c the predicted class of the encoded
-    record z, t_s uniform on [0, 1] and b_s normal around 0 with standard deviation `spread` in every column of model
-    space, S = `samples`. One set of draws serves all records of a call, so that none depends on its company.
+    record z, t_s uniform on [0, 1] and b_s normal around 0 with standard deviation `spread` in every encoded feature,
+    S = `samples`. All records of a call share the same draws, so that no answer depends on the other records.
 
-    Baselines around the public centre read no training row, as in the paper below. Training rows as baselines, which
-    libraries suggest, would put other people's values into every answer: that explainer reads the training data again,
-    and no longer inherits the guarantee of a private model.
+    Baselines are drawn around the public centre, as in the paper below, so no training row is read. Libraries suggest
+    training rows as baselines, which would put other people's values into every answer: such an explainer reads the
+    training data again and does not inherit the privacy guarantee of the model.
 
     Lundberg and Lee, A Unified Approach to Interpreting Model Predictions, NIPS 2017; as in Captum (Kokhlikyan et al.,
     2020), and with the baselines of Huang, Pawelczyk and Lakkaraju, 2024.
@@ -54,7 +54,7 @@ class GradientShap:
             )
 
     def prepare(self, model: Model, schema: Schema, train: Dataset | None, rng: Rng) -> _Prepared:  # noqa: ARG002
-        """The model with its gradients; nothing is fitted."""
+        """Check that the model has gradients; nothing is fitted."""
         return _Prepared(self, Slopes.of("gradient_shap", model, schema))
 
 
@@ -66,11 +66,12 @@ class _Prepared:
     slopes: Slopes
 
     def explain(self, X: Floats, rng: Rng) -> Attribution:
-        """Attributions (n, P) in model space."""
-        question = self.slopes.asked(X)
-        total = np.zeros_like(question.Z)
+        """Attributions (n, P) by encoded feature."""
+        records = self.slopes.records(X)
+        total = np.zeros_like(records.Z)
         for _ in range(self.part.samples):
-            start, part = rng.normal(0.0, self.part.spread, total.shape[1]), rng.random()
-            way = question.Z - start
-            total += way * question.gradient(start + part * way)
+            baseline = rng.normal(0.0, self.part.spread, total.shape[1])
+            fraction = rng.random()
+            way = records.Z - baseline
+            total += way * records.gradient(baseline + fraction * way)
         return Attribution(total / self.part.samples)

@@ -1,4 +1,4 @@
-"""Counterfactuals from labels alone, by sampling ever wider shells."""
+"""Growing Spheres: counterfactuals from labels alone, by sampling ever wider shells."""
 
 from __future__ import annotations
 
@@ -15,26 +15,32 @@ from jali.explain._recourse.sampling import Draw, Freedom
 
 CHUNK = 2048  # rows in one call of the model, unless one record has more samples
 HALVINGS = 40  # the first ball may shrink to 1e-12 of its size
-WIDEN, FAR = 1.05, 1e9  # far shells are at least this much wider than the last one; no shell lies beyond
-ROUNDS, CLOSER, CUTS = 10, 0.8, 10  # refinement: rounds, what is left of the radius each time, halvings on the way back
-SHRINK, GROW, REFINE = 0, 1, 2
+WIDEN = 1.05  # the least ratio between the outer and the inner radius of a shell
+FAR = 1e9  # the largest radius of a shell
+ROUNDS = 10  # of refinement
+CLOSER = 0.8  # by which the radius of refinement shrinks each round
+CUTS = 10  # bisection steps on the line back to the record
+# Stages of the search, each with random streams of its own
+SHRINK = 0
+GROW = 1
+REFINE = 2
 
 
 @dataclass(frozen=True)
 class GrowingSpheres:
-    """The nearest of many random legal rows with another outcome, for any model: only labels are asked for.
+    """The nearest of many random legal rows with the wanted outcome, for any model that predicts labels.
 
-    Rows are sampled in model space around each record: first in a ball of radius `step`, halved while it holds a
-    valid row, then in shells a, a + eta of its last radius eta (or a / 20 if wider, so far outcomes are reached too)
-    until one holds a valid row or the budget of `shells` is spent. The nearest valid row is kept, by l1 or l2.
-    Categories change as often as a radius pays for; whole numbers, bounds and immutable columns hold for every row
-    asked about. Each shell is one set of `samples` directions for all records.
+    Rows are sampled by distance of the encoded features: first in a ball of radius `step` around the record, which is
+    halved while it contains a valid row; then in shells from radius a to a + eta, with eta the last radius of the ball
+    (or a / 20 if that is more, so that distant outcomes are reached too), until a shell contains a valid row or
+    `shells` are used up. The nearest valid row is kept, by l1 or l2. The distance spent on changed categories is not
+    available to numbers. Every sampled row has whole numbers, respects bounds and keeps immutable columns. All records
+    share the `samples` directions of a shell.
 
     finish: "sparse", as published, then resets columns to the record's own value, the smallest change first, as long
-    as the outcome stays. Each reset removes a term of the distance, so it never rises, but the slack behind the
-    boundary is spent on fewer columns instead of a shorter way: "refined" rows are nearer and "sparse" ones change
-    less. "refined" samples again around the row found, ever closer, and bisects back towards the record;
-    "refined sparse" does both and "plain" neither.
+    as the outcome stays. This never increases the distance, but fewer changed columns are preferred to a shorter
+    distance. "refined" samples again around the row found, ever closer, and bisects back towards the record, so its
+    rows are nearer; "refined sparse" does both and "plain" neither.
 
     Laugel et al., Inverse classification for comparison-based interpretability in machine learning, 2017.
 
@@ -67,7 +73,7 @@ class GrowingSpheres:
             )
 
     def prepare(self, model: Model, schema: Schema, train: Dataset | None, rng: Rng) -> _Prepared:  # noqa: ARG002
-        """The model and what may move in the table; nothing is fitted, and shells are drawn with the answers."""
+        """Keep the model and the mutable columns; nothing is fitted, and shells are drawn in `explain`."""
         return _Prepared(self, model, Freedom(schema, int(self.norm[1])))
 
 
@@ -81,32 +87,34 @@ class _Prepared:
 
     def explain(self, X: Floats, rng: Rng) -> Counterfactual:
         """Counterfactual rows (n, D) where one was found."""
-        part, model, schema = self.part, self.model, self.free.schema
+        part, model = self.part, self.model
+        schema = self.free.schema
         predicted = model.logits(X).argmax(axis=1)
         denied = schema.favourable is None or predicted != schema.favourable
-        asked = np.flatnonzero(np.full(len(X), len(self.free.columns) > 0) & denied)
-        search = _Search(model, self.free, X[asked], predicted[asked], part.samples, int(rng.integers(2**63)))
+        answered = np.flatnonzero(np.full(len(X), len(self.free.columns) > 0) & denied)
+        search = _Search(model, self.free, X[answered], predicted[answered], part.samples, int(rng.integers(2**63)))
         best = search.grow(part.step, part.shells)
         if "refined" in part.finish:
             search.refine(best)
         if "sparse" in part.finish:
             search.sparsify(best)
         rows, found = X.copy(), np.zeros(len(X), dtype=bool)
-        rows[asked], found[asked] = best.rows, np.isfinite(best.cost)
-        # Some models answer a little differently in other company: what is released is checked as released.
+        rows[answered] = best.rows
+        found[answered] = np.isfinite(best.cost)
+        # The scores of some models depend slightly on the other rows of a call, so the final rows are checked again.
         found &= _wanted(model.logits(rows).argmax(axis=1), predicted, schema)
         return Counterfactual(np.where(found[:, None], rows, X), found)
 
 
 @dataclass(frozen=True)
 class _Best:
-    """The nearest valid rows so far (n, D), improved in place, and their distance (n,), infinite where none."""
+    """The nearest valid rows so far (n, D), updated in place, and their distance (n,), infinite where there is none."""
 
     rows: Floats
     cost: Floats
 
     def improve(self, who: Ints, rows: Floats, cost: Floats) -> None:
-        """Take the rows of records who (k,) that are nearer than what these have."""
+        """Replace the rows of records who (k,) where the new ones are nearer."""
         better = cost < self.cost[who]
         self.rows[who[better]], self.cost[who[better]] = rows[better], cost[better]
 
@@ -117,7 +125,7 @@ class _Best:
 
 @dataclass(frozen=True)
 class _Search:
-    """One model, the records X (n, D) that ask, and what they were told (n,)."""
+    """One model, the records X (n, D) that get an answer, and their predicted class (n,)."""
 
     model: Model
     free: Freedom
@@ -127,21 +135,21 @@ class _Search:
     seed: int
 
     def grow(self, step: float, shells: int) -> _Best:
-        """Sample shells as wide as the first ball that held no valid row, until one holds some."""
+        """Sample shells as wide as the last ball, until one contains a valid row."""
         best = _Best(self.X.copy(), np.full(len(self.X), np.inf))
         width = self._halve(best, step)
         who, low = np.arange(len(self.X)), width
         for k in range(shells):
             high = np.minimum(np.maximum(low + width[who], WIDEN * low), FAR)
             best.improve(who, *self._nearest(who, self.X, low, high, best.cost[who], self._draw(GROW, k)))
-            open_ = np.isinf(best.cost[who])
-            who, low = who[open_], high[open_]
+            missing = np.isinf(best.cost[who])
+            who, low = who[missing], high[missing]
             if not len(who):
                 break
         return best
 
     def _halve(self, best: _Best, step: float) -> Floats:
-        """Radius (n,) of a ball without a valid row, as far as samples tell; rows of larger balls are kept."""
+        """Radius (n,) of a ball in which no sample is valid; the nearest valid rows of larger balls are kept."""
         width, who = np.full(len(self.X), step), np.arange(len(self.X))
         for k in range(HALVINGS):
             inner, limit = np.zeros(len(who)), np.full(len(who), np.inf)
@@ -164,15 +172,17 @@ class _Search:
             self._bisect(who, best)
 
     def _bisect(self, who: Ints, best: _Best) -> None:
-        """Move numbers back towards the record, to within 2^-CUTS of the last valid place on the line."""
-        low, high, end = np.zeros(len(who)), np.ones(len(who)), best.rows[who]
+        """Move numbers back towards the record, to within 2^-CUTS of the last valid point on the line."""
+        low = np.zeros(len(who))
+        high = np.ones(len(who))
+        end = best.rows[who]
         for _ in range(CUTS):
             middle = (low + high) / 2
             valid = self._try(who, self.free.between(self.X[who], end, middle), best)
             low, high = np.where(valid, low, middle), np.where(valid, middle, high)
 
     def sparsify(self, best: _Best) -> None:
-        """Reset one column after the other to the record's own value where the outcome stays, small changes first."""
+        """Reset columns one by one to the record's own value where the outcome stays, smallest change first."""
         who = best.found()
         order = self.free.parts(best.rows[who], self.X[who]).argsort(axis=1, kind="stable")
         for column in self.free.columns[order].T:
@@ -183,7 +193,7 @@ class _Search:
             self._try(some, rows, best)
 
     def _try(self, who: Ints, rows: Floats, best: _Best) -> Bools:
-        """Which rows (k, D) of records who (k,) are valid; those that are nearer as well are taken."""
+        """Which rows (k, D) of records who (k,) are valid; valid rows that are nearer replace the best ones."""
         valid = self._valid(who, rows)
         best.improve(who[valid], rows[valid], self.free.distance(rows[valid], self.X[who[valid]]))
         return valid
@@ -193,13 +203,14 @@ class _Search:
     ) -> tuple[Floats, Floats]:
         """Nearest valid row (k, D) of each record who (k,) among samples around its centre, and its distance (k,).
 
-        Samples that are not nearer to the record than limit (k,) are not asked about: they cannot become its answer.
+        The model is not queried on samples at distance limit (k,) or more: they cannot become the answer.
         """
         rows, cost = self.X[who], np.full(len(who), np.inf)
         each = max(1, CHUNK // self.samples)
         for at in range(0, len(who), each):
             block = slice(at, at + each)
-            mine, k = who[block], np.arange(len(who[block]))
+            mine = who[block]
+            k = np.arange(len(mine))
             tried = self.free.around(centre[mine], low[block], high[block], draw)
             far = self.free.distance(tried, rows[block, None])
             near = far < limit[block, None]
@@ -211,7 +222,7 @@ class _Search:
         return rows, cost
 
     def _valid(self, who: Ints, rows: Floats) -> Bools:
-        """Whether each row (k, D) has an outcome its record who (k,) asks for."""
+        """Whether each row (k, D) has the outcome that its record who (k,) wants."""
         if not len(rows):
             return np.zeros(0, dtype=bool)
         return _wanted(self.model.logits(rows).argmax(axis=1), self.predicted[who], self.free.schema)
@@ -221,5 +232,5 @@ class _Search:
 
 
 def _wanted(label: Ints, predicted: Ints, schema: Schema) -> Bools:
-    """Which labels (n,) are hoped for: the favourable one, else any but the one predicted."""
+    """Which labels (n,) are wanted: the favourable one, else any but the predicted one."""
     return np.asarray(label != predicted if schema.favourable is None else label == schema.favourable)

@@ -13,7 +13,7 @@ from jali.explain._attribution.slopes import Slopes
 
 @dataclass(frozen=True)
 class InputXGradient:
-    """What each column adds to the score of the predicted class, to first order.
+    """The first-order contribution of each column to the score of the predicted class.
 
     a_j = z_j * d logit_c / d z_j at the encoded record z, c the predicted class; for a linear model a = z * w_c.
     Shrikumar et al., Learning Important Features Through Propagating Activation Differences, ICML 2017.
@@ -35,7 +35,7 @@ class InputXGradient:
     wants: ClassVar[Wants] = "gradient"
 
     def prepare(self, model: Model, schema: Schema, train: Dataset | None, rng: Rng) -> _Prepared:  # noqa: ARG002
-        """The model with its gradients; nothing is fitted."""
+        """Check that the model has gradients; nothing is fitted."""
         return _Prepared(Slopes.of("input_x_gradient", model, schema))
 
 
@@ -46,6 +46,6 @@ class _Prepared:
     slopes: Slopes
 
     def explain(self, X: Floats, rng: Rng) -> Attribution:  # noqa: ARG002
-        """Attributions (n, P) in model space."""
-        question = self.slopes.asked(X)
-        return Attribution(question.Z * question.gradient(question.Z))
+        """Attributions (n, P) by encoded feature."""
+        records = self.slopes.records(X)
+        return Attribution(records.Z * records.gradient(records.Z))

@@ -1,4 +1,4 @@
-"""Gradients averaged on the way from a baseline."""
+"""Integrated gradients: gradients averaged along the line from a baseline to the record."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from jali.explain._attribution.slopes import Slopes
 
 @dataclass(frozen=True)
 class IntegratedGradients:
-    """How the score of the predicted class rises from a baseline to the record, shared out among the columns.
+    """The change in the score of the predicted class from a baseline to the record, divided among the columns.
 
     a_j = (z_j - b) * sum_k w_k g_j(b + t_k (z - b)), g the gradient of logit_c, c the predicted class of the encoded
-    record z, and (t_k, w_k) the points and weights of Gauss and Legendre on [0, 1], `steps` of them. The attributions
-    add up to logit_c(z) - logit_c(b) as far as the steps resolve the path; for a linear model a = (z - b) * w_c.
+    record z, and (t_k, w_k) the points and weights of `steps`-point Gauss-Legendre quadrature on [0, 1]. The
+    attributions add up to logit_c(z) - logit_c(b), up to quadrature error; for a linear model a = (z - b) * w_c.
 
-    The path starts with `baseline` in every column of model space: 0 is the public centre of each number, and no
+    The baseline b has the value `baseline` in every encoded feature: 0 is the public centre of each number, and no
     category at all. No training row is read.
 
     Sundararajan, Taly and Yan, Axiomatic Attribution for Deep Networks, ICML 2017; points and weights as in Captum
@@ -54,7 +54,7 @@ class IntegratedGradients:
             )
 
     def prepare(self, model: Model, schema: Schema, train: Dataset | None, rng: Rng) -> _Prepared:  # noqa: ARG002
-        """The model with its gradients; nothing is fitted."""
+        """Check that the model has gradients; nothing is fitted."""
         return _Prepared(self, Slopes.of("integrated_gradients", model, schema))
 
 
@@ -66,8 +66,8 @@ class _Prepared:
     slopes: Slopes
 
     def explain(self, X: Floats, rng: Rng) -> Attribution:  # noqa: ARG002
-        """Attributions (n, P) in model space."""
-        question = self.slopes.asked(X)
-        start = np.full(question.Z.shape[1:], self.part.baseline)
+        """Attributions (n, P) by encoded feature."""
+        records = self.slopes.records(X)
+        start = np.full(records.Z.shape[1:], self.part.baseline)
         point, weight = np.polynomial.legendre.leggauss(self.part.steps)
-        return Attribution((question.Z - start) * question.average(start, (1 + point) / 2, weight / 2))
+        return Attribution((records.Z - start) * records.average(start, (1 + point) / 2, weight / 2))

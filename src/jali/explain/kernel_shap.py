@@ -1,4 +1,4 @@
-"""Shapley values of any model."""
+"""Kernel SHAP: Shapley values of any model."""
 
 from __future__ import annotations
 
@@ -15,21 +15,23 @@ from jali.core.protocols import Model
 from jali.core.values import Bools, Dataset, Floats, Ints, Rng, Schema
 from jali.explain._attribution.slopes import blocks, check, placed, public_rows, scores
 
-MOST = 4096  # columns; the coalitions of one record then take a quarter of a gigabyte
+MOST = 4096  # columns; more would need over a quarter of a gigabyte for the coalitions of one record
 
 
 @dataclass(frozen=True)
 class KernelShap:
-    """What each raw column adds to the score of the predicted class, as a Shapley value fitted to coalitions.
+    """The Shapley value of each raw column for the score of the predicted class, fitted to coalitions of columns.
 
     v(S) is the mean of logit_c over `background` public rows whose columns S are replaced by the record's; a minimises
     sum_S w(S) [v(S) - v(0) - sum_{j in S} a_j]^2 subject to sum_j a_j = v(all) - v(0), w(S) = (D - 1) / (binom(D, |S|)
-    |S| (D - |S|)). All coalitions of one column, or all but one, are asked about, and `budget` more: whole sizes first,
-    then drawn in pairs of a coalition and its complement. Where the budget covers all coalitions (D <= 8 by default)
-    the values are exact. All records of a call share their coalitions, so the fit is one matrix product.
+    |S| (D - |S|)). All coalitions of 1 or D - 1 columns are evaluated, and `budget` more: first all coalitions of the
+    next sizes, then random ones in pairs of a coalition and its complement. Where the budget covers all coalitions
+    (D <= 8 by default) the values are exact. All records of a call share the coalitions, so the fit is one matrix
+    product.
 
-    The background comes from the schema and is the same for everybody; training rows in its place would be read again
-    for every answer. A column of categories is one player, and its value goes to the category that the record has.
+    The background rows come from the schema and are the same for every record; training rows in their place would put
+    training data into every answer. A categorical column is one player, and its value goes to the category that the
+    record has.
 
     Lundberg and Lee, A Unified Approach to Interpreting Model Predictions, NIPS 2017; pairs: Covert and Lee, 2021.
 
@@ -59,17 +61,19 @@ class KernelShap:
             )
 
     def prepare(self, model: Model, schema: Schema, train: Dataset | None, rng: Rng) -> _Prepared:  # noqa: ARG002
-        """The public background, and the model's mean scores of it."""
+        """Make the public background rows, and the model's mean logits on them."""
         width = len(schema.columns)
         if width > MOST:
-            raise JaliError(f"kernel_shap is meant for at most {MOST:,} columns, not {width:,}: use gradients instead.")
+            raise JaliError(
+                f"kernel_shap takes at most {MOST:,} columns, not {width:,}: use a gradient explainer instead."
+            )
         public = public_rows(schema, self.background)
         return _Prepared(self, model, schema, public, model.logits(public).mean(axis=0))
 
 
 @dataclass(frozen=True, eq=False)
 class _Prepared:
-    """The explainer for one model: public rows (B, D) to compare with, and the mean logits (C,) there."""
+    """The explainer for one model: public background rows (B, D), and their mean logits, nothing (C,)."""
 
     part: KernelShap
     model: Model
@@ -78,7 +82,7 @@ class _Prepared:
     nothing: Floats
 
     def explain(self, X: Floats, rng: Rng) -> Attribution:
-        """Attributions (n, P) in model space."""
+        """Attributions (n, P) by encoded feature."""
         check("kernel_shap", X, self.schema)
         logits = self.model.logits(X)
         of = logits.argmax(axis=1)
@@ -110,7 +114,7 @@ def _coalitions(width: int, budget: int, rng: Rng) -> tuple[Bools, Floats]:
         return np.ones((1, 1), dtype=bool), np.ones(1)
     left, whole = 2 * width + budget, 0
     sets, weights = [], []
-    for size in range(1, width // 2 + 1):  # a size and that of its complement, as long as all of them fit
+    for size in range(1, width // 2 + 1):  # all sets of this size and of their complements, while they fit the budget
         sizes = sorted({size, width - size})
         count = math.comb(width, size)
         if count * len(sizes) > left:
@@ -127,7 +131,7 @@ def _coalitions(width: int, budget: int, rng: Rng) -> tuple[Bools, Floats]:
 
 
 def _mass(width: int, size: Ints | int) -> Floats:
-    """What all sets of a size weigh together."""
+    """Total weight of all sets of a size."""
     return np.asarray((width - 1) / (size * (width - size)), dtype=np.float64)
 
 
@@ -140,7 +144,7 @@ def _all(width: int, size: int) -> Bools:
 
 
 def _drawn(width: int, sizes: Ints, count: int, rng: Rng) -> Bools:
-    """Random sets (count, D) of these sizes, each size as often as it weighs."""
+    """Random sets (count, D) of these sizes, each size with probability proportional to its weight."""
     mass = _mass(width, sizes)
     size = rng.choice(sizes, count, p=mass / mass.sum())
     return np.asarray(rng.random((count, width)).argsort(axis=1) < size[:, None])

@@ -1,4 +1,4 @@
-"""A linear model around each record."""
+"""LIME: a linear model around each record."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ class Lime:
     """The slopes of a linear model fitted to the score of the predicted class around the record.
 
     a minimises sum_s w_s [logit_c(z_s) - a_0 - a (z_s - z)]^2 + `ridge` ||a||^2 over `samples` legal rows z_s around
-    the encoded record z, w_s = exp(-||z_s - z||^2 / (2 `width`^2 D)). A number moves by a normal step of its public
-    spread, rounded and kept inside its bounds, and a category is drawn anew; all records of a call share these draws.
-    Nothing but the schema and the model's answers is used: no training row, and no statistics of training rows.
+    the encoded record z, w_s = exp(-||z_s - z||^2 / (2 `width`^2 D)). A number moves by a normal step with the spread
+    of the schema, rounded and clipped to its bounds; a category is drawn uniformly. All records of a call share these
+    draws. Only the schema and the model's predictions are used: no training rows, and no statistics of them.
 
-    The slopes of the categories of a column are relative to each other. With few samples for many columns, as in
-    images, the ridge decides.
+    The slopes of the categories of one column are relative to each other. With few samples for many columns, as in
+    images, the ridge penalty dominates the fit.
 
     Ribeiro, Singh and Guestrin, "Why Should I Trust You?", KDD 2016; kernel and ridge as in their library, but around
     the record, and on the numbers themselves instead of quartiles of the training data.
@@ -56,7 +56,7 @@ class Lime:
             )
 
     def prepare(self, model: Model, schema: Schema, train: Dataset | None, rng: Rng) -> _Prepared:  # noqa: ARG002
-        """The model and the schema; nothing is fitted, and the rows around records are drawn with the answers."""
+        """Keep the model and the encoding; nothing is fitted, and samples are drawn in `explain`."""
         return _Prepared(self, model, Encoding(schema))
 
 
@@ -69,7 +69,7 @@ class _Prepared:
     encoding: Encoding
 
     def explain(self, X: Floats, rng: Rng) -> Attribution:
-        """Attributions (n, P) in model space."""
+        """Attributions (n, P) by encoded feature."""
         part, schema = self.part, self.encoding.schema
         check("lime", X, schema)
         of = self.model.logits(X).argmax(axis=1)
@@ -84,17 +84,17 @@ class _Prepared:
 
 @dataclass(frozen=True)
 class _Around:
-    """Steps (S, D) of the numbers, in raw units, and values (S, D) of the categories, zero elsewhere."""
+    """S samples around any record: steps (S, D) of numbers in raw units, and new codes (S, D) of categories."""
 
     encoding: Encoding
     step: Floats
-    anew: Floats
+    codes: Floats
 
     def of(self, X: Floats) -> tuple[Floats, Floats]:
-        """Legal rows (n, S, D) around raw rows (n, D), and how far they moved in model space (n, S, P)."""
+        """Legal rows (n, S, D) around raw rows (n, D), and their encoded moves (n, S, P)."""
         rows = X[:, None, :] + self.step
         for j, _ in self.encoding.coded:
-            rows[:, :, j] = self.anew[:, j]
+            rows[:, :, j] = self.codes[:, j]
         flat = self.encoding.decode(self.encoding.encode(rows.reshape(-1, X.shape[1])))
         Z = self.encoding.encode(flat).reshape(len(X), len(self.step), -1)
         return flat.reshape(rows.shape), Z - self.encoding.encode(X)[:, None, :]

@@ -19,20 +19,22 @@ from jali.explain._recourse.whole import frugal, legal, rounded, units
 from jali.explain.native.capability import linear
 from jali.models.fitted.linear import lead
 
-OVERSHOOT, ROUNDING = 1e-6, 1e-3  # how far to cross: a share of the gap, and of the scores a share of that
+OVERSHOOT = 1e-6  # how far beyond the boundary a row must lie, as a share of the gap
+ROUNDING = 1e-3  # share of the scores that is added to the gap, so that rounding does not undo the crossing
 
 
 @dataclass(frozen=True)
 class LinearRecourse:
-    """The nearest row with the outcome hoped for, exactly, for linear models.
+    """The exact nearest row with the wanted outcome, for linear models.
 
     Without bounds: delta = (s - f(z)) w / ||w||^2, at distance |s - f(z)| / ||w||, with f the score of the wanted
     class over the predicted one (intercept included), w its weights on the mutable numeric columns and s = `margin`.
     With bounds: delta_j = clip(t w_j, low_j - z_j, high_j - z_j) for the smallest t that reaches s, found exactly
-    from the sorted breakpoints. Whole numbers are then rounded away from the record and taken back as far as the
-    outcome allows, or rounded to the nearest where other numbers can make up for it: legal rows, near the nearest
-    ones. Categories stay as they are. A table with a favourable class gives recourse to those denied it; without one,
-    everybody is shown the nearest other class. Crossing is by a relative 1e-6.
+    from the sorted breakpoints. Whole numbers are then rounded away from the record and moved back as far as the
+    outcome allows, or rounded to the nearest where other numbers can compensate, so rows with whole numbers are legal
+    and close to the nearest, not always the nearest. Categories do not change. Where the table has a favourable class,
+    records that are denied it get an answer; otherwise every record gets the nearest other class. Rows lie beyond the
+    boundary by a relative 1e-6.
 
     Pawelczyk, Lakkaraju and Neel, AISTATS 2023 (closed form for linear models).
 
@@ -56,15 +58,16 @@ class LinearRecourse:
             raise JaliError(f"linear_recourse: margin must be zero or more, and finite; got {self.margin}.")
 
     def prepare(self, model: Model, schema: Schema, train: Dataset | None, rng: Rng) -> _Prepared:  # noqa: ARG002
-        """The weights of the numbers that may move."""
-        known, encoding = linear("linear_recourse", model, schema), Encoding(schema)
-        moves = _Moves(encoding, known.coef[encoding.movable()])
+        """Pick the weights of the mutable numbers."""
+        encoding = Encoding(schema)
+        weights = linear("linear_recourse", model, schema).coef
+        moves = _Moves(encoding, weights[encoding.movable()])
         return _Prepared(model, schema, moves, _outcomes(schema), self.margin)
 
 
 @dataclass(frozen=True, eq=False)
 class _Prepared:
-    """The explainer for one model, and the classes that records may ask for."""
+    """The explainer for one model, and the classes that can be wanted."""
 
     model: Model
     schema: Schema
@@ -74,8 +77,10 @@ class _Prepared:
 
     def explain(self, X: Floats, rng: Rng) -> Counterfactual:  # noqa: ARG002
         """Counterfactual rows (n, D) where one exists."""
-        scores, hoped = self.model.logits(X), self.schema.favourable
-        predicted, rows = scores.argmax(axis=1), X.copy()
+        scores = self.model.logits(X)
+        predicted = scores.argmax(axis=1)
+        favourable = self.schema.favourable
+        rows = X.copy()
         spent = np.full(len(X), np.inf)
         for wanted in self.outcomes:
             at = np.flatnonzero(predicted != wanted)
@@ -83,15 +88,15 @@ class _Prepared:
             better = cost < spent[at]
             rows[at[better]], spent[at[better]] = there[better], cost[better]
         decided = self.model.logits(rows).argmax(axis=1)
-        found = np.isfinite(spent) & (decided != predicted if hoped is None else decided == hoped)
+        found = np.isfinite(spent) & (decided != predicted if favourable is None else decided == favourable)
         return Counterfactual(np.where(found[:, None], rows, X), found)
 
 
 @dataclass(frozen=True)
 class _Moves:
-    """Scores of moves: a point (p + C,) is a move of the p free numbers, and behind it the C scores it starts from.
+    """A linear model of moves: a point (p + C,) is a move of the p mutable numbers, followed by the C scores before it.
 
-    So the other columns of model space, often hundreds, are looked at only when the model itself is asked.
+    The search therefore never touches the other encoded features, of which there are often hundreds.
     """
 
     encoding: Encoding
@@ -99,7 +104,7 @@ class _Moves:
 
     @cached_property
     def slope(self) -> Floats:
-        """Gradient (C, p + C) of each score by the move; the scores a move starts from do not change."""
+        """Gradient (C, p + C) of each score by the move; zero in the last C columns, the start scores."""
         return np.pad(self.coef.T, ((0, 0), (0, self.coef.shape[1])))
 
     def gradient(self, Z: Floats, of: Ints) -> Floats:
@@ -115,9 +120,12 @@ class _Moves:
     def nearest(self, X: Floats, scores: Floats, wanted: int, beyond: float) -> tuple[Floats, Floats]:
         """Legal rows (n, D) of the wanted class, and their l2 distance (n,), infinite where there is none."""
         free = np.flatnonzero(self.encoding.movable())
-        at, rows = self.encoding.source[free], X.copy()
+        at = self.encoding.source[free]
+        rows = X.copy()
         columns = [self.encoding.schema.columns[j] for j in at]
-        low, high, spread = (np.array([getattr(c, name) for c in columns]) for name in ("low", "high", "spread"))
+        low = np.array([c.low for c in columns])
+        high = np.array([c.high for c in columns])
+        spread = np.array([c.spread for c in columns])
         task = self._task(((low, high) - X[:, None, at]) / spread, scores, wanted, beyond)
         unit = np.append(units(self.encoding)[free], np.zeros(scores.shape[1]))
         z, found = _legal(task, unit)
@@ -128,16 +136,19 @@ class _Moves:
         return rows, np.where(found, task.spent(z), np.inf)
 
     def _task(self, room: Floats, scores: Floats, wanted: int, beyond: float) -> Task:
-        """From no move, inside room (n, 2, p) downwards and upwards, to just beyond the margin."""
-        still, room = np.zeros((len(scores), len(self.coef))), np.clip(room, [[-np.inf], [0.0]], [[0.0], [np.inf]])
-        origin, low, high = (np.concatenate([move, scores], axis=1) for move in (still, room[:, 0], room[:, 1]))
+        """The search from no move to just beyond the margin; room (n, 2, p): how far numbers may fall and rise."""
+        still = np.zeros((len(scores), len(self.coef)))
+        room = np.clip(room, [[-np.inf], [0.0]], [[0.0], [np.inf]])
+        origin = np.concatenate([still, scores], axis=1)
+        low = np.concatenate([room[:, 0], scores], axis=1)
+        high = np.concatenate([room[:, 1], scores], axis=1)
         of = np.full(len(scores), wanted)
         gap = beyond - self.margin(origin, of)[0] + ROUNDING * (1 + np.abs(scores).max(axis=1))
         return Task(self, origin, of, low, high, beyond + OVERSHOOT / 2 * gap, "l2")
 
 
 def _legal(task: Task, unit: Floats) -> Points:
-    """The closed form with whole numbers whole; where other numbers move as well, they make up for the rounding."""
+    """The closed form with whole numbers rounded; where other numbers may move, they compensate for the rounding."""
     whole = unit > 0
     if not (task.low < task.high)[:, ~whole].any():
         return frugal(task, lambda t: legal(t, _solved(t), unit), unit)
@@ -156,12 +167,12 @@ def _solved(task: Task) -> Points:
 
 
 def _outcomes(schema: Schema) -> tuple[int, ...]:
-    """Classes that records ask for, if they do not have them."""
+    """The classes that can be wanted."""
     if schema.favourable is None:
         return tuple(range(len(schema.classes)))
     if len(schema.classes) > 2:
         raise JaliError(
-            "linear_recourse has a closed form for two classes only: leave the favourable class out to be "
-            "shown the nearest other class, or merge classes."
+            "linear_recourse supports a favourable class for two classes only: leave the favourable class out to get "
+            "the nearest other class, or merge classes."
         )
     return (schema.favourable,)

@@ -1,4 +1,4 @@
-"""Local rules: a small tree around each record."""
+"""LORE: local rules from a small tree around each record."""
 
 from __future__ import annotations
 
@@ -23,30 +23,30 @@ from jali.explain._surrogate.trees import Tree
 class Lore:
     """A decision tree around each record, with the rule that holds for it and those that would change its outcome.
 
-    `samples` rows around a record are labelled by the black box, and a tree is grown on them until it errs on none.
-    `generator` says where they come from:
+    The black box labels `samples` rows around a record, and a tree is grown on them until it fits them without error.
+    `generator` says where the rows come from:
 
-    - "genetic": half the rows evolve over `generations` to be near and of the record's class, half near and of
-      another, fitness = [class as wanted] + 1 - d(x, z) - [z = x];
-    - "probabilities": the same with the cosine of class probabilities for [class as wanted];
+    - "genetic": over `generations`, half the rows evolve to be near the record and of its class, half to be near it
+      and of another class; fitness = [class as wanted] + 1 - d(x, z) - [z = x];
+    - "probabilities": the same, with the cosine of class probabilities in place of [class as wanted];
     - "mixed": half genetic, half random;
-    - "counterfactual": the nearest rows of another class are sought in a shrinking ball, then rows around these and
-      around the record;
-    - "random": each column from its own distribution, anywhere in the population.
+    - "counterfactual": the nearest rows of another class are found in a shrinking ball; rows are then drawn around
+      these and around the record;
+    - "random": each column is drawn from its own distribution, anywhere in the population.
 
-    Columns are drawn from their distributions in the training rows, as published: that is all that is read of them, and
-    bounds of rules can lie next to values of training rows. At least a tenth of the rows are of another class; where
-    no such row can be drawn the tree is one leaf and the record counts as not found. With `trees` > 1, so many
-    neighbourhoods are drawn and their trees merged into one by vote, which is steadier. All records of a call share
-    random draws, and the black box is asked about all of them at once in each generation.
+    Columns are drawn from their marginal distributions in the training rows, as published. Nothing else is read from
+    the training rows, but the bounds of rules can lie next to their values. At least a tenth of the rows are of another
+    class; where no such row can be drawn, the tree is a single leaf and the record counts as not found. With
+    `trees` > 1, that many neighbourhoods are drawn and their trees are merged into one by vote, which is more stable.
+    All records of a call share the random draws, and each generation is one query of the black box.
 
-    The first rule of a model is true of its record. The others are those of another outcome that need the fewest
-    changes, among those whose smallest change the black box confirms; there may be none.
+    The first rule of an answer is the factual one, which is true of the record. The others are counterfactual rules:
+    those with the fewest changes, among the rules whose smallest change the black box confirms. There may be none.
 
     Guidotti et al., Stable and actionable explanations of black-box models through factual and counterfactual rules,
     2022; attacked by Naretto, Monreale and Giannotti, Evaluating the privacy exposure of interpretable global and local
     explainers, 2024, with 10,000 samples. Here the fittest of old and new rows survive, and the search for another
-    class starts from people of that class too (docs/surrogates.md says what that changes).
+    class also starts from rows of that class (docs/surrogates.md shows the effect).
 
     >>> from jali.core.values import Column
     >>> from jali.core.encoding import Encoding
@@ -80,7 +80,7 @@ class Lore:
             )
 
     def prepare(self, model: Model, schema: Schema, train: Dataset | None, rng: Rng) -> _Prepared:  # noqa: ARG002
-        """How the columns are distributed in the training rows; neighbourhoods are drawn with the answers."""
+        """Read the marginal distributions of the training rows; neighbourhoods are drawn in `explain`."""
         return _Prepared(self, model, Marginals.of(required("lore", train).X, schema))
 
     def neighbourhood(self, records: Records, rng: Rng) -> Neighbourhood:
@@ -99,7 +99,7 @@ class _Prepared:
     def explain(self, X: Floats, rng: Rng) -> Surrogate:
         """A tree for each of the rows (n, D), found where its neighbourhood has more than one class."""
         part, schema = self.part, self.marginals.schema
-        seeds = rng.integers(2**31, size=part.trees)  # drawn once, so that blocks of records change nothing
+        seeds = rng.integers(2**31, size=part.trees)  # drawn once, so that the result does not depend on the blocks
         models, found = list[Local](), list[bool]()
         for some in blocks(len(X), part.samples * X.shape[1]):
             records = Records(self.model, X[some], self.marginals)

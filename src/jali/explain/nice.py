@@ -1,4 +1,4 @@
-"""Counterfactuals that are training rows, or lie between a record and one: the nearest unlike neighbour."""
+"""NICE: counterfactuals that are training rows, or mixtures of the record and one (its nearest unlike neighbour)."""
 
 from __future__ import annotations
 
@@ -15,42 +15,44 @@ from jali.core.explanation import Counterfactual, Gives, Wants, legal
 from jali.core.protocols import Model
 from jali.core.values import Bools, Dataset, Floats, Ints, Rng, Schema
 from jali.explain._recourse import vae as _vae
-from jali.explain.native.rows import Pool, hopes, judged, parties
+from jali.explain.native.rows import Pool, by_wanted, predictions, wanted_classes
 
-LATENT, HIDDEN = 8, 20  # the autoencoder that plausibility is measured with
-EPSILON = 1e-11  # as published: between equal gains per distance it lets the longer step win
+LATENT, HIDDEN = 8, 20  # size of the autoencoder that measures plausibility
+EPSILON = 1e-11  # as published; of steps with equal gain per distance, the longer one wins
 CHOICES = {
     "optimise": ("none", "sparsity", "proximity", "plausibility"),
     "candidates": ("predicted", "justified"),
     "immutable": ("agree", "free"),
-    "ranges": ("schema", "owner"),
+    "ranges": ("schema", "train"),
 }
-Reward = Callable[[Floats, Floats, Floats], Floats]  # of gain (m,), rows before (m, D) and after one change (m, D)
+Reward = Callable[[Floats, Floats, Floats], Floats]  # (gain (m,), rows before (m, D), rows after (m, D)) -> (m,)
 
 
 @dataclass(frozen=True)
 class NICE:
-    """The nearest training row with the outcome hoped for, or the first mixture of record and row that has it.
+    """The nearest training row with the wanted outcome, or the first mixture of record and row that has it.
 
-    The neighbour is the nearest training row in HEOM (`ranges`: of the schema, or "owner", of the training rows as
-    published) whose *predicted* class is the favourable one, or any other than the record's where none is favourable;
-    equal distances go to the first row. `optimise` says what is released:
+    The neighbour is the nearest training row in HEOM whose *predicted* class is the favourable one, or any class other
+    than the record's where none is favourable. Of rows at equal distance the first is taken. `ranges` says what HEOM
+    scales columns by: "schema", the bounds of the schema, or "train", the range in the training rows, as published.
+    `optimise` says what is released:
 
     - "none": the neighbour, a real person's row;
-    - otherwise the record, with the neighbour's values put in one column at a time until the outcome changes. Each step
-      takes the column of largest reward, the first of equal ones, where gain = rise of the hoped-for class's
-      probability: "sparsity" gain; "proximity" gain / (HEOM length of the change + 1e-11); "plausibility"
-      gain * (error before - error after), with the mean squared error of reconstruction in model space by an
-      autoencoder of the training rows (the one of `cchvae`, 8 latent dimensions). As published, the product also
-      rewards a step that lowers the probability and raises the error.
+    - otherwise the record, into which the neighbour's values are put one column at a time until the outcome changes.
+      Each step takes the column with the largest reward (the first of several). The gain is the increase in the
+      probability of the wanted class. The reward is, for "sparsity", the gain; for "proximity",
+      gain / (HEOM length of the change + 1e-11); for "plausibility", gain * (error before - error after), where the
+      error is the mean squared reconstruction error, in the encoded features, of an autoencoder of the training rows
+      (the one of `cchvae`, 8 latent dimensions). As published, the product also rewards a step that lowers the
+      probability and raises the error.
 
-    Every value released comes from the record or from one training row (`releases_rows`). `origin` names the row
-    where it is released whole.
+    Every value released comes from the record or from one training row (`releases_rows`). `origin` is the position of
+    that row where it is released whole.
 
-    candidates: "predicted", as in Goethals et al., or "justified": only rows whose label is the predicted one, the
-    default of the published package. immutable: only rows that "agree" with the record on immutable columns are
-    neighbours, and without one there is no answer; "free" ignores what is immutable, as the package does. The package
-    by its own defaults is `NICE("sparsity", "justified", "free", "owner")`.
+    candidates: "predicted", as in Goethals et al., or "justified", the default of the published package: only rows
+    whose true label is the predicted one. immutable: with "agree", only rows that agree with the record on immutable
+    columns are neighbours, and without such a row there is no answer; "free" ignores immutability, as the package
+    does. The package's own defaults are `NICE("sparsity", "justified", "free", "train")`.
 
     Brughmans, Leyman and Martens, NICE: an algorithm for nearest instance counterfactual explanations, 2023; attacked
     by Goethals, Soerensen and Martens, The privacy issue of counterfactual explanations, 2023.
@@ -73,7 +75,7 @@ class NICE:
     optimise: Literal["none", "sparsity", "proximity", "plausibility"] = "none"
     candidates: Literal["predicted", "justified"] = "predicted"
     immutable: Literal["agree", "free"] = "agree"
-    ranges: Literal["schema", "owner"] = "schema"
+    ranges: Literal["schema", "train"] = "schema"
     gives: ClassVar[Gives] = "counterfactual"
     wants: ClassVar[Wants] = "labels"
     reads_training_data: ClassVar[bool] = True
@@ -84,22 +86,22 @@ class NICE:
                 raise JaliError(f"nice: {field} must be one of {', '.join(allowed)}, not {getattr(self, field)!r}.")
 
     def prepare(self, model: Model, schema: Schema, train: Dataset | None, rng: Rng) -> _Prepared:  # noqa: ARG002
-        """The training rows with what the model says of them, and how good a change is; nothing is drawn from rng."""
+        """Label the training rows with the model and choose the reward; rng is not used."""
         pool, rows = Pool.of("nice", train, schema, self.ranges, self.immutable)
-        label = judged(model, rows.X)[1]
-        sound = label == rows.y if self.candidates == "justified" else np.ones(len(label), dtype=bool)
-        return _Prepared(model, pool, label, sound, self._reward(rows, pool))
+        label = predictions(model, rows.X)[1]
+        eligible = label == rows.y if self.candidates == "justified" else np.ones(len(label), dtype=bool)
+        return _Prepared(model, pool, label, eligible, self._reward(rows, pool))
 
     def releases_rows(self) -> bool:
-        """Every value released comes from the record or from one training row."""
+        """True: every value released comes from the record or from one training row."""
         return True
 
     def keeps_immutable(self) -> bool:
-        """Whether only rows that agree with the record on immutable columns are shown."""
+        """Whether an answer has the record's own values in the immutable columns."""
         return self.immutable == "agree"
 
     def _reward(self, train: Dataset, pool: Pool) -> Reward | None:
-        """How good each of m changes is, by what it gains and the rows before and after it; none where none is made."""
+        """The reward of a change, from its gain and the rows before and after; None where the neighbour is released."""
         if self.optimise == "none":
             return None
         if self.optimise == "sparsity":
@@ -112,21 +114,22 @@ class NICE:
 
 @dataclass(frozen=True, eq=False)
 class _Prepared:
-    """The explainer for one model: label (N,) of the training rows, which may be shown (N,), and the reward of a step.
+    """The explainer for one model.
 
-    Without a reward, the nearest row itself is the answer.
+    label (N,): predicted class of the training rows; eligible (N,): which of them may be neighbours; reward: of one
+    change, or None where the neighbour itself is the answer.
     """
 
     model: Model
     pool: Pool
     label: Ints
-    sound: Bools
+    eligible: Bools
     reward: Reward | None
 
     def explain(self, X: Floats, rng: Rng) -> Counterfactual:  # noqa: ARG002
-        """Counterfactual rows (n, D) where a neighbour was found, and the training rows that are released whole."""
+        """Counterfactual rows (n, D) where a neighbour was found, and which training rows were released whole."""
         legal(X, self.pool.schema)
-        wanted = hopes(judged(self.model, X)[1], self.pool.schema)
+        wanted = wanted_classes(predictions(self.model, X)[1], self.pool.schema)
         origin = self._neighbours(X, wanted)
         found = origin >= 0
         rows: Floats = np.where(found[:, None], self.pool.rows[origin], X)
@@ -138,16 +141,16 @@ class _Prepared:
         return Counterfactual(np.where(found[:, None], rows, X), found, origin=np.where(whole, origin, -1))
 
     def _neighbours(self, X: Floats, wanted: Bools) -> Ints:
-        """The nearest row (n,) whose label is among those wanted (n, C), -1 where there is none."""
+        """Position (n,) of the nearest training row whose label is wanted (n, C); -1 where there is none."""
         out = np.full(len(X), -1)
-        for who, classes in parties(wanted):
-            out[who] = self.pool.nearest(X[who], 1, classes[self.label] & self.sound)[0][:, 0]
+        for who, classes in by_wanted(wanted):
+            out[who] = self.pool.nearest(X[who], 1, classes[self.label] & self.eligible)[0][:, 0]
         return out
 
 
 @dataclass(frozen=True, eq=False)
 class _Walk:
-    """From records X (n, D) towards their goals (n, D), until the label is among those wanted (n, C)."""
+    """Steps from records X (n, D) towards their neighbours, goal (n, D), until the label is wanted (n, C)."""
 
     model: Model
     X: Floats
@@ -155,25 +158,27 @@ class _Walk:
     wanted: Bools
 
     def until_valid(self, reward: Reward) -> tuple[Floats, Bools]:
-        """Rows (n, D) where the walks ended, and which of them are valid (n,); all records take a step at a time."""
+        """Rows (n, D) after the last step, and which are valid (n,); all records take each step together."""
         now, done = self.X.copy(), np.zeros(len(self.X), dtype=bool)
-        p = judged(self.model, now)[0]
+        p = predictions(self.model, now)[0]
         for _ in range(now.shape[1]):
             who, column = np.nonzero((now != self.goal) & ~done[:, None])
             if not len(who):
                 break
             tried = now[who]
             tried[np.arange(len(who)), column] = self.goal[who, column]
-            chance, label = judged(self.model, tried)
+            chance, label = predictions(self.model, tried)
             gain = np.where(self.wanted[who], chance - p[who], -np.inf).max(axis=1)
             best = _best(who, column, reward(gain, now[who], tried), now.shape)
             there = who[best]
-            now[there], p[there], done[there] = tried[best], chance[best], self.wanted[there, label[best]]
+            now[there] = tried[best]
+            p[there] = chance[best]
+            done[there] = self.wanted[there, label[best]]
         return now, done
 
 
 def _best(who: Ints, column: Ints, reward: Floats, shape: tuple[int, ...]) -> Ints:
-    """Of the trials of each record the one of largest reward, the first column of equal ones; positions in who."""
+    """For each record, the position in who of the trial with the largest reward (the first column of several)."""
     table, place = np.full(shape, -np.inf), np.full(shape, -1)
     table[who, column], place[who, column] = reward, np.arange(len(who))
     some = np.unique(who)
@@ -181,9 +186,10 @@ def _best(who: Ints, column: Ints, reward: Floats, shape: tuple[int, ...]) -> In
 
 
 def _errors(train: Dataset, schema: Schema) -> Callable[[Floats], Floats]:
-    """How badly (n,) an autoencoder of the training rows rebuilds raw rows (n, D)."""
-    whole = replace(schema, columns=tuple(replace(c, mutable=True) for c in schema.columns))
-    vae, encoding = _vae.trained(train, whole, LATENT, HIDDEN), Encoding(whole)
+    """A function from raw rows (n, D) to their reconstruction error (n,) by an autoencoder of the training rows."""
+    everything = replace(schema, columns=tuple(replace(c, mutable=True) for c in schema.columns))
+    vae = _vae.trained(train, everything, LATENT, HIDDEN)
+    encoding = Encoding(everything)
 
     def errors(rows: Floats) -> Floats:
         scaled = vae.scaled(encoding.encode(rows))

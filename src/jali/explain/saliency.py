@@ -1,4 +1,4 @@
-"""Absolute gradients."""
+"""Saliency: absolute gradients."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from jali.explain._attribution.slopes import Slopes
 
 @dataclass(frozen=True)
 class Saliency:
-    """How fast the score of the predicted class changes with each column, whatever the sign.
+    """The absolute gradient of the score of the predicted class by each column.
 
     a_j = |d logit_c / d z_j| at the encoded record z, c the predicted class; for a linear model a = |w_c|, the same
-    for all who are told the same. Simonyan, Vedaldi and Zisserman, Deep Inside Convolutional Networks, 2014; with
-    absolute values as in Captum (Kokhlikyan et al., 2020).
+    for all records with the same prediction. Simonyan, Vedaldi and Zisserman, Deep Inside Convolutional Networks, 2014;
+    with absolute values as in Captum (Kokhlikyan et al., 2020).
 
     >>> from jali.core.values import Column
     >>> from jali.core.encoding import Encoding
@@ -37,7 +37,7 @@ class Saliency:
     wants: ClassVar[Wants] = "gradient"
 
     def prepare(self, model: Model, schema: Schema, train: Dataset | None, rng: Rng) -> _Prepared:  # noqa: ARG002
-        """The model with its gradients; nothing is fitted."""
+        """Check that the model has gradients; nothing is fitted."""
         return _Prepared(Slopes.of("saliency", model, schema))
 
 
@@ -48,6 +48,6 @@ class _Prepared:
     slopes: Slopes
 
     def explain(self, X: Floats, rng: Rng) -> Attribution:  # noqa: ARG002
-        """Attributions (n, P) in model space."""
-        question = self.slopes.asked(X)
-        return Attribution(np.abs(question.gradient(question.Z)))
+        """Attributions (n, P) by encoded feature."""
+        records = self.slopes.records(X)
+        return Attribution(np.abs(records.gradient(records.Z)))

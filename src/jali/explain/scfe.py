@@ -1,4 +1,4 @@
-"""Counterfactuals by gradient search, converged to the nearest point on the boundary."""
+"""SCFE: counterfactuals by gradient search, converged to the nearest point on the decision boundary."""
 
 from __future__ import annotations
 
@@ -11,29 +11,30 @@ from jali.core.errors import JaliError
 from jali.core.explanation import Counterfactual, Gives, Wants
 from jali.core.protocols import Model
 from jali.core.values import Bools, Dataset, Floats, Rng, Schema
-from jali.explain._recourse.legal import Ground, recourse
-from jali.explain._recourse.search import Points, cross, leap, look, nearer, polish
+from jali.explain._recourse.legal import GradientModel, recourse
+from jali.explain._recourse.search import Points, cross, leap, nearer, polish, probe
 from jali.explain._recourse.task import Task
 from jali.explain._recourse.whole import legal, settled, units
 
 PENALTY = 0.25  # weight of the cost at the start, relative to the slope of the margin
-LOOKS = 3
-FEW = 8  # with more columns than this, random directions find nothing nearer
+LOOKS = 3  # rounds of random directions
+FEW = 8  # with more mutable columns than this, random directions find nothing nearer
 
 
 @dataclass(frozen=True)
 class SCFE:
-    """The nearest row with the outcome hoped for, for any differentiable model.
+    """The nearest row with the wanted outcome, for any differentiable model.
 
-    Wachter's search minimises lambda cost(z' - z) + log(1 + exp(-margin(z'))) in model space by Adam, lambda lowered
-    at every step until the outcome flips; margin = logit of the wanted class minus the best other one. Newton's
-    search starts beside it: project z on the boundary as it looks from the last point. From both, the point walks
-    along the boundary to the nearest place on it; the nearer of the two is the answer. Where at most 8 columns move,
-    all axes and `probes` random directions, the same for all records, are searched for parts of the boundary that lie
-    nearer still. Whole numbers are rounded away from the record and taken back as far as the outcome allows; categories
-    change one at a time where that is cheaper than moving numbers alone, or numbers alone do not get there.
+    Wachter's search minimises lambda cost(z' - z) + log(1 + exp(-margin(z'))) over the encoded features by Adam, with
+    lambda lowered at every step until the outcome flips; margin = logit of the wanted class minus the best other one.
+    A Newton search runs as well: it projects z on the boundary of the model linearised at the last point. Both points
+    then move along the boundary to the nearest point on it, and the nearer of the two is the answer. Where at most 8
+    columns are mutable, all axes and `probes` random directions, the same for all records, are searched for parts of
+    the boundary that are nearer still. Whole numbers are rounded away from the record and moved back as far as the
+    outcome allows. Categories change one at a time where that is cheaper than moving numbers alone, or where numbers
+    alone cannot change the outcome.
 
-    cost: "l2", or "l1" for rows that change few columns. steps, lr: budget and step length of Adam.
+    cost: "l2", or "l1" for rows that change few columns. steps, lr: number of steps and step size of Adam.
 
     Wachter, Mittelstadt and Russell, Counterfactual Explanations without Opening the Black Box, 2017.
 
@@ -58,16 +59,18 @@ class SCFE:
 
     def __post_init__(self) -> None:
         if self.cost not in ("l1", "l2") or self.steps < 1 or not self.lr > 0 or self.probes < 0:
-            raise JaliError(f"scfe: cost must be l1 or l2, steps at least 1, lr above 0, probes not below; got {self}.")
+            raise JaliError(
+                f"scfe: cost must be l1 or l2, steps at least 1, lr above 0, probes at least 0; got {self}."
+            )
 
     def prepare(self, model: Model, schema: Schema, train: Dataset | None, rng: Rng) -> _Prepared:  # noqa: ARG002
-        """The model with its gradients; nothing is fitted, and directions are drawn with the answers."""
-        return _Prepared(self, Ground.of("scfe", model, schema))
+        """Check that the model has gradients; nothing is fitted, and directions are drawn in `explain`."""
+        return _Prepared(self, GradientModel.of("scfe", model, schema))
 
     def headings(self, movable: Bools, rng: Rng) -> list[Floats]:
-        """Directions (K, P) to look in, time and again; none where too many columns (P,) move.
+        """Directions (K, P) for each round of probing; none where too many columns are movable (P,).
 
-        The axes are in all of them: from one look to the next the nearest outcome may turn from one axis to another.
+        Every round includes the axes: the nearest outcome may lie along another axis than in the round before.
         """
         if not self.probes or movable.sum() > FEW:
             return []
@@ -81,17 +84,18 @@ class _Prepared:
     """The explainer for one model."""
 
     part: SCFE
-    ground: Ground
+    searched: GradientModel
 
     def explain(self, X: Floats, rng: Rng) -> Counterfactual:
         """Counterfactual rows (n, D) where one was found."""
-        part, encoding = self.part, self.ground.encoding
-        headings, unit = part.headings(encoding.movable(), rng), units(encoding)
+        part, encoding = self.part, self.searched.encoding
+        headings = part.headings(encoding.movable(), rng)
+        unit = units(encoding)
 
         def search(task: Task) -> Points:
             best = polish(task, *cross(task, part.steps, part.lr, PENALTY))
             best = nearer(task, best, polish(task, *leap(task)))
-            best = look(task, best, headings, part.steps * part.lr)
+            best = probe(task, best, headings, part.steps * part.lr)
             return settled(task, legal(task, best, unit), unit)
 
-        return recourse(self.ground, X, part.cost, search)
+        return recourse(self.searched, X, part.cost, search)

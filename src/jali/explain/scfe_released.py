@@ -1,4 +1,4 @@
-"""Counterfactuals by gradient search, at the first crossing."""
+"""SCFE as released by the authors of an attack: counterfactuals at the first crossing of the boundary."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from jali.core.errors import JaliError
 from jali.core.explanation import Counterfactual, Gives, Wants
 from jali.core.protocols import Model
 from jali.core.values import Dataset, Floats, Rng, Schema
-from jali.explain._recourse.legal import Ground, recourse
+from jali.explain._recourse.legal import GradientModel, recourse
 from jali.explain._recourse.search import Points, cross
 from jali.explain._recourse.task import Task
 from jali.explain._recourse.whole import legal, units
@@ -17,12 +17,13 @@ from jali.explain._recourse.whole import legal, units
 
 @dataclass(frozen=True)
 class SCFEReleased:
-    """The first row with the outcome hoped for on the way of Adam, without any cost: longer than `scfe`.
+    """The first row with the wanted outcome on the path of Adam, without a distance penalty: further than `scfe`.
 
-    Adam on log(1 + exp(-margin(z'))) in model space from the record on, until the wanted class leads. This is what
-    the released code of the paper measured, with its step length and budget; its distance is the l1 norm. Two things
-    differ: what is not found is said to be so, where the distance travelled was returned, and rows are legal, so whole
-    numbers and categories are treated as by `scfe`.
+    Adam minimises log(1 + exp(-margin(z'))) over the encoded features, starting at the record, until the wanted class
+    has the highest score. This is what the code released by the authors measures, with its step size and number of
+    steps; its distance is the l1 norm. Two things differ here: a record without an answer is reported as not found
+    (their code returns the distance travelled), and rows are legal, so whole numbers and categories are treated as in
+    `scfe`.
 
     Pawelczyk, Lakkaraju and Neel, On the Privacy Risks of Algorithmic Recourse, AISTATS 2023.
 
@@ -49,8 +50,8 @@ class SCFEReleased:
             raise JaliError(f"scfe_released: steps must be at least 1 and lr above 0; got {self}.")
 
     def prepare(self, model: Model, schema: Schema, train: Dataset | None, rng: Rng) -> _Prepared:  # noqa: ARG002
-        """The model with its gradients; nothing is fitted."""
-        return _Prepared(self, Ground.of("scfe_released", model, schema))
+        """Check that the model has gradients; nothing is fitted."""
+        return _Prepared(self, GradientModel.of("scfe_released", model, schema))
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,13 +59,13 @@ class _Prepared:
     """The explainer for one model."""
 
     part: SCFEReleased
-    ground: Ground
+    searched: GradientModel
 
     def explain(self, X: Floats, rng: Rng) -> Counterfactual:  # noqa: ARG002
         """Counterfactual rows (n, D) where one was found."""
-        part, unit = self.part, units(self.ground.encoding)
+        part, unit = self.part, units(self.searched.encoding)
 
         def search(task: Task) -> Points:
             return legal(task, cross(task, part.steps, part.lr, 0.0), unit)
 
-        return recourse(self.ground, X, "l1", search)
+        return recourse(self.searched, X, "l1", search)

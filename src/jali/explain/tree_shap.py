@@ -1,4 +1,4 @@
-"""Shapley values of trees."""
+"""TreeSHAP: exact Shapley values of trees."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from jali.explain.native.capability import trees
 
 @dataclass(frozen=True)
 class TreeShap:
-    """What each column adds to the answer of a tree, a forest or boosted trees, as an exact Shapley value.
+    """The exact Shapley value of each column for the prediction of a tree, a forest or boosted trees.
 
-    a_j = sum over S without j of |S|! (D - |S| - 1)! / D! [v(S + j) - v(S)], where v(S) is the answer if only the
-    columns S are known. The answer is the probability of the predicted class for trees and forests, its logit for
-    boosted trees; the attributions add up to it less v of nothing.
+    a_j = sum over S without j of |S|! (D - |S| - 1)! / D! [v(S + j) - v(S)], where v(S) is the prediction if only
+    the columns S are known. The prediction is the probability of the predicted class for trees and forests, its logit
+    for boosted trees; the attributions add up to v(all columns) - v(no column).
 
-    background = 0: what is unknown is averaged over the branches of a tree, weighted by how many training rows went
-    each way ("path-dependent"). The model carries these counts, so no training row is read, but they are numbers about
-    the training data that predictions need not show. background > 0: it is averaged over as many public rows drawn
-    from the schema ("interventional"), and the counts stay unused.
+    background = 0: unknown columns are averaged over the branches of a tree, weighted by how many training rows took
+    each branch ("path-dependent"). The model stores these counts, so no training row is read; but they are statistics
+    of the training data that predictions alone need not reveal. background > 0: unknown columns are averaged over this
+    many public rows drawn from the schema ("interventional"), and the counts are not used.
 
-    Values of a column that the trees read as one code go to the category that the record has. Needs the shap library;
-    fully grown forests take it seconds per 256 records.
+    The value of a column that the trees read as one code goes to the category that the record has. Needs the shap
+    library, which takes seconds per 256 records for fully grown forests.
 
     Lundberg et al., From local explanations to global understanding with explainable AI for trees, 2020.
 
@@ -52,7 +52,7 @@ class TreeShap:
             raise JaliError(f"tree_shap: background must be at least 0, not {self.background}.")
 
     def prepare(self, model: Model, schema: Schema, train: Dataset | None, rng: Rng) -> _Prepared:  # noqa: ARG002
-        """The explainer of the shap library for these trees, with its public background."""
+        """Build the shap library's explainer of the trees, with public background rows if asked for."""
         forest = trees("tree_shap", model)
         public = _read(forest, public_rows(schema, self.background)) if self.background else None
         return _Prepared(model, forest, schema, _explainer(forest, public))
@@ -68,14 +68,14 @@ class _Prepared:
     explainer: Any
 
     def explain(self, X: Floats, rng: Rng) -> Attribution:  # noqa: ARG002
-        """Attributions (n, P) in model space."""
+        """Attributions (n, P) by encoded feature."""
         check("tree_shap", X, self.schema)
         values = self._values(_read(self.forest, X), self.model.logits(X).argmax(axis=1))
         raw = values.shape[1] != len(Encoding(self.schema).source)
         return Attribution(placed(values, X, self.schema) if raw else values)
 
     def _values(self, rows: Floats, of: Ints) -> Floats:
-        """Shapley values (n, columns of rows) for the class of (n,) that each row was told."""
+        """Shapley values (n, columns of rows) for the predicted class of (n,) of each row."""
         with _readable(self.forest):
             found = np.asarray(self.explainer.shap_values(rows, check_additivity=False))
         by_class = found if found.ndim == 3 else np.moveaxis(np.stack([-found, found]) / 2, 0, 2)
@@ -89,12 +89,12 @@ def _read(model: Trees, X: Floats) -> Floats:
         return np.asarray(model.feed(X), dtype=np.float64)
     except ValueError:
         raise JaliError(
-            f"tree_shap reads numbers, and {model_name(model)} was given texts: audit it on category codes."
+            f"tree_shap needs numeric inputs, but {model_name(model)} reads text: audit it on category codes."
         ) from None
 
 
 def _explainer(model: Trees, public: Floats | None) -> Any:
-    """What the shap library makes of the trees and the public rows (B, columns of rows), if there are any."""
+    """The shap library's explainer of the trees, with public background rows (B, columns of rows) if there are any."""
     kind = "tree_path_dependent" if public is None else "interventional"
     with _readable(model):
         return _shap().TreeExplainer(model.estimator, public, feature_perturbation=kind)
@@ -102,7 +102,7 @@ def _explainer(model: Trees, public: Floats | None) -> Any:
 
 @contextmanager
 def _readable(model: Trees) -> Iterator[None]:
-    """Say in one sentence what the shap library cannot read."""
+    """Turn an error of the shap library into one that names the model."""
     try:
         yield
     except (ValueError, AssertionError) as error:
@@ -112,7 +112,7 @@ def _readable(model: Trees) -> Iterator[None]:
 def _shap() -> Any:
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what it says about other libraries is not for our readers
+            warnings.simplefilter("ignore")  # its import warnings concern other libraries, not our users
             import shap
     except ImportError:
         raise JaliError("tree_shap needs shap, which is not installed: pip install 'jali-audit[shap]'.") from None

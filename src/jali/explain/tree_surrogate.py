@@ -1,4 +1,4 @@
-"""A plain decision tree in the place of the black box."""
+"""A plain decision tree that imitates the black box."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from jali.explain._surrogate.trees import Tree, fitted
 
 @dataclass(frozen=True)
 class TreeSurrogate:
-    """One decision tree of at most `depth` (0: any) grown on the training rows as the black box labels them.
+    """One decision tree of at most `depth` (0: any), grown on the training rows with the black box's labels.
 
-    CART of scikit-learn by Gini impurity, at least `leaf` rows in a leaf; numbers are split at a bound, categories one
-    from the others. The same for every record, and the simple reference for `trepan`. Bounds lie halfway between the
-    values of two training rows, and a leaf's proportions count training rows. With `labels` = "true" it is grown on the
-    outcomes themselves: the model that is readable from the start, which might be published instead of an explanation.
+    CART of scikit-learn with Gini impurity and at least `leaf` rows in a leaf. Numbers are split at a bound, one
+    category from all others. The tree is the same for every record, and the baseline for `trepan`. Bounds lie halfway
+    between the values of two training rows, and the proportions in a leaf count training rows. With `labels` = "true"
+    the tree is grown on the true outcomes: an interpretable model that could be published in place of an explanation.
 
-    Breiman, Friedman, Olshen and Stone, Classification and Regression Trees, 1984; the tree next to which Naretto,
-    Monreale and Giannotti, Evaluating the privacy exposure of interpretable global and local explainers, 2024, set
+    Breiman, Friedman, Olshen and Stone, Classification and Regression Trees, 1984; the baseline with which Naretto,
+    Monreale and Giannotti, Evaluating the privacy exposure of interpretable global and local explainers, 2024, compare
     TREPAN.
 
     >>> from jali.core.values import Column
@@ -56,10 +56,10 @@ class TreeSurrogate:
             )
 
     def prepare(self, model: Model, schema: Schema, train: Dataset | None, rng: Rng) -> _Prepared:  # noqa: ARG002
-        """The tree; a fixed seed settles ties, so rng is not used."""
-        people = required("tree_surrogate", train)
-        labels = people.y if self.labels == "true" else model.logits(people.X).argmax(axis=1)
-        return _Prepared(fitted(people.X, labels, schema, 0, self.depth, self.leaf))
+        """Grow the tree; ties are broken with a fixed seed, so rng is not used."""
+        rows = required("tree_surrogate", train)
+        labels = rows.y if self.labels == "true" else model.logits(rows.X).argmax(axis=1)
+        return _Prepared(fitted(rows.X, labels, schema, 0, self.depth, self.leaf))
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""A tree that is grown by asking the black box, in its place."""
+"""TREPAN: a tree that imitates the black box, grown by querying it."""
 
 from __future__ import annotations
 
@@ -16,32 +16,33 @@ from jali.core.protocols import Model
 from jali.core.values import Dataset, Floats, Ints, Rng, Schema
 from jali.explain._attribution.marginals import Marginals, required
 from jali.explain._surrogate.splits import split
-from jali.explain._surrogate.trees import Tree, said
+from jali.explain._surrogate.trees import Tree, implied
 from jali.text.rules import Condition, Rule, narrowed
 
-FEW = 30  # below so many training rows, rows drawn earlier help to say how columns are distributed at a node
-TRIES = 10  # rounds of drawing; where m of n terms let few rows through, a node has to do with less
+FEW = 30  # with fewer training rows at a node, rows drawn earlier also count for the distribution of columns there
+TRIES = 10  # rounds of drawing; where few drawn rows satisfy an m-of-n premise, a node has fewer rows than `sample`
 
 
 @dataclass(frozen=True)
 class Trepan:
-    """One tree that imitates the black box everywhere, grown best first on the training rows and on rows drawn for it.
+    """One global tree that imitates the black box, grown best first on the training rows and on synthetic rows.
 
     The next node to be split is the one with the largest reach * (1 - fidelity): the share of the training rows that
-    reach it, times the share of its rows that the black box does not label as most of them. Before a node is judged
-    its rows are made up to `sample` by asking the black box about new ones that obey all tests above it: a training
-    row at the node, with each column drawn anew with chance `fresh` from the distribution of that column among the
-    training rows there. `fresh` = 1 makes columns independent, as published; less keeps what columns have to do with
-    each other and was more faithful (docs/surrogates.md). A test is a term on one column or "at least m of" up to
-    `terms` of them, found by beam search for information gain. Growth ends at `size` tests, `depth` (0: any), or
-    where all leaves are pure.
+    reach it, times the share of its rows that the black box labels otherwise than the node's majority class. Before a
+    node is scored, synthetic rows that satisfy all tests above it are added until it has `sample` rows, and the black
+    box labels them: each is a training row at the node, in which every column is redrawn with probability `fresh` from
+    its distribution among the training rows there. `fresh` = 1 makes columns independent, as published; a smaller value
+    keeps some of the dependence between columns and gave higher fidelity (docs/surrogates.md). A test is a term on one
+    column or "at least m of" up to `terms` of them, found by beam search for information gain. Growth ends at `size`
+    tests, at `depth` (0: any), or where all leaves are pure.
 
-    The same for every record: the stream of random numbers comes from the training rows and their labels. Bounds lie
-    between values of training rows or of mixtures of them, and proportions count both.
+    The tree is the same for every record: its random stream is seeded by the training rows and their labels. Bounds lie
+    between values of training rows or of synthetic rows, and proportions count both.
 
     Craven and Shavlik, Extracting tree-structured representations of trained networks, NIPS 1995; attacked by Naretto,
-    Monreale and Giannotti, Evaluating the privacy exposure of interpretable global and local explainers, 2024. Theirs
-    estimates number columns by kernels and tests whether a node needs estimates of its own; ours always makes them.
+    Monreale and Giannotti, Evaluating the privacy exposure of interpretable global and local explainers, 2024. The
+    original estimates the density of numeric columns by kernels and tests whether a node needs estimates of its own;
+    here every node has its own.
 
     >>> from jali.core.values import Column
     >>> from jali.core.encoding import Encoding
@@ -73,10 +74,12 @@ class Trepan:
                 f"not {self.size}, {self.terms}, {self.depth} and {self.sample}."
             )
         if not 0 <= self.fresh <= 1:
-            raise JaliError(f"trepan: fresh is the chance that a column is drawn anew, from 0 to 1, not {self.fresh}.")
+            raise JaliError(
+                f"trepan: fresh, the probability that a column is redrawn, must be from 0 to 1, not {self.fresh}."
+            )
 
     def prepare(self, model: Model, schema: Schema, train: Dataset | None, rng: Rng) -> _Prepared:  # noqa: ARG002
-        """The tree; its stream comes from the specification, the training rows and their labels, not from rng."""
+        """Grow the tree; its random stream is seeded by specification, training rows and labels, not taken from rng."""
         rows = required("trepan", train).X
         labels = model.logits(rows).argmax(axis=1)
         content = registry.spec(self, every=True).encode() + np.ascontiguousarray(rows).tobytes() + labels.tobytes()
@@ -98,7 +101,7 @@ class _Prepared:
 
 @dataclass(frozen=True, eq=False)
 class _Node:
-    """The training rows (a, D) and drawn rows (b, D) that fulfil a premise, with their labels (a + b,)."""
+    """The training rows own (a, D) and the drawn rows (b, D) that satisfy a premise, with their labels (a + b,)."""
 
     own: Floats
     drawn: Floats
@@ -116,21 +119,22 @@ class _Node:
         return np.bincount(self.labels, minlength=classes).astype(np.float64)
 
     def side(self, test: Condition, inside: bool, schema: Schema) -> _Node:
-        """The part of the node where a test is true, or is not."""
-        own, drawn = (test.holds(rows) == inside for rows in (self.own, self.drawn))
-        premise = narrowed((*self.premise, *said(test, inside, schema)))
+        """The child of the node where a test is true (inside), or where it is false."""
+        own = test.holds(self.own) == inside
+        drawn = test.holds(self.drawn) == inside
+        premise = narrowed((*self.premise, *implied(test, inside, schema)))
         labels = self.labels[np.concatenate([own, drawn])]
         return _Node(self.own[own], self.drawn[drawn], labels, premise, self.depth + 1)
 
 
 @dataclass(eq=False)
 class _Growth:
-    """A tree while it grows: what its nodes test, whose children they are, what the black box said at each."""
+    """A tree while it grows: its nodes, their tests and children, and a heap of the nodes that may still be split."""
 
     part: Trepan
     model: Model
     schema: Schema
-    people: int
+    total: int
     rng: Rng
     nodes: list[_Node] = field(default_factory=list)
     tests: list[Condition | None] = field(default_factory=list)
@@ -149,17 +153,18 @@ class _Growth:
             if test is not None:
                 tests += 1
                 self.tests[at] = test
-                yes, no = (self._add(node.side(test, inside, self.schema)) for inside in (True, False))
+                yes = self._add(node.side(test, True, self.schema))
+                no = self._add(node.side(test, False, self.schema))
                 self.children[at] = yes, no
         ways = np.array(self.children, dtype=np.int64)
         counts = np.stack([node.counts(len(self.schema.classes)) for node in self.nodes])
         return Tree(tuple(self.tests), ways[:, 0], ways[:, 1], counts, self.schema)
 
     def _add(self, node: _Node) -> int:
-        """Make a node's rows up to the sample and queue it, unless there is nothing to gain; its place."""
+        """Fill a node up to `sample` rows, queue it unless a split cannot improve it, and return its position."""
         node, at = self._enriched(node), len(self.nodes)
         counts = node.counts(len(self.schema.classes))
-        loss = len(node.own) / self.people * (1 - counts.max() / counts.sum())
+        loss = len(node.own) / self.total * (1 - counts.max() / counts.sum())
         if loss > 0 and not 0 < self.part.depth <= node.depth:
             heapq.heappush(self.ahead, (-loss, at))
         self.nodes.append(node)
@@ -176,13 +181,15 @@ class _Growth:
         return _Node(node.own, np.concatenate([node.drawn, rows]), labels, node.premise, node.depth)
 
     def _draw(self, node: _Node, need: int) -> Floats:
-        """Up to so many new rows under the premise of a node."""
+        """At most `need` new rows that satisfy the premise of a node."""
         source = node.own if len(node.own) >= FEW else node.rows
-        marginals, rule, found = Marginals.of(source, self.schema), Rule(node.premise, 0), source[:0]
+        marginals = Marginals.of(source, self.schema)
+        rule = Rule(node.premise, 0)
+        found = source[:0]
         for _ in range(TRIES):
             whole = source[self.rng.integers(len(source), size=need)]
-            anew = self.rng.random(whole.shape) < self.part.fresh
-            rows = np.where(anew, marginals.draw((need,), self.rng), whole)
+            redrawn = self.rng.random(whole.shape) < self.part.fresh
+            rows = np.where(redrawn, marginals.draw((need,), self.rng), whole)
             found = np.concatenate([found, rows[rule.covers(rows)]])[:need]
             if len(found) == need:
                 break

@@ -1,1 +1,1 @@
-"""Trainers and their ensembles: one file per trainer."""
+"""Trainers, one per file; each trains an ensemble of models, one per column of the membership matrix."""

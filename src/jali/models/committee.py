@@ -1,4 +1,4 @@
-"""The mean of linear models that were trained on shares of the rows."""
+"""The mean of linear models that are trained on disjoint shares of the rows."""
 
 from __future__ import annotations
 
@@ -18,20 +18,21 @@ from jali.models.logistic import Logistic
 
 @dataclass(frozen=True)
 class Committee:
-    """The mean of linear models, each trained on a share of the rows that no other one sees.
+    """The mean of linear models, each trained on its own disjoint share of the rows.
 
-    coef = mean_k coef_k and intercept = mean_k intercept_k over `members` models of `trainer`. A random order of a
-    column's training rows is cut into shares of `size` rows; what is left over trains nobody (0: all rows, in shares
-    that differ by at most one). Where a row goes depends on its place alone, never on its contents, so shares are not
-    stratified; what happens to a share with one class only is up to the trainer (`logistic` refuses it).
+    coef = mean_k coef_k and intercept = mean_k intercept_k over `members` models of `trainer`. The training rows of a
+    model are shuffled and cut into shares of `size` rows, and the rest is not used (size 0: all rows are used, in
+    shares that differ by at most one row). The share of a row depends on its position alone, never on its contents, so
+    shares are not stratified. Whether a share may have a single class is up to the trainer (`logistic` refuses it).
 
-    If every member is epsilon-private, so is the mean, and so are all members together: a replaced record is in one
-    share and changes one member. Members on overlapping samples would pay for a record as often as it is used.
+    If every member is epsilon-differentially private, so is the mean, and so are all members together: a replaced
+    record is in one share and changes one member. With overlapping shares, the privacy loss of a record would add up
+    over all members that use it.
 
-    The owner's model of Huang et al., 2023, with a difference. The code it builds on takes the log-odds of the mean
-    probability for a score and the sum of the weights for a length. The sum only shifts all log distances; the
-    log-odds are another order of the records wherever members disagree, and no linear model, so a step along the
-    weights would miss their boundary. Here decision, score and recourse belong to one and the same linear model.
+    This is the target model of Huang et al., 2023, with one difference. The code they build on uses the log-odds of the
+    mean probability as score and the norm of the summed weights as length. The sum only shifts all log distances. But
+    the log-odds rank records differently wherever members disagree, and they are not linear, so a step along the
+    weights would miss their decision boundary. Here decision, score and recourse come from one linear model.
 
     >>> from jali.core.values import Column, Schema
     >>> data = Dataset(np.array([[-2.0], [2.0], [-1.0], [1.0]]), [0, 1, 0, 1], Schema((Column("x"),)))
@@ -51,12 +52,12 @@ class Committee:
             )
 
     def fit(self, data: Dataset, member: Bools, rngs: list[Rng]) -> LinearEnsemble:
-        """Train one committee per column of member (N, M); column j draws shares and noise from rngs[j]."""
+        """Train one committee per column of member (N, M); column j draws its shares and noise from rngs[j]."""
         member = frozen(member, bool, (len(data), len(rngs)), "member")
         return joined([self._mean(data.rows(mine), rng) for mine, rng in zip(member.T, rngs, strict=True)])
 
     def shares(self, n: int, rng: Rng) -> Bools:
-        """Which of n rows train which member (n, members)."""
+        """Which of n rows train which member of the committee (n, members)."""
         used = self.members * self.size or n
         if not self.members <= used <= n:
             raise JaliError(
@@ -68,13 +69,15 @@ class Committee:
         return np.asarray(share[:, None] == np.arange(self.members))
 
     def guarantee(self, schema: Schema | None = None) -> Guarantee:
-        """What each member promises; without a promise of theirs there is none, and asking for it is an error.
+        """The privacy guarantee of each member, which holds for their mean too; raises if the trainer has none.
 
-        With the schema of the data, it is void where constants that it rests on were taken from the rows.
+        With the schema of the data, the guarantee is void where it rests on constants that were taken from the rows.
         """
         name = registry.name_of(self.trainer)
         if not isinstance(self.trainer, Private):
-            raise JaliError(f"committee: {name} promises nothing, so its mean does not: use dp_logistic as trainer.")
+            raise JaliError(
+                f"committee: {name} gives no privacy guarantee, so the mean has none: use dp_logistic as trainer."
+            )
         given = self.trainer.guarantee()
         assumes = (*given.assumes, "a row trains one member, chosen by its place and not by its contents")
         mechanism = f"{given.mechanism} in {self.members} disjoint shares"
@@ -84,11 +87,14 @@ class Committee:
         shares = self.shares(len(data), rng)
         fitted = self.trainer.fit(data, shares, rng.spawn(self.members))
         models = [self._linear(fitted[k]) for k in range(self.members)]
-        coef, intercept = (np.mean([getattr(m, name) for m in models], axis=0) for name in ("coef", "intercept"))
+        coef = np.mean([m.coef for m in models], axis=0)
+        intercept = np.mean([m.intercept for m in models], axis=0)
         return LinearModel(Encoding(data.schema), coef, intercept)
 
     def _linear(self, model: Model) -> Linear:
         if not isinstance(model, Linear):
             name = registry.name_of(self.trainer)
-            raise JaliError(f"committee averages weights, and a model of {name} is not linear: use logistic.")
+            raise JaliError(
+                f"committee averages weights, but a model of {name} is not linear: use logistic as trainer."
+            )
         return model

@@ -7,23 +7,26 @@ from typing import TYPE_CHECKING
 
 from jali.core.errors import JaliError
 from jali.core.values import Bools, Dataset, Rng, Schema
-from jali.models.fitted.descent import Start, fitted, joined, picture, positive, seeded
+from jali.models.fitted.descent import Start, fitted, image_shape, joined, positive, seeded
 from jali.models.fitted.torch_network import TorchEnsemble
 
 if TYPE_CHECKING:
     from torch import nn
 
-STAGES, LEAST, GROUPS = 3, 4, 4  # stages at most; a picture is halved down to no less than 4 pixels; groups of norms
+STAGES = 3  # at most
+LEAST = 4  # pixels of the shorter side after the last pooling
+GROUPS = 4  # of channels in group norm
 
 
 @dataclass(frozen=True)
 class ConvNet:
-    """A convolutional network: up to three stages of 3 × 3 convolution, group norm, ReLU and 2 × 2 maximum.
+    """A convolutional network: three stages of 3 × 3 convolution, group norm, ReLU and 2 × 2 max pooling.
 
-    The first stage has `width` channels, each next one twice as many; one layer leads from there to the logits. Norms
-    are over channels of one picture (Wu and He, Group Normalization, 2018), never over a batch, so no picture's output
-    depends on another's, and the network can be trained privately. Adam with a step size that rises to `lr` over a
-    tenth of the steps and then falls to zero.
+    Pooling stops before the image gets smaller than 4 pixels. The first stage has `width` channels, each next one twice
+    as many; one linear layer then gives the logits. Group norm works on the channels of one image (Wu and He, Group
+    Normalization, 2018), never on a batch, so no image's output depends on another image, and the network can be
+    trained with differential privacy. Adam, with a step size that rises to `lr` over a tenth of the steps and then
+    falls to zero.
 
     >>> ConvNet(width=8, epochs=5)
     ConvNet(width=8, epochs=5, lr=0.003, batch=64)
@@ -44,10 +47,10 @@ class ConvNet:
         return fitted(self, data, member, rngs)
 
     def network(self, schema: Schema) -> nn.Sequential:
-        """A network for these pictures, its weights drawn from torch's own stream."""
+        """A network for these images, with weights drawn from torch's global generator."""
         from torch import nn
 
-        image = picture("convnet", schema)
+        image = image_shape("convnet", schema)
         layers: list[nn.Module] = [nn.Unflatten(1, image)]
         channels, height, width = image
         for stage in range(STAGES):

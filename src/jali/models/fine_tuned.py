@@ -1,4 +1,4 @@
-"""Networks that have seen public pictures before they see private rows."""
+"""Networks that are trained on public images first and then fine-tuned on the private rows."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ if TYPE_CHECKING:
     import torch
     from torch import nn
 
-SEED = 0  # of public training, which is the same for every study
-REACH = 8  # public pictures are shifted by up to this part of their side
+SEED = 0  # of public training, which is the same in every audit
+REACH = 8  # public images are shifted by at most 1 / REACH of their side
 
 
 @dataclass(frozen=True)
 class FineTuned:
-    """Networks of `model` that start from public weights and go on with the private rows, each with a new head.
+    """Networks of `model` with a pre-trained body and a new head, fine-tuned on the private rows.
 
-    The body comes from `model` trained on the data set `public` with its own epochs and step size, on pictures that
-    are mirrored and shifted at random; or from a safetensors file `weights`. Then all layers, or the head alone on
-    fixed features, see the private rows for `epochs` at a step size of up to `lr`. Public training is done once and
-    kept in the user's cache by the content of what made it. `sha256` is that of the weight file, read from it where
-    it is not given: models are stored by it, and a file that holds something else later on is refused.
+    The body comes from `model` trained on the data set `public` with its own epochs and step size, on images that are
+    mirrored and shifted at random; or from a safetensors file `weights`. Then all layers, or only the head on fixed
+    features, are trained on the private rows for `epochs` with a step size of up to `lr`. Public training is done once
+    and kept in the user's cache under a content key. `sha256` is the hash of the weight file, computed where it is not
+    given: models are stored under it, and a weight file whose content has changed is refused.
 
-    The training of Huang, Pawelczyk and Lakkaraju, 2024, with a smaller network and public data at hand.
+    The training procedure of Huang, Pawelczyk and Lakkaraju, 2024, with a smaller network and available public data.
 
     >>> from jali.data.digits import Digits
     >>> from jali.models.convnet import ConvNet
@@ -60,18 +60,20 @@ class FineTuned:
     def __post_init__(self) -> None:
         if not isinstance(self.model, Architecture):
             name = registry.name_of(self.model)
-            raise JaliError(f"fine_tuned: model must be a network on torch such as vit or convnet, and {name} is none.")
+            raise JaliError(f"fine_tuned: model must be a torch network, such as vit or convnet, not {name}.")
         if (self.public is None) == (not self.weights):
-            raise JaliError("fine_tuned starts from public data or from a file: give public or weights, one of them.")
+            raise JaliError("fine_tuned starts from public data or from a weight file: give either public or weights.")
         if self.sha256 and not self.weights:
-            raise JaliError("fine_tuned: sha256 is that of a weight file, and there is none: leave it out.")
+            raise JaliError(
+                "fine_tuned: sha256 is the hash of a weight file, but weights is not given: leave sha256 out."
+            )
         positive(self)
         if self.weights and not self.sha256:
             object.__setattr__(self, "sha256", digest(Path(self.weights)))
 
     @property
     def batch(self) -> int:
-        """Rows of one step, as in public training."""
+        """Rows per step, as in public training."""
         return self._inner.batch
 
     @property
@@ -84,7 +86,7 @@ class FineTuned:
         return fitted(self, data, member, rngs)
 
     def network(self, schema: Schema) -> nn.Sequential:
-        """A network for these rows, its weights drawn from torch's own stream."""
+        """A network for these rows, with weights drawn from torch's global generator."""
         return self._inner.network(schema)
 
     def starts(self, schema: Schema) -> Start:
@@ -104,11 +106,11 @@ class FineTuned:
 
 
 def _body(model: Architecture, public: Source, image: tuple[int, int, int] | None) -> list[Any]:
-    """Tensors of the body of a network trained on public data, from the user's cache where they are there."""
+    """Tensors of the body of a network trained on public data, taken from the user's cache if present."""
     data = public.load()
     if data.schema.image != image:
         raise JaliError(
-            f"fine_tuned: the public pictures are {data.schema.image} and the private ones {image}: give both the "
+            f"fine_tuned: the public images are {data.schema.image} and the private ones {image}: give both the "
             "same size."
         )
     cache, key = Store(_folder()), _key(model, data)
@@ -131,24 +133,25 @@ def _trained(model: Architecture, data: Dataset) -> Arrays:
 
 
 def _varied(z: torch.Tensor, stream: torch.Generator, image: tuple[int, int, int] | None) -> torch.Tensor:
-    """Rows of model space whose pictures are mirrored, every second one, and shifted; other rows as they are."""
+    """Encoded rows whose images are shifted and, with probability 1/2, mirrored; rows without images unchanged."""
     import torch
 
     if image is None:
         return z
-    n, (height, width) = len(z), image[1:]
+    n = len(z)
+    height, width = image[1:]
     reach = min(height, width) // REACH
     left = torch.arange(width).expand(n, width)
     left = torch.where(torch.rand(n, 1, generator=stream) < 0.5, left, left.flip(1))
     down, across = torch.randint(-reach, reach + 1, (2, n, 1), generator=stream)
     rows = (torch.arange(height) + down).clamp(0, height - 1)
     columns = (left + across).clamp(0, width - 1)
-    pictures = z.view(n, *image)[torch.arange(n)[:, None, None], :, rows[:, :, None], columns[:, None, :]]
-    return pictures.permute(0, 3, 1, 2).reshape(n, -1)
+    images = z.view(n, *image)[torch.arange(n)[:, None, None], :, rows[:, :, None], columns[:, None, :]]
+    return images.permute(0, 3, 1, 2).reshape(n, -1)
 
 
 def _key(model: Architecture, data: Dataset) -> str:
-    """Content key of public training: the network, the pictures, the code and the libraries that train it."""
+    """Content key of public training: the network, the images, the code and the libraries that train it."""
     code = [inspect.getsource(module) for module in (inspect.getmodule(type(model)), descent) if module]
     code += [inspect.getsource(function) for function in (_trained, _varied)]
     versions = [metadata.version(name) for name in ("torch", "transformers") if _there(name)]

@@ -1,4 +1,4 @@
-"""A model the user already has."""
+"""A fitted scikit-learn model that the user brings."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from jali.models.fitted.members import checked
 
 @dataclass(frozen=True)
 class Given:
-    """A fitted scikit-learn classifier or pipeline that reads the user's own table; shadows are clones of it.
+    """A fitted scikit-learn classifier or pipeline that reads the user's own table; its clones are the shadow models.
 
-    `existing` is the model itself, `fit` trains the shadows. `inputs` says what the model was fitted on: a pandas
-    table with names and texts, with the values and dtypes of `like` if that is given, or an array of numbers and
-    category codes. Its classes are matched to those of the schema by name.
+    `existing` returns the model itself, `fit` trains the shadow models. `inputs` says what the model was fitted on:
+    "frame", a pandas table with names and texts, with the values and dtypes of `like` if that is given; or "array", an
+    array of numbers and category codes. The model's classes are matched to those of the schema by name.
 
     >>> from sklearn.linear_model import LogisticRegression
     >>> from jali.core.values import Column
@@ -38,7 +38,7 @@ class Given:
     like: Like | None = None
 
     def existing(self, data: Dataset) -> FittedModel:
-        """The given model itself, fed with decoded rows; refused if it reads them otherwise than those it was given."""
+        """The given model, fed with decoded rows; refused if it then predicts otherwise than on the original rows."""
         places = _places(self.model, data.schema)
         model = fitted(self.model, self._feed(data.schema), data.schema, places, data.X)
         sample = None if self.like is None else self.like.sample
@@ -47,11 +47,11 @@ class Given:
         return model
 
     def fit(self, data: Dataset, member: Bools, rngs: list[Rng]) -> Several:
-        """Train one clone per column of member (N, M), on labels as the given model knows them."""
+        """Train one clone per column of member (N, M), on labels as the given model names them."""
         return self.unfitted().fit(data, member, rngs)
 
     def unfitted(self) -> _Clones:
-        """What trains the shadows: an unfitted clone, and the classes of the model."""
+        """The trainer of the shadow models: an unfitted clone, and the classes of the model."""
         like = None if self.like is None else self.like.without_rows()
         return _Clones(fresh(self.model), np.asarray(classifier(self.model).classes_), self.inputs, like)
 
@@ -62,7 +62,7 @@ class Given:
 
 @dataclass(frozen=True)
 class _Clones:
-    """Trains clones of a model; it holds no fitted model, so that it can be sent anywhere."""
+    """Trains clones of a model; it holds no fitted model, so it can be sent to any worker."""
 
     estimator: Any
     classes: Any
@@ -70,7 +70,7 @@ class _Clones:
     like: Like | None
 
     def fit(self, data: Dataset, member: Bools, rngs: list[Rng]) -> Several:
-        """Train one clone per column of member (N, M), on labels as the given model knows them."""
+        """Train one clone per column of member (N, M), on labels as the given model names them."""
         member = checked(data, member, rngs)
         labels = _labels(self.classes, data)
         feed = partial(_rows, schema=data.schema, inputs=self.inputs, like=self.like)
@@ -83,7 +83,7 @@ class _Clones:
 
 
 def _rows(X: Floats, schema: Schema, inputs: str, like: Like | None) -> Any:
-    """Raw rows as the model was given them: a table or an array, with the values and dtypes of `like`."""
+    """Raw rows in the form the model was fitted on: a table or an array, with the values and dtypes of `like`."""
     if like is None:
         return np.asarray(X) if inputs == "array" else frame(X, schema)
     table = restored(frame(X, schema), like)
@@ -91,19 +91,19 @@ def _rows(X: Floats, schema: Schema, inputs: str, like: Like | None) -> Any:
 
 
 def _check_reading(model: FittedModel, data: Dataset, rows: Any) -> None:
-    """Refuse a table whose values do not survive decoding: the model would be audited on other people."""
-    told = [label(c) for c in model.estimator.predict(rows[:SAMPLE])]
-    found = [data.schema.classes[c] for c in model.logits(data.X[:SAMPLE]).argmax(axis=1)]
-    differ = sum(a != b for a, b in zip(told, found, strict=True))
-    if differ > 0.01 * len(told):
+    """Refuse a table whose values change in decoding: the model would be audited on other rows than its own."""
+    original = [label(c) for c in model.estimator.predict(rows[:SAMPLE])]
+    decoded = [data.schema.classes[c] for c in model.logits(data.X[:SAMPLE]).argmax(axis=1)]
+    differ = sum(a != b for a, b in zip(original, decoded, strict=True))
+    if differ > 0.01 * len(original):
         raise JaliError(
-            f"The model answers {differ} of {len(told)} rows otherwise when they are rebuilt from the table: "
+            f"The predictions for {differ} of {len(original)} rows change when these are rebuilt from the table: "
             "give columns of plain numbers or plain text, as the model was fitted on them."
         )
 
 
 def _names(estimator: Any) -> list[str]:
-    """The classes of an estimator as a schema names them: whole numbers without a point."""
+    """The classes of an estimator as a schema names them: whole numbers without a decimal point."""
     classes = classifier(estimator).classes_
     return [label(c) for c in classes]
 
@@ -115,19 +115,19 @@ def _places(estimator: Any, schema: Schema) -> Ints:
 
 def _numbers(names: list[str], schema: Schema) -> Ints:
     """Class number of the schema (K,) of each class by name."""
-    strange = [n for n in names if n not in schema.classes]
-    if strange:
-        raise JaliError(f"The model predicts {strange[0]!r}, but the classes of the data are {list(schema.classes)}.")
+    unknown = [n for n in names if n not in schema.classes]
+    if unknown:
+        raise JaliError(f"The model predicts {unknown[0]!r}, but the classes of the data are {list(schema.classes)}.")
     return np.array([schema.classes.index(n) for n in names])
 
 
 def _labels(classes: Any, data: Dataset) -> Any:
-    """The outcome (N,) of every row in the words of an estimator with these classes."""
+    """The label (N,) of every row as one of an estimator's own classes."""
     places = _numbers([label(c) for c in classes], data.schema)
     unknown = np.setdiff1d(data.y, places)
     if len(unknown):
         name = data.schema.classes[unknown[0]]
-        raise JaliError(f"Rows are of class {name!r}, which the model does not predict: leave them out.")
+        raise JaliError(f"There are rows of class {name!r}, which the model does not predict: leave these rows out.")
     back = np.zeros(len(data.schema.classes), dtype=np.int64)
     back[places] = np.arange(len(places))
     return classes[back[data.y]]

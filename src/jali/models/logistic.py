@@ -13,17 +13,17 @@ from jali.core.values import Bools, Dataset, Floats, Ints, Rng
 from jali.models.fitted.linear import UNSEEN, LinearEnsemble
 from jali.models.fitted.members import checked
 
-LARGEST = 400  # unknowns beyond which a Newton system costs more than many gradient steps
-ENOUGH = 1e-8  # size of the gradient, relative to where it started, at which the fit has converged
+LARGEST = 400  # unknowns above which solving the Newton system takes longer than many L-BFGS steps
+ENOUGH = 1e-8  # norm of the gradient, relative to that at the start, at which the fit has converged
 
 
 @dataclass(frozen=True)
 class Logistic:
-    """L2-penalised logistic regression, in model space, with a free intercept.
+    """L2-penalised logistic regression on the encoded features, with an unpenalised intercept.
 
-    Minimises C * sum_i -log softmax(Z_i W + b)[y_i] + ||W||^2 / 2. With two classes there is one weight vector w, their
-    scores are -w/2 and w/2; with more, every class has its own and the intercepts add up to zero. Columns are fitted
-    one by one on arrays of their own, so a model is the same to the bit whatever else is in the call.
+    Minimises C * sum_i -log softmax(Z_i W + b)[y_i] + ||W||^2 / 2. With two classes there is one weight vector w, split
+    into -w/2 and w/2; with more, every class has its own and the intercepts add up to zero. Models are fitted one by
+    one on arrays of their own, so a model has the same bits whatever other models are trained in the same call.
 
     >>> from jali.core.values import Column, Schema
     >>> data = Dataset(np.array([[-1.0], [-1.0], [1.0], [1.0]]), [0, 0, 1, 1], Schema((Column("x"),)))
@@ -43,7 +43,8 @@ class Logistic:
         """Train one model per column of member (N, M); nothing is drawn at random."""
         member = checked(data, member, rngs)
         encoding = Encoding(data.schema)
-        Z, classes = encoding.encode(data.X), len(data.schema.classes)
+        Z = encoding.encode(data.X)
+        classes = len(data.schema.classes)
         fits = [self._column(Z[mine], data.y[mine], classes) for mine in member.T]
         return LinearEnsemble(encoding, np.stack([w for w, _ in fits]), np.stack([b for _, b in fits]))
 
@@ -52,10 +53,12 @@ class Logistic:
         seen, code = np.unique(y, return_inverse=True)
         two = len(seen) == 2
         weights, b = self._solution(Z, np.eye(len(seen))[1 if two else 0 :, code])
-        # Two classes share one weight vector evenly: an explanation of either class's score then says the same.
+        # Two classes share one weight vector evenly, so that explanations of either class's score agree up to sign.
         weights, b = (np.vstack([-weights, weights]) / 2, np.r_[-b, b] / 2) if two else (weights, b)
-        coef, intercept = np.zeros((Z.shape[1], classes)), np.zeros(classes)
-        coef[:, seen], intercept[seen] = weights.T, b
+        coef = np.zeros((Z.shape[1], classes))
+        intercept = np.zeros(classes)
+        coef[:, seen] = weights.T
+        intercept[seen] = b
         if len(seen) < classes:
             unseen = np.setdiff1d(np.arange(classes), seen)
             intercept[unseen] = (Z @ coef[:, seen] + intercept[seen]).min() + UNSEEN
@@ -81,8 +84,8 @@ class Logistic:
 class _Problem:
     """The objective: rows A (n, k) ending in a one, indicators Y (F, n) of the free classes; unknowns B (F, k).
 
-    F = 1 stands for two classes, the first of which has score zero. Otherwise adding a number to all intercepts
-    would change nothing; half the square of their sum, zero at the optimum, is added to settle that.
+    F = 1 means two classes, of which the first has score zero. Otherwise adding a number to all intercepts
+    would change nothing; half the square of their sum, zero at the optimum, is added to make the solution unique.
     """
 
     A: Floats
@@ -90,7 +93,7 @@ class _Problem:
     C: float
 
     def start(self) -> Floats:
-        """Where every search starts."""
+        """The start of the optimisation."""
         return np.zeros((len(self.Y), self.A.shape[1]))
 
     def at(self, B: Floats) -> tuple[float, Floats, Floats]:
@@ -109,7 +112,7 @@ class _Problem:
         return float(self.C * loss + (B[:, :-1] ** 2).sum() / 2 + surplus**2 / 2), gradient, probability
 
     def step(self, gradient: Floats, probability: Floats) -> Floats:
-        """The Newton step (F, k): Hessian^-1 gradient, with a trace of damping against a singular Hessian."""
+        """The Newton step (F, k): Hessian^-1 gradient, with slight damping against a singular Hessian."""
         free, k = gradient.shape
         H = np.empty((free, k, free, k))
         for a in range(free):
@@ -125,7 +128,7 @@ class _Problem:
 
 
 def _newton(problem: _Problem, iterations: int) -> Floats:
-    """Newton steps, halved until the objective falls; ends where rounding lets it fall no further."""
+    """Newton's method with step halving; ends when the objective no longer falls, up to rounding."""
     B = problem.start()
     value, gradient, probability = problem.at(B)
     enough = ENOUGH * max(1.0, float(np.linalg.norm(gradient)))
@@ -146,7 +149,7 @@ def _newton(problem: _Problem, iterations: int) -> Floats:
 
 
 def _quasi_newton(problem: _Problem, iterations: int) -> Floats:
-    """L-BFGS, twenty cheap steps for each Newton step allowed."""
+    """L-BFGS, with twenty steps for each Newton step allowed."""
     from scipy.optimize import minimize
 
     def both(flat: Floats) -> tuple[float, Floats]:

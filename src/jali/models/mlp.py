@@ -1,4 +1,4 @@
-"""Networks trained by Adam, on torch."""
+"""Fully connected networks, trained by Adam with torch."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class MLP:
-    """A ReLU network on model space: cross-entropy, Adam, `weight_decay` / 2 ||parameters||^2 added to the loss.
+    """A ReLU network on the encoded features: cross-entropy plus `weight_decay` / 2 ||parameters||^2, by Adam.
 
-    Each model starts from weights and biases uniform in +-1/sqrt(inputs of the layer) and sees its rows in a new
-    order every epoch; both come from its own stream, so it is the same to the bit whatever else is in the call.
+    Weights and biases start uniform in +-1/sqrt(inputs of the layer), and the rows are shuffled every epoch. Both come
+    from the model's own random stream, so it has the same bits whatever other models are trained in the same call.
 
     >>> MLP(hidden=(1000,), epochs=10, batch=256)
     MLP(hidden=(1000,), epochs=10, lr=0.001, weight_decay=0.0, batch=256)
@@ -70,13 +70,14 @@ class MLP:
         return Network(encoding, tuple(W.numpy() for W, _ in layers), tuple(b.numpy() for _, b in layers))
 
     def _train(self, Z: torch.Tensor, Y: torch.Tensor, stream: torch.Generator) -> Layers:
-        """Weights and biases of one network; the gradient is written out: a tape takes a third longer."""
+        """Weights and biases of one trained network; the gradient is hand-written, as autograd takes a third longer."""
         import torch
 
         sizes = (Z.shape[1], *self.hidden, Y.shape[1])
         flat = torch.zeros(sum(a * b + b for a, b in pairwise(sizes)), requires_grad=True)
         flat.grad = torch.zeros_like(flat)
-        layers, slopes = _layers(flat.detach(), sizes), _layers(flat.grad, sizes)
+        layers = _layers(flat.detach(), sizes)
+        slopes = _layers(flat.grad, sizes)
         for W, b in layers:
             reach = 1 / np.sqrt(len(W))
             W.uniform_(-reach, reach, generator=stream)
@@ -93,7 +94,7 @@ class MLP:
 def _layers(flat: torch.Tensor, sizes: tuple[int, ...]) -> Layers:
     """Views of one flat vector: W (in, out) and b (out,) per layer.
 
-    One vector makes one optimiser call. The longer side of W is contiguous: products with a short last axis are
+    One vector needs one optimiser call. The longer side of W is contiguous, because products with a short last axis are
     several times slower.
     """
     layers, at = [], 0
@@ -128,7 +129,7 @@ def _joined(nets: list[Network]) -> NetworkEnsemble:
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """One torch thread: models go to processes, and threads waiting for a busy core cost far more than they give."""
+    """Limit torch to one thread: work is spread over processes, and threads that wait for a core are slower."""
     try:
         import torch
     except ImportError:

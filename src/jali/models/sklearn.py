@@ -1,4 +1,4 @@
-"""Any scikit-learn classifier by its import path."""
+"""Any scikit-learn classifier, given by its import path."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from jali.models.fitted.members import checked
 
 @dataclass(frozen=True)
 class Sklearn:
-    """A scikit-learn classifier on model space, with literal parameters and every random_state drawn per model.
+    """A scikit-learn classifier on the encoded features, with literal parameters and a random_state drawn per model.
 
-    Logits are the decision function where softmax of it is the probability, else the log of the clipped probability.
-    Estimators with coef_ and intercept_ come back as linear models.
+    Logits are the decision function where its softmax is the probability, else the log of the clipped probability.
+    Estimators with coef_ and intercept_ become linear models.
 
     >>> Sklearn("sklearn.ensemble:RandomForestClassifier", "n_estimators=50, max_depth=4").estimator
     'sklearn.ensemble:RandomForestClassifier'
@@ -48,7 +48,7 @@ class Sklearn:
         return _linear(model, own.X) or model
 
     def fresh(self, rng: Rng) -> Any:
-        """The estimator before it is trained, every random_state drawn."""
+        """The untrained estimator, with every random_state drawn from rng."""
         cls = _classifier(self.estimator)
         try:
             return seeded(cls(**literals(self.params)), rng)
@@ -68,7 +68,9 @@ def _classifier(path: str) -> Any:
     gives = hasattr(cls, "predict_proba") or hasattr(cls, "decision_function")
     if not isinstance(cls, type) or not hasattr(cls, "fit") or not gives:
         raise JaliError(f"sklearn: {path!r} must be a class with fit and predict_proba or decision_function.")
-    if module.partition(".")[0] in KNOWN and not _is_classifier(cls):  # nothing else of them may be called by a file
+    if module.partition(".")[0] in KNOWN and not _is_classifier(
+        cls
+    ):  # a configuration file may not call anything else of these packages
         raise JaliError(f"sklearn: {path!r} must be a classifier that scikit-learn defines.")
     return cls
 
@@ -81,7 +83,7 @@ def _is_classifier(cls: type) -> bool:
 
 
 def literals(params: str) -> dict[str, Any]:
-    """Keyword arguments of plain values; nothing is evaluated."""
+    """Keyword arguments from a text of plain values; nothing is evaluated."""
     try:
         call = ast.parse(f"_({params})", mode="eval").body
         if not isinstance(call, ast.Call) or call.args or not isinstance(call.func, ast.Name):
@@ -101,13 +103,14 @@ def _named(keyword: ast.keyword) -> str:
 
 
 def _linear(model: FittedModel, X: Floats) -> LinearModel | None:
-    """The linear model an estimator says it is, if its decision function agrees."""
+    """The linear model of an estimator's coef_ and intercept_, if its decision function agrees with it."""
     coef, intercept = (np.atleast_1d(getattr(model.estimator, name, np.nan)) for name in ("coef_", "intercept_"))
     width = len(model.encoding.source)
     if not model.scored or coef.shape[-1] != width or coef.ndim != 2 or len(coef) != len(intercept):
         return None
     if len(coef) == 1:
-        coef, intercept = np.vstack([-coef, coef]) / 2, np.r_[-intercept, intercept] / 2
+        coef = np.vstack([-coef, coef]) / 2
+        intercept = np.r_[-intercept, intercept] / 2
     Z = model.encoding.encode(X)
     scores, claimed = decision(model.estimator, Z), Z @ coef.T + intercept
     if claimed.shape != scores.shape or not np.allclose(claimed, scores):
@@ -116,8 +119,10 @@ def _linear(model: FittedModel, X: Floats) -> LinearModel | None:
 
 
 def _placed(model: FittedModel, coef: Floats, intercept: Floats, unseen: float) -> LinearModel:
-    """Weights (P, C) and intercepts (C,) of the schema's classes from those (K, P), (K,) of the estimator's."""
+    """A linear model of the schema's C classes from weights (K, P) and intercepts (K,) of the estimator's K classes."""
     schema: Schema = model.encoding.schema
-    weights, b = np.zeros((coef.shape[1], len(schema.classes))), np.full(len(schema.classes), unseen)
-    weights[:, model.position], b[model.position] = coef.T, intercept
+    weights = np.zeros((coef.shape[1], len(schema.classes)))
+    weights[:, model.position] = coef.T
+    b = np.full(len(schema.classes), unseen)
+    b[model.position] = intercept
     return LinearModel(model.encoding, weights, b)

@@ -1,4 +1,4 @@
-"""A scikit-learn classifier with parameters chosen by cross-validation."""
+"""A scikit-learn classifier whose parameters are chosen by cross-validation."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from jali.models.sklearn import Sklearn, literals
 
 @dataclass(frozen=True)
 class Tuned:
-    """A scikit-learn classifier; of the values that `grid` lists, those with the best accuracy in cross-validation.
+    """A scikit-learn classifier with the parameters of `grid` that have the best accuracy in cross-validation.
 
     grid: 'n_estimators=[10, 50], max_leaf_nodes=[10, None]'; every combination is tried on `folds` folds of at most
-    `most` (0: all) of the training rows, drawn at random; equally good ones by their order. The winner is trained on
-    all rows. Each model is tuned on its own rows alone, so nothing about others enters it.
+    `most` (0: all) training rows, drawn at random; of equally good combinations the first is taken. The best one is
+    trained on all rows. Each model is tuned on its own training rows only, so it contains nothing about other rows.
 
     >>> Tuned("sklearn.tree:DecisionTreeClassifier", "max_depth=[1, 3]").folds
     5
@@ -52,7 +52,7 @@ class Tuned:
         return best.fit(own, np.ones((len(own), 1), dtype=bool), [rng])[0]
 
     def _search(self, some: Dataset, rng: Rng) -> dict[str, Any]:
-        """The best combination."""
+        """The combination of parameters with the best accuracy in cross-validation."""
         from sklearn.model_selection import GridSearchCV, StratifiedKFold
 
         grid = literals(self.grid)

@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING, Any
 
 from jali.core.errors import JaliError
 from jali.core.values import Bools, Dataset, Rng, Schema
-from jali.models.fitted.descent import Start, fitted, joined, picture, positive, seeded
+from jali.models.fitted.descent import Start, fitted, image_shape, joined, positive, seeded
 from jali.models.fitted.torch_network import TorchEnsemble
 
 if TYPE_CHECKING:
     from torch import nn
 
-HEAD = 32  # columns of one attention head
+HEAD = 32  # width of one attention head
 
 
 @dataclass(frozen=True)
 class ViT:
-    """A vision transformer: a picture cut into squares of `patch` pixels, `depth` blocks of attention `width` wide.
+    """A vision transformer: images cut into patches of `patch` × `patch` pixels, and `depth` blocks of width `width`.
 
-    The architecture of transformers' ViT without dropout, its hidden layers twice as wide; one layer leads from the
-    class token to the logits. Adam with a step size that rises to `lr` over a tenth of the steps and then falls to
-    zero. From nothing it needs many pictures: `fine_tuned(vit(), public=…)` starts from public ones.
+    The ViT of the transformers library without dropout, its hidden layers twice as wide as `width`; one linear layer
+    from the class token to the logits. Adam, with a step size that rises to `lr` over a tenth of the steps and then
+    falls to zero. Trained from scratch it needs many images; `fine_tuned(vit(), public=…)` starts from public ones.
 
     Dosovitskiy et al., An Image is Worth 16x16 Words, ICLR 2021.
 
@@ -48,14 +48,14 @@ class ViT:
         return fitted(self, data, member, rngs)
 
     def network(self, schema: Schema) -> nn.Sequential:
-        """A network for these pictures, its weights drawn from torch's own stream."""
+        """A network for these images, with weights drawn from torch's global generator."""
         from torch import nn
 
-        channels, height, width = picture("vit", schema)
+        channels, height, width = image_shape("vit", schema)
         if height != width or height % self.patch:
             raise JaliError(
-                f"vit cuts square pictures into squares of {self.patch} pixels, and these are {height} by {width}: "
-                "choose a patch that divides the side, or another size of the pictures."
+                f"vit cuts square images into patches of {self.patch} pixels, but these are {height} by {width}: "
+                "choose a patch that divides the side, or another image size."
             )
         body = _encoder()(self.width, self.depth, self.patch, height, channels)
         return joined([nn.Unflatten(1, (channels, height, width)), body], nn.Linear(self.width, len(schema.classes)))
@@ -67,7 +67,7 @@ class ViT:
 
 @functools.cache
 def _encoder() -> Any:
-    """The class of bodies; made on first use, because it needs libraries that take seconds to import."""
+    """The class of the network's body; defined on first use, because its libraries take seconds to import."""
     try:
         from transformers import ViTConfig, ViTModel
     except ImportError:
@@ -76,7 +76,7 @@ def _encoder() -> Any:
     from torch import nn
 
     class Encoder(nn.Module):
-        """From pictures (n, channels, side, side) to their class tokens (n, width)."""
+        """Maps images (n, channels, side, side) to their class tokens (n, width)."""
 
         def __init__(self, width: int, depth: int, patch: int, side: int, channels: int) -> None:
             super().__init__()
@@ -93,8 +93,8 @@ def _encoder() -> Any:
             )
             self.vit = ViTModel(config, add_pooling_layer=False)
 
-        def forward(self, pictures: torch.Tensor) -> torch.Tensor:
-            tokens: torch.Tensor = self.vit(pictures).last_hidden_state
+        def forward(self, images: torch.Tensor) -> torch.Tensor:
+            tokens: torch.Tensor = self.vit(images).last_hidden_state
             return tokens[:, 0]
 
     return Encoder

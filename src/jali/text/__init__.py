@@ -1,1 +1,1 @@
-"""Counterfactuals and rules as sentences that people can read."""
+"""Counterfactuals and rules as sentences, and numbers as text."""

@@ -1,4 +1,4 @@
-"""Characters that a reader cannot see, or that no file can hold."""
+"""Patterns of control characters, line breaks and lone surrogates, which must not reach a report or a file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules that people can read: what they say, whom they cover, and how far the surrogate behind them can be trusted.
+"""Rules as sentences, which rows they cover, and how well their surrogate imitates the black box.
 
 n rows, D raw columns, R rules.
 """
@@ -16,7 +16,7 @@ from jali.core.explanation import Surrogate
 from jali.core.protocols import Model
 from jali.core.values import Bools, Column, Floats, Ints, Schema
 
-LISTED = 6  # categories that a sentence names; more are counted
+LISTED = 6  # most categories that a sentence names; further ones are counted
 
 
 @dataclass(frozen=True)
@@ -36,20 +36,20 @@ class Term:
     codes: tuple[int, ...] | None = None
 
     def allows(self, values: Floats) -> Bools:
-        """Whether values (n,) of the column fulfil it."""
+        """Whether values (n,) of the column satisfy the condition."""
         if self.codes is None:
             return np.asarray((self.low < values) & (values <= self.high))
         return np.isin(values.astype(np.int64), np.array(self.codes, dtype=np.int64))
 
     def holds(self, X: Floats) -> Bools:
-        """Whether it is true (n,) of raw rows (n, D)."""
+        """Whether the condition is true (n,) of raw rows (n, D)."""
         return self.allows(X[:, self.column])
 
     def sentence(self, schema: Schema, verb: str = "is") -> str:
-        """The condition in words; bounds have six digits, whole numbers are exact."""
+        """The condition in words; bounds are written with six digits, whole numbers exactly."""
         column = schema.columns[self.column]
-        told = _among(column, self.codes) if self.codes is not None else _between(column, self.low, self.high)
-        return f"{column.name} {verb} {told}"
+        condition = _among(column, self.codes) if self.codes is not None else _between(column, self.low, self.high)
+        return f"{column.name} {verb} {condition}"
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class AtLeast:
     terms: tuple[Term, ...]
 
     def holds(self, X: Floats) -> Bools:
-        """Whether it is true (n,) of raw rows (n, D)."""
+        """Whether the condition is true (n,) of raw rows (n, D)."""
         return np.asarray(np.sum([term.holds(X) for term in self.terms], axis=0) >= self.m)
 
     def sentence(self, schema: Schema, verb: str = "is") -> str:
@@ -80,7 +80,7 @@ Condition = Term | AtLeast
 
 @dataclass(frozen=True)
 class Rule:
-    """Rows of which the whole premise is true have this outcome; an empty premise is true of all.
+    """Rows for which all conditions of the premise are true have this outcome; an empty premise covers all rows.
 
     >>> schema = Schema((Column("age", "integer"), Column("income")), classes=("denied", "granted"))
     >>> rule = Rule((Term(0, high=30.5), Term(1, low=5.0, high=9.0)), 1)
@@ -96,7 +96,7 @@ class Rule:
     outcome: int
 
     def covers(self, X: Floats) -> Bools:
-        """Of which raw rows (n, D) the premise is true (n,)."""
+        """Which raw rows (n, D) satisfy the premise (n,)."""
         out = np.ones(len(X), dtype=bool)
         for condition in self.premise:
             out &= condition.holds(X)
@@ -104,21 +104,21 @@ class Rule:
 
     def sentence(self, schema: Schema) -> str:
         """The rule in words."""
-        told = " and ".join(condition.sentence(schema) for condition in self.premise)
+        premise = " and ".join(condition.sentence(schema) for condition in self.premise)
         outcome = schema.classes[self.outcome]
-        return f"If {told}, then {outcome}." if told else f"In all cases {outcome}."
+        return f"If {premise}, then {outcome}." if premise else f"In all cases {outcome}."
 
     def change(self, x: Floats, schema: Schema) -> str:
-        """What would have to be otherwise for a record x (D,) to obey the rule, beside what is; the rest stays."""
-        told = [c.sentence(schema, "were") + _now(c, x, schema) for c in self.premise if not c.holds(x[None])[0]]
+        """The changes after which the rule would cover a record x (D,), in words, with the present values."""
+        changes = [c.sentence(schema, "were") + _now(c, x, schema) for c in self.premise if not c.holds(x[None])[0]]
         outcome = schema.classes[self.outcome]
-        if not told:
+        if not changes:
             return f"Nothing would have to change for the outcome to be {outcome}."
-        return f"If {' and '.join(told)}, the outcome would be {outcome}."
+        return f"If {' and '.join(changes)}, the outcome would be {outcome}."
 
 
 def narrowed(conditions: Sequence[Condition]) -> tuple[Condition, ...]:
-    """The same premise with all terms on one column made one, in the order in which columns first appear.
+    """The same premise with all terms on one column merged, in the order in which columns first appear.
 
     >>> narrowed((Term(0, high=9.0), Term(1, codes=(0, 1)), Term(0, low=2.0), Term(1, codes=(1, 2))))
     (Term(column=0, low=2.0, high=9.0, codes=None), Term(column=1, low=-inf, high=inf, codes=(1,)))
@@ -136,14 +136,14 @@ def narrowed(conditions: Sequence[Condition]) -> tuple[Condition, ...]:
 
 @runtime_checkable
 class Readable(Protocol):
-    """A model that can be read."""
+    """A model that can be read as rules."""
 
     def rules(self) -> tuple[Rule, ...]:
-        """The rules that people are shown."""
+        """The rules that are shown to people."""
 
 
 def published(surrogate: Surrogate) -> tuple[Rule, ...]:
-    """All rules of the models of a surrogate that can be read, each once, in the order in which they first appear."""
+    """All rules of the readable models of a surrogate, each once, in the order in which they first appear."""
     shown = (rule for model in surrogate.models if isinstance(model, Readable) for rule in model.rules())
     return tuple(dict.fromkeys(shown))
 
@@ -154,22 +154,22 @@ def support(rules: Sequence[Rule], X: Floats) -> Ints:
 
 
 def exposing(rules: Sequence[Rule], X: Floats, k: int) -> Bools:
-    """Which rules (R,) cover some of the training rows (n, D) but fewer than k: each speaks of so few people.
+    """Which rules (R,) cover some of the training rows (n, D) but fewer than k, and so describe only a few people.
 
     >>> exposing([Rule((Term(0, high=2.0),), 0), Rule((Term(0, low=2.0),), 1)], np.array([[1.0], [3.0], [4.0]]), k=2)
     array([ True, False])
     """
     if k < 1:
-        raise JaliError(f"A crowd is of at least 1 person: k must be at least 1, not {k}.")
+        raise JaliError(f"k must be at least 1, not {k}: it is the number of people that a rule should cover.")
     count = support(rules, X)
     return np.asarray((count > 0) & (count < k))
 
 
-def crowd(surrogate: Surrogate, X: Floats, people: Floats) -> Ints:
-    """How many training rows, people (m, D), share the rule that each of the records X (n, D) is told of itself, (n,).
+def rule_support(surrogate: Surrogate, X: Floats, train: Floats) -> Ints:
+    """How many training rows, train (m, D), are covered by the factual rule of each of the records X (n, D), (n,).
 
-    That is the first rule of its model that is true of it; 0 where none is. A record that was trained on counts
-    itself: 1 then means that the rule is about this person alone.
+    The factual rule of a record is the first rule of its model that covers it; the count is 0 where there is none. A
+    record of the training set is counted too, so 1 then means that its rule describes this person alone.
     """
     out = np.zeros(len(X), dtype=np.int64)
     for at in np.unique(surrogate.which):
@@ -177,7 +177,8 @@ def crowd(surrogate: Surrogate, X: Floats, people: Floats) -> Ints:
         for rule in model.rules() if isinstance(model, Readable) else ():
             mine = todo & rule.covers(X)
             if mine.any():
-                out[mine], todo = support([rule], people)[0], todo & ~mine
+                out[mine] = support([rule], train)[0]
+                todo = todo & ~mine
     return out
 
 
@@ -189,13 +190,14 @@ def fidelity(surrogate: Model, black_box: Model, X: Floats) -> float:
 def accuracy(surrogate: Model, X: Floats, y: Ints) -> float:
     """Share of raw rows (n, D) on which a surrogate predicts the true class y (n,)."""
     if not len(X):
-        raise JaliError("Agreement is a share of rows, and there are none: pass at least one.")
+        raise JaliError("Fidelity and accuracy are shares of rows, and there are none: pass at least one row.")
     return float((surrogate.logits(X).argmax(axis=1) == y).mean())
 
 
 def hits(surrogate: Surrogate, black_box: Model, X: Floats) -> Bools:
-    """Whether the model that explains each of the raw rows (n, D) predicts for it what the black box does, (n,)."""
-    label, own = black_box.logits(X).argmax(axis=1), np.empty(len(X), dtype=np.int64)
+    """Whether the surrogate model of each of the raw rows (n, D) predicts the same class as the black box, (n,)."""
+    label = black_box.logits(X).argmax(axis=1)
+    own = np.empty(len(X), dtype=np.int64)
     for at in np.unique(surrogate.which):
         mine = surrogate.which == at
         own[mine] = surrogate.models[at].logits(X[mine]).argmax(axis=1)
@@ -209,15 +211,17 @@ def _both(one: Term, other: Term) -> Term:
 
 
 def _between(column: Column, low: float, high: float) -> str:
-    """Bounds of a number, those of a whole number drawn in to whole numbers."""
+    """The bounds of a number in words; those of an integer column as whole numbers."""
     above = "above"
     if column.kind == "integer":
-        above, low, high = "at least", np.floor(low) + 1, np.floor(high)
+        above = "at least"
+        low = np.floor(low) + 1
+        high = np.floor(high)
     if low == high:
         return _number(low)
-    told = [f"{above} {_number(low)}"] if np.isfinite(low) else []
-    told += [f"at most {_number(high)}"] if np.isfinite(high) else []
-    return " and ".join(told) or "anything"
+    bounds = [f"{above} {_number(low)}"] if np.isfinite(low) else []
+    bounds += [f"at most {_number(high)}"] if np.isfinite(high) else []
+    return " and ".join(bounds) or "anything"
 
 
 def _number(value: float) -> str:
@@ -225,7 +229,7 @@ def _number(value: float) -> str:
 
 
 def _among(column: Column, codes: tuple[int, ...]) -> str:
-    """The categories that are allowed, or those that are not where they are fewer."""
+    """The allowed categories in words, or the excluded ones where they are fewer."""
     rest = [code for code in range(len(column.categories)) if code not in codes]
     named, denial = (list(codes), "") if len(codes) <= len(rest) else (rest, "not ")
     if not named:
@@ -240,5 +244,5 @@ def _now(condition: Condition, x: Floats, schema: Schema) -> str:
     terms = condition.terms if isinstance(condition, AtLeast) else (condition,)
     columns = [schema.columns[term.column] for term in terms]
     values = [x[term.column] for term in terms]
-    told = [c.categories[int(v)] if c.kind == "category" else _number(v) for c, v in zip(columns, values, strict=True)]
-    return f" (now {'; '.join(told)})"
+    texts = [c.categories[int(v)] if c.kind == "category" else _number(v) for c, v in zip(columns, values, strict=True)]
+    return f" (now {'; '.join(texts)})"

@@ -1,8 +1,9 @@
-"""Counterfactuals as sentences that a person can read: what would have to be otherwise, beside what is.
+"""Counterfactuals as sentences: what would have to change, with the present values.
 
-Whole numbers are written in full, others with six digits, or as many as tell apart what differs; thousands are
-separated from 10,000 on, so that years stay years. Whole numbers that all read as dates (yyyymmdd, 1900 to 2099) are
-written digit by digit, and no difference is taken. Less than a billionth of a column's range is rounding, no change.
+Whole numbers are written in full, other numbers with six digits, or with as many as needed to distinguish values that
+differ. Thousands are separated from 10,000 on, so that years are written as years. Whole numbers that all look like
+dates (yyyymmdd, 1900 to 2099) are written without separators, and no difference is computed. A change of less than a
+billionth of a column's range is rounding error and is not reported.
 """
 
 from __future__ import annotations
@@ -19,21 +20,22 @@ from jali.core.explanation import Counterfactual, Regions, categories, legal
 from jali.core.values import Bools, Column, Floats, Ints, Schema, frozen
 
 WITHHELD = "There is no explanation that may be shown."
-LISTED = 5  # categories and columns that a sentence names; more are counted
+LISTED = 5  # most categories and columns that a sentence names; further ones are counted
 ROUNDING = 1e-9
-KEPT, OPEN = "", "left open"  # a column that need not change: it has the one value allowed, or one of several
+KEPT = ""  # the column need not change: it has the only value allowed
+OPEN = "left open"  # the column need not change: it has one of several values allowed
 
 
 def sentences(
     X: Floats, there: Counterfactual, schema: Schema, pure: Floats | None = None, sampled: Bools | None = None
 ) -> list[str]:
-    """One sentence for each of the records X (n, D): every column that would have to change, how, and from what.
+    """One sentence for each of the records X (n, D): which columns would have to change, and from what to what.
 
-    A column whose range or list holds the record's own value is not among these. If it holds others too, the outcome
-    may depend on them, and the column is named as left open. A wider answer that covers the record as it is cannot say
-    what would have to change. pure (n,): the share of the rows covered that have the outcome, NaN where unknown;
-    sampled (n,): where that is an estimate. A promise that is kept in all cases is made without reserve. Where no class
-    is favourable the sentence promises another outcome than now.
+    A column whose range or list of values contains the record's own value need not change. If the answer allows other
+    values as well, the outcome may depend on them, and the column is reported as left open. Where a generalised answer
+    covers the record itself, the sentence says that it is too wide. pure (n,): the share of the covered rows that have
+    the outcome, NaN where unknown; sampled (n,): whether that share is an estimate. A share of 1 is not mentioned.
+    Where no class is favourable, the outcome is called "another one".
 
     >>> city = Column("city", "category", categories=("Antwerp", "Lier", "Ghent"))
     >>> schema = Schema((Column("age", "integer"), city), classes=("reject", "accept"), favourable=1)
@@ -47,53 +49,58 @@ def sentences(
     'the outcome would be accept (in 94 % of the cases this covers).'
     """
     if X.shape != there.rows.shape or X.shape[1] != len(schema.columns):
-        raise JaliError(f"Sentences need a record of {len(schema.columns)} columns for each answer, not {X.shape}.")
+        raise JaliError(
+            f"Expected a record of {len(schema.columns)} columns for each answer, not an array of {X.shape}."
+        )
     share = frozen(np.full(len(X), np.nan) if pure is None else pure, np.float64, (len(X),), "pure")
     guess = frozen(np.zeros(len(X)) if sampled is None else sampled, bool, (len(X),), "sampled")
     if ((share < 0) | (share > 1)).any():
-        raise JaliError("pure must hold shares from 0 to 1, or NaN where one is unknown.")
-    out, found = [WITHHELD] * len(X), np.flatnonzero(there.found)
+        raise JaliError("pure must contain shares from 0 to 1, or NaN where a share is unknown.")
+    out = [WITHHELD] * len(X)
+    found = np.flatnonzero(there.found)
     legal(X, schema)
     legal(there.rows[found], schema)
     shown = there.pick(there.found).shown(schema)
-    _filled(shown)
+    _check_not_empty(shown)
     for at, i in enumerate(found):
-        told = [_told(column, X[i, j], shown, at, j) for j, column in enumerate(schema.columns)]
+        changes = [_change(column, X[i, j], shown, at, j) for j, column in enumerate(schema.columns)]
         exact = np.array_equal(X[i], shown.low[at])
-        out[i] = _sentence(told, schema, exact, share[i], guess[i])
+        out[i] = _sentence(changes, schema, exact, share[i], guess[i])
     return out
 
 
-def _filled(shown: Regions) -> None:
+def _check_not_empty(shown: Regions) -> None:
     named = shown.allowed[:, categories(shown.schema)].any(axis=2)
     if not ((shown.low <= shown.high).all() and named.all()):
-        raise JaliError("Every answer must cover at least one row, and one of these regions is empty: withhold it.")
+        raise JaliError(
+            "Every answer must cover at least one row, but one of these regions is empty: withhold that answer."
+        )
 
 
-def _told(column: Column, x: float, shown: Regions, i: int, j: int) -> str:
-    """What is said of a column of a record: how it would have to change, or KEPT, or OPEN."""
+def _change(column: Column, x: float, shown: Regions, i: int, j: int) -> str:
+    """How column j of a record would have to change, in words, or KEPT, or OPEN."""
     if column.kind == "category":
         return _category(column, int(x), np.flatnonzero(shown.allowed[i, j]))
     return _number(column, float(x), float(shown.low[i, j]), float(shown.high[i, j]))
 
 
-def _sentence(told: Sequence[str], schema: Schema, exact: bool, share: float, guess: bool) -> str:
-    hoped = "another one" if schema.favourable is None else schema.classes[schema.favourable]
+def _sentence(changes: Sequence[str], schema: Schema, exact: bool, share: float, guess: bool) -> str:
+    outcome = "another one" if schema.favourable is None else schema.classes[schema.favourable]
     names = [_quoted(column.name) for column in schema.columns]
-    changes = [(name, change) for name, change in zip(names, told, strict=True) if change not in (KEPT, OPEN)]
-    free = [name for name, change in zip(names, told, strict=True) if change == OPEN]
-    if changes:
-        (first, how), *rest = changes
+    needed = [(name, change) for name, change in zip(names, changes, strict=True) if change not in (KEPT, OPEN)]
+    free = [name for name, change in zip(names, changes, strict=True) if change == OPEN]
+    if needed:
+        (first, how), *rest = needed
         phrase = _listed([f"{first} were {how}", *(f"{name} {change}" for name, change in rest)], "and")
-        return f"If {phrase}, the outcome would be {hoped}{_reserve(share, guess, free)}."
+        return f"If {phrase}, the outcome would be {outcome}{_limits(share, guess, free)}."
     if free:
-        wide = f"The answer is too wide to say what would have to change for the outcome to be {hoped}"
+        wide = f"The answer is too wide to say what would have to change for the outcome to be {outcome}"
         return f"{wide}: it covers this record as it is."
-    return f"{'Nothing' if exact else 'Next to nothing'} would have to change for the outcome to be {hoped}."
+    return f"{'Nothing' if exact else 'Next to nothing'} would have to change for the outcome to be {outcome}."
 
 
-def _reserve(share: float, guess: bool, free: Sequence[str]) -> str:
-    """What a promise depends on: the share of cases, never rounded to none or all, and columns left open."""
+def _limits(share: float, guess: bool, free: Sequence[str]) -> str:
+    """The limits of a sentence: the share of cases, never rounded to 0 or 100 %, and the columns left open."""
     if share > 1 - ROUNDING and not guess:
         return ""
     notes = []
@@ -106,7 +113,7 @@ def _reserve(share: float, guess: bool, free: Sequence[str]) -> str:
 
 
 def _category(column: Column, x: int, allowed: Ints) -> str:
-    """What a category would have to be: a list, or what it may not be, or how many, whichever is short."""
+    """What a category would have to be: the allowed values, the excluded ones, or their number if both are many."""
     if x in allowed:
         return OPEN if len(allowed) > 1 else KEPT
     names = [_quoted(name) for name in column.categories]
@@ -119,7 +126,7 @@ def _category(column: Column, x: int, allowed: Ints) -> str:
 
 
 def _number(column: Column, x: float, low: float, high: float) -> str:
-    """How a number would have to change to lie from low to high."""
+    """How a number x would have to change to lie between low and high, in words, or KEPT, or OPEN."""
     span = column.high - column.low
     noise = ROUNDING * (span if math.isfinite(span) else max(column.spread, abs(x)))
     noise = min(noise, 0.5) if column.kind == "integer" else noise
@@ -129,13 +136,15 @@ def _number(column: Column, x: float, low: float, high: float) -> str:
     if column.kind == "integer" and all(map(_dated, (x, low, high))):
         return f"{_ends(f'{low:.0f}', f'{high:.0f}')} (not {x:.0f})"
     places = _places(column, (x, low, high))
-    x, low, high = round(x, places), round(low, places), round(high, places)
+    x = round(x, places)
+    low = round(low, places)
+    high = round(high, places)
     change = f"{_range(low - x, high - x, places)} higher" if x < low else f"{_range(x - high, x - low, places)} lower"
     return f"{change} ({_range(low, high, places)}, not {_written(x, places)})"
 
 
 def value(column: Column, x: float) -> str:
-    """One value as the sentences write it.
+    """One value as it is written in the sentences.
 
     >>> value(Column("income"), 21000.5), value(Column("city", "category", categories=("Lier",)), 0.0)
     ('21,000.5', 'Lier')
@@ -155,7 +164,7 @@ def _dated(value: float) -> bool:
 
 
 def _places(column: Column, values: Sequence[float]) -> int:
-    """Decimals of six digits in all, none of whole numbers, and more until values that differ are written otherwise."""
+    """Decimal places for six digits in all, none for whole numbers, and more until different values differ in print."""
     most = max(abs(value) for value in values if math.isfinite(value))
     places = 0 if column.kind == "integer" else max(0, 5 - math.floor(math.log10(most)))
     while len({round(value, places) for value in values}) < len(set(values)):
@@ -181,7 +190,7 @@ def _written(value: float, places: int) -> str:
 
 
 def _quoted(name: str) -> str:
-    """A name, in quotes where it would run together with the words around it."""
+    """A name, in quotes where it could be confused with the words around it."""
     return f'"{name}"' if re.search(r",| or | and |^\s*$", name) else name
 
 

@@ -105,9 +105,9 @@ def test_a_table_with_a_schema_can_be_named_by_its_specification(table):
     ("old", "new", "says"),
     [
         ("high = 100\n", "high = 40\n", "'age': 19 rows lie outside the declared 18 to 40"),
-        ('"north", ', "", "'region': 20 rows hold none of the 2 declared categories"),
-        ('"no", ', '"never", ', "'repaid': 20 rows hold none of the 2 declared classes"),
-        ('"number"', '"integer"', "'income' is declared as integer, and 20 rows hold no whole number"),
+        ('"north", ', "", "'region': 20 rows have none of the 2 declared categories"),
+        ('"no", ', '"never", ', "'repaid': 20 rows have none of the 2 declared classes"),
+        ('"number"', '"integer"', "'income' is declared as integer, but 20 rows are not whole numbers"),
         ("[columns.age]", "[columns.aeg]", "no column 'aeg' among its inputs; did you mean 'age'"),
         ('kind = "integer"\n', "", "column 'age': kind must be number, integer or category, not None"),
         ("high = 100\n", "", "column 'age': give low and high, low below high"),
@@ -120,7 +120,7 @@ def test_a_table_with_a_schema_can_be_named_by_its_specification(table):
         ('["south", "north", "east"]', "[]", "categories must be a list of different texts"),
         ('["south", "north", "east"]', '"south"', "categories must be a list of different texts"),
         ('"south"', '"north"', "categories must be a list of different texts"),
-        ("classes =", "class =", "may say classes and columns.NAME, not 'class'"),
+        ("classes =", "class =", "may contain classes and columns.NAME, not 'class'"),
         ("[columns.age]", "[columns.age", "not valid TOML"),
         ('["no", "yes"]', '["yes"]', "none of the 1 declared classes"),
         ("[columns.region]", "[columns.repaid]", "is the target"),
@@ -137,7 +137,7 @@ def test_a_category_declared_as_a_number_and_a_missing_file(table):
     as_number = WHOLE.replace(
         'kind = "category"\ncategories = ["south", "north", "east"]', 'kind = "number"\nlow = 0\nhigh = 1'
     )
-    with pytest.raises(JaliError, match="'region' is declared as number, and holds"):
+    with pytest.raises(JaliError, match="'region' is declared as number, but has type"):
         table(as_number).load()
     with pytest.raises(JaliError, match=r"Cannot read the schema file nowhere\.toml"):
         Table(table(None).path, "repaid", schema="nowhere.toml").load()

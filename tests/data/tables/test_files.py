@@ -139,7 +139,7 @@ def test_wrong_sum_keeps_an_earlier_file(host, data):
 
 
 def test_the_message_says_why(host, data):
-    with pytest.raises(JaliError, match="the server said 404"):
+    with pytest.raises(JaliError, match="the server answered 404"):
         files.fetch(Remote("t/x.csv", SUM, f"{host}/nowhere.csv"), data, quiet)
     with pytest.raises(JaliError, match=f"1000 bytes read, {len(BODY) - 1000} more expected"):
         files.fetch(Remote("t/x.csv", SUM, f"{host}/cut.csv"), data, quiet)

@@ -136,7 +136,7 @@ def test_nullable_columns_without_gaps():
         (pd.array([0.5, None, 2, np.inf], dtype="Float64"), "'x' holds 2 missing"),
         (pd.to_datetime(["2020-01-01"] * 4), "'x' has type datetime64"),
         ([1j, 2j, 3j, 4j], "'x' has type complex128"),
-        ([1e300, -1e300, 1e300, 0.0], "'x' holds numbers that are too large"),
+        ([1e300, -1e300, 1e300, 0.0], "'x' has numbers that are too large"),
     ],
 )
 def test_columns_that_cannot_be_used(column, message):
@@ -172,7 +172,7 @@ def test_favourable_class_must_exist():
 @pytest.mark.parametrize(
     ("names", "message"),
     [
-        (["a", "a", "y"], "'a' stands more than once"),
+        (["a", "a", "y"], "'a' occurs more than once"),
         (["", "b", "y"], "Column 1 has no name"),
         ([0, "b", "y"], "no name"),
     ],

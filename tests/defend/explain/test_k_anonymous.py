@@ -252,7 +252,7 @@ def test_bad_input_is_one_sentence():
         answers(KAnonymous(), model, X, dataclasses.replace(owner, schema=private))
     with pytest.raises(JaliError, match="pass them as train"):
         explained(KAnonymous(), model, X, owner.schema, None, np.random.default_rng(0))
-    with pytest.raises(JaliError, match="that the model calls '1', and there are none"):
+    with pytest.raises(JaliError, match="that the model predicts as '1', and there are none"):
         answers(KAnonymous(), Rule(lambda Z: Z[:, 0] < 0), X, owner)
     strange = X.copy()
     strange[0, 3] = 4

@@ -88,7 +88,9 @@ def test_a_table_is_cut_once_for_all_who_ask(monkeypatch):
 
 def test_bad_input_is_one_sentence():
     owner, model = mixed(20, 0)
-    with pytest.raises(JaliError, match="mondrian shows training rows that the model calls '1', and there are none"):
+    with pytest.raises(
+        JaliError, match="mondrian shows training rows that the model predicts as '1', and there are none"
+    ):
         explained(Mondrian(), Rule(lambda Z: Z[:, 0] < 0), owner.X, owner.schema, owner, np.random.default_rng(0))
     with pytest.raises(JaliError, match="k must be at least 2"):
         Mondrian(k=1)

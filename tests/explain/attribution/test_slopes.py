@@ -89,7 +89,7 @@ def test_scores_are_those_of_the_class_asked_for():
 
 
 def test_blocks_cover_all_records_once(monkeypatch):
-    monkeypatch.setattr(slopes, "ASKED", 100)
+    monkeypatch.setattr(slopes, "CELLS", 100)
     assert [len(range(10)[some]) for some in blocks(10, 30)] == [3, 3, 3, 1]
     assert len(blocks(10, 1000)) == 10  # one record at least
     assert blocks(0, 1) == []

@@ -66,7 +66,9 @@ def test_pictures_of_another_shape_are_refused_in_one_sentence(name):
         trainer = registry.build("model", 'sklearn(estimator="sklearn.tree:DecisionTreeClassifier")')
         model = trainer.fit(data, np.ones((40, 1), dtype=bool), [np.random.default_rng(0)])[0]
     for shape in ((3, 49), (3, 65), (3, 8, 8)):
-        with pytest.raises(JaliError, match=rf"{name} explains rows of 64 columns, pictures of \(1, 8, 8\), not \(3, "):
+        with pytest.raises(
+            JaliError, match=rf"{name} explains rows of 64 columns \(images of \(1, 8, 8\)\), not \(3, "
+        ):
             explained(registry.build("explain", name), model, np.ones(shape), schema, None, np.random.default_rng(0))
 
 

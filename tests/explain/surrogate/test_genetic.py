@@ -6,7 +6,7 @@ import pytest
 from jali.core.values import Column, Schema
 from jali.explain._attribution.marginals import Marginals
 from jali.explain._surrogate import genetic
-from jali.explain._surrogate.genetic import bred
+from jali.explain._surrogate.genetic import evolved
 from jali.explain._surrogate.records import Records
 
 SCHEMA = Schema(
@@ -51,7 +51,7 @@ def test_distance_by_hand():
 @pytest.mark.parametrize("alike", ["label", "probabilities"])
 def test_half_the_rows_have_the_class_of_the_record_and_half_do_not(alike):
     some = records()
-    rows, labels = bred(some, 200, 10, alike, np.random.default_rng(0))
+    rows, labels = evolved(some, 200, 10, alike, np.random.default_rng(0))
     own = some.own[1][:, None]
     assert rows.shape == (12, 200, 4)
     assert (labels[:, :100] == own).mean() > 0.97
@@ -61,14 +61,14 @@ def test_half_the_rows_have_the_class_of_the_record_and_half_do_not(alike):
 
 def test_rows_come_nearer_from_generation_to_generation():
     some = records()
-    far = [some.distance(bred(some, 200, g, "label", np.random.default_rng(0))[0]).mean() for g in (3, 10, 20)]
+    far = [some.distance(evolved(some, 200, g, "label", np.random.default_rng(0))[0]).mean() for g in (3, 10, 20)]
     assert far == sorted(far, reverse=True)
     drawn = some.marginals.draw((200,), np.random.default_rng(0))[None].repeat(12, axis=0)
     assert far[1] < 0.6 * some.distance(drawn).mean()
 
 
 def test_rows_are_legal_and_no_two_are_alike():
-    rows = bred(records(), 200, 10, "label", np.random.default_rng(0))[0]
+    rows = evolved(records(), 200, 10, "label", np.random.default_rng(0))[0]
     assert set(np.unique(rows[..., 2])) <= {0.0, 1.0, 2.0}
     np.testing.assert_array_equal(rows[..., 1], np.rint(rows[..., 1]))
     assert np.abs(rows[..., [0, 3]]).max() <= 3
@@ -79,22 +79,22 @@ def test_rows_are_legal_and_no_two_are_alike():
 def test_the_black_box_is_asked_once_in_a_generation_whatever_the_number_of_records():
     for n in (1, 12):
         some = records(n)
-        bred(some, 200, 10, "label", np.random.default_rng(0))
+        evolved(some, 200, 10, "label", np.random.default_rng(0))
         assert some.model.calls == 1 + 1 + 1 + 10  # the records, a pool of other people, the start, the generations
 
 
 def test_a_record_gets_the_same_rows_in_any_company():
     whole = records()
-    rows = bred(whole, 200, 5, "label", np.random.default_rng(0))[0]
+    rows = evolved(whole, 200, 5, "label", np.random.default_rng(0))[0]
     for some in ([3], [11, 0, 3]):
         alone = Records(Line(), whole.X[some], whole.marginals)
-        np.testing.assert_array_equal(bred(alone, 200, 5, "label", np.random.default_rng(0))[0], rows[some])
+        np.testing.assert_array_equal(evolved(alone, 200, 5, "label", np.random.default_rng(0))[0], rows[some])
 
 
 def test_the_fittest_survive_and_twins_go_first():
     rows = np.array([[1.0], [2.0], [1.0], [3.0]]).reshape(1, 1, 4, 1)
     fitness = np.array([[[2.0, -0.5, 2.0, 1.0]]])
-    herd = genetic._Herd(rows, np.zeros((1, 1, 4), dtype=int), fitness, genetic._mark(rows))
+    herd = genetic._Population(rows, np.zeros((1, 1, 4), dtype=int), fitness, genetic._mark(rows))
     np.testing.assert_array_equal(genetic._fittest(herd, 3)[0, 0], [0, 3, 1])
 
 
@@ -129,5 +129,5 @@ def test_the_other_class_is_met_although_it_is_rare():
             return np.stack([-score, score], axis=1)
 
     some = Records(Rare(), np.zeros((4, 4)), Marginals.of(population(), SCHEMA))
-    labels = bred(some, 400, 10, "label", np.random.default_rng(0))[1]
+    labels = evolved(some, 400, 10, "label", np.random.default_rng(0))[1]
     assert (labels[:, 200:] == 1).mean() > 0.9

@@ -23,7 +23,7 @@ def rules(x, black_box=None, tree=None):
     """What a record is told if the black box says this of changed rows; without it, whatever the tree says."""
     tree, marginals = tree or staircase(), Marginals.of(np.zeros((2, 3)), SCHEMA)
     option = Options.of(tree, np.array(x, dtype=float))
-    return option.told((black_box or tree).logits(option.rows(marginals)).argmax(axis=1))
+    return option.shown((black_box or tree).logits(option.rows(marginals)).argmax(axis=1))
 
 
 def test_the_factual_rule_and_the_fewest_changes_by_hand():

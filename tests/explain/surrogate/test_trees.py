@@ -8,7 +8,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from jali.core.encoding import Encoding
 from jali.core.values import Column, Schema
-from jali.explain._surrogate.trees import Tree, fitted, negated, said
+from jali.explain._surrogate.trees import Tree, fitted, implied, negated
 from jali.text.rules import AtLeast, Rule, Term
 
 SCHEMA = Schema(
@@ -69,7 +69,7 @@ def test_what_is_said_on_the_two_sides_of_m_of_n_is_true_there_and_only_there(m,
     terms = tuple(Term(j, low=0.5) for j in range(n))
     test = AtLeast(m, terms) if n > 1 else terms[0]
     for inside in (True, False):
-        np.testing.assert_array_equal(Rule(said(test, inside, schema), 0).covers(X), test.holds(X) == inside)
+        np.testing.assert_array_equal(Rule(implied(test, inside, schema), 0).covers(X), test.holds(X) == inside)
 
 
 def test_a_tree_of_m_of_n_by_hand():

@@ -69,7 +69,7 @@ def test_a_file_brings_back_the_same_networks(fitted, tmp_path):
 
 def test_pictures_of_another_shape_are_refused(fitted):
     _, nets = fitted
-    with pytest.raises(JaliError, match=r"rows of 64 columns, pictures of \(1, 8, 8\), not \(5, 63\)"):
+    with pytest.raises(JaliError, match=r"rows of 64 columns \(images of \(1, 8, 8\)\), not \(5, 63\)"):
         nets[0].logits(np.zeros((5, 63)))
 
 

@@ -1,1 +1,1 @@
-"""Tables: files, pandas, schemas, pictures, and a user's own rows."""
+"""Library for data sets: files, pandas tables, schema files, images, and the user's own rows."""

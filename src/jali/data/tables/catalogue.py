@@ -1,4 +1,4 @@
-"""What `jali data` lists: every data set, and whether its files are there."""
+"""The list that `jali data` shows: every data set, and whether its files are present."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from jali.data.tables import files
 
 @dataclass(frozen=True)
 class Entry:
-    """One data set: where it comes from, where it lies (a folder, empty if nowhere), and what to do to get it."""
+    """One data set: its origin, the folder of its files (empty if they are missing), and how to get them."""
 
     name: str
     state: Literal["embedded", "present", "missing"]
@@ -23,16 +23,16 @@ class Entry:
 
 
 def catalogue() -> list[Entry]:
-    """Every data set its name alone settles; a table of the user's own, or a part that wraps another, is none.
+    """Every data set that needs no parameters; the user's own table and data sets derived from another are left out.
 
     >>> [entry.state for entry in catalogue() if entry.name == "digits"]
     ['embedded']
     """
-    return [_entry(name, source) for name in registry.names("data") for source in _settled(name)]
+    return [_entry(name, source) for name in registry.names("data") for source in _built(name)]
 
 
-def _settled(name: str) -> list[Any]:
-    """The data set of a name, or nothing where it must be told more: a file, the data set it wraps."""
+def _built(name: str) -> list[Any]:
+    """The data set of a name, in a list; an empty list where it has required parameters."""
     try:
         return [registry.build("data", name)]
     except JaliError:

@@ -1,4 +1,4 @@
-"""A schema file: what is known of a table's columns without looking at its rows."""
+"""Schema files: what is known about a table's columns without looking at its rows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CATEGORIES = ("kind", "categories")
 
 @dataclass(frozen=True)
 class Declared:
-    """Columns by name, and the classes of the target; what is not here is taken from the rows.
+    """The declared columns by name, and the classes of the target; everything else is taken from the rows.
 
     >>> Declared().columns, Declared().classes
     ({}, ())
@@ -31,57 +31,57 @@ class Declared:
 def read(path: Path) -> Declared:
     """The declarations in a TOML file: `classes`, and for each column a table `columns.NAME`.
 
-    A number or integer has kind, low and high, and both or neither of centre and spread; without them the bounds are
-    mapped to -1 and 1. A category has kind and categories.
+    A number or integer has kind, low and high, and both or neither of centre and spread; without these, the bounds are
+    encoded as -1 and 1. A category has kind and categories.
     """
     try:
-        said = tomllib.loads(path.read_text(encoding="utf-8"))
+        entry = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise JaliError(f"Cannot read the schema file {path}: {error.strerror}.") from None
-    except (ValueError, RecursionError) as error:  # not UTF-8, not TOML, or beyond any measure
+    except (ValueError, RecursionError) as error:  # not UTF-8, not TOML, or nested too deeply
         raise JaliError(f"The schema file {path} is not valid TOML: {error}.") from None
-    if unknown := sorted(set(said) - {"classes", "columns"}):
-        raise JaliError(f"The schema file {path} may say classes and columns.NAME, not {unknown[0]!r}.")
-    columns = said.get("columns", {})
+    if unknown := sorted(set(entry) - {"classes", "columns"}):
+        raise JaliError(f"The schema file {path} may contain classes and columns.NAME, not {unknown[0]!r}.")
+    columns = entry.get("columns", {})
     if not isinstance(columns, dict):
         raise JaliError(f"The schema file {path}: write one table [columns.NAME] for each column.")
-    classes = _texts(f"The schema file {path}", "classes", said["classes"]) if "classes" in said else ()
+    classes = _texts(f"The schema file {path}", "classes", entry["classes"]) if "classes" in entry else ()
     return Declared({name: _column(path, name, words) for name, words in columns.items()}, classes)
 
 
-def _column(path: Path, name: str, said: Any) -> Column:
+def _column(path: Path, name: str, entry: Any) -> Column:
     where = f"The schema file {path}, column {name!r}"
-    kind: Any = said.get("kind") if isinstance(said, dict) else None
+    kind: Any = entry.get("kind") if isinstance(entry, dict) else None
     if kind not in get_args(Kind):
         raise JaliError(
             f"{where}: kind must be {', '.join(get_args(Kind)[:-1])} or {get_args(Kind)[-1]}, not {kind!r}."
         )
     known = CATEGORIES if kind == "category" else NUMBERS
-    if unknown := sorted(set(said) - set(known)):
+    if unknown := sorted(set(entry) - set(known)):
         raise JaliError(f"{where}: a {kind} column has {', '.join(known)}, not {unknown[0]!r}.")
     if kind == "category":
-        return Column(name, "category", categories=_texts(where, "categories", said.get("categories")))
-    return _number(where, name, kind, said)
+        return Column(name, "category", categories=_texts(where, "categories", entry.get("categories")))
+    return _number(where, name, kind, entry)
 
 
-def _number(where: str, name: str, kind: Kind, said: Mapping[str, Any]) -> Column:
+def _number(where: str, name: str, kind: Kind, entry: Mapping[str, Any]) -> Column:
     for field_name in NUMBERS[1:]:
-        value = said.get(field_name, 0.0)
+        value = entry.get(field_name, 0.0)
         if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < math.inf:
             raise JaliError(f"{where}: {field_name} must be a finite number, not {value!r}.")
-    if "low" not in said or "high" not in said or not said["low"] < said["high"]:
+    if "low" not in entry or "high" not in entry or not entry["low"] < entry["high"]:
         raise JaliError(f"{where}: give low and high, low below high.")
-    if ("centre" in said) != ("spread" in said) or not said.get("spread", 1.0) > 0:
+    if ("centre" in entry) != ("spread" in entry) or not entry.get("spread", 1.0) > 0:
         raise JaliError(f"{where}: give both centre and spread, spread above 0, or neither.")
-    low = float(said["low"])
-    high = float(said["high"])
-    centre = float(said.get("centre", (low + high) / 2))
-    spread = float(said.get("spread", (high - low) / 2))
+    low = float(entry["low"])
+    high = float(entry["high"])
+    centre = float(entry.get("centre", (low + high) / 2))
+    spread = float(entry.get("spread", (high - low) / 2))
     return Column(name, kind, low, high, centre, spread)
 
 
 def _texts(where: str, what: str, given: Any) -> tuple[str, ...]:
-    """A list of different texts; numbers may stand for theirs."""
+    """A list of different texts; numbers are converted to text."""
     plain = isinstance(given, list) and all(isinstance(v, str | int | float) for v in given)
     texts = tuple(label(v) for v in given) if plain else ()
     if len(texts) < 1 or len(set(texts)) < len(texts):
@@ -90,7 +90,7 @@ def _texts(where: str, what: str, given: Any) -> tuple[str, ...]:
 
 
 def label(value: object) -> str:
-    """The name of a class or category: whole numbers without a point, whatever their type.
+    """The name of a class or category: whole numbers without a decimal point, whatever their type.
 
     >>> import numpy as np
     >>> label(1.0), label(np.float32(2)), label(True), label("yes")

@@ -1,7 +1,8 @@
-"""Where data files lie, and how they get there: found by path, fetched whole, checked by sha256.
+"""Data files: where they are found, how they are downloaded, and how they are checked.
 
-A file is looked for in the folder named by JALI_DATA, then in the user's cache, as `x` or as `x.gz`. The sum is always
-of the uncompressed content and is checked at every reading, so a table is settled by the code that declares it.
+A file is searched in the folder named by JALI_DATA, then in the user's cache, as `x` or as `x.gz`. The sha256 is that
+of the uncompressed content and is checked at every reading, so a data set always has the content that its code
+declares.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ Progress = Callable[[int, int], None]
 class Remote:
     """A file: its path below a data folder, the sha256 of its uncompressed content, and where it comes from.
 
-    The first folder of the path of a file that can be downloaded is the name of its data set. A file without an
-    address has `how`: what to do to get it.
+    For a file that can be downloaded, the first folder of its path is the name of its data set. A file without a url
+    has `how`: instructions to get it.
     """
 
     path: str
@@ -38,11 +39,11 @@ class Remote:
 
 
 class Filed(Protocol):
-    """Anything that says which files it reads."""
+    """Anything that declares which files it reads."""
 
     @property
     def files(self) -> tuple[Remote, ...]:
-        """The files, empty for a table made on the spot."""
+        """The files; empty for a generated or embedded table."""
 
 
 @runtime_checkable
@@ -59,25 +60,25 @@ class Documented(Filed, Protocol):
 
 
 def folders() -> list[Path]:
-    """The folders searched, first one first: JALI_DATA where set, then the user's cache."""
+    """The folders searched, in order: JALI_DATA if set, then the user's cache."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "jali" / "data"
     chosen = os.environ.get("JALI_DATA")
     return [Path(chosen).expanduser(), cache] if chosen else [cache]
 
 
 def find(remote: Remote) -> Path | None:
-    """The file, plain or compressed, or None where it is in no folder."""
+    """The path of the file, plain or compressed; None where it is in no folder."""
     paths = (folder / f"{remote.path}{end}" for folder in folders() for end in ("", ".gz"))
     return next((path for path in paths if path.is_file()), None)
 
 
 def present(source: Filed) -> bool:
-    """Whether every file of a data set is there (none is needed for an embedded one)."""
+    """Whether every file of a data set is present (an embedded one needs none)."""
     return all(find(remote) for remote in source.files)
 
 
 def advice(remote: Remote) -> str:
-    """What to do to get a file.
+    """How to get a file.
 
     >>> advice(Remote("adult/adult.data", "", "https://host/adult.data"))
     'run `jali data fetch adult`, or set JALI_DATA to the folder that holds adult/adult.data'
@@ -89,7 +90,7 @@ def advice(remote: Remote) -> str:
 
 
 def locate(remote: Remote) -> Path:
-    """The file, or what to do to get it."""
+    """The path of the file; where it is missing, the error says how to get it."""
     path = find(remote)
     if path is None:
         where = " or ".join(str(folder) for folder in folders())
@@ -98,7 +99,7 @@ def locate(remote: Remote) -> Path:
 
 
 def read(remote: Remote) -> bytes:
-    """The uncompressed content of a file, checked against its sum."""
+    """The uncompressed content of a file, checked against its sha256."""
     path = locate(remote)
     try:
         raw = path.read_bytes()
@@ -110,10 +111,10 @@ def read(remote: Remote) -> bytes:
 
 
 def fetch(remote: Remote, folder: Path, progress: Progress) -> Path:
-    """Download a file into a folder: whole and with the right sum, or not at all.
+    """Download a file into a folder: complete and with the right sha256, or not at all.
 
-    The bytes go to a temporary neighbour that replaces the file only after its sum was checked, so a failed download
-    never harms a file that was there. `progress` is told the bytes so far and in all (0: the server did not say).
+    The bytes are written to a temporary file, which replaces the target only after its sha256 was checked, so a failed
+    download never damages an existing file. `progress` is called with the bytes so far and in total (0: unknown).
     """
     if urlsplit(remote.url).scheme not in ("http", "https"):
         raise JaliError(f"The file {remote.path} has no http address to download it from: {advice(remote)}.")
@@ -135,7 +136,7 @@ def fetch(remote: Remote, folder: Path, progress: Progress) -> Path:
 
 
 def _pooch(remote: Remote) -> Any:
-    """The library that downloads; it is an extra, so that an audit needs no network library."""
+    """The download library; it is an optional dependency, so that an audit needs no network library."""
     try:
         import pooch
     except ImportError:
@@ -148,7 +149,7 @@ def _pooch(remote: Remote) -> Any:
 
 @dataclass
 class _Counted:
-    """A file that reports the bytes written to it; as pooch's progress bar it learns how many there will be."""
+    """A file that reports the bytes written to it; pooch takes it for a progress bar and sets its total."""
 
     file: BinaryIO
     progress: Progress
@@ -164,13 +165,13 @@ class _Counted:
         self.file.flush()
 
     def update(self, size: int) -> None:
-        """Nothing: pooch counts whole chunks, and `write` counts bytes."""
+        """Do nothing: pooch counts whole chunks, and `write` counts bytes."""
 
     def reset(self) -> None:
-        """Nothing, as in `update`."""
+        """Do nothing, as in `update`."""
 
     def close(self) -> None:
-        """Nothing: the file is closed by whoever opened it."""
+        """Do nothing: the caller that opened the file closes it."""
 
 
 def _download(pooch: Any, url: str, part: Path, progress: Progress) -> None:
@@ -182,7 +183,7 @@ def _download(pooch: Any, url: str, part: Path, progress: Progress) -> None:
 
 
 def _digest(part: Path) -> str:
-    """Sum of the uncompressed content, never held in memory as a whole."""
+    """The sha256 of the uncompressed content, read in chunks."""
     digest = hashlib.sha256()
     with part.open("rb") as file:
         packed = file.read(2) == b"\x1f\x8b"
@@ -196,16 +197,16 @@ def _digest(part: Path) -> str:
 def _check(where: str, found: str, remote: Remote) -> None:
     if found != remote.sha256:
         raise JaliError(
-            f"What lies at {where} is not the expected {remote.path}: its sha256 is {found}, not {remote.sha256}; "
+            f"The file at {where} is not the expected {remote.path}: its sha256 is {found}, not {remote.sha256}; "
             "use the original file."
         )
 
 
 def _reason(error: BaseException) -> str:
-    """One line about a failure: what the server said, or the first cause, which requests wraps several times."""
+    """One line about a failure: the server's reply, or the first cause, which requests wraps several times."""
     if (response := getattr(error, "response", None)) is not None:
         response.close()
-        return f"the server said {response.status_code} {response.reason}"
+        return f"the server answered {response.status_code} {response.reason}"
     while error.__context__ is not None:
         error = error.__context__
     return str(getattr(error, "strerror", None) or error or type(error).__name__)

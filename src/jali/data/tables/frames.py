@@ -1,4 +1,4 @@
-"""pandas tables <-> raw tables: the one place that reads dtypes, turns them into a schema, and back."""
+"""Conversion between pandas tables and raw tables: the only place that turns dtypes into a schema, and back."""
 
 from __future__ import annotations
 
@@ -39,32 +39,32 @@ def dataset(
     bounds: Mapping[str, tuple[float, float]] | None = None,
     declared: Declared | None = None,
 ) -> Dataset:
-    """The raw table of a pandas table, its schema read from the dtypes.
+    """The raw table of a pandas table, with a schema inferred from the dtypes.
 
-    Text, truth values and pandas categories become categories; whole-number dtypes become integers, floats numbers.
-    Bounds are those declared, otherwise those observed; centre and spread are mean and standard deviation. What a
-    schema file declares comes before all of this, and is not taken from the rows.
+    Text, booleans and pandas categories become categories; integer dtypes become integers, floats numbers. Bounds are
+    those declared, otherwise those observed; centre and spread are mean and standard deviation. What a schema file
+    declares has precedence and is not taken from the rows.
 
     Parameters
     ----------
     table
         One row per record, every cell filled.
     target
-        The column to predict. Its 2 to 50 different values are the classes: numbers by size, text sorted.
+        The column to predict. Its 2 to 50 different values are the classes, in ascending or alphabetical order.
     favourable
-        The class people hope for; empty where no class is better.
+        The class that people want; empty where no class is favourable.
     quasi, immutable
-        Columns that may link a row to a person, and columns that nobody can change.
+        Quasi-identifiers, by which a row can be linked to a person, and columns that cannot change.
     categories, integers
-        Columns whose dtype says less than they mean: codes in numbers, whole numbers in floats.
+        Columns whose dtype does not show their kind: codes stored as numbers, whole numbers stored as floats.
     sensitive
         The column whose groups are compared.
     groups
-        The column that says which rows belong to one person; it is no input.
+        The column that says which rows belong to one person; it is not an input.
     bounds
         Natural limits of columns of numbers.
     declared
-        What a schema file says of columns and classes.
+        What a schema file declares about columns and classes.
 
     >>> import pandas as pd
     >>> data = dataset(pd.DataFrame({"age": [30, 50], "sex": ["m", "f"], "y": [0, 1]}), "y", immutable=["sex"])
@@ -73,8 +73,8 @@ def dataset(
     """
     inputs = _inputs(table, target, groups)
     marked = {"quasi": quasi, "immutable": immutable, "categories": categories, "integers": integers}
-    for said, some in {**marked, "sensitive": [sensitive] if sensitive else []}.items():
-        _check_marked(said, some, inputs, target)
+    for option, some in {**marked, "sensitive": [sensitive] if sensitive else []}.items():
+        _check_marked(option, some, inputs, target)
     known = declared or Declared()
     _check_marked("schema file", known.columns, inputs, target)
     y, classes = _outcome(table[target], known.classes)
@@ -107,10 +107,11 @@ def frame(X: Floats, schema: Schema) -> pd.DataFrame:
 
 
 class Like:
-    """The names, values and dtypes of a table, without its rows; no dataclass, because it is no part of anything.
+    """The layout of a table: names, values and dtypes, without its rows.
 
-    columns: name, dtype, and of a column of names the original value of each text. sample: its first rows, where it is
-    to be checked that a model reads rebuilt rows as it reads these.
+    columns: name, dtype, and for a column of texts the original value of each text. sample: the first rows, for
+    checking that a model predicts the same for rebuilt rows. Not a dataclass, because the registry takes
+    dataclasses for parts.
     """
 
     def __init__(self, columns: tuple[LikeColumn, ...], sample: pd.DataFrame | None = None) -> None:
@@ -122,7 +123,7 @@ class Like:
 
     @classmethod
     def of(cls, table: pd.DataFrame, rows: int = 0) -> Like:
-        """The layout of a table, and so many of its first rows."""
+        """The layout of a table, with this many of its first rows as sample."""
         columns = []
         for j, name in enumerate(table.columns):
             column = table.iloc[:, j]
@@ -131,7 +132,7 @@ class Like:
         return cls(tuple(columns), table.head(rows) if rows else None)
 
     def without_rows(self) -> Like:
-        """The layout alone."""
+        """The layout without the sample."""
         return Like(self.columns)
 
 
@@ -144,7 +145,7 @@ class LikeColumn(NamedTuple):
 
 
 def restored(table: pd.DataFrame, like: Like) -> pd.DataFrame:
-    """A decoded table with the names, values and dtypes of another one: codes in categories become codes again.
+    """A decoded table with the names, values and dtypes of another one; category names become the original codes.
 
     >>> import pandas as pd
     >>> like = Like.of(pd.DataFrame({"k": pd.Series([3, 1], dtype="category")}))
@@ -164,7 +165,7 @@ def restored(table: pd.DataFrame, like: Like) -> pd.DataFrame:
 
 
 def is_text(values: Values) -> bool:
-    """Whether a column holds names rather than numbers: text, truth values, pandas categories."""
+    """Whether a column is categorical: text, booleans or pandas categories."""
     from pandas import CategoricalDtype
     from pandas.api import types
 
@@ -174,18 +175,18 @@ def is_text(values: Values) -> bool:
 
 
 def check_names(names: Sequence[object]) -> None:
-    """Say which column has no name, or a name that another one has too."""
+    """Raise if a column has no name, or the name of another column."""
     seen: set[object] = set()
     for place, name in enumerate(names, start=1):
         if not isinstance(name, str) or not name.strip():
             raise JaliError(f"Column {place} has no name ({name!r}): name it, or drop it if it holds row numbers.")
         if name in seen:
-            raise JaliError(f"Column names must be unique, but {name!r} stands more than once: rename or drop one.")
+            raise JaliError(f"Column names must be unique, but {name!r} occurs more than once: rename or drop one.")
         seen.add(name)
 
 
 def near(name: str, names: Sequence[str]) -> str:
-    """What to say of a name that no column has.
+    """Advice about a name that no column has.
 
     >>> near("aeg", ["age", "sex"])
     "did you mean 'age'?"
@@ -198,17 +199,17 @@ def near(name: str, names: Sequence[str]) -> str:
     return f"it has {', '.join(map(repr, names[:10]))}{' and more' if len(names) > 10 else ''}."
 
 
-def _check_marked(said: str, some: Collection[str], inputs: list[str], target: str) -> None:
-    """Refuse to mark a column that is no input, or not there at all."""
+def _check_marked(option: str, some: Collection[str], inputs: list[str], target: str) -> None:
+    """Raise if an option names a column that is not an input, or does not exist."""
     for name in some:
         if name == target:
-            raise JaliError(f"{said}: {name!r} is the target, which the model predicts: name columns it reads.")
+            raise JaliError(f"{option}: {name!r} is the target, which the model predicts: name columns it reads.")
         if name not in inputs:
-            raise JaliError(f"{said}: the table has no column {name!r} among its inputs; {near(name, inputs)}")
+            raise JaliError(f"{option}: the table has no column {name!r} among its inputs; {near(name, inputs)}")
 
 
 def _inputs(table: pd.DataFrame, target: str, groups: str | None) -> list[str]:
-    """The names of the input columns, after the table as a whole was found sound."""
+    """The names of the input columns; raises if the table as a whole is not usable."""
     names = list(table.columns)
     check_names(names)
     if groups is not None and (groups not in names or groups == target):
@@ -241,7 +242,7 @@ def _kind(values: Values, category: bool, integer: bool) -> Kind:
 
 
 def _column(values: Values, kind: Kind, bounds: tuple[float, float] | None) -> tuple[Floats, Column]:
-    """The raw values (N,) of a column, and what is known of it."""
+    """The raw values (N,) of a column, and its entry in the schema."""
     name = str(values.name)
     if kind == "category":
         codes, names = _coded(values)
@@ -257,31 +258,31 @@ def _column(values: Values, kind: Kind, bounds: tuple[float, float] | None) -> t
 
 
 def _within(values: Values, column: Column) -> Floats:
-    """The raw values (N,) of a declared column; values that it does not allow are counted, not shown."""
+    """The raw values (N,) of a declared column; the error counts values that are not allowed, without showing them."""
     if column.kind == "category":
         return _codes(values, column.categories, f"Column {column.name!r}", "categories").astype(np.float64)
     if is_text(values) or values.dtype.kind not in "iuf":
-        raise JaliError(f"Column {column.name!r} is declared as {column.kind}, and holds {values.dtype}.")
+        raise JaliError(f"Column {column.name!r} is declared as {column.kind}, but has type {values.dtype}.")
     x = values.to_numpy(np.float64)
     outside = int(((x < column.low) | (x > column.high)).sum())
     if outside:
         raise JaliError(
             f"Column {column.name!r}: {outside} rows lie outside the declared {column.low:g} to {column.high:g}: clip "
-            "them, or declare wider bounds that hold whatever the rows are."
+            "them, or declare wider bounds that do not depend on the rows."
         )
     broken = int((x != np.rint(x)).sum()) if column.kind == "integer" else 0
     if broken:
-        raise JaliError(f"Column {column.name!r} is declared as integer, and {broken} rows hold no whole number.")
+        raise JaliError(f"Column {column.name!r} is declared as integer, but {broken} rows are not whole numbers.")
     return x
 
 
 def _codes(values: Values, names: tuple[str, ...], where: str, what: str) -> Ints:
-    """The place of each value (N,) among declared names."""
+    """The position of each value (N,) among declared names."""
     place = {name: at for at, name in enumerate(names)}
     codes = values.map(lambda value: place.get(label(value), -1)).to_numpy(np.int64)
     unknown = int((codes < 0).sum())
     if unknown:
-        raise JaliError(f"{where}: {unknown} rows hold none of the {len(names)} declared {what}.")
+        raise JaliError(f"{where}: {unknown} rows have none of the {len(names)} declared {what}.")
     return codes
 
 
@@ -290,7 +291,7 @@ def _scale(x: Floats, name: str) -> tuple[float, float]:
     with np.errstate(over="ignore", invalid="ignore"):
         centre, spread = float(x.mean()), float(x.std())
     if not np.isfinite([centre, spread]).all():
-        raise JaliError(f"Column {name!r} holds numbers that are too large to scale: use another unit.")
+        raise JaliError(f"Column {name!r} has numbers that are too large to scale: use another unit.")
     return centre, spread if spread > 0 and x.min() < x.max() else 1.0
 
 
@@ -311,7 +312,7 @@ def _outcome(values: Values, declared: tuple[str, ...] = ()) -> tuple[Ints, tupl
 
 
 def _coded(values: Values) -> tuple[Ints, tuple[str, ...]]:
-    """The place of each value (N,) among the different ones, and their names: numbers by size, the rest as text."""
+    """The position of each value (N,) among the distinct values, and their names: numbers by size, others as text."""
     import pandas as pd
 
     plain = values.astype(str) if is_text(values) else values
@@ -326,7 +327,7 @@ def _favoured(favourable: str, target: str, classes: tuple[str, ...]) -> int | N
     if favourable not in classes:
         raise JaliError(
             f"The favourable class {favourable!r} is none of the {len(classes)} classes of {target!r}: "
-            "write it as it stands in the data."
+            "write it as in the data."
         )
     return classes.index(favourable)
 

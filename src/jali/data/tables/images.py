@@ -1,4 +1,4 @@
-"""Pictures as rows: raw columns are whole numbers from 0 to 255, channel by channel, each row by row."""
+"""Images as rows of a table: raw columns are whole numbers from 0 to 255, channel by channel, in row-major order."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from jali.data.tables import files as _files
 from jali.data.tables.files import Remote
 
 Bytes = npt.NDArray[np.uint8]
-MIDDLE = 127.5  # centre and spread of every pixel: model space is -1 to 1, whatever the pictures show
+MIDDLE = 127.5  # centre and spread of every pixel, so that encoded features are from -1 to 1 for all images
 TILE = 32
 PARTS = ("train", "test")
 
 
 @dataclass(frozen=True)
 class Pictures:
-    """What data sets of pictures share: how many, of which classes, and how large.
+    """A data set of images: how many, of which classes, and how large.
 
-    rows: a draw of at most so many, kept in order, where a smaller draw is part of a larger one; 0 takes all. classes:
-    numbers of those to keep, () for all. size: side in pixels; a smaller one is the mean over squares, rounded.
+    rows: the most rows to draw at random, 0 for all; they keep their order, and a smaller draw is part of a larger one.
+    classes: the class numbers to keep, () for all. size: side in pixels; smaller images are rounded means over squares.
     """
 
     rows: int = 2000
@@ -39,7 +39,8 @@ class Pictures:
     files: ClassVar[tuple[Remote, ...]]
 
     def __post_init__(self) -> None:
-        name, kept = type(self).__name__.lower(), set(self.classes)
+        name = type(self).__name__.lower()
+        kept = set(self.classes)
         if self.rows < 0 or self.size < 1 or self.side % self.size:
             raise JaliError(
                 f"{name}: rows must be 0 or more and size divide {self.side}, not {self.rows}, {self.size}."
@@ -51,7 +52,7 @@ class Pictures:
             )
 
     def load(self) -> Dataset:
-        """Read the file, keep the classes asked for and draw the rows."""
+        """Read the file, keep the chosen classes and draw the rows."""
         with np.load(io.BytesIO(_files.read(self.files[0])), allow_pickle=False) as file:
             images, labels, groups = self.read(file)
         kept = np.sort(np.array(self.classes or range(len(self.labels))))
@@ -64,7 +65,7 @@ class Pictures:
         return Dataset(X, np.searchsorted(kept, labels[rows]), schema, None if groups is None else groups[rows])
 
     def read(self, file: Mapping[str, Any]) -> tuple[Bytes, Ints, Ints | None]:
-        """Pictures (N, side, side, channels), labels (N,) and groups (N,) of a file: training before test pictures."""
+        """Images (N, side, side, channels), labels (N,) and groups (N,) of a file: training before test images."""
         images = np.concatenate([mosaic(file, part) for part in PARTS])
         return images, np.concatenate([file[f"y_{part}"] for part in PARTS]).astype(np.int64), None
 
@@ -82,7 +83,7 @@ def pixels(channels: int, size: int) -> tuple[Column, ...]:
 
 
 def mosaic(file: Mapping[str, Any], part: str) -> Bytes:
-    """Pictures (n, 32, 32, 3) of one part of a file, which holds them as tiles of one lossless WebP picture."""
+    """Images (n, 32, 32, 3) of one part of a file, which stores them as tiles of one lossless WebP image."""
     from PIL import Image
 
     with Image.open(io.BytesIO(file[f"webp_{part}"].tobytes())) as picture:
@@ -93,7 +94,7 @@ def mosaic(file: Mapping[str, Any], part: str) -> Bytes:
 
 
 def squares(images: Bytes, size: int) -> Bytes:
-    """Pictures (n, side, side, channels) brought to size by the mean over squares of pixels, rounded.
+    """Images (n, side, side, channels) reduced to size by the rounded mean over squares of pixels.
 
     >>> squares(np.array([[[[0], [3]], [[1], [2]]]], dtype=np.uint8), 1).tolist()
     [[[[2]]]]
@@ -106,7 +107,7 @@ def squares(images: Bytes, size: int) -> Bytes:
 
 
 def drawn(wanted: npt.NDArray[np.bool_], rows: int) -> Ints:
-    """Positions of `rows` of the wanted (N,), in order; all of them for 0, or where there are fewer.
+    """Positions of `rows` random rows among those wanted (N,), in order; all of them for 0, or where there are fewer.
 
     >>> drawn(np.array([True, False, True, True]), 2).tolist(), drawn(np.array([True, False]), 5).tolist()
     ([0, 3], [0])

@@ -1,4 +1,4 @@
-"""Tables a user holds in memory: the training rows of a model, and a population it has not seen."""
+"""Tables that the user has in memory: the training rows of a model, and a population that it was not trained on."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from jali.core.errors import JaliError
 from jali.core.values import Dataset
 from jali.data.tables import declared, frames
 
-CHECKED = 500  # rows on which it is checked that a model reads them rebuilt as it read them
+CHECKED = 500  # rows on which the predictions for rebuilt rows are compared with those for the original rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class OwnTables:
-    """Training rows first, then the population, as one table; arrays get column names x0, x1, …
+    """One table of the training rows, followed by the population; arrays get column names x0, x1, …
 
-    quasi, groups and sensitive name columns of it; the one of groups is taken out, and the model does not read it.
+    quasi, groups and sensitive name columns of it; the groups column is removed, and the model does not read it.
     schema: a schema file, as for `table`.
 
     >>> own = OwnTables((np.eye(2), [0, 1]), (np.eye(2), [1, 0]), None)
@@ -39,11 +39,11 @@ class OwnTables:
     schema: str = ""
 
     def inputs(self) -> Literal["frame", "array"]:
-        """What the model was fitted on."""
+        """Whether the model was fitted on a pandas table or an array."""
         return "frame" if hasattr(self.train[0], "columns") else "array"
 
     def like(self) -> frames.Like:
-        """How the rows were given, for a model that must be fed the same values and dtypes; some rows to check."""
+        """The layout of the given rows, for a model that needs the same values and dtypes, with a sample of rows."""
         import pandas as pd
 
         both = [_table(self.train[0], "train"), _table(self.population[0], "population")]
@@ -52,7 +52,7 @@ class OwnTables:
         return frames.Like.of(read, CHECKED)
 
     def load(self) -> Dataset:
-        """Stack both parts and infer one schema for them."""
+        """Stack both tables and infer one schema for them."""
         import pandas as pd
 
         names = [str(c) for c in _table(self.train[0], "train").columns]
@@ -73,14 +73,14 @@ class OwnTables:
 
 
 def pair(given: Any, name: str) -> tuple[Any, Any]:
-    """(X, y) as it was given, or one sentence."""
+    """The pair (X, y) as it was given; raises if it is not one."""
     if not isinstance(given, tuple | list) or len(given) != 2:
         raise JaliError(f"{name} must be a pair (X, y) of rows and their labels.")
     return given[0], given[1]
 
 
 def _table(X: Any, name: str) -> pd.DataFrame:
-    """Rows as a table, values and dtypes as they came."""
+    """Rows as a table, with values and dtypes as given."""
     import pandas as pd
 
     if hasattr(X, "columns"):
@@ -92,7 +92,8 @@ def _table(X: Any, name: str) -> pd.DataFrame:
 
 
 def _frame(X: Any, y: Any, target: str, name: str) -> pd.DataFrame:
-    table, labels = _table(X, name), np.asarray(y)
+    table = _table(X, name)
+    labels = np.asarray(y)
     if not hasattr(X, "columns"):
         table = table.infer_objects()  # numbers in an array of objects are numbers
     if labels.ndim != 1 or len(table) != len(labels):
@@ -103,7 +104,7 @@ def _frame(X: Any, y: Any, target: str, name: str) -> pd.DataFrame:
 
 
 def _free_name(names: list[str]) -> str:
-    """A name for the label that no column has."""
+    """A name for the label column that no other column has."""
     name = "outcome"
     while name in names:
         name += "_"

@@ -1,4 +1,4 @@
-"""Reading the named data sets: delimited text with declared names, codes and signs for missing."""
+"""Reading of the built-in data sets: delimited text with declared names, codes and markers of missing values."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def read(
     missing: Sequence[str] = ("?",),
     skip: int = 0,
 ) -> pd.DataFrame:
-    """The table in a file; without `names` its first line is the header, and only `missing` stands for missing."""
+    """The table in a file; without `names` its first line is the header. Only the texts in `missing` mean missing."""
     import pandas as pd
 
     return pd.read_csv(
@@ -46,7 +46,7 @@ def recode(table: pd.DataFrame, names: Mapping[str, Mapping[Any, str]]) -> pd.Da
 
 
 def name_missing(table: pd.DataFrame) -> pd.DataFrame:
-    """Make missing text a category of its own, "missing"; missing numbers stay missing.
+    """Make missing text a category of its own, "missing"; missing numbers are left missing.
 
     >>> import pandas as pd
     >>> name_missing(pd.DataFrame({"job": ["cook", None]}))["job"].tolist()

@@ -9,7 +9,7 @@ REACH = 8.0
 
 
 def standardised(X: Floats) -> Floats:
-    """Columns (N, D) brought to mean 0 and standard deviation 1 over all rows.
+    """Columns (N, D) standardised to mean 0 and standard deviation 1 over all rows.
 
     >>> import numpy as np
     >>> standardised(np.array([[1.0], [3.0]])).tolist()
@@ -20,15 +20,15 @@ def standardised(X: Floats) -> Floats:
 
 
 def dataset(X: Floats, y: Ints, classes: int) -> Dataset:
-    """A table of standardised numbers x0, x1, …; no class is better than another.
+    """A table of standardised numbers x0, x1, …; no class is favourable.
 
-    The bounds are 8 standard deviations: finite for searches that draw between bounds, and too far out to bind.
+    The bounds are 8 standard deviations: finite, for searches that draw between bounds, and too wide to matter.
     """
     columns = tuple(Column(f"x{j}", "number", -REACH, REACH) for j in range(X.shape[1]))
     return Dataset(X, y, Schema(columns, tuple(str(c) for c in range(classes))))
 
 
 def check(name: str, n: int, d: int, seed: int) -> None:
-    """Say so where nothing can be generated."""
+    """Raise if the parameters of a generated table are out of range."""
     if n < 2 or d < 1 or seed < 0:
         raise JaliError(f"{name}: n must be at least 2, d at least 1 and seed at least 0, not {n}, {d} and {seed}.")

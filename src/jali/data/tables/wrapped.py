@@ -1,4 +1,4 @@
-"""Data sets made from another one, which pass on where that comes from."""
+"""Data sets that are derived from another one and pass on its origin, licence and files."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from jali.data.tables.files import Documented, Remote
 
 
 class Wrapped:
-    """What a data set made from `source` says about itself: licence and files of the source, origin as `told`."""
+    """A data set derived from `source`: with its licence and files; `derived` describes its origin."""
 
     source: Source
 
-    def told(self, origin: str) -> str:
+    def derived(self, origin: str) -> str:
         """The origin of the source and what was done to it, in one sentence."""
         return origin
 
     @property
     def origin(self) -> str:
         """Where the source comes from, and what was done to it."""
-        return self.told(self.source.origin if isinstance(self.source, Documented) else "a data set of your own")
+        return self.derived(self.source.origin if isinstance(self.source, Documented) else "a data set of your own")
 
     @property
     def licence(self) -> str:

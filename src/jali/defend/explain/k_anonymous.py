@@ -18,7 +18,7 @@ from jali.core.explanation import Counterfactual, Explainer, Gives, Regions, Wan
 from jali.core.protocols import Model, keeps_immutable, releases_rows
 from jali.core.values import Bools, Dataset, Floats, Rng, Schema
 from jali.defend._dp.release import Inner, Protected, generalised, shown
-from jali.explain.native.rows import hopeful, judged
+from jali.explain.native.rows import predictions, require_favourable
 from jali.explain.nice import NICE
 
 POINTS = 1000  # combinations of a box that are asked about in full; of larger ones as many are drawn
@@ -97,7 +97,7 @@ class KAnonymous:
         crowd = Crowd.of(inner.train, self.weights, keeps_immutable(self.inner))
         if crowd.count.sum() < self.k:
             raise JaliError(f"k_anonymous: k = {self.k} is more than the {crowd.count.sum()} people trained on.")
-        labels = judged(model, inner.train.X)[1]
+        labels = predictions(model, inner.train.X)[1]
         return _Prepared(self, model, inner, crowd, Blocks(crowd, labels, self.k))
 
     def releases_rows(self) -> bool:
@@ -132,7 +132,7 @@ class _Prepared:
         train, labels = self.inner.train, self.people.labels
         who = shown("k_anonymous", there, train)
         if len(there.found):
-            hopeful("k_anonymous", labels, train.schema)
+            require_favourable("k_anonymous", labels, train.schema)
         rows = train.X[who.rows]
         cores = Cores(rows, self.crowd.coded(rows), labels[who.rows])
         found = self._solved(cores)

@@ -14,7 +14,7 @@ from jali.core.explanation import Counterfactual, Explainer, Gives, Regions, Wan
 from jali.core.protocols import Model, keeps_immutable, releases_rows
 from jali.core.values import Bools, Dataset, Floats, Ints, Rng, Schema
 from jali.defend._dp.release import Inner, generalised, shown
-from jali.explain.native.rows import hopeful, judged
+from jali.explain.native.rows import predictions, require_favourable
 from jali.explain.nice import NICE
 
 
@@ -62,7 +62,7 @@ class Mondrian:
         crowd = Crowd.of(inner.train, agree=keeps_immutable(self.inner))
         if crowd.count.sum() < self.k:
             raise JaliError(f"mondrian: k = {self.k} is more than the {crowd.count.sum()} people trained on.")
-        labels = judged(model, inner.train.X)[1]
+        labels = predictions(model, inner.train.X)[1]
         return _Prepared(self.k, inner, labels, crowd, *partition(crowd, self.k, self.widths == "raw"))
 
     def releases_rows(self) -> bool:
@@ -90,7 +90,7 @@ class _Prepared:
         legal(X, self.inner.schema)
         there, train = self.inner.explain(X, rng), self.inner.train
         if len(there.found):
-            hopeful("mondrian", self.labels, train.schema)
+            require_favourable("mondrian", self.labels, train.schema)
         who = shown("mondrian", there, train)
         regions = self.regions_for(train.X[who.rows])
         return generalised(X, there, who, regions, matching(regions, train) >= self.k)

@@ -1,1 +1,1 @@
-"""What attribution explainers share."""
+"""Helpers that attribution explainers share."""

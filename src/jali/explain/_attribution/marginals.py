@@ -1,4 +1,4 @@
-"""Values of columns, each drawn from its own distribution in some rows and from nothing else."""
+"""Draw columns independently, each from its own (marginal) distribution in some rows."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from jali.core.values import Dataset, Floats, Rng, Schema
 
 @dataclass(frozen=True, eq=False)
 class Marginals:
-    """The values (m, D) that each column takes in m rows, in rising order.
+    """The marginal distributions of D columns: their values (m, D) in m rows, each column sorted.
 
-    A category is drawn as often as it came. A number lies between two values that are neighbours in that order,
-    anywhere with equal chance: so values that many rows share stay as frequent as they are, nothing leaves the range,
-    and whole numbers are rounded. A column that is constant stays so.
+    A category is drawn with its frequency. A number is drawn uniformly between two values that are adjacent in the
+    sorted column, so frequent values stay frequent and nothing leaves the observed range; whole numbers are rounded.
+    A constant column stays constant.
 
     >>> from jali.core.values import Column
     >>> schema = Schema((Column("a"), Column("b", "integer"), Column("c", "category", categories=("x", "y"))))
@@ -31,13 +31,15 @@ class Marginals:
 
     @classmethod
     def of(cls, rows: Floats, schema: Schema) -> Marginals:
-        """Those of some raw rows (m, D)."""
+        """The marginal distributions of raw rows (m, D)."""
         return cls(np.sort(rows, axis=0), schema)
 
     def draw(self, shape: tuple[int, ...], rng: Rng) -> Floats:
-        """Rows (..., D) whose columns have nothing to do with each other."""
-        share, count = rng.random((*shape, self.values.shape[1])), len(self.values)
-        out, order = np.empty_like(share), np.linspace(0.0, 1.0, count)
+        """Rows (..., D) whose columns are drawn independently."""
+        share = rng.random((*shape, self.values.shape[1]))
+        count = len(self.values)
+        out = np.empty_like(share)
+        order = np.linspace(0.0, 1.0, count)
         for j, column in enumerate(self.schema.columns):
             if column.kind == "category":
                 out[..., j] = self.values[(share[..., j] * count).astype(np.int64), j]
@@ -48,7 +50,7 @@ class Marginals:
 
 
 def required(name: str, train: Dataset | None) -> Dataset:
-    """The training set, or one sentence where there is none."""
+    """The training set; raises where there is none."""
     if train is None or len(train) == 0:
-        raise JaliError(f"{name} learns from the rows the model was trained on, and none were given: pass train.")
+        raise JaliError(f"{name} reads the training set, but none was given: pass it as train.")
     return train

@@ -1,4 +1,4 @@
-"""What attribution explainers share: slopes in model space, public rows to compare with, scores of changed rows."""
+"""Helpers for attributions: gradients by the encoded features, public background rows, scores of changed rows."""
 
 from __future__ import annotations
 
@@ -14,31 +14,34 @@ from jali.core.protocols import Differentiable, Model
 from jali.core.values import Column, Floats, Ints, Schema
 from jali.explain.native.capability import differentiable
 
-ASKED = 2**21  # cells of the changed rows that a model is asked about in one call, unless one record has more
+CELLS = 2**21  # cells of changed rows that a model scores in one call, unless one record has more
 
 
 @runtime_checkable
 class Paths(Protocol):
-    """Anything that averages its gradients on straight ways faster than point by point."""
+    """A model that averages its gradients along a straight path faster than point by point."""
 
     def average(self, start: Floats, way: Floats, of: Ints, at: Floats, share: Floats) -> Floats:
         """Sum over k of share_k times the gradient (n, P) at start (P,) + at_k way (n, P)."""
 
 
 @dataclass(frozen=True)
-class Asked:
-    """Encoded records Z (n, P), the class each of them was told (n,), and the model whose score it is."""
+class Records:
+    """Encoded records Z (n, P), their predicted class of (n,), and the model whose score of that class is explained."""
 
     model: Differentiable
     Z: Floats
     of: Ints
 
     def gradient(self, at: Floats) -> Floats:
-        """Gradient (n, P) of each record's score at another place (n, P)."""
+        """Gradient (n, P) of each record's score at other encoded points (n, P)."""
         return self.model.gradient(at, self.of)
 
     def average(self, start: Floats, at: Floats, share: Floats) -> Floats:
-        """Sum over k of share (K,) times the gradient (n, P) a part at (K,) of the way from start (P,) to a record."""
+        """Weighted sum of gradients (n, P) on the line from start (P,) to each record.
+
+        at (K,): fractions of the line; share (K,): their weights.
+        """
         way = self.Z - start
         if isinstance(self.model, Paths):
             return self.model.average(start, way, self.of, at, share)
@@ -50,7 +53,7 @@ class Asked:
 
 @dataclass(frozen=True, eq=False)
 class Slopes:
-    """A model with gradients, be it linear, a network or a torch module, for an explainer of this name."""
+    """A differentiable model (linear, network or torch module), and the name of the explainer for error messages."""
 
     name: str
     model: Model
@@ -59,27 +62,27 @@ class Slopes:
 
     @classmethod
     def of(cls, name: str, model: Model, schema: Schema) -> Slopes:
-        """Those of a model, or one sentence where it has none."""
+        """The gradients of a model; raises where it has none."""
         return cls(name, model, differentiable(name, model, schema), Encoding(schema))
 
-    def asked(self, X: Floats) -> Asked:
-        """Raw rows (n, D) as a question to the model."""
+    def records(self, X: Floats) -> Records:
+        """Raw rows (n, D), encoded, with the class that the model predicts for each."""
         check(self.name, X, self.encoding.schema)
-        return Asked(self.able, self.encoding.encode(X), self.model.logits(X).argmax(axis=1))
+        return Records(self.able, self.encoding.encode(X), self.model.logits(X).argmax(axis=1))
 
 
 def check(name: str, X: Floats, schema: Schema) -> None:
-    """Refuse rows that are not those of the schema, such as pictures of another size."""
+    """Refuse rows whose shape is not that of the schema, such as images of another size."""
     if X.ndim != 2 or X.shape[1] != len(schema.columns):
-        shape = f", pictures of {schema.image}" if schema.image else ""
+        shape = f" (images of {schema.image})" if schema.image else ""
         raise JaliError(f"{name} explains rows of {len(schema.columns)} columns{shape}, not {X.shape}.")
 
 
 def public_rows(schema: Schema, count: int) -> Floats:
-    """Legal raw rows (count, D) that stand for the population without being anybody's.
+    """Legal raw rows (count, D) drawn from the schema alone, to stand for the population without being real people.
 
-    Numbers follow a normal law with the public centre and spread, categories are all alike; the points of a Sobol
-    sequence make the rows even and always the same. The first row is the public centre.
+    Numbers are normal with the schema's centre and spread, categories are uniform. The points come from a Sobol
+    sequence, so they are evenly spread and the same in every run. The first row is the centre.
 
     >>> public_rows(Schema((Column("age", "integer", 18, 90, 45, 15), Column("pay", spread=2.0))), 3)
     array([[45.       ,  0.       ],
@@ -95,15 +98,15 @@ def public_rows(schema: Schema, count: int) -> Floats:
 
 
 def _drawn(column: Column, u: Floats) -> Floats:
-    """Values of a column at the shares u (n,) of its public law."""
+    """Quantiles of a column at levels u (n,) of the distribution that the schema declares."""
     if column.kind == "category":
         return np.asarray(np.floor(u * len(column.categories)))
     return np.asarray(column.centre + column.spread * ndtri(u))
 
 
 def blocks(records: int, cells: int) -> list[slice]:
-    """Records that are worked on together if each of them needs this many cells."""
-    size = max(1, ASKED // cells)
+    """Blocks of records that fit into memory if each record needs this many cells."""
+    size = max(1, CELLS // cells)
     return [slice(at, at + size) for at in range(0, records, size)]
 
 
@@ -115,7 +118,9 @@ def scores(model: Model, rows: Floats, of: Ints) -> Floats:
 
 
 def placed(value: Floats, X: Floats, schema: Schema) -> Floats:
-    """Attributions (n, P) of model space from those (n, D) of raw columns: a category's go to the one the record has.
+    """Attributions (n, P) by encoded feature from those (n, D) by raw column.
+
+    The attribution of a categorical column goes to the category that the record has.
 
     >>> schema = Schema((Column("sex", "category", categories=("f", "m")), Column("age")))
     >>> placed(np.array([[5.0, 7.0]]), np.array([[1.0, 30.0]]), schema)

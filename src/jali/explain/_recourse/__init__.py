@@ -1,1 +1,1 @@
-"""What searches for recourse share: legal rows, boxes, steps and samples."""
+"""Helpers that counterfactual searches share: legal rows, boxes, steps and samples."""

@@ -1,4 +1,4 @@
-"""From records to legal rows with another outcome, around any search in model space."""
+"""From records to legal counterfactual rows, by any search over the encoded features."""
 
 from __future__ import annotations
 
@@ -21,55 +21,59 @@ Search = Callable[[Task], Points]
 
 
 @dataclass(frozen=True, eq=False)
-class Ground:
-    """A model with gradients and the encoding in which its boundary is searched."""
+class GradientModel:
+    """A model, its gradients, and the encoding in which its decision boundary is searched."""
 
     model: Model
-    able: Differentiable
+    gradients: Differentiable
     encoding: Encoding
 
     @classmethod
-    def of(cls, name: str, model: Model, schema: Schema) -> Ground:
-        """That of a model, or one sentence where it has no gradients."""
+    def of(cls, name: str, model: Model, schema: Schema) -> GradientModel:
+        """A model with its gradients; raises where it has none."""
         return cls(model, differentiable(name, model, schema), Encoding(schema))
 
 
-def recourse(ground: Ground, X: Floats, cost: Cost, search: Search) -> Counterfactual:
-    """Counterfactuals of raw rows (n, D) for everybody who asks; search leaves whole numbers whole.
+def recourse(searched: GradientModel, X: Floats, cost: Cost, search: Search) -> Counterfactual:
+    """Counterfactuals of raw rows (n, D) that lack the favourable class, or of all rows where no class is favourable.
 
-    Numbers move first; then categories change one at a time, the one with the largest first-order gain, and numbers
-    move again, as long as that may still be cheaper than the best row so far or there is none.
+    Numbers move first. Then categories change one at a time, the one with the largest first-order gain first, and
+    numbers move again, as long as this can still be cheaper than the best row so far, or no row was found. The search
+    must return whole numbers for integer columns.
     """
-    model, known, encoding = ground.model, ground.able, ground.encoding
+    model = searched.model
+    encoding = searched.encoding
     schema = encoding.schema
     predicted = model.logits(X).argmax(axis=1)
     at = np.flatnonzero(predicted != (-1 if schema.favourable is None else schema.favourable))
     rows, found = X.copy(), np.zeros(len(X), dtype=bool)
     if len(at) and any(c.mutable for c in schema.columns):
-        wanted = _wanted(known, encoding, X[at], predicted[at])
-        rows[at], spent = _Quest(known, encoding, X[at], wanted, cost, search).answers()
+        wanted = _wanted(searched, X[at], predicted[at])
+        rows[at], spent = _Search(searched.gradients, encoding, X[at], wanted, cost, search).answers()
         found[at] = np.isfinite(spent)
         decided = model.logits(rows).argmax(axis=1)
         found &= decided != predicted if schema.favourable is None else decided == schema.favourable
     return Counterfactual(np.where(found[:, None], rows, X), found)
 
 
-def _wanted(known: Differentiable, encoding: Encoding, X: Floats, predicted: Ints) -> Ints:
-    """Class (n,) each record asks for: the favourable one, else the one that looks nearest from where it stands."""
+def _wanted(searched: GradientModel, X: Floats, predicted: Ints) -> Ints:
+    """The wanted class (n,) of each record: the favourable one, else the nearest one in the linearised model."""
+    encoding = searched.encoding
     schema = encoding.schema
     if schema.favourable is not None:
         return np.full(len(X), schema.favourable)
-    Z, distance = encoding.encode(X), np.full((len(X), len(schema.classes)), np.inf)
+    Z = encoding.encode(X)
+    distance = np.full((len(X), len(schema.classes)), np.inf)
     for c in range(len(schema.classes)):
-        value, slope = known.margin(Z, np.full(len(X), c))
+        value, slope = searched.gradients.margin(Z, np.full(len(X), c))
         distance[:, c] = -value / np.maximum(length(slope * encoding.movable(), "l2"), 1e-30)
     distance[np.arange(len(X)), predicted] = np.inf
     return np.asarray(distance.argmin(axis=1))
 
 
 @dataclass(frozen=True)
-class _Quest:
-    """Records X (n, D) of one model and the class each wants (n,)."""
+class _Search:
+    """Records X (n, D) of one model, and the wanted class of each (n,)."""
 
     model: Differentiable
     encoding: Encoding
@@ -89,11 +93,12 @@ class _Quest:
             if len(who):
                 there, price = self._moved(who, now[who])
                 better = price < spent[who]
-                rows[who[better]], spent[who[better]] = there[better], price[better]
+                rows[who[better]] = there[better]
+                spent[who[better]] = price[better]
         return rows, spent
 
     def _moved(self, who: Ints, start: Floats) -> tuple[Floats, Floats]:
-        """Legal rows (k, D) from moving numbers of rows start of records who (k,), and what they cost in all (k,)."""
+        """Legal rows (k, D) after moving the numbers of start (k, D), and their cost (k,) from the records who (k,)."""
         task = numbers(self.model, self.encoding, self.encoding.encode(start), self.wanted[who], self.cost)
         search = self.search if self.encoding.movable().any() else _stay
         z, found = search(task)
@@ -102,7 +107,7 @@ class _Quest:
         return rows, np.where(found, length(move, self.cost), np.inf)
 
     def _raw(self, start: Floats, z: Floats, moved: Bools) -> Floats:
-        """Raw rows of points z (n, P): start where a column has not moved, a legal value where it has."""
+        """Raw rows (n, D) of encoded points z (n, P): columns that did not move keep their exact value in start."""
         there = self.encoding.decode(z)
         out = start.copy()
         for at in np.flatnonzero(self.encoding.movable()):
@@ -115,7 +120,7 @@ class _Quest:
         return [j for j, c in enumerate(self.encoding.schema.columns) if c.mutable and c.kind == "category"]
 
     def _switched(self, now: Floats) -> Floats:
-        """Rows (n, D) with one more category changed: the switch the gradient promises most of, if any promises."""
+        """Rows (n, D) with one more category changed: the one of largest positive first-order gain, if any."""
         Z = self.encoding.encode(now)
         slope = self.model.margin(Z, self.wanted)[1]
         out, most = now.copy(), np.zeros(len(now))
@@ -126,10 +131,11 @@ class _Quest:
             better = (now[:, j] == self.X[:, j]) & (gain > most)
             switched = now.copy()
             switched[:, j] = there
-            out, most = np.where(better[:, None], switched, out), np.where(better, gain, most)
+            out = np.where(better[:, None], switched, out)
+            most = np.where(better, gain, most)
         return out
 
 
 def _stay(task: Task) -> Points:
-    """The records themselves, where no number may move."""
+    """The search where no number is mutable: the records themselves."""
     return task.origin, task.margin(task.origin)[0] >= task.goal

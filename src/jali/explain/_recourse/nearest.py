@@ -1,4 +1,4 @@
-"""Closed forms: the smallest move inside a box that gains what a linear score lacks.
+"""Closed forms of the smallest move inside a box that raises a linear score by a given gap.
 
 minimise ||move||_p subject to weight . move >= gap and low <= move <= high, for many rows at once.
 weight, low, high (n, P) with low <= 0 <= high, gap (n,); a column that may not move has low = high = 0.
@@ -15,35 +15,36 @@ from jali.core.values import Bools, Floats
 
 Cost = Literal["l1", "l2"]
 Closed = Callable[[Floats, Floats, Floats, Floats], tuple[Floats, Bools]]
-FLAT = 1e-12  # weights below this are taken for zero
+FLAT = 1e-12  # weights below this count as zero
 
 
 def nearest_l2(weight: Floats, gap: Floats, low: Floats, high: Floats) -> tuple[Floats, Bools]:
-    """Moves (n, P) of least l2 length, as far as they go, and where they gain the gap (n,).
+    """Moves (n, P) of least l2 length, and whether they gain the gap (n,); otherwise they go as far as they can.
 
-    move_j = clip(t weight_j, low_j, high_j) for the smallest t that gains it: the gain is piecewise linear in t, and
-    its pieces end where columns meet their bounds.
+    move_j = clip(t weight_j, low_j, high_j) for the smallest t that gains it. The gain is piecewise linear in t,
+    with breakpoints where columns reach their bounds.
 
     >>> nearest_l2(np.array([[3.0, 4.0]]), np.array([25.0]), np.full((1, 2), -9.0), np.full((1, 2), 9.0))
     (array([[3., 4.]]), array([ True]))
     """
-    weight, gap = np.where(np.abs(weight) > FLAT, weight, 0.0), np.maximum(gap, 0.0)
+    weight = np.where(np.abs(weight) > FLAT, weight, 0.0)
+    gap = np.maximum(gap, 0.0)
     steep = (weight * weight).sum(axis=1)
     move = weight * np.divide(gap, steep, out=np.zeros_like(gap), where=steep > 0)[:, None]
     reached = (steep > 0) | (gap == 0)
     stopped = ((move < low) | (move > high)).any(axis=1) & reached
     if stopped.any():
-        move[stopped], reached[stopped] = _boxed(*(a[stopped] for a in (weight, gap, low, high)))
+        move[stopped], reached[stopped] = _boxed(weight[stopped], gap[stopped], low[stopped], high[stopped])
     return move, reached
 
 
 def _boxed(weight: Floats, gap: Floats, low: Floats, high: Floats) -> tuple[Floats, Bools]:
-    """The same where bounds are met."""
+    """The least l2 moves of rows in which a column reaches its bound."""
     usable = weight != 0
     turn = np.where(usable, np.where(weight > 0, high, low) / np.where(usable, weight, 1.0), 0.0)
     order = np.argsort(turn, axis=1)
     turn, square = np.take_along_axis(turn, order, axis=1), np.take_along_axis(weight**2, order, axis=1)
-    rise = np.cumsum(square[:, ::-1], axis=1)[:, ::-1]  # what is gained per unit of t while these columns move
+    rise = np.cumsum(square[:, ::-1], axis=1)[:, ::-1]  # gain per unit of t while these columns still move
     with np.errstate(invalid="ignore"):
         step = np.nan_to_num(np.diff(turn, axis=1, prepend=0.0), nan=0.0, posinf=np.inf)
         gained = np.cumsum(np.where(rise > 0, rise * step, 0.0), axis=1)
@@ -56,9 +57,9 @@ def _boxed(weight: Floats, gap: Floats, low: Floats, high: Floats) -> tuple[Floa
 
 
 def nearest_l1(weight: Floats, gap: Floats, low: Floats, high: Floats) -> tuple[Floats, Bools]:
-    """Moves (n, P) of least l1 length, as far as they go, and where they gain the gap (n,).
+    """Moves (n, P) of least l1 length, and whether they gain the gap (n,); otherwise they go as far as they can.
 
-    The column of largest |weight| moves alone until the gap is gained or its bound is met, then the next one.
+    The column of largest |weight| moves alone until the gap is gained or its bound is reached, then the next one.
 
     >>> nearest_l1(np.array([[3.0, 4.0]]), np.array([25.0]), np.full((1, 2), -4.0), np.full((1, 2), 4.0))
     (array([[3., 4.]]), array([ True]))

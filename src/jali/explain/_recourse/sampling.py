@@ -1,7 +1,8 @@
-"""Random legal rows at a chosen distance from given rows, for searches that only ask for labels.
+"""Random legal rows at a chosen distance from given rows, for searches that only query labels.
 
-Distances are those of model space, taken from raw rows: a number counts by its spread, a changed category by the two
-one-hot columns it turns. So distance^q = sum_j |move_j / spread_j|^q + 2 (categories changed), with q = 1 or 2.
+Distances are those of the encoded features, computed from raw rows: a number counts in units of its spread, a changed
+category by the two one-hot features that flip: distance^q = sum_j |move_j / spread_j|^q + 2 (categories changed), with
+q = 1 or 2.
 """
 
 from __future__ import annotations
@@ -13,15 +14,16 @@ import numpy as np
 
 from jali.core.values import Column, Floats, Ints, Rng, Schema
 
-CHANGED = 2.0  # what one changed category adds to distance^q: one column of model space falls, another rises
+CHANGED = 2.0  # added to distance^q by a changed category: one one-hot feature falls, another rises
 
 
 @dataclass(frozen=True)
 class Draw:
-    """The chance in one set of S moves, shared by all rows so that no row depends on its company.
+    """The random draws of S moves, shared by all rows so that no row depends on the others.
 
-    heading (S, p): numeric moves of length one. depth, share (S,): where in the shell, and how much of it goes to
-    categories. rank (S, m): the order in which categories change. turn (S, m): by how many places.
+    heading (S, p): numeric moves of length one. depth (S,): position between the inner and outer radius. share (S,):
+    how much of the radius goes to categories. rank (S, m): the order in which categories change. turn (S, m): by how
+    many codes a category is shifted.
     """
 
     heading: Floats
@@ -33,7 +35,7 @@ class Draw:
 
 @dataclass(frozen=True)
 class Freedom:
-    """What a search may change in rows of a schema, and how far apart that puts them (q = `power`).
+    """The mutable columns of a schema, and distances between rows that differ in them (q = `power`).
 
     >>> columns = (Column("age", "integer", spread=10.0), Column("job", "category", categories=("a", "b")))
     >>> Freedom(Schema(columns), 2).distance(np.array([[30.0, 1.0]]), np.array([[40.0, 0.0]])) ** 2
@@ -66,7 +68,7 @@ class Freedom:
         return np.concatenate([moved**self.power, CHANGED * changed], axis=1)
 
     def distance(self, rows: Floats, origin: Floats) -> Floats:
-        """Distance (...) in model space between rows (..., D) and their origin, of a shape that fits."""
+        """Distance (...) of the encoded features between rows (..., D) and their origin, whose shape broadcasts."""
         total = np.zeros(rows.shape[:-1])
         for j in self.numbers:  # column by column, as `around` lays them out
             total += (np.abs(rows[..., j] - origin[..., j]) / self.schema.columns[j].spread) ** self.power
@@ -75,27 +77,30 @@ class Freedom:
         return np.asarray(total ** (1 / self.power))
 
     def draw(self, samples: int, rng: Rng) -> Draw:
-        """Chance for a set of moves, uniform on the l1 or l2 sphere."""
-        size, changes = (samples, len(self.numbers)), (samples, len(self.codes))
+        """The random draws of a set of moves, uniform on the l1 or l2 sphere."""
+        size = (samples, len(self.numbers))
+        changes = (samples, len(self.codes))
         heading = rng.standard_normal(size) if self.power == 2 else rng.laplace(size=size)
         length = (np.abs(heading) ** self.power).sum(axis=1, keepdims=True) ** (1 / self.power)
         places = np.array([len(self.schema.columns[j].categories) for j in self.codes], dtype=np.int64)
-        rank, turn = rng.random(changes).argsort(axis=1), rng.integers(1, places, changes)
+        rank = rng.random(changes).argsort(axis=1)
+        turn = rng.integers(1, places, changes)
         heading = np.asfortranarray(heading / np.maximum(length, 1e-300))  # read column by column
         return Draw(heading, rng.random(samples), rng.random(samples), rank, turn)
 
     def around(self, centre: Floats, low: Floats, high: Floats, draw: Draw) -> Floats:
         """Legal rows (n, S, D) between distance low (n,) and high (n,) of their centre (n, D).
 
-        The radius is uniform in volume. Any number of category changes it pays for may be taken, and the numbers
-        share what is left. Rounding moves a row by at most half a unit per column, bounds bring it nearer.
+        The radius is uniform in volume. A random number of categories, as many as the radius allows, change first,
+        and the numbers share the rest of the distance. Rounding then moves a row by at most half a unit per column, and
+        clipping to the bounds brings it nearer.
         """
         width = max(len(self.numbers), 1)
         inner = ((low / high) ** width)[:, None]
         paid = (high[:, None] * (inner + draw.depth * (1 - inner)) ** (1 / width)) ** self.power
         changes = np.floor(draw.share * (1 + np.minimum(paid // CHANGED, len(self.codes))))
         length = (paid - CHANGED * changes) ** (1 / self.power)
-        # One contiguous block per column: building rows is otherwise dearer than asking a small model about them.
+        # One contiguous block per column: otherwise building rows takes longer than querying a small model.
         rows = np.repeat(centre.T[:, :, None], len(draw.depth), axis=2)
         for i, j in enumerate(self.codes):
             turned = (rows[j] + draw.turn[:, i]) % len(self.schema.columns[j].categories)
@@ -106,7 +111,7 @@ class Freedom:
         return rows.transpose(1, 2, 0)
 
     def between(self, origin: Floats, rows: Floats, part: Floats) -> Floats:
-        """Legal rows (n, D) a part (n,) of the way from their origin to rows; categories as in rows."""
+        """Legal rows (n, D) at a fraction part (n,) of the line from their origin to rows; categories as in rows."""
         out = rows.copy()
         for j in self.numbers:
             out[:, j] = _legal(self.schema.columns[j], origin[:, j] + part * (rows[:, j] - origin[:, j]))
@@ -114,7 +119,7 @@ class Freedom:
 
 
 def _legal(column: Column, values: Floats) -> Floats:
-    """Numbers of a column, rounded where they are whole and kept inside its bounds."""
+    """Values of a numeric column, rounded if it is an integer column and clipped to its bounds."""
     values = np.rint(values) if column.kind == "integer" else values
     bounded = np.isfinite(column.low) or np.isfinite(column.high)
     return np.clip(values, column.low, column.high) if bounded else values

@@ -1,4 +1,4 @@
-"""What a gradient search is asked: from where, to which outcome, inside which box, at which cost."""
+"""The task of a gradient search: start points, wanted classes, boxes and the cost of a move."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from jali.core.values import Bools, Floats, Ints
 from jali.explain._recourse.nearest import NEAREST, Cost, length
 
 # How far a point must lie behind the boundary: far enough for a model that rounds to float32, and no further.
-SHARE, DEPTH = 1e-4, 1e-5  # of the record's own margin, and in units of model space
+SHARE = 1e-4  # of the record's own margin
+DEPTH = 1e-5  # in units of the encoded features
 
 
 @dataclass(frozen=True)
 class Task:
-    """Records in model space (n, P), the class each wants (n,), its box (n, P) and the margin it must reach (n,).
+    """Encoded records (n, P), their wanted class (n,), the box (n, P) they may move in and the margin to reach (n,).
 
     Columns that may not move have low = high. Distances are measured from `origin`, by `cost`.
     """
@@ -40,8 +41,8 @@ class Task:
 
     def held(self, columns: Bools, Z: Floats) -> Task:
         """The same task with some columns (P,) fixed at their values in Z (n, P), and measured from there."""
-        hold = [np.where(columns, Z, side) for side in (self.origin, self.low, self.high)]
-        return replace(self, origin=hold[0], low=hold[1], high=hold[2])
+        origin = np.where(columns, Z, self.origin)
+        return replace(self, origin=origin, low=np.where(columns, Z, self.low), high=np.where(columns, Z, self.high))
 
     def margin(self, Z: Floats) -> tuple[Floats, Floats]:
         """Margin (n,) of the wanted class at points Z (n, P), and its gradient (n, P)."""
@@ -56,17 +57,19 @@ class Task:
         return np.clip(Z, self.low, self.high)
 
     def step(self, start: Floats, slope: Floats, gap: Floats) -> Floats:
-        """The cheapest points (n, P) that gain the gap (n,) on their way from start, if slope (n, P) held all along."""
+        """The cheapest points (n, P) from start that gain the gap (n,) if the slope (n, P) were constant."""
         return start + NEAREST[self.cost](slope, gap, self.low - start, self.high - start)[0]
 
     def projected(self, Z: Floats, value: Floats, slope: Floats, aim: Floats) -> Floats:
-        """The points (n, P) nearest to the origin where the margin, made linear at Z, reaches aim (n,)."""
+        """The points (n, P) nearest to the origin where the margin, linearised at Z, reaches aim (n,)."""
         return self.step(self.origin, slope, aim - value - (slope * (self.origin - Z)).sum(axis=1))
 
 
 def numbers(model: Differentiable, encoding: Encoding, origin: Floats, wanted: Ints, cost: Cost) -> Task:
     """The task of moving the mutable numbers of encoded records (n, P), and nothing else."""
-    low, high = (np.where(encoding.movable(), bound, origin) for bound in encoding.bounds())
+    lower, upper = encoding.bounds()
+    low = np.where(encoding.movable(), lower, origin)
+    high = np.where(encoding.movable(), upper, origin)
     value, slope = model.margin(origin, wanted)
     goal = SHARE * np.abs(value) + DEPTH * length(slope, "l2")
     return Task(model, origin, wanted, np.minimum(low, origin), np.maximum(high, origin), goal, cost)

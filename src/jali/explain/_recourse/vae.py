@@ -12,21 +12,27 @@ import numpy as np
 from jali.core.encoding import Encoding
 from jali.core.values import Bools, Dataset, Floats, Ints, Rng, Schema
 
-# Settings of the authors' released class; their weight decay of 1e-6 changes nothing and is left out.
-EPOCHS, BATCH, RATE, KL = 50, 32, 0.002, 0.25
+# Settings of the class released by the authors; their weight decay of 1e-6 changes nothing and is left out.
+EPOCHS = 50
+BATCH = 32
+RATE = 0.002
+KL = 0.25  # weight of the KL term
 STEPS = 6000  # fewest steps, about 50 epochs of 4,000 rows: after fewer, a latent dimension may still be unused
-REACH = 5.0  # values further than this many deviations from their mean count as this far: they would rule the loss
-WIDE = 1000.0  # columns above which the first layer learns slower: each step of Adam moves every weight by the rate
-FIRST, SECOND, TINY = 0.9, 0.999, 1e-8  # Adam
+REACH = 5.0  # inputs are clipped at this many standard deviations: larger ones would dominate the loss
+WIDE = 1000.0  # features above which the first layer learns more slowly: Adam moves every weight by the rate each step
+# Adam: decay rates of both moments, and the constant in the denominator
+FIRST = 0.9
+SECOND = 0.999
+TINY = 1e-8
 
 Layers = tuple[tuple[Floats, Floats], ...]
 
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Which columns of model space are made (Q,), which are given, and where categories lie among those made.
+    """Which encoded features the decoder makes (Q,), which are given to it, and where categories are among those made.
 
-    choices (K,): one-hot columns among the Q made; starts (B,): where each category begins among the K;
+    choices (K,): one-hot features among the Q made; starts (B,): where each category begins among the K;
     block (K,): the category each belongs to.
     """
 
@@ -51,33 +57,35 @@ class VAE:
     layers: Layers
 
     def encode(self, Z: Floats) -> Floats:
-        """Latent means (n, latent) of rows of model space (n, P)."""
+        """Latent means (n, latent) of encoded rows (n, P)."""
         (W, b), (V, c) = self.layers[:2]
         return np.split(_softplus(self.scaled(Z) @ W + b) @ V + c, 2, axis=1)[0]
 
     def decode(self, latent: Floats, Z: Floats) -> Floats:
-        """Rows of model space (n, k, P) of latent points (n, k, latent), with the given columns of Z (n, P).
+        """Encoded rows (n, k, P) decoded from latent points (n, k, latent), with the given features of Z (n, P).
 
-        Numbers are means; categories hold scores, the largest of which is the likeliest.
+        Numbers are means; categories hold scores, of which the largest marks the likeliest category.
         """
         (W, b), (V, c) = self.layers[2:]
-        (n, k, size), made = latent.shape, self.layout.made
+        n, k, size = latent.shape
+        made = self.layout.made
         shared = self.scaled(Z)[:, self.layout.given] @ W[size:] + b
         hidden = _softplus((latent.reshape(-1, size) @ W[:size]).reshape(n, k, -1) + shared[:, None])
-        spread, centre = self.spread[made], self.centre[made]
+        spread = self.spread[made]
+        centre = self.centre[made]
         out = np.repeat(Z, k, axis=0)
         out[:, made] = hidden.reshape(n * k, -1) @ (V * spread) + (c * spread + centre)
         return out.reshape(n, k, -1)
 
     def scaled(self, Z: Floats) -> Floats:
-        """Rows (n, P) as the networks see them."""
+        """Encoded rows (n, P), standardised and clipped as the networks take them."""
         return np.clip((Z - self.centre) / self.spread, -REACH, REACH)
 
 
 def trained(train: Dataset, schema: Schema, latent: int, hidden: int) -> VAE:
     """The autoencoder of a training set.
 
-    Its random stream comes from the content, so it does not matter which tile, worker or explainer asks for it.
+    Its random stream is seeded by the content, so that every tile, worker and explainer gets the same one.
     """
     content = f"{train.X.shape}{schema.columns}{latent}|{hidden}".encode() + np.ascontiguousarray(train.X).tobytes()
     key = hashlib.sha256(content).hexdigest()
@@ -85,22 +93,25 @@ def trained(train: Dataset, schema: Schema, latent: int, hidden: int) -> VAE:
 
 
 def fit(X: Floats, schema: Schema, latent: int, hidden: int, rng: Rng) -> VAE:
-    """Train on raw rows (n, D): the negative of the evidence lower bound, KL term weighted, by Adam."""
+    """Train on raw rows (n, D): minimise the negative evidence lower bound, KL term weighted, by Adam."""
     from threadpoolctl import threadpool_limits
 
     encoding = Encoding(schema)
-    Z, plan = encoding.encode(X), layout(schema)
-    centre, spread = np.zeros(Z.shape[1]), np.ones(Z.shape[1])
+    Z = encoding.encode(X)
+    plan = layout(schema)
+    centre = np.zeros(Z.shape[1])
+    spread = np.ones(Z.shape[1])
     at = encoding.numeric
-    centre[at], deviation = Z[:, at].mean(axis=0), Z[:, at].std(axis=0)
+    centre[at] = Z[:, at].mean(axis=0)
+    deviation = Z[:, at].std(axis=0)
     spread[at] = np.where(deviation > 1e-9 * (1 + np.abs(centre[at])), deviation, 1.0)
     vae = VAE(plan, centre, spread, _start(Z.shape[1], plan, latent, hidden, rng))
-    with threadpool_limits(limits=1):  # sums split over threads would change the last bits, and are slower here
+    with threadpool_limits(limits=1):  # sums split over threads would change the last bits, and threads are slower here
         return VAE(plan, centre, spread, _adam(vae.layers, vae.scaled(Z), plan, rng))
 
 
 def layout(schema: Schema) -> Layout:
-    """Mutable columns are made, the others are given."""
+    """The layout of a schema: mutable columns are made, the others are given."""
     source = Encoding(schema).source
     mutable = _which(source, [c.mutable for c in schema.columns])
     made = np.flatnonzero(mutable)
@@ -117,7 +128,7 @@ def _which(source: Ints, flags: list[bool]) -> Bools:
 
 
 class Pass(NamedTuple):
-    """What one pass through the networks leaves: hidden layers, posterior, decoder input, means of the columns made."""
+    """The layers of one forward pass: hidden layers, posterior, decoder input, means of the features made."""
 
     first: Floats
     mean: Floats
@@ -129,7 +140,8 @@ class Pass(NamedTuple):
 
 def forward(layers: Layers, plan: Layout, S: Floats, noise: Floats) -> Pass:
     """Pass scaled rows (n, P) through, with z = mean + exp(log variance / 2) noise."""
-    (W1, b1), (W2, b2), (W3, b3), (W4, b4) = layers
+    (W1, b1), (W2, b2) = layers[:2]
+    (W3, b3), (W4, b4) = layers[2:]
     first = _softplus(S @ W1 + b1)
     mean, log_variance = np.split(first @ W2 + b2, 2, axis=1)
     code = np.concatenate([mean + np.exp(0.5 * log_variance) * noise, S[:, plan.given]], axis=1)
@@ -148,8 +160,11 @@ def loss(seen: Pass, plan: Layout, S: Floats) -> float:
 
 def gradient(layers: Layers, plan: Layout, S: Floats, noise: Floats) -> Layers:
     """Gradient of the loss by every weight and bias, shaped like the layers."""
-    _, (W2, _), (W3, _), (W4, _) = layers
-    seen, size = forward(layers, plan, S, noise), noise.shape[1]
+    W2 = layers[1][0]
+    W3 = layers[2][0]
+    W4 = layers[3][0]
+    seen = forward(layers, plan, S, noise)
+    size = noise.shape[1]
     out = (seen.made - S[:, plan.made]) / len(S)  # both a Gaussian mean and a softmax leave prediction - target
     second = out @ W4.T * -np.expm1(-seen.second)  # the slope of softplus is 1 - exp(-softplus)
     code = second @ W3[:size].T
@@ -163,11 +178,13 @@ def gradient(layers: Layers, plan: Layout, S: Floats, noise: Floats) -> Layers:
 
 
 def _adam(layers: Layers, S: Floats, plan: Layout, rng: Rng) -> Layers:
-    """Layers after Adam; all parameters lie in one vector, of which the layers are views."""
+    """Layers after training by Adam; all parameters are in one vector, of which the layers are views."""
     shapes = [part.shape for layer in layers for part in layer]
     theta = np.concatenate([part.ravel() for layer in layers for part in layer])
     views = _views(theta, shapes)
-    m, v, pace = np.zeros_like(theta), np.zeros_like(theta), np.full_like(theta, RATE)
+    m = np.zeros_like(theta)
+    v = np.zeros_like(theta)
+    pace = np.full_like(theta, RATE)
     pace[: layers[0][0].size] *= min(1.0, WIDE / S.shape[1])
     for t, (rows, noise) in enumerate(_batches(S, views[1][1].size // 2, rng), 1):
         slope = np.concatenate([part.ravel() for layer in gradient(views, plan, rows, noise) for part in layer])
@@ -178,10 +195,11 @@ def _adam(layers: Layers, S: Floats, plan: Layout, rng: Rng) -> Layers:
 
 
 def _batches(S: Floats, latent: int, rng: Rng) -> Iterator[tuple[Floats, Floats]]:
-    """Rows in a new order every epoch, with the noise of their latent points."""
+    """Batches of rows, in a new order every epoch, with the noise of their latent points."""
     per_epoch = -(-len(S) // BATCH)
     for _ in range(max(EPOCHS, -(-STEPS // per_epoch))):
-        rows, noise = S[rng.permutation(len(S))], rng.standard_normal((len(S), latent))
+        rows = S[rng.permutation(len(S))]
+        noise = rng.standard_normal((len(S), latent))
         for start in range(0, len(S), BATCH):
             yield rows[start : start + BATCH], noise[start : start + BATCH]
 
@@ -199,18 +217,18 @@ def _views(theta: Floats, shapes: list[tuple[int, ...]]) -> Layers:
 
 
 def _softplus(a: Floats) -> Floats:
-    """log(1 + exp(a)), without overflow; log and exp in place, as this is half the time of decoding."""
+    """log(1 + exp(a)) without overflow; computed in place, because it takes half the time of decoding."""
     out = np.abs(a)
     np.negative(out, out=out)
     np.exp(out, out=out)
-    out += 1.0  # below exp(-36) this is 1: the error is absolute, 1e-16
+    out += 1.0  # rounds to 1 for terms below exp(-36): an absolute error of 1e-16
     np.log(out, out=out)
     out += np.maximum(a, 0.0)
     return out
 
 
 def _link(scores: Floats, plan: Layout) -> Floats:
-    """Scores (n, Q) as means: softmax within each category, numbers as they are."""
+    """Means (n, Q) from scores: softmax within each category, numbers unchanged."""
     if len(plan.choices):
         chosen = scores[:, plan.choices]
         mass = np.exp(chosen - np.maximum.reduceat(chosen, plan.starts, axis=1)[:, plan.block])

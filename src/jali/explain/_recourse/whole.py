@@ -1,4 +1,4 @@
-"""Whole numbers: from a point found by a continuous search to a legal one near it."""
+"""Whole numbers: from a point found by a continuous search to a legal point near it."""
 
 from __future__ import annotations
 
@@ -11,55 +11,58 @@ from jali.core.values import Floats, Ints
 from jali.explain._recourse.search import Points, nearer, polish
 from jali.explain._recourse.task import Task
 
-FURTHER = (1.0, 1.1, 1.3, 1.6, 2.0)  # how far along its way a point is rounded, until that is valid
-BACK = 200  # units taken back, at most
-SAME = 1e-9
+FURTHER = (1.0, 1.1, 1.3, 1.6, 2.0)  # factors by which a move is lengthened before rounding, until the row is valid
+BACK = 200  # most steps of moving whole numbers back
+SAME = 1e-9  # moves below this are rounding error
 
 
 def units(encoding: Encoding) -> Floats:
-    """Size (P,) in model space of one unit of each mutable whole number, zero for all other columns."""
+    """Encoded size (P,) of one unit of each mutable whole number, zero for all other features."""
     columns = [encoding.schema.columns[j] for j in encoding.source]
     return np.array([1 / c.spread if c.mutable and c.kind == "integer" else 0.0 for c in columns])
 
 
 def legal(task: Task, best: Points, unit: Floats) -> Points:
-    """Round whole numbers away from the record, and take back every unit that the outcome can spare."""
+    """Round whole numbers away from the record, then move them back as far as the outcome allows."""
     return _retracted(task, _outward(task, best, unit), unit) if unit.any() else best
 
 
 def settled(task: Task, best: Points, unit: Floats) -> Points:
-    """Legal points whose other numbers have moved as near as they can, given the whole ones."""
+    """Legal points whose other numbers are moved as near to the record as the fixed whole numbers allow."""
     whole = unit > 0
     rest = whole.any() and (task.low < task.high)[:, ~whole].any()
     return polish(task.held(whole, best[0]), *best) if rest else best
 
 
 def rounded(task: Task, z: Floats, unit: Floats) -> Floats:
-    """Points whose whole numbers lie the nearest number of units from the record, whatever becomes of the outcome."""
+    """Points with whole numbers rounded to the nearest unit from the record, whether or not the outcome stays."""
     way = z - task.origin
     count = np.divide(way, unit, out=np.zeros_like(way), where=unit > 0)
     return task.inside(task.origin + np.where(unit > 0, np.rint(count) * unit, way))
 
 
 def frugal(task: Task, search: Callable[[Task], Points], unit: Floats) -> Points:
-    """The points of a search, or nearer ones it finds without the columns of which one unit costs as much or more.
+    """The points of a search, or nearer ones that it finds without columns whose single unit costs more than the move.
 
-    Near the boundary a search spreads its move over many columns, each less than a unit; rounded, all are too dear.
+    Near the boundary, a search spreads its move over many columns by less than a unit each; rounding all of them to
+    whole units would make the move much longer.
     """
     z, found = search(task)
-    dear = found[:, None] & (unit > 0) & (unit >= task.spent(z)[:, None] * (1 - SAME))
-    who = np.flatnonzero(dear.any(axis=1))
+    costly = found[:, None] & (unit > 0) & (unit >= task.spent(z)[:, None] * (1 - SAME))
+    who = np.flatnonzero(costly.any(axis=1))
     if len(who):
         some = task.pick(who)
-        best = nearer(some, (z[who], found[who]), search(some.held(dear[who], some.origin)))
+        best = nearer(some, (z[who], found[who]), search(some.held(costly[who], some.origin)))
         z[who], found[who] = best
     return z, found
 
 
 def _outward(task: Task, best: Points, unit: Floats) -> Points:
-    """Points rounded away from the record, or a little further out where rounding lost the outcome."""
-    z, left = best[0].copy(), np.flatnonzero(best[1])
-    found, whole = np.zeros(len(task), dtype=bool), unit > 0
+    """Points rounded away from the record, or a little further out where rounding changed the outcome back."""
+    z = best[0].copy()
+    left = np.flatnonzero(best[1])
+    found = np.zeros(len(task), dtype=bool)
+    whole = unit > 0
     for far in FURTHER:
         some = task.pick(left)
         way = far * (best[0][left] - some.origin)
@@ -67,45 +70,59 @@ def _outward(task: Task, best: Points, unit: Floats) -> Points:
         way = np.where(whole, np.sign(count) * np.ceil(np.abs(count) - SAME) * unit, way)
         there = some.inside(some.origin + way)
         valid = some.margin(there)[0] >= some.goal
-        z[left[valid]], found[left[valid]], left = there[valid], True, left[~valid]
+        z[left[valid]] = there[valid]
+        found[left[valid]] = True
+        left = left[~valid]
         if not len(left):
             break
     return z, found
 
 
 def _retracted(task: Task, start: Points, unit: Floats) -> Points:
-    """Take back some units of one column after the other, what saves most first, while the outcome stays."""
-    points, found = start[0].copy(), start[1]
+    """Move whole numbers back, one column at a time and the largest saving first, while the outcome stays."""
+    points = start[0].copy()
+    found = start[1]
     at = np.flatnonzero(found)
-    task, z, most = task.pick(at), points[at], np.full((len(at), len(unit)), np.inf)
+    task = task.pick(at)
+    z = points[at]
+    most = np.full((len(at), len(unit)), np.inf)
     value, slope = task.margin(z)
     for _ in range(BACK):
-        column, back = _dearest(task, z, value - task.goal, slope, unit, most)
+        column, back = _largest_saving(task, z, value - task.goal, slope, unit, most)
         able = back != 0
         if not able.all():
             task = task.pick(able)
-            at, z, value, slope, most, column, back = (a[able] for a in (at, z, value, slope, most, column, back))
+            at = at[able]
+            z, most = z[able], most[able]
+            value, slope = value[able], slope[able]
+            column, back = column[able], back[able]
         if not len(at):
             break
-        row, trial = np.arange(len(at)), z.copy()
+        row = np.arange(len(at))
+        trial = z.copy()
         trial[row, column] += back
         there, tilt = task.margin(trial)
         stays = there >= task.goal
         most[row[~stays], column[~stays]] = np.floor((np.abs(back) / unit[column])[~stays] / 2)
-        z, slope = (np.where(stays[:, None], new, old) for new, old in ((trial, z), (tilt, slope)))
+        z = np.where(stays[:, None], trial, z)
+        slope = np.where(stays[:, None], tilt, slope)
         value = np.where(stays, there, value)
         points[at] = z
     return points, found
 
 
-def _dearest(task: Task, z: Floats, spare: Floats, slope: Floats, unit: Floats, most: Floats) -> tuple[Ints, Floats]:
-    """The column (n,) that saves most by units taken back, and the move, zero where nothing can be.
+def _largest_saving(
+    task: Task, z: Floats, spare: Floats, slope: Floats, unit: Floats, most: Floats
+) -> tuple[Ints, Floats]:
+    """The column (n,) whose move back saves most, and that move (n,), zero where no column can move back.
 
-    As far as the slope tells, a unit may cost no more margin than spare (n,); where several may go, half of them do, so
-    that no column takes what others need. most (n, P): units that may be tried.
+    By the slope, the move back may cost no more margin than spare (n,). Where several units could go, half of them do,
+    so that one column does not use up the margin that others need. most (n, P): units that may still be tried.
     """
-    move, row = z - task.origin, np.arange(len(z))
-    way, unit = -np.sign(move), np.where(np.abs(move) > SAME, unit, 0.0)
+    move = z - task.origin
+    row = np.arange(len(z))
+    way = -np.sign(move)
+    unit = np.where(np.abs(move) > SAME, unit, 0.0)
     loss = np.maximum(-slope * way * unit, 0.0)
     count = np.floor(np.divide(spare[:, None], loss, out=np.full_like(loss, np.inf), where=loss > 0))
     count = np.minimum(np.where(count > 1, np.ceil(count / 2), count), most)

@@ -1,1 +1,1 @@
-"""What surrogate explainers share: neighbourhoods, trees and their rules."""
+"""Helpers that surrogate explainers share: neighbourhoods, trees and their rules."""

@@ -1,4 +1,4 @@
-"""Records to be explained, and whom to ask about rows around them."""
+"""Records to be explained, with the black box that labels rows around them."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import numpy as np
 from jali.core.protocols import Model
 from jali.core.values import Floats, Ints, Schema
 from jali.explain._attribution.marginals import Marginals
-from jali.explain.native.rows import judged
+from jali.explain.native.rows import predictions
 
-REACH = 4.0  # public spreads; numbers that far apart are as different as two categories
+REACH = 4.0  # spreads of the schema; numbers this far apart differ as much as two categories
 
 
 @dataclass(frozen=True, eq=False)
 class Records:
-    """Raw rows X (n, D) to be explained, the black box, and how the columns of other people are distributed."""
+    """Raw rows X (n, D) to be explained, the black box, and the marginal distributions of the training rows."""
 
     model: Model
     X: Floats
@@ -25,23 +25,23 @@ class Records:
 
     @property
     def schema(self) -> Schema:
-        """What the columns mean."""
+        """The schema of the rows."""
         return self.marginals.schema
 
     @cached_property
     def own(self) -> tuple[Floats, Ints]:
-        """Probabilities (n, C) and labels (n,) of the records."""
-        return judged(self.model, self.X)
+        """Predicted probabilities (n, C) and labels (n,) of the records."""
+        return predictions(self.model, self.X)
 
     def ask(self, rows: Floats) -> tuple[Floats, Ints]:
-        """Probabilities (..., C) and labels (...) of raw rows (..., D)."""
-        chance, label = judged(self.model, rows.reshape(-1, rows.shape[-1]))
+        """Predicted probabilities (..., C) and labels (...) of raw rows (..., D)."""
+        chance, label = predictions(self.model, rows.reshape(-1, rows.shape[-1]))
         return chance.reshape(*rows.shape[:-1], -1), label.reshape(rows.shape[:-1])
 
     def distance(self, rows: Floats) -> Floats:
-        """How far (n, ...) from their record rows (n, ..., D) are, from 0 to 1: root mean square over columns.
+        """Distance (n, ...) of rows (n, ..., D) from their record, from 0 to 1: root mean square over columns.
 
-        A column counts |x_j - z_j| / (4 public spreads), at most 1, or [x_j != z_j] for categories.
+        A column counts |x_j - z_j| / (4 spreads), at most 1, or [x_j != z_j] for categories.
         """
         total = np.zeros(rows.shape[:-1])
         for j, column in enumerate(self.schema.columns):

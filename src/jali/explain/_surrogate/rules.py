@@ -1,4 +1,4 @@
-"""What a tree around a record says about it: why this outcome, and what would give another.
+"""The factual and counterfactual rules that a tree around a record gives for it.
 
 n records, D raw columns, R rules of a tree with another outcome.
 """
@@ -18,10 +18,10 @@ from jali.text.rules import Rule, Term
 
 @dataclass(frozen=True, eq=False)
 class Local:
-    """A tree that stands in for the black box around one record, and the rules of it that the record is told."""
+    """A tree that imitates the black box around one record, and the rules of it that are shown."""
 
     tree: Tree
-    told: tuple[Rule, ...]
+    shown: tuple[Rule, ...]
 
     def logits(self, X: Floats) -> Floats:
         """Log proportions (n, C) of the tree's leaves of raw rows (n, D)."""
@@ -29,12 +29,12 @@ class Local:
 
     def rules(self) -> tuple[Rule, ...]:
         """The factual rule, which is true of the record, then the counterfactual ones."""
-        return self.told
+        return self.shown
 
 
 @dataclass(frozen=True, eq=False)
 class Options:
-    """A record x (D,), the rule true of it, the R rules of another outcome, and how many changes (R,) each needs."""
+    """A record x (D,), the rule that covers it, R rules of another outcome, and how many changes (R,) each needs."""
 
     x: Floats
     factual: Rule
@@ -43,27 +43,27 @@ class Options:
 
     @classmethod
     def of(cls, tree: Tree, x: Floats) -> Options:
-        """Those of a tree of single terms; changes are the terms of a premise that are not true of the record."""
+        """The options of a tree of single terms; changes are the terms of a premise that are false for the record."""
         rules = tree.rules()
-        false = [len(_broken(rule, x)) for rule in rules]
+        false = [len(_violated(rule, x)) for rule in rules]
         factual = rules[false.index(0)]
         others = [k for k, rule in enumerate(rules) if rule.outcome != factual.outcome]
         changes = np.array([false[k] for k in others], dtype=np.int64)
         return cls(x, factual, tuple(rules[k] for k in others), changes)
 
     def rows(self, marginals: Marginals) -> Floats:
-        """The record with the smallest changes (R, D) that make it obey each rule."""
+        """The record after the smallest changes (R, D) that make each rule cover it."""
         return np.reshape([nearest(rule, self.x, marginals) for rule in self.others], (-1, len(self.x)))
 
-    def told(self, labels: Ints) -> tuple[Rule, ...]:
-        """The factual rule, and of those that the black box confirms by its labels (R,) all with the fewest changes."""
+    def shown(self, labels: Ints) -> tuple[Rule, ...]:
+        """The factual rule, then the rules with the fewest changes among those that the labels (R,) confirm."""
         right = np.array([rule.outcome for rule in self.others], dtype=np.int64) == labels
         least = self.changes[right].min(initial=np.iinfo(np.int64).max)
         return (self.factual, *(self.others[k] for k in np.flatnonzero(right & (self.changes == least))))
 
 
-def _broken(rule: Rule, x: Floats) -> list[Term]:
-    """The terms of a premise that are not true of a record x (D,)."""
+def _violated(rule: Rule, x: Floats) -> list[Term]:
+    """The terms of a premise that are false for a record x (D,)."""
     terms = [term for term in rule.premise if isinstance(term, Term)]
     assert len(terms) == len(rule.premise)
     return [
@@ -74,12 +74,13 @@ def _broken(rule: Rule, x: Floats) -> list[Term]:
 
 
 def nearest(rule: Rule, x: Floats, marginals: Marginals) -> Floats:
-    """The record x (D,) with the smallest changes that make it obey a rule of single terms.
+    """The record x (D,) after the smallest changes that make a rule of single terms cover it.
 
-    Numbers move to the bound, or just above where that is excluded; of several categories the commonest is taken.
+    Numbers move to the bound, or just above it where the bound is excluded; of several categories the most frequent one
+    is taken.
     """
     out = x.copy()
-    for term in _broken(rule, x):
+    for term in _violated(rule, x):
         out[term.column] = _value(term, float(x[term.column]), marginals)
     return out
 
@@ -95,19 +96,20 @@ def _value(term: Term, x: float, marginals: Marginals) -> float:
 
 
 def explained(trees: list[Tree], records: Records) -> list[Local]:
-    """What each record is told by its tree, once the black box has been heard about the changes, all in one go."""
+    """The rules shown to each record, after one query of the black box about the changes of all records."""
     options = [Options.of(tree, x) for tree, x in zip(trees, records.X, strict=True)]
     rows = [option.rows(records.marginals) for option in options]
-    ends, whole = np.cumsum([len(some) for some in rows]), np.concatenate(rows)
+    ends = np.cumsum([len(some) for some in rows])
+    whole = np.concatenate(rows)
     labels = np.split(records.ask(whole)[1] if len(whole) else np.zeros(0, dtype=np.int64), ends[:-1])
-    return [Local(tree, option.told(label)) for tree, option, label in zip(trees, options, labels, strict=True)]
+    return [Local(tree, option.shown(label)) for tree, option, label in zip(trees, options, labels, strict=True)]
 
 
 def merged(rows: list[Floats], labels: list[Ints], schema: Schema, seed: int) -> Tree:
     """One tree from several neighbourhoods: rows (S, D) and labels (S,) of each, the record first.
 
-    A tree is grown on each. Where they disagree their mean proportions decide; the merged tree is grown on the rows of
-    all neighbourhoods as these decide, the record itself as the black box says.
+    A tree is grown on each neighbourhood. All rows are then labelled by the mean proportions of these trees, the record
+    itself by the black box, and the merged tree is grown on them.
     """
     trees = [fitted(some, label, schema, seed) for some, label in zip(rows, labels, strict=True)]
     if len(trees) == 1:

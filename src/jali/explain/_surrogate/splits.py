@@ -1,4 +1,4 @@
-"""How to split the rows of a node: the test of one column, or of m of n terms, that tells most about their class.
+"""The split of a node with the largest information gain: a test of one column, or m of n terms.
 
 R rows, C classes, K terms. Labels are shares Y (R, C), one 1 in each row; gains are in nats, summed over rows.
 """
@@ -13,15 +13,15 @@ from jali.core.values import Bools, Column, Floats, Ints, Rng, Schema
 from jali.explain._surrogate.trees import negated
 from jali.text.rules import AtLeast, Condition, Term
 
-BEAM = 2  # tests that the search for m of n goes on with
-RISE = 1.05  # what a further term must multiply the gain by
-ROWS, TERMS = 4000, 64  # rows and terms that the search for m of n looks at: the others settle nothing
-NOTHING = 1e-9  # gains below this are rounding
+BEAM = 2  # width of the beam search for m-of-n tests
+RISE = 1.05  # factor by which a further term must raise the gain
+ROWS, TERMS = 4000, 64  # most rows and terms that the search for m-of-n tests uses: more do not change the result
+NOTHING = 1e-9  # gains below this are rounding error
 
 
 @dataclass(frozen=True)
 class _Found:
-    """At least m of the terms at these places: the K best of one column, then what is true where they are not."""
+    """A test "at least m of the terms at these places", among the K best terms and then their K negations."""
 
     gain: float
     m: int
@@ -29,11 +29,11 @@ class _Found:
 
 
 def split(X: Floats, Y: Floats, schema: Schema, terms: int, rng: Rng) -> Condition | None:
-    """The test that splits raw rows X (R, D) with labels Y (R, C) best; None where no column tells anything.
+    """The test that splits raw rows X (R, D) with labels Y (R, C) best; None where no split has any gain.
 
-    The single term of most gain, or at least m of up to `terms` of them. These are sought by adding one term at a
-    time, keeping m or raising it, from the BEAM best tests; a term is added only if gain rises by 5 % and by more than
-    its price in nats, log 2 K + (C - 1) / 2 log R, so that a rare category does not come in by chance.
+    The single term with the largest gain, or at least m of up to `terms` terms. The latter are found by beam search,
+    adding one term at a time and keeping m or raising it by one. A term is added only if the gain rises by 5 % and by
+    more than a penalty of log 2 K + (C - 1) / 2 log R nats, so that a rare category is not added by chance.
 
     >>> schema = Schema((Column("a"), Column("b"), Column("c")))
     >>> X = np.array([[i, j, k] for i in (0, 1) for j in (0, 1) for k in (0, 1)] * 40, dtype=float)
@@ -48,13 +48,13 @@ def split(X: Floats, Y: Floats, schema: Schema, terms: int, rng: Rng) -> Conditi
 
 
 def single(X: Floats, Y: Floats, schema: Schema) -> list[tuple[float, Term]]:
-    """Terms that split raw rows (R, D), with their gains, best first: each category, and of numbers the best bound."""
+    """Terms that split raw rows (R, D), with their gains, best first: every category, and a number's best bound."""
     found = [f for j, c in enumerate(schema.columns) for f in _of_column(c, j, X[:, j], Y)]
     return sorted(found, key=lambda pair: -pair[0])
 
 
 def gains(inside: Floats, total: Floats) -> Floats:
-    """What is told (K,) by splits that take inside (K, C) of rows with class counts total (C,).
+    """Information gain (K,) of splits with class counts inside (K, C), of rows with class counts total (C,).
 
     >>> gains(np.array([[2.0, 0.0], [1.0, 1.0]]), np.array([2.0, 2.0])).round(4)
     array([2.7726, 0.    ])
@@ -63,7 +63,7 @@ def gains(inside: Floats, total: Floats) -> Floats:
 
 
 def _entropy(counts: Floats) -> Floats:
-    """Rows times the entropy of their class, from counts (..., C)."""
+    """Number of rows times the entropy of their classes, from counts (..., C)."""
     total = counts.sum(axis=-1)
     return np.asarray(_xlogx(total) - _xlogx(counts).sum(axis=-1))
 
@@ -88,12 +88,14 @@ def _of_column(column: Column, j: int, x: Floats, Y: Floats) -> list[tuple[float
     best = int(gain.argmax())
     below, above = values[cut[best]], values[cut[best] + 1]
     middle = below + (above - below) / 2
-    bound = float(middle if middle < above else below)  # of neighbouring floats the middle is one of the two
+    bound = float(
+        middle if middle < above else below
+    )  # between adjacent floats, the middle may round up to the upper one
     return [(float(gain[best]), Term(j, high=bound))] if gain[best] > NOTHING else []
 
 
 def _several(X: Floats, Y: Floats, terms: list[Term], schema: Schema, most: int, rng: Rng) -> AtLeast | None:
-    """The best test of m of 2 to `most` terms, if one is worth its terms."""
+    """The best m-of-n test of 2 to `most` terms, if its gain justifies the further terms."""
     if len(X) > ROWS:
         some = rng.permutation(len(X))[:ROWS]
         X, Y = X[some], Y[some]
@@ -114,7 +116,7 @@ def _several(X: Floats, Y: Floats, terms: list[Term], schema: Schema, most: int,
 
 
 def _first(gain: Floats) -> Ints:
-    """Places of the best terms, among those that stand as they are."""
+    """Places of the best terms, negations left out."""
     return np.argsort(-gain[: len(gain) // 2], kind="stable")[:BEAM]
 
 
@@ -123,9 +125,9 @@ def _gained(true: Bools, Y: Floats) -> Floats:
 
 
 def _longer(ahead: list[_Found], true: Bools, Y: Floats) -> list[_Found]:
-    """The best tests with one term more than those ahead that are worth it."""
+    """The best tests with one more term than those ahead, if their gain justifies it."""
     half = true.shape[1] // 2
-    price = np.log(2 * half) + (Y.shape[1] - 1) / 2 * np.log(len(Y))
+    penalty = np.log(2 * half) + (Y.shape[1] - 1) / 2 * np.log(len(Y))
     out: dict[tuple[int, tuple[int, ...]], _Found] = {}
     for test in ahead:
         count = true[:, test.places].sum(axis=1)[:, None] + true
@@ -134,6 +136,6 @@ def _longer(ahead: list[_Found], true: Bools, Y: Floats) -> list[_Found]:
             gain[[p % half for p in test.places] + [p % half + half for p in test.places]] = 0.0
             for p in np.argsort(-gain, kind="stable")[: 2 * BEAM]:
                 places = tuple(sorted((*test.places, int(p))))
-                if gain[p] > RISE * test.gain + price:
+                if gain[p] > RISE * test.gain + penalty:
                     out[m, places] = _Found(float(gain[p]), m, places)
     return sorted(out.values(), key=lambda found: -found.gain)[: 2 * BEAM]

@@ -1,4 +1,4 @@
-"""Decision trees over raw columns: a value that predicts and can be read, and its making by scikit-learn."""
+"""Decision trees over raw columns, which predict and can be read as rules; grown by scikit-learn."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from jali.core.encoding import Encoding
 from jali.core.values import Bools, Floats, Ints, Schema, frozen
 from jali.text.rules import AtLeast, Condition, Rule, Term, narrowed
 
-FLOOR = 1e-12  # the least probability of a class, so that every logit is finite
+FLOOR = 1e-12  # least probability of a class, so that every logit is finite
 
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """K nodes, the root first: a row goes to yes (K,) where the node's test is true, else to no (K,); leaves have none.
+    """A tree of K nodes, the root first.
 
-    counts (K, C): rows of each class that the black box saw at a node, by weight. The proportions of a leaf are the
-    probabilities of its rows, those of classes that never came 1e-12.
+    A row goes to the child yes (K,) where the node's test is true, else to no (K,); leaves have no test. counts (K, C):
+    weighted number of rows of each class at a node. The proportions in a leaf are the class probabilities of its rows,
+    at least 1e-12.
 
     >>> from jali.core.values import Column
     >>> schema = Schema((Column("a"),))
@@ -45,7 +46,8 @@ class Tree:
 
     def apply(self, X: Floats) -> Ints:
         """The leaf (n,) of each raw row (n, D)."""
-        out, todo = np.zeros(len(X), dtype=np.int64), [(0, np.arange(len(X)))]
+        out = np.zeros(len(X), dtype=np.int64)
+        todo = [(0, np.arange(len(X)))]
         while todo:
             node, rows = todo.pop()
             test = self.tests[node]
@@ -57,21 +59,21 @@ class Tree:
         return out
 
     def logits(self, X: Floats) -> Floats:
-        """Log proportions (n, C) of the leaves of raw rows (n, D)."""
+        """Log class proportions (n, C) in the leaves of raw rows (n, D)."""
         share = self.counts / self.counts.sum(axis=1, keepdims=True)
         return np.asarray(np.log(np.maximum(share, FLOOR))[self.apply(X)])
 
     def rules(self) -> tuple[Rule, ...]:
-        """One rule for each leaf, from yes to no."""
+        """One rule for each leaf, depth first, the yes branch before the no branch."""
         return tuple(self.rule(path) for path in self.paths())
 
     def rule(self, path: tuple[tuple[int, bool], ...]) -> Rule:
         """The rule of the leaf that a path ends at."""
-        premise = [c for node, inside in path[:-1] for c in said(self.tests[node], inside, self.schema)]
+        premise = [c for node, inside in path[:-1] for c in implied(self.tests[node], inside, self.schema)]
         return Rule(narrowed(premise), int(self.counts[path[-1][0]].argmax()))
 
     def paths(self) -> Iterator[tuple[tuple[int, bool], ...]]:
-        """The way to each leaf: nodes from the root, each with whether its test is true there."""
+        """The path to each leaf: nodes from the root, each with whether its test is true on the path."""
         todo: list[tuple[tuple[int, bool], ...]] = [((0, True),)]
         while todo:
             path = todo.pop()
@@ -84,12 +86,12 @@ class Tree:
 
     @property
     def depth(self) -> int:
-        """The most tests on the way to a leaf."""
+        """The largest number of tests on a path to a leaf."""
         return max(len(path) for path in self.paths()) - 1
 
 
-def said(test: Condition | None, inside: bool, schema: Schema) -> tuple[Condition, ...]:
-    """What is known of rows for which a test is true, or is not: of m of n terms, n - m + 1 are then false."""
+def implied(test: Condition | None, inside: bool, schema: Schema) -> tuple[Condition, ...]:
+    """The conditions implied by a test being true (inside) or false (then at least n - m + 1 of n terms are false)."""
     assert test is not None
     terms, m = (test.terms, test.m) if isinstance(test, AtLeast) else ((test,), 1)
     if not inside:
@@ -98,7 +100,7 @@ def said(test: Condition | None, inside: bool, schema: Schema) -> tuple[Conditio
 
 
 def negated(term: Term, schema: Schema) -> Term:
-    """What is true where a term is not; a number has one bound."""
+    """The term that is true where this one is false; a number must have one finite bound."""
     if term.codes is not None:
         width = len(schema.columns[term.column].categories)
         return Term(term.column, codes=tuple(code for code in range(width) if code not in term.codes))
@@ -106,16 +108,16 @@ def negated(term: Term, schema: Schema) -> Term:
 
 
 def _holds(test: Condition, X: Floats, rows: Ints) -> Bools:
-    """Whether a test is true (r,) of some of the rows X; only the columns that it names are read."""
+    """Whether a test is true (r,) of the chosen rows of X; only the columns that it names are read."""
     if isinstance(test, Term):
         return test.allows(X[rows, test.column])
     return np.asarray(np.sum([term.allows(X[rows, term.column]) for term in test.terms], axis=0) >= test.m)
 
 
 def fitted(rows: Floats, labels: Ints, schema: Schema, seed: int, depth: int = 0, leaf: int = 1) -> Tree:
-    """The tree that scikit-learn grows on raw rows (n, D) with class numbers (n,); depth 0 stands for any.
+    """The tree that scikit-learn grows on raw rows (n, D) with class numbers (n,); depth 0 means unlimited.
 
-    It splits numbers at a bound and a category from the others, as trees of model space do.
+    It splits numbers at a bound and one category from the others, because it is grown on the encoded features.
     """
     from sklearn.tree import DecisionTreeClassifier
 
@@ -125,7 +127,7 @@ def fitted(rows: Floats, labels: Ints, schema: Schema, seed: int, depth: int = 0
     counts = np.zeros((inner.node_count, len(schema.classes)))
     counts[:, grown.classes_] = inner.value[:, 0] * inner.weighted_n_node_samples[:, None]
     named = np.isin(inner.feature, [start + k for j, start in encoding.coded for k in range(_width(schema, j))])
-    # the left branch is "not this category", so for categories the other one is the yes
+    # scikit-learn's left branch means "not this category", so for categories the right one is yes
     yes = np.where(named, inner.children_right, inner.children_left)
     no = np.where(named, inner.children_left, inner.children_right)
     tests = tuple(_test(encoding, int(f), float(t)) for f, t in zip(inner.feature, inner.threshold, strict=True))
@@ -137,7 +139,7 @@ def _width(schema: Schema, column: int) -> int:
 
 
 def _test(encoding: Encoding, place: int, threshold: float) -> Term | None:
-    """What a node asks of a raw column where it splits a column of model space; None at leaves, where that is -2."""
+    """The test of a raw column where a node splits an encoded feature; None at leaves, whose feature is -2."""
     if place < 0:
         return None
     j = int(encoding.source[place])

@@ -1,1 +1,1 @@
-"""What explainers share that answer with training rows, and what an explainer may ask of a model."""
+"""Helpers for explainers that answer with training rows, and checks of what a model can do."""

@@ -1,4 +1,4 @@
-"""Ask a model for what an explainer needs, or say what is missing and which explainers would fit."""
+"""Check that a model has what an explainer needs; if not, the error names what is missing and what would fit."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from jali.core.values import Schema
 
 
 def linear(name: str, model: Model, schema: Schema) -> Linear:
-    """The model as a linear one in model space."""
+    """The model as a linear function of the encoded features."""
     found = model if isinstance(model, Linear) else _probe(model, schema)
     if found is None:
         raise JaliError(
@@ -20,7 +20,7 @@ def linear(name: str, model: Model, schema: Schema) -> Linear:
 
 
 def differentiable(name: str, model: Model, schema: Schema) -> Differentiable:
-    """The model with exact gradients in model space."""
+    """The model with exact gradients by the encoded features."""
     found = model if isinstance(model, Differentiable) else _probe(model, schema)
     if not isinstance(found, Differentiable):
         raise JaliError(
@@ -31,7 +31,7 @@ def differentiable(name: str, model: Model, schema: Schema) -> Differentiable:
 
 
 def trees(name: str, model: Model) -> Trees:
-    """The model as a scikit-learn tree, forest or set of boosted trees that reads the columns themselves."""
+    """The model as a scikit-learn tree, forest or boosted ensemble that reads the columns without a pipeline."""
     if not isinstance(model, Trees) or not model.has_trees:
         raise JaliError(
             f"{name} needs trees that read the columns themselves, and {model_name(model)} has none: {_instead(model)}"
@@ -49,7 +49,7 @@ def _probe(model: Model, schema: Schema) -> Linear | None:
 
 
 def _instead(model: Model) -> str:
-    """The explainers that want no more than this model has."""
+    """The advice to choose another explainer, with the names of those that this model supports."""
     has = {
         "gradient": isinstance(model, Differentiable),
         "linear": isinstance(model, Linear),

@@ -1,4 +1,4 @@
-"""Training torch networks: one stream per network, a step size that rises and falls, cross-entropy."""
+"""Training of torch networks: Adam on cross-entropy, with warm-up and decay, and a random stream per network."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 
 Made = TypeVar("Made")
 Start = Callable[[int], "nn.Sequential"]  # the network that training starts from, by seed
-WARM = 0.1  # share of the steps in which the step size rises
+WARM = 0.1  # share of the steps in which the step size rises (warm-up)
 CHUNK = 1024  # rows that are encoded together
 
 
 @runtime_checkable
 class Architecture(Protocol):
-    """A trainer of torch networks, which a private or a fine-tuning one can take over.
+    """A trainer of torch networks that differentially private training and fine-tuning can wrap.
 
-    A network is a sequence of two: `body`, from rows of model space (n, P) to features, and `head`, to logits (n, C).
+    A network is a sequence of two: `body`, from encoded rows (n, P) to features, and `head`, to logits (n, C).
     """
 
     @property
@@ -43,13 +43,13 @@ class Architecture(Protocol):
 
     @property
     def batch(self) -> int:
-        """Rows of one step."""
+        """Rows per step."""
 
     def network(self, schema: Schema) -> nn.Sequential:
-        """A network for these rows, its weights drawn from torch's own stream."""
+        """A network for these rows, with weights drawn from torch's global generator."""
 
     def starts(self, schema: Schema) -> Start:
-        """The network that training starts from, by seed; only what is to be trained asks for gradients.
+        """The network that training starts from, by seed; only the layers to be trained require gradients.
 
         Called once per fit: what all networks have in common is made here.
         """
@@ -76,8 +76,10 @@ Train = Callable[["nn.Sequential", Rows, Architecture, "torch.Generator"], None]
 def fitted(
     part: Architecture, data: Dataset, member: Bools, rngs: list[Rng], train: Train | None = None
 ) -> TorchEnsemble:
-    """One network per column of member (N, M), each from its own two streams: its start, and the rest."""
-    member, name, modules = checked(data, member, rngs), registry.name_of(part), []
+    """One network per column of member (N, M), each with one random stream for its weights and one for training."""
+    member = checked(data, member, rngs)
+    name = registry.name_of(part)
+    modules = []
     with one_thread(name):
         import torch
 
@@ -99,7 +101,7 @@ def descend(
     stream: torch.Generator,
     change: Callable[[torch.Tensor, torch.Generator], torch.Tensor] | None = None,
 ) -> None:
-    """Train what asks for gradients by Adam on the cross-entropy of batches; `change` varies their rows each time."""
+    """Train the layers that require gradients, by Adam on cross-entropy; `change` augments the rows of each batch."""
     import torch
 
     net, rows = reduced(module, rows)
@@ -129,7 +131,7 @@ def pace(adam: torch.optim.Optimizer, lr: float, done: float) -> None:
 
 
 def reduced(module: nn.Sequential, rows: Rows) -> tuple[nn.Module, Rows]:
-    """What is trained and the rows it sees: the head and fixed features, where the body asks for no gradients."""
+    """The module to train and its inputs: only the head, on fixed features, where the body is frozen."""
     import torch
 
     body, head = module
@@ -141,16 +143,17 @@ def reduced(module: nn.Sequential, rows: Rows) -> tuple[nn.Module, Rows]:
 
 
 def tensors(data: Dataset) -> Rows:
-    """All rows of a data set in model space."""
+    """All rows of a data set, encoded."""
     import torch
 
-    encode, some = Encoding(data.schema).encode, (data.X[at : at + CHUNK] for at in range(0, len(data), CHUNK))
+    encode = Encoding(data.schema).encode
+    some = (data.X[at : at + CHUNK] for at in range(0, len(data), CHUNK))
     Z = np.concatenate([encode(X).astype(np.float32) for X in some])
     return Rows(torch.from_numpy(Z), torch.tensor(data.y))
 
 
 def seeded(seed: int, make: Callable[[], Made]) -> Made:
-    """What `make` draws from torch's own stream, which stays as it was."""
+    """The result of `make` with torch's global generator seeded; the generator's state is restored afterwards."""
     import torch
 
     with torch.random.fork_rng(devices=[]):
@@ -168,23 +171,23 @@ def joined(body: list[Any], head: nn.Module) -> nn.Sequential:
     return net
 
 
-def picture(name: str, schema: Schema) -> tuple[int, int, int]:
-    """Channels, height and width of the pictures that the rows are.
+def image_shape(name: str, schema: Schema) -> tuple[int, int, int]:
+    """Channels, height and width of the images that the rows are.
 
     >>> from jali.data.tables.images import pixels
-    >>> picture("vit", Schema(pixels(3, 4), image=(3, 4, 4)))
+    >>> image_shape("vit", Schema(pixels(3, 4), image=(3, 4, 4)))
     (3, 4, 4)
     """
     if schema.image is None:
         raise JaliError(
-            f"{name} needs pictures, and these rows are none: use mnist, cifar10 and the like, or say image = "
+            f"{name} needs images, but these rows are none: use a data set of images such as cifar10, or set image = "
             "(channels, height, width) in the schema."
         )
     return schema.image
 
 
 def positive(part: Architecture, **sizes: int) -> None:
-    """Refuse sizes below one and a step size below zero."""
+    """Raise if a size is below one or the step size is negative."""
     wrong = [f"{name} = {n}" for name, n in ({"epochs": part.epochs, "batch": part.batch} | sizes).items() if n < 1]
     if wrong:
         raise JaliError(f"{registry.name_of(part)}: sizes must be at least 1, not {', '.join(wrong)}.")
@@ -193,6 +196,6 @@ def positive(part: Architecture, **sizes: int) -> None:
 
 
 def finite(name: str, lr: float, module: nn.Module) -> None:
-    """Refuse a network whose training diverged."""
+    """Raise if the training of a network diverged."""
     if not all(bool(p.isfinite().all()) for p in module.parameters()):
         raise JaliError(f"{name}: training diverged with lr = {lr}; choose a smaller lr.")

@@ -1,4 +1,4 @@
-"""Fitted scikit-learn estimators as models: what their scores mean, whose classes they are, how they are seeded."""
+"""Fitted scikit-learn estimators as models: logits, matching of classes, and seeding."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from jali.core.values import Floats, Ints, Rng, Schema
 from jali.models.fitted.linear import UNSEEN, LinearModel
 from jali.models.fitted.probe import probed
 
-SAMPLE = 500  # rows on which a decision function is held against the probabilities
+SAMPLE = 500  # rows on which a decision function is compared with the probabilities
 
 
 @dataclass(frozen=True, eq=False)
 class FittedModel:
-    """One fitted estimator. `feed` makes its input from raw rows, `position` (K,) places its classes in the schema.
+    """One fitted estimator. `feed` makes its input from raw rows; `position` (K,): its classes as class numbers.
 
     With `scored`, the decision function is the logit; otherwise the logit is the log of the clipped probability.
     """
@@ -35,7 +35,7 @@ class FittedModel:
 
     @property
     def name(self) -> str:
-        """What people call the estimator."""
+        """The name of the estimator for messages."""
         return type(self.estimator).__name__
 
     @property
@@ -48,7 +48,7 @@ class FittedModel:
         return isinstance(self.estimator, (tree.DecisionTreeClassifier, *forests, *boosted))
 
     def logits(self, X: Floats) -> Floats:
-        """Class scores (n, C) of raw rows (n, D); a class the estimator never saw lies log(1e-12) away."""
+        """Class scores (n, C) of raw rows (n, D); an unseen class gets the lowest score plus log(1e-12)."""
         rows = self.feed(X)
         scores = decision(self.estimator, rows) if self.scored else _log_probability(self.estimator, rows)
         out = np.empty((len(X), len(self.encoding.schema.classes)))
@@ -57,7 +57,7 @@ class FittedModel:
         return out
 
     def linear(self, schema: Schema) -> LinearModel | None:
-        """The same model as a linear one of model space, or None if it is not linear there."""
+        """The same model as a linear function of the encoded features, or None if it is not one."""
         return self._linear if schema == self.encoding.schema else probed(self, Encoding(schema))
 
     @cached_property
@@ -85,12 +85,12 @@ class Several:
 def fitted(
     estimator: Any, feed: Callable[[Floats], Any], schema: Schema, position: Ints, sample: Floats
 ) -> FittedModel:
-    """A fitted estimator as a model; its scores are tried on some raw rows (n, D) it was made for."""
+    """A fitted estimator as a model; sample: raw rows (n, D) on which the meaning of its scores is checked."""
     return FittedModel(Encoding(schema), estimator, feed, position, _is_logit(estimator, feed(sample[:SAMPLE])))
 
 
 def seeded(estimator: Any, rng: Rng) -> Any:
-    """The estimator with every random_state in it, however deep, drawn from rng."""
+    """The estimator with every random_state in it, nested ones included, drawn from rng."""
     states = sorted(n for n in estimator.get_params() if n == "random_state" or n.endswith("__random_state"))
     return estimator.set_params(**{name: int(rng.integers(2**31 - 1)) for name in states})
 
@@ -102,11 +102,11 @@ def fresh(estimator: Any) -> Any:
     try:
         return clone(estimator)
     except TypeError as error:
-        raise JaliError(f"Shadow models are clones of the given model, and it cannot be cloned: {error}") from error
+        raise JaliError(f"Shadow models are clones of the given model, but it cannot be cloned: {error}") from error
 
 
 def trained(estimator: Any, rows: Any, labels: Any) -> Any:
-    """The estimator after fit."""
+    """The estimator, fitted to rows and labels."""
     try:
         estimator.fit(rows, labels)
     except (ValueError, TypeError, KeyError) as error:
@@ -115,19 +115,19 @@ def trained(estimator: Any, rows: Any, labels: Any) -> Any:
 
 
 def classifier(estimator: Any) -> Any:
-    """The estimator, if it has classes."""
+    """The estimator; raises if it has no classes."""
     if not hasattr(estimator, "classes_"):
         raise JaliError(f"{type(estimator).__name__} has no classes_: a fitted scikit-learn classifier was expected.")
     return estimator
 
 
 def decision(estimator: Any, rows: Any) -> Floats:
-    """The decision function (n, K); with two classes it is shared evenly between them."""
+    """The decision function (n, K); with two classes, minus and plus one half of it."""
     return shared(_ask(estimator, "decision_function", rows))
 
 
 def shared(scores: Floats) -> Floats:
-    """Scores (n, K) of K classes; one column (n,) becomes minus and plus its half."""
+    """Scores (n, K) of K classes; a single score (n,) of two classes becomes minus and plus one half of it."""
     return np.column_stack([-scores / 2, scores / 2]) if scores.ndim == 1 else scores
 
 
@@ -136,12 +136,13 @@ def _log_probability(estimator: Any, rows: Any) -> Floats:
 
 
 def _is_logit(estimator: Any, rows: Any) -> bool:
-    """Whether softmax of the decision function is the probability, or there is no probability."""
+    """Whether the softmax of the decision function is the probability, or the estimator has no probabilities."""
     if not hasattr(estimator, "decision_function"):
         return False
     if not hasattr(estimator, "predict_proba"):
         return True
-    scores, probability = decision(estimator, rows), _ask(estimator, "predict_proba", rows)
+    scores = decision(estimator, rows)
+    probability = _ask(estimator, "predict_proba", rows)
     if scores.shape != probability.shape:
         return False
     return np.allclose(softmax(scores, axis=1), probability, rtol=1e-6, atol=1e-9)
@@ -157,9 +158,9 @@ def _ask(estimator: Any, method: str, rows: Any) -> Floats:
 
 
 def _forest(estimator: Any, rows: Any) -> Floats | None:
-    """The probabilities (n, K) of a forest, the same as its own without a tenth of a millisecond spent on each tree.
+    """The probabilities (n, K) of a forest, without the overhead that scikit-learn has for each tree (0.1 ms).
 
-    None if it is no forest, may use several cores, or would refuse the rows.
+    None if it is not a forest, may use several cores, or would refuse the rows.
     """
     from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 

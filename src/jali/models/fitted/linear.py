@@ -1,4 +1,4 @@
-"""Linear models in model space: logits = Z @ coef + intercept."""
+"""Linear models of the encoded features: logits = Z @ coef + intercept."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy.typing as npt
 from jali.core.encoding import Encoding
 from jali.core.values import Floats, Ints, frozen
 
-UNSEEN = float(np.log(1e-12))  # logit of a class a model never saw, below its lowest one
+UNSEEN = float(np.log(1e-12))  # logit of a class without training rows, relative to the lowest other logit
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class LinearEnsemble:
         return LinearModel(self.encoding, self.coef[column], self.intercept[column])
 
     def logits(self, X: Floats) -> Floats:
-        """Class scores (n, M, C) of raw rows (n, D); one product per model, so a column's bits are its own."""
+        """Class scores (n, M, C) of raw rows (n, D); one product per model, so its bits do not depend on others."""
         Z = self.encoding.encode(X)
         return np.stack([Z @ coef + b for coef, b in zip(self.coef, self.intercept, strict=True)], axis=1)
 
@@ -77,13 +77,13 @@ class LinearEnsemble:
 
 
 def joined(models: list[LinearModel]) -> LinearEnsemble:
-    """Linear models of one encoding as one object."""
+    """Linear models with the same encoding as one ensemble."""
     coef = np.stack([m.coef for m in models])
     return LinearEnsemble(models[0].encoding, coef, np.stack([m.intercept for m in models]))
 
 
 def lead(scores: Floats, of: Ints) -> tuple[Floats, Ints]:
-    """How far the score of class of (n,) lies above the best other one in scores (n, C), and which one that is.
+    """The score of class of (n,) minus the best other score in scores (n, C), and the class of that other score.
 
     >>> lead(np.array([[3.0, 1.0, 2.0], [0.0, 4.0, 1.0]]), np.array([0, 2]))
     (array([ 1., -3.]), array([2, 1]))

@@ -1,4 +1,4 @@
-"""What every trainer asks of its input."""
+"""The check that every trainer makes of its input."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from jali.core.values import Bools, Dataset, Rng, frozen
 
 
 def checked(data: Dataset, member: Bools, rngs: list[Rng]) -> Bools:
-    """Return member (N, M) if every model has members of two classes and a stream of its own, else say what to do.
+    """The membership matrix member (N, M); raises unless every model has two classes and its own random stream.
 
     >>> from jali.core.values import Column, Schema
     >>> data = Dataset(np.zeros((3, 1)), [0, 1, 1], Schema((Column("age"),)))
@@ -19,7 +19,9 @@ def checked(data: Dataset, member: Bools, rngs: list[Rng]) -> Bools:
     """
     member = frozen(member, bool, (len(data), None), "member")
     if len(rngs) != member.shape[1]:
-        raise JaliError(f"There must be one random stream per model: {member.shape[1]} models, {len(rngs)} streams.")
+        raise JaliError(
+            f"Expected one random stream per model, but there are {member.shape[1]} models and {len(rngs)} streams."
+        )
     seen = np.zeros(member.shape[1], dtype=np.int64)
     for number in range(len(data.schema.classes)):
         seen += member[data.y == number].any(axis=0)

@@ -1,4 +1,4 @@
-"""ReLU networks in model space, evaluated and differentiated in float32 by numpy, so no torch is needed to use them."""
+"""ReLU networks on the encoded features, evaluated and differentiated by numpy, so that using them needs no torch."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from jali.models.fitted.linear import lead
 
 Singles = npt.NDArray[np.float32]
 Reals = TypeVar("Reals", Singles, Floats)
-# Cells of a layer worked on at once, forward alone and with gradients: they stay in the cache, and blocks much larger
-# than that go back to the system after every call, which then costs more than the arithmetic.
-SCORES, MARGINS = 2**18, 2**15
+# Cells of a layer computed at once. Blocks of this size stay in the processor's cache; much larger ones are returned to
+# the operating system after every call, which takes longer than the arithmetic.
+SCORES = 2**18  # forward only
+MARGINS = 2**15  # with gradients
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,9 @@ class Network:
 
     def gradient(self, Z: Floats, of: Ints) -> Floats:
         """Gradient (n, P) of the logit of class of (n,) at encoded rows Z (n, P)."""
-        rows, slope, of = Z.astype(np.float32), np.empty(Z.shape), np.broadcast_to(of, len(Z))
+        rows = Z.astype(np.float32)
+        slope = np.empty(Z.shape)
+        of = np.broadcast_to(of, len(Z))
         for some in self._blocks(len(Z), MARGINS):
             layers = _hidden(rows[some], self.weights, self.biases)
             slope[some] = _back(self._top[of[some]], self.weights, layers)
@@ -58,8 +61,8 @@ class Network:
     def average(self, start: Floats, way: Floats, of: Ints, at: Floats, share: Floats) -> Floats:
         """Gradients (n, P) of the logit of class of (n,), averaged over the points start (P,) + at_k way (n, P).
 
-        share (K,) weighs the points. The first layer is linear on the way, so its weights, which are most of the work
-        where there are many columns, are needed once for all points.
+        share (K,): weights of the points. The first layer is linear along the line, so its product, most of the work
+        where there are many features, is computed once for all points.
         """
         if len(self.weights) == 1:
             return float(share.sum()) * self.gradient(way, of)
@@ -80,7 +83,7 @@ class Network:
     def margin(self, Z: Floats, of: Ints) -> tuple[Floats, Floats]:
         """Logit of class of (n,) minus the best other one, (n,), and its gradient (n, P) at encoded rows Z (n, P).
 
-        In float64: the last bits of a float32 product depend on the rows beside it, and a search would amplify them.
+        In float64: the last bits of a float32 product depend on the other rows of a call, and a search amplifies them.
         """
         value, slope = np.empty(len(Z)), np.empty(Z.shape)
         margin = self._of_two if len(self.biases[-1]) == 2 and len(self.biases) > 1 else self._of_many
@@ -89,7 +92,7 @@ class Network:
         return value, slope
 
     def _behind(self, h: Singles, of: Ints) -> Singles:
-        """Gradient (n, H) of the logit of class of (n,) by the input of the first hidden layer, of output h (n, H)."""
+        """Gradient (n, H) of the logit of class of (n,) by the first hidden layer's input; h (n, H): its output."""
         back = _back(self._top[of], self.weights[1:], _hidden(h, self.weights[1:], self.biases[1:]))
         back *= h > 0
         return back
@@ -103,7 +106,7 @@ class Network:
         return value, _back(top[of] - top[rival], weights, layers)
 
     def _of_two(self, Z: Floats, of: Ints) -> tuple[Floats, Floats]:
-        """The margin above the only other class: every unit of the last hidden layer that is on adds its part."""
+        """The margin above the only other class, as a sum over the active units of the last hidden layer."""
         weights, biases = self._doubles
         layers = _hidden(Z, weights[:-1], biases[:-1])
         on = (layers[-1] @ weights[-2] > -biases[-2]).astype(np.float64)
@@ -120,26 +123,27 @@ class Network:
         return out
 
     def _blocks(self, rows: int, cells: int) -> list[slice]:
-        """Rows that are worked on together."""
+        """Blocks of rows that are computed together."""
         size = max(1, cells // max(len(b) for b in self.biases))
         return [slice(at, at + size) for at in range(0, rows, size)]
 
     @cached_property
     def _top(self) -> Singles:
-        """Weights (C, H) of each class, side by side in memory: they are read class by class."""
+        """Weights (C, H) of the last layer, contiguous per class, because they are read class by class."""
         return np.ascontiguousarray(self.weights[-1].T)
 
     @cached_property
     def _doubles(self) -> tuple[tuple[Floats, ...], tuple[Floats, ...]]:
-        """Weights and biases."""
+        """Weights and biases in float64."""
         weights, biases = (tuple(a.astype(np.float64) for a in arrays) for arrays in (self.weights, self.biases))
         return weights, biases
 
     @cached_property
     def _adds(self) -> Floats:
-        """What a unit (H, in + 1) of the last hidden layer that is on adds to the score of class 1 minus that of 0.
+        """Contribution (H, in + 1) of an active unit of the last hidden layer to the score of class 1 minus that of 0.
 
-        To its slope by the layer before and, last, to the score itself: it is linear as long as no unit turns.
+        First to the gradient by the layer before, and in the last column to the score itself. The score is linear as
+        long as the same units are active.
         """
         weights, biases = self._doubles
         apart = weights[-1][:, 1] - weights[-1][:, 0]
@@ -188,13 +192,15 @@ def _hidden(Z: Reals, weights: tuple[Reals, ...], biases: tuple[Reals, ...]) -> 
 
 
 def _relu(h: Reals) -> Reals:
-    """What units pass on of h (n, H), written over it."""
-    np.maximum(h, np.zeros(h.shape[1:], dtype=h.dtype), out=h)  # a row of zeros, because one zero is not vectorised
+    """ReLU of h (n, H), in place."""
+    np.maximum(
+        h, np.zeros(h.shape[1:], dtype=h.dtype), out=h
+    )  # a row of zeros, because numpy does not vectorise the scalar
     return h
 
 
 def _back(back: Reals, weights: tuple[Reals, ...], layers: list[Reals]) -> Reals:
-    """A gradient (n, H) by the last hidden layer, which is used up, carried back to the input (n, P)."""
+    """Backpropagate a gradient (n, H) by the last hidden layer, which is overwritten, to the input (n, P)."""
     for W, h in zip(weights[-2::-1], layers[:0:-1], strict=True):
         back *= h > 0
         back = back @ W.T

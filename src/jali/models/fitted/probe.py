@@ -1,4 +1,4 @@
-"""Find out whether a model is linear by asking it."""
+"""Find out by queries whether a model is linear."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ TOLERANCE = 1e-6
 
 
 def probed(model: Model, encoding: Encoding) -> LinearModel | None:
-    """The model as a linear one of model space, or None if its logits are not affine there.
+    """The model as a linear function of the encoded features, or None if its logits are not affine in them.
 
-    One row at the lower ends, one more per number with that column at its upper end, and one per further category
-    give coef (P, C) and intercept (C,) by differences; random legal rows then have to agree to a millionth.
-    The effects of the categories of a column are made to add up to zero, as a penalised one-hot fit would have them.
+    The logits of one row at the lower bounds, one row per number with that column at its upper bound, and one row per
+    further category give coef (P, C) and intercept (C,) by differences; random legal rows must then agree to 1e-6.
+    The effects of the categories of a column are centred to add up to zero, as in a penalised one-hot fit.
     """
     X, column = _ladder(encoding)
     try:
         logits, trials = model.logits(X), _legal(encoding, np.random.default_rng(0))
         truth = model.logits(trials)
-    except JaliError:  # a pipeline may refuse legal rows, such as a category it was never shown
+    except JaliError:  # a pipeline may refuse legal rows, such as those with a category it was not fitted on
         return None
     Z = encoding.encode(X)
     coef = np.zeros((Z.shape[1], logits.shape[1]))
@@ -39,7 +39,7 @@ def probed(model: Model, encoding: Encoding) -> LinearModel | None:
 
 
 def _ladder(encoding: Encoding) -> tuple[Floats, list[int]]:
-    """Raw rows (1 + K, D), each but the first with one column changed, and the column (K,) of model space raised."""
+    """Raw rows (1 + K, D), each but the first with one column changed, and the encoded feature (K,) that rises."""
     ends = [_ends(c) for c in encoding.schema.columns]
     rows, raised = [np.array([low for low, _ in ends])], []
     for at, j in enumerate(encoding.source):
@@ -54,7 +54,7 @@ def _ladder(encoding: Encoding) -> tuple[Floats, list[int]]:
 
 
 def _ends(column: Column) -> tuple[float, float]:
-    """Two legal values far apart; the bounds where there are any."""
+    """Two legal values that are far apart; the bounds where there are any."""
     if column.kind == "category":
         return 0.0, len(column.categories) - 1.0
     low = column.low if np.isfinite(column.low) else min(column.centre, column.high) - 3 * column.spread
@@ -71,7 +71,7 @@ def _legal(encoding: Encoding, rng: np.random.Generator) -> Floats:
 
 
 def _blocks(encoding: Encoding) -> list[slice]:
-    """The columns of model space of each category."""
+    """The encoded features of each categorical column."""
     edges = [np.searchsorted(encoding.source, [j, j + 1]) for j in range(len(encoding.schema.columns))]
     kinds = [c.kind for c in encoding.schema.columns]
     return [slice(int(a), int(b)) for (a, b), kind in zip(edges, kinds, strict=True) if kind == "category"]

@@ -1,4 +1,4 @@
-"""Ensembles from plain arrays, so that models are kept as npz and never pickled."""
+"""Ensembles from plain arrays, so that models are stored as npz and never pickled."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from jali.models.fitted.torch_network import restored
 
 
 def restore(arrays: Mapping[str, Any], encoding: Encoding, modules: Collection[str] = ()) -> Ensemble | None:
-    """The ensemble whose `arrays()` these are; None if they are of no kind known here.
+    """The ensemble that was saved as these arrays by `arrays()`; None if they are of an unknown kind.
 
-    Arrays of several ensembles of one trainer may be joined along the first axis before. `modules` are those of a
-    user's own that may be needed: a file in the store could name any, and only those of the trainer were vouched for.
+    The arrays of several ensembles of one trainer may be concatenated along the first axis. `modules` are the user's
+    own modules that may be imported: a file in the store could name any module, and only those of the trainer are safe.
 
     >>> import numpy as np
     >>> from jali.core.values import Column, Schema

@@ -1,4 +1,4 @@
-"""Torch networks as models: trained on their own streams, evaluated in blocks of rows, kept as plain arrays."""
+"""Torch networks as models: evaluated in blocks of rows, stored as plain arrays."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from jali.models.fitted.linear import lead
 if TYPE_CHECKING:
     from torch import nn
 
-BLOCK = 64  # rows that go through a network together, which bounds the memory
+BLOCK = 64  # rows per forward pass, which bounds the memory
 
 
 @contextmanager
 def one_thread(name: str) -> Iterator[None]:
-    """One torch thread: models go to processes, and sums split over threads would change the last bits."""
+    """Limit torch to one thread: work is spread over processes, and sums split over threads change the last bits."""
     try:
         import torch
     except ImportError:
@@ -39,7 +39,7 @@ def one_thread(name: str) -> Iterator[None]:
 
 @dataclass(frozen=True, eq=False)
 class TorchModel:
-    """One network: `module` maps rows of model space (n, P) to logits (n, C).
+    """One network: `module` maps encoded rows (n, P) to logits (n, C).
 
     >>> import torch
     >>> from jali.core.values import Column, Schema
@@ -60,7 +60,7 @@ class TorchModel:
         """Class scores (n, C) of raw rows (n, D)."""
         schema = self.encoding.schema
         if X.ndim != 2 or X.shape[1] != len(schema.columns):
-            shape = f", pictures of {schema.image}" if schema.image else ""
+            shape = f" (images of {schema.image})" if schema.image else ""
             raise JaliError(f"The network takes rows of {len(schema.columns)} columns{shape}, not {X.shape}.")
         return self._scores(len(X), lambda some: self.encoding.encode(X[some]))
 
@@ -75,7 +75,7 @@ class TorchModel:
         return self._slopes(Z, one[of] - one[rival])
 
     def _scores(self, n: int, encoded: Callable[[slice], Floats]) -> Floats:
-        """Logits (n, C) of rows of model space, which are made block by block."""
+        """Logits (n, C) of n rows, which `encoded` encodes block by block."""
         import torch
 
         out = np.empty((n, len(self.encoding.schema.classes)))
@@ -100,7 +100,7 @@ class TorchModel:
 
 @dataclass(frozen=True, eq=False)
 class TorchEnsemble:
-    """M networks of one architecture, which is the specification of the trainer that builds them."""
+    """M networks of one architecture, given as the specification of the trainer that builds them."""
 
     encoding: Encoding
     modules: tuple[nn.Module, ...]
@@ -126,17 +126,20 @@ class TorchEnsemble:
 def restored(
     arrays: Mapping[str, npt.NDArray[Any]], encoding: Encoding, modules: Collection[str] = ()
 ) -> TorchEnsemble:
-    """The ensemble whose `arrays()` these are; the trainer they name may come from these modules, or from jali.
+    """The ensemble that was saved as these arrays; the trainer they name must be in one of these modules, or in jali.
 
-    Tensors are told apart by their order: libraries rename their layers from one version to the next.
+    Tensors are identified by their order, because libraries rename their layers from one version to the next.
     """
-    text, names = str(arrays["architecture"][0]), sorted(name for name in arrays if name.startswith("state"))
+    text = str(arrays["architecture"][0])
+    names = sorted(name for name in arrays if name.startswith("state"))
     part = registry.build("model", text, modules)
     networks: list[nn.Module] = []
     with one_thread("A network"):
         import torch
 
-        with torch.random.fork_rng(devices=[]):  # a network starts from torch's own stream, which is not ours
+        with torch.random.fork_rng(
+            devices=[]
+        ):  # building a network draws from torch's global generator, whose state must not change
             for j in range(len(arrays["architecture"])):
                 networks.append(part.network(encoding.schema))
                 load(networks[-1], [arrays[name][j] for name in names])

@@ -19,9 +19,10 @@ def digest(path: Path) -> str:
 
 
 def fill(net: nn.Sequential, path: Path, sha256: str) -> None:
-    """Write the tensors of a file, of this content, into the body of a network; the head stays as it is.
+    """Write the tensors of a file with this sha256 into the body of a network; the head does not change.
 
-    Names are those of the network's `state_dict()`, `body.…` and `head.…`. The first layer that does not fit is named.
+    Names are those of the network's `state_dict()`, `body.…` and `head.…`. The error names the first layer that does
+    not fit.
     """
     from safetensors import SafetensorError
     from safetensors.torch import load
@@ -29,7 +30,7 @@ def fill(net: nn.Sequential, path: Path, sha256: str) -> None:
     raw = _read(path)
     if (now := hashlib.sha256(raw).hexdigest()) != sha256.lower():
         raise JaliError(
-            f"{path} is not the weight file that was named: its sha256 starts with {now[:12]}, not {sha256[:12]}."
+            f"{path} is not the expected weight file: its sha256 starts with {now[:12]}, not {sha256[:12]}."
         )
     try:
         found = load(raw)
@@ -41,7 +42,7 @@ def fill(net: nn.Sequential, path: Path, sha256: str) -> None:
     extra = next((name for name in found if name not in wanted), None)
     if extra:
         raise JaliError(
-            f"{path} holds layer {extra!r}, which this network does not have: choose another depth or model."
+            f"{path} contains layer {extra!r}, which this network does not have: choose another depth or model."
         )
     net.load_state_dict(wanted | {name: found[name].to(tensor.dtype) for name, tensor in body.items()})
 
@@ -57,14 +58,14 @@ def _read(path: Path) -> bytes:
 
 
 def _compare(path: Path, found: dict[str, torch.Tensor], wanted: dict[str, torch.Tensor]) -> None:
-    """Refuse a file whose tensors do not fit, and name the first of them."""
+    """Raise if the tensors of a file do not fit, naming the first that does not."""
     for name, tensor in wanted.items():
         if name not in found:
             raise JaliError(
-                f"{path} does not fit: layer {name!r} is not in it, whose first is {min(found, default='')!r}."
+                f"{path} does not fit: it has no layer {name!r}; its first layer is {min(found, default='')!r}."
             )
         if found[name].shape != tensor.shape:
             raise JaliError(
-                f"{path} does not fit: layer {name!r} has shape {tuple(found[name].shape)} there and "
+                f"{path} does not fit: layer {name!r} has shape {tuple(found[name].shape)} in the file and "
                 f"{tuple(tensor.shape)} in this network."
             )
