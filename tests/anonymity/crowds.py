@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from jali.anonymity.grasp import Cores
-from jali.anonymity.people import Crowd
+from jali.anonymity.people import FrequencyTable
 from jali.anonymity.purity import Poll
 from jali.core.values import Column, Dataset, Floats, Schema
 
@@ -103,9 +103,9 @@ def settled(owner: Dataset, names: tuple[str, ...] = ("sex", "children")) -> Dat
     return Dataset(owner.X, owner.y, replace(owner.schema, columns=columns), owner.groups)
 
 
-def around(owner: Dataset, model: Rule, rows, most: int = 1000) -> tuple[Crowd, Poll, Cores]:
+def around(owner: Dataset, model: Rule, rows, most: int = 1000) -> tuple[FrequencyTable, Poll, Cores]:
     """What a solver is given for some training rows."""
-    crowd = Crowd.of(owner, agree=True)
+    crowd = FrequencyTable.of(owner, agree=True)
     said = model.logits(owner.X).argmax(axis=1)
     cores = Cores(owner.X[rows], crowd.coded(owner.X[rows]), said[rows])
     return crowd, Poll(model, crowd, cores.rows, cores.wanted, most), cores

@@ -6,7 +6,7 @@ import pytest
 from jali.anonymity import climb as _climb
 from jali.anonymity.climb import Climb
 from jali.anonymity.grasp import Cores, Effort, _neighbour, able, as_released, grasp, grown, mistaken
-from jali.anonymity.people import Crowd
+from jali.anonymity.people import FrequencyTable
 from jali.core.errors import JaliError
 from jali.core.values import Column, Dataset, Schema
 from tests.anonymity.crowds import NAMES, Rule, around, bank, mixed, toy
@@ -142,7 +142,7 @@ def test_as_released_lists_numbers_by_the_kind_of_another_column():
     Job and sex, the third and fourth, are matched like children and job: the third as a range of its codes.
     """
     owner, model = mixed(200, 5, ages=25)
-    crowd = Crowd.of(owner)
+    crowd = FrequencyTable.of(owner)
     kinds = [c.kind != "category" for c in owner.schema.columns[: len(crowd.quasi)]]
     assert kinds == [True, True, True, False]
     rows = np.flatnonzero(said(owner, model) == 1)[:30]
@@ -204,7 +204,7 @@ def test_as_released_kinds_follow_the_order_in_which_the_authors_list_the_quasi_
         kind = {} if number else {"kind": "category", "categories": ("a", "b")}
         columns.append(Column(name, role=role, **kind))
     owner = Dataset(np.array([[0.0] * 20, [1.0] * 20]), [0, 1], Schema(tuple(columns)))
-    crowd = Crowd.of(owner)
+    crowd = FrequencyTable.of(owner)
     names = [columns[j].name for j in crowd.quasi]
     ranges = {name for name, ranged in zip(names, mistaken(crowd, LISTED).ranged, strict=True) if ranged}
     assert ranges == {"personal-status", "employment", "job"}

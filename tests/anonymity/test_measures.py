@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import beta
 
 from jali.anonymity.measures import class_interval, matching, ncp, pureness
-from jali.anonymity.people import Crowd
+from jali.anonymity.people import FrequencyTable
 from jali.core.errors import JaliError
 from jali.core.explanation import Regions
 from jali.core.values import Column, Dataset, Schema
@@ -38,7 +38,7 @@ def test_weights_count_and_a_category_of_one_value_costs_nothing():
     with pytest.raises(JaliError, match="one positive number for each of age, gender, city"):
         ncp(wide, toy(), (1.0, 1.0))
     with pytest.raises(JaliError, match=r"not \(1\.0, 0\.0, 1\.0\)"):
-        Crowd.of(toy(), (1.0, 0.0, 1.0))
+        FrequencyTable.of(toy(), (1.0, 0.0, 1.0))
 
 
 def test_values_count_only_if_somebody_trained_on_has_them():
@@ -79,14 +79,14 @@ def test_matching_counts_people_not_rows():
     some = Regions(np.array([[20.0, 1], [20, 1]]), np.array([[21.0, 1], [30, 1]]), np.zeros((2, 2, 0)), schema)
     assert matching(some, Dataset(X, [0] * 4, schema)).tolist() == [3, 4]
     assert matching(some, Dataset(X, [0] * 4, schema, [7, 7, 7, 8])).tolist() == [1, 2]
-    crowd = Crowd.of(Dataset(X, [0] * 4, schema, [7, 7, 7, 8]))
+    crowd = FrequencyTable.of(Dataset(X, [0] * 4, schema, [7, 7, 7, 8]))
     assert crowd.count.tolist() == [1, 0, 1]
 
 
 def test_two_counts_agree():
     """Boxes of codes and regions of raw values, counted apart."""
     owner, _ = mixed(500, 4, ages=20)
-    crowd, rng = Crowd.of(owner), np.random.default_rng(0)
+    crowd, rng = FrequencyTable.of(owner), np.random.default_rng(0)
     boxes = crowd.around(crowd.cells[rng.integers(0, len(crowd.cells), 50)])
     for _ in range(3):
         boxes.add(np.arange(50), crowd.cells[rng.integers(0, len(crowd.cells), 50)])
@@ -102,7 +102,7 @@ def test_two_counts_agree():
 def test_cells_as_bits_are_the_cells_compared_one_by_one(n):
     """Up to 700 people in up to 300 cells, of which the last 64 bits are filled in part; some hold many people."""
     owner, _ = mixed(n, 6, ages=10)
-    crowd = Crowd.of(Dataset(np.repeat(owner.X, 3, axis=0), np.repeat(owner.y, 3), owner.schema))
+    crowd = FrequencyTable.of(Dataset(np.repeat(owner.X, 3, axis=0), np.repeat(owner.y, 3), owner.schema))
     rng = np.random.default_rng(n)
     boxes = crowd.around(crowd.cells[rng.integers(0, len(crowd.cells), 40)])
     boxes.add(np.arange(40), crowd.cells[rng.integers(0, len(crowd.cells), 40)])
@@ -126,9 +126,9 @@ def test_class_interval_shows_what_all_who_match_have():
 
 def test_a_table_without_quasi_identifiers():
     with pytest.raises(JaliError, match="no column of this table is one"):
-        Crowd.of(Dataset(np.zeros((2, 1)), [0, 1], Schema((Column("age"),))))
+        FrequencyTable.of(Dataset(np.zeros((2, 1)), [0, 1], Schema((Column("age"),))))
 
 
 def test_a_row_that_is_not_of_the_table():
     with pytest.raises(JaliError, match="quasi-identifier 'age' that no training row has"):
-        Crowd.of(toy()).coded(np.array([[22.0, 0, 0, 0, 0]]))
+        FrequencyTable.of(toy()).coded(np.array([[22.0, 0, 0, 0, 0]]))

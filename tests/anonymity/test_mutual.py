@@ -10,7 +10,7 @@ import pytest
 from jali.anonymity import mutual as _mutual
 from jali.anonymity.measures import matching
 from jali.anonymity.mutual import Blocks, mutual
-from jali.anonymity.people import Crowd
+from jali.anonymity.people import FrequencyTable
 from jali.core.values import Dataset
 from jali.defend.explain.k_anonymous import KAnonymous
 from jali.explain.nice import NICE
@@ -117,7 +117,7 @@ def test_people_are_counted_once():
 
 def test_blocks_hold_enough_people_and_everybody_once():
     owner, _ = mixed(400, 0, ages=30)
-    crowd = Crowd.of(owner)
+    crowd = FrequencyTable.of(owner)
     blocks = crowd.parted(np.arange(len(crowd.cells)), lambda cells: _mutual._cut(crowd, crowd.count, cells, 50))
     people = np.bincount(blocks, crowd.count)
     assert len(people) > 2

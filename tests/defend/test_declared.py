@@ -9,7 +9,7 @@ import pytest
 
 from jali.core.values import Dataset
 from jali.data.linear_gaussian import LinearGaussian
-from jali.defend._dp.asking import DECISION
+from jali.defend._dp.recourse import DECISION
 from jali.defend.explain.above_threshold import AboveThreshold
 from jali.defend.explain.dp_weights_recourse import FRESH, DPWeightsRecourse
 from jali.defend.explain.laplace_recourse import LaplaceRecourse

@@ -93,7 +93,7 @@ def test_the_plain_sum_is_exact_to_the_last_answer(ledger: Ledger, price: float,
     with pytest.raises(BudgetError) as error:
         ledger.answer("one more", claim(price), refused)
     assert error.value.spent == pytest.approx(granted * price)
-    assert error.value.asked == price
+    assert error.value.price == price
     assert error.value.left == pytest.approx(1 - granted * price, abs=1e-12)
     assert "free" in str(error.value)
     assert ledger.answer("0", claim(price), refused) is not None

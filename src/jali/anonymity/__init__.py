@@ -1,1 +1,1 @@
-"""Regions of rows that k people share: who fits them, what they lose, how pure they are, and solvers."""
+"""k-anonymous regions: how many people match them, their information loss and pureness, and solvers that find them."""

@@ -1,9 +1,9 @@
-"""All boxes of k people around one combination that lose less than a limit, in order of loss.
+"""All boxes of k people around one combination whose NCP is below a limit, in order of NCP (branch and bound).
 
-A box that loses less than the limit can only hold cells whose own box, from the combination to the cell, does. Of
-categories every value is taken in or left out, one after the other; then come the ranges of all numbers but one. A
-partial decision is dropped if its loss, and what the k-th person still possible adds at least, reach the limit. The
-ranges of the last number are swept.
+A box below the limit can only hold cells for which the smallest box from the combination to the cell is below the
+limit. The search decides about each value of each category, whether the box includes it, and then about the ranges of
+all numbers but one. It drops a partial decision if a lower bound on its NCP reaches the limit: the NCP so far plus the
+least that the k-th person still possible adds. All ranges of the last number are tried at once.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import NamedTuple
 import numpy as np
 
 from jali.anonymity.climb import SAME
-from jali.anonymity.people import Boxes, Crowd, joined
+from jali.anonymity.people import Boxes, FrequencyTable, joined
 from jali.core.values import Bools, Floats, Ints
 
-SWEPT = 1 << 21  # ranges of the last number looked at in one go
+SWEPT = 1 << 21  # ranges of the last number that are tried at once, to bound the memory
 
 
 class Listed(NamedTuple):
-    """Boxes in order of loss (K,), and the least loss that a box below the limit and not among them may have."""
+    """Boxes in order of loss (K,); bound: a lower bound on the loss of boxes below the limit that are not listed."""
 
     boxes: Boxes
     loss: Floats
@@ -28,116 +28,147 @@ class Listed(NamedTuple):
 
 
 class _Nodes(NamedTuple):
-    """M partial decisions: boxes, their loss (M,) so far, and the near cells (M, C) still possible."""
+    """M partial decisions: boxes, their loss (M,) so far, and the cells (M, C) that each may still include."""
 
     boxes: Boxes
     loss: Floats
     open: Bools
 
     def pick(self, which: Bools | Ints) -> _Nodes:
-        """The chosen ones."""
+        """The chosen decisions."""
         return _Nodes(self.boxes.pick(which), self.loss[which], self.open[which])
 
 
 class Below:
-    """The search around one combination own (Q,), among the cells that are possible (C,).
+    """The search around one combination own (Q,); possible (C,): the cells that a box may hold.
 
-    At most `most` decisions are kept open at a time and at most as many boxes are listed, those of least bound; the
-    least of the others is what `bound` says, and infinite where nothing was left out.
+    At most `most` decisions are kept at a time, and at most `most` boxes are listed: those with the least lower bounds.
+    `bound` is the least lower bound of what was dropped for this reason, and infinite if nothing was.
     """
 
-    def __init__(self, crowd: Crowd, own: Ints, possible: Bools, k: int, limit: float, most: int) -> None:
-        self.crowd, self.own, self.k, self.limit, self.most, self.bound = crowd, own, k, limit, most, np.inf
-        alone = costs(crowd, own)[np.arange(len(own)), crowd.cells]
+    def __init__(self, table: FrequencyTable, own: Ints, possible: Bools, k: int, limit: float, most: int) -> None:
+        self.table = table
+        self.own = own
+        self.k = k
+        self.limit = limit
+        self.most = most
+        self.bound = np.inf
+        alone = costs(table, own)[np.arange(len(own)), table.cells]
         near = possible & (alone.sum(axis=1) < limit - SAME)
-        self.cells, self.count, self.alone = crowd.cells[near], crowd.count[near], alone[near]
+        self.cells = table.cells[near]
+        self.count = table.count[near]
+        self.alone = alone[near]
 
     def listed(self) -> Listed:
-        """The boxes in order."""
-        nodes = _Nodes(self.crowd.around(self.own[None]), np.zeros(1), np.ones((1, len(self.cells)), dtype=bool))
+        """The boxes in order of loss."""
+        nodes = _Nodes(self.table.around(self.own[None]), np.zeros(1), np.ones((1, len(self.cells)), dtype=bool))
         order, last = self._order()
         for at, q in enumerate(order):
             rest = self.alone[:, [*order[at + 1 :], *last]].sum(axis=1)
-            nodes = self._ranges(nodes, q, rest) if self.crowd.ranged[q] else self._values(nodes, q, rest)
+            nodes = self._ranges(nodes, q, rest) if self.table.ranged[q] else self._values(nodes, q, rest)
         found = self._swept(nodes, last[0]) if last else nodes.pick(nodes.open @ self.count >= self.k)
         found = self._capped([(found, found.loss)])
         found = found.pick(np.argsort(found.loss, kind="stable"))
         return Listed(found.boxes, found.loss, self.bound)
 
     def _order(self) -> tuple[list[int], list[int]]:
-        """Categories, the dearest first, then numbers; and apart the number with most values near, if there is one."""
-        numbers = sorted(np.flatnonzero(self.crowd.ranged).tolist(), key=lambda q: len(np.unique(self.cells[:, q])))
-        named = sorted(np.flatnonzero(~self.crowd.ranged).tolist(), key=lambda q: -self.crowd.step[q])
+        """The order of decisions, and apart from it the last number.
+
+        Categories come first, beginning with the one of most NCP per value, and then numbers. The last number is the
+        one with most values among the cells; its list is empty if there are no numbers.
+        """
+        numbers = sorted(np.flatnonzero(self.table.ranged).tolist(), key=lambda q: len(np.unique(self.cells[:, q])))
+        named = sorted(np.flatnonzero(~self.table.ranged).tolist(), key=lambda q: -self.table.step[q])
         return [*named, *numbers[:-1]], numbers[-1:]
 
     def _values(self, nodes: _Nodes, q: int, rest: Floats) -> _Nodes:
-        """Take in or leave out each value of a category; rest (C,): what cells add by what is undecided yet."""
-        code, step = self.cells[:, q], self.crowd.step[q]
+        """Include or exclude each value of a category; rest (C,): the least NCP that undecided columns add."""
+        code = self.cells[:, q]
+        step = self.table.step[q]
         for v in np.setdiff1d(code, self.own[q]):
-            mine, later = code == v, np.where((code > v) & (code != self.own[q]), step, 0.0)
+            mine = code == v
+            later = np.where((code > v) & (code != self.own[q]), step, 0.0)
             more = nodes.pick((nodes.open & mine).any(axis=1))
             more.loss[:] += np.where(_single(more, q), 2 * step, step)
             more.boxes.allowed[:, q, v] = True
             both = _joined([_Nodes(nodes.boxes, nodes.loss, nodes.open & ~mine), more])
             one = _single(both, q)
-            first, second = both.pick(one), both.pick(~one)  # the second value of a category costs as much as two
-            nodes = self._capped([self._bounded(first, rest + 2 * later), self._bounded(second, rest + later)])
+            # A category with one value has no NCP, so its second value adds two steps and each further value one.
+            first = self._bounded(both.pick(one), rest + 2 * later)
+            further = self._bounded(both.pick(~one), rest + later)
+            nodes = self._capped([first, further])
         return nodes
 
     def _ranges(self, nodes: _Nodes, q: int, rest: Floats) -> _Nodes:
-        """Choose the range of a number."""
-        code, known, own = self.cells[:, q], self.crowd.values[q], self.own[q]
-        ends, parts = np.unique(code), []
-        for low in ends[ends <= own]:
-            for high in ends[ends >= own]:
-                loss = self.crowd.step[q] * (known[high] - known[low])
+        """Choose the range of a number; rest (C,) as in `_values`."""
+        code = self.cells[:, q]
+        known = self.table.values[q]
+        ends = np.unique(code)
+        parts = []
+        for low in ends[ends <= self.own[q]]:
+            for high in ends[ends >= self.own[q]]:
+                loss = self.table.step[q] * (known[high] - known[low])
                 some = nodes.pick(nodes.loss + loss < self.limit - SAME)
                 some = _Nodes(some.boxes, some.loss + loss, some.open & (code >= low) & (code <= high))
-                some.boxes.low[:, q], some.boxes.high[:, q] = low, high
+                some.boxes.low[:, q] = low
+                some.boxes.high[:, q] = high
                 parts.append(self._bounded(some, rest))
         return self._capped(parts)
 
     def _swept(self, nodes: _Nodes, q: int) -> _Nodes:
-        """Every range of the last number that holds k people, below the limit, with somebody at both ends."""
-        code, known = self.cells[:, q], self.crowd.values[q]
+        """Every range of the last number that holds k people, with a person at both ends, and is below the limit."""
+        code = self.cells[:, q]
+        known = self.table.values[q]
         ends = np.unique(code)
         here = int(np.searchsorted(ends, self.own[q]))
-        wide = self.crowd.step[q] * (known[ends[here:]] - known[ends[: here + 1], None])
-        shows, none = (code[:, None] == ends).astype(np.int64), np.zeros((len(nodes.loss), 0), dtype=bool)
-        size, parts = max(1, SWEPT // wide.size), [_Nodes(*nodes[:2], none).pick(ends[:0])]
+        wide = self.table.step[q] * (known[ends[here:]] - known[ends[: here + 1], None])
+        at_end = (code[:, None] == ends).astype(np.int64)
+        closed = _Nodes(nodes.boxes, nodes.loss, np.zeros((len(nodes.loss), 0), dtype=bool))
+        size = max(1, SWEPT // wide.size)
+        parts = [closed.pick(ends[:0])]
         for some in np.split(np.arange(len(nodes.loss)), range(size, len(nodes.loss), size)):
-            node, low, high = self._windows((nodes.open[some] * self.count) @ shows, nodes.loss[some], wide, here)
-            out = _Nodes(*nodes[:2], none).pick(some[node])
+            people = (nodes.open[some] * self.count) @ at_end
+            node, low, high = self._windows(people, nodes.loss[some], wide, here)
+            out = closed.pick(some[node])
             out.loss[:] += wide[low, high]
-            out.boxes.low[:, q], out.boxes.high[:, q] = ends[low], ends[here + high]
+            out.boxes.low[:, q] = ends[low]
+            out.boxes.high[:, q] = ends[here + high]
             parts.append(self._capped([(out, out.loss)]))
         return _joined(parts)
 
-    def _windows(self, many: Ints, loss: Floats, wide: Floats, here: int) -> tuple[Ints, ...]:
-        """Node, low and high end of ranges over values with many people (M, V), one of them the combination's own."""
-        upto, taken = np.cumsum(many, axis=1), many > 0
+    def _windows(self, people: Ints, loss: Floats, wide: Floats, here: int) -> tuple[Ints, ...]:
+        """Node, low end and high end of all ranges that hold k people and are below the limit.
+
+        people (M, V): how many people have each value. loss (M,): the NCP without this number. wide: the NCP that each
+        range adds. here: the position of the combination's own value, which every range includes.
+        """
+        upto = np.cumsum(people, axis=1)
+        taken = people > 0
         taken[:, here] = True
-        able = upto[:, None, here:] - (upto - many)[:, : here + 1, None] >= self.k
+        able = upto[:, None, here:] - (upto - people)[:, : here + 1, None] >= self.k
         able &= taken[:, None, here:] & taken[:, : here + 1, None]
         able &= loss[:, None, None] + wide < self.limit - SAME
         return able.nonzero()
 
     def _bounded(self, nodes: _Nodes, rest: Floats) -> tuple[_Nodes, Floats]:
-        """The decisions that can still lead below the limit, and the least loss (M,) they can lead to.
+        """The decisions that can still lead below the limit, and a lower bound (M,) on the loss that they lead to.
 
-        rest (C,): what taking a cell in adds at least. Of k people in a box, the k-th nearest of all is the nearest.
+        rest (C,): the least loss that including a cell adds. One of k people in a box is at least as far away as the
+        k-th nearest person of all, so that this person's rest is a lower bound.
         """
         order = np.argsort(rest, kind="stable")
         upto = np.cumsum(nodes.open[:, order] * self.count[order], axis=1)
         enough = upto[:, -1] >= self.k if len(order) else np.zeros(len(nodes.loss), dtype=bool)
-        nodes, upto = nodes.pick(enough), upto[enough]
+        nodes = nodes.pick(enough)
+        upto = upto[enough]
         bound = nodes.loss + rest[order[(upto < self.k).sum(axis=1)]]
         able = bound < self.limit - SAME
         return nodes.pick(able), bound[able]
 
     def _capped(self, parts: list[tuple[_Nodes, Floats]]) -> _Nodes:
-        """All decisions, or those of least bound."""
-        nodes, bound = _joined([some for some, _ in parts]), np.concatenate([b for _, b in parts])
+        """All decisions, or the `most` of them with the least lower bounds."""
+        nodes = _joined([some for some, _ in parts])
+        bound = np.concatenate([lower for _, lower in parts])
         if len(bound) <= self.most:
             return nodes
         order = np.argsort(bound, kind="stable")
@@ -145,20 +176,22 @@ class Below:
         return nodes.pick(order[: self.most])
 
 
-def costs(crowd: Crowd, own: Ints) -> Floats:
-    """What each value (Q, V) costs at least in a box with own (Q,); infinite where there is no such value."""
-    out = np.full((len(own), max(map(len, crowd.values))), np.inf)
-    for q, known in enumerate(crowd.values):
-        far = np.abs(known - known[own[q]]) if crowd.ranged[q] else 2.0 * (np.arange(len(known)) != own[q])
-        out[q, : len(known)] = far * crowd.step[q]
+def costs(table: FrequencyTable, own: Ints) -> Floats:
+    """The least NCP (Q, V) of a box that holds own (Q,) and this value; infinite where there is no such value."""
+    out = np.full((len(own), max(map(len, table.values))), np.inf)
+    for q, known in enumerate(table.values):
+        far = np.abs(known - known[own[q]]) if table.ranged[q] else 2.0 * (np.arange(len(known)) != own[q])
+        out[q, : len(known)] = far * table.step[q]
     return out
 
 
 def _single(nodes: _Nodes, q: int) -> Bools:
-    """Where (M,) a category has one value so far."""
+    """Where (M,) a category has only one value so far."""
     return np.asarray(nodes.boxes.allowed[:, q].sum(axis=1) == 1)
 
 
 def _joined(parts: list[_Nodes]) -> _Nodes:
-    boxes, loss, left = zip(*parts, strict=True)
-    return _Nodes(joined(boxes), np.concatenate(loss), np.concatenate(left))
+    """Concatenate decisions."""
+    boxes = joined([part.boxes for part in parts])
+    loss = np.concatenate([part.loss for part in parts])
+    return _Nodes(boxes, loss, np.concatenate([part.open for part in parts]))

@@ -1,7 +1,7 @@
-"""What k people who match an answer still give away: values they share, how unlike others they are, where answers meet.
+"""What a k-anonymous answer still discloses: l-diversity, t-closeness, and the intersection of several answers.
 
-k-anonymity hides who an answer is about, not what is true of all it may be about. regions: n released answers; train:
-the training rows; column: the name of a private column.
+k-anonymity hides which of k people an answer is about, but not what all of these people have in common. In this module,
+regions are n released answers, train is the training set, and column is the name of a private column.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ from jali.core.values import Bools, Dataset, Floats, Ints, Schema
 
 
 class Diversity(NamedTuple):
-    """Of the people who match each answer (n,) how many values of a column they have, and how many that are common.
+    """How many values of a private column the people who match each answer (n,) have.
 
-    distinct: different values. effective: exp of the entropy of their shares, distinct if all are as frequent; the
-    answer is entropy l-diverse if it is at least l (Machanavajjhala et al., l-diversity, 2007).
+    distinct: the number of different values. effective: exp of the entropy of their shares, which equals distinct if
+    all values are equally frequent. An answer is entropy l-diverse if effective is at least l (Machanavajjhala et al.,
+    l-diversity, 2007).
     """
 
     distinct: Ints
@@ -43,10 +44,11 @@ def diversity(regions: Regions, train: Dataset, column: str) -> Diversity:
 
 
 def closeness(regions: Regions, train: Dataset, column: str) -> Floats:
-    """t-closeness (n,): how far a private column of those who match lies from that of all training rows, 0 to 1.
+    """t-closeness (n,): the distance, 0 to 1, of a private column among the people who match from that of all rows.
 
-    Earth mover's distance. Of a category, half the summed difference of shares; of a number with m values that occur,
-    the summed difference of cumulated shares by m - 1. An answer is t-close if this is at most t.
+    It is the earth mover's distance. For a category: half the sum of absolute differences of shares. For a number with
+    m values that occur: the sum of absolute differences of cumulative shares, divided by m - 1. An answer is t-close if
+    the distance is at most t.
 
     Li, Li and Venkatasubramanian, t-closeness, ICDE 2007.
 
@@ -60,10 +62,10 @@ def closeness(regions: Regions, train: Dataset, column: str) -> Floats:
 
 
 def homogeneity(regions: Regions, train: Dataset) -> tuple[Floats, Floats]:
-    """What all private columns say of each answer (n,), which is looked at once if it occurs several times.
+    """For each answer (n,): the share of homogeneous private columns, and the largest t-closeness of a private column.
 
-    First the share of them in which all who match have one value, so that whoever of them it is, that is known: these
-    columns are not even 2-diverse. Then the largest t-closeness of one.
+    A column is homogeneous if all people who match the answer have the same value, so that this value is known
+    whichever of them the answer is about (the column is not even 2-diverse). Equal answers are computed once.
     """
     private = [c.name for c in train.schema.columns if c.role != "quasi"]
     _, first, which = np.unique(regions.kinds(), return_index=True, return_inverse=True)
@@ -72,32 +74,35 @@ def homogeneity(regions: Regions, train: Dataset) -> tuple[Floats, Floats]:
     fits = _fits(some, train)
     for j, name in enumerate(private):
         share, whole = _shares(fits, train, name)
-        one[j], far[j] = (share > 0).sum(axis=1) == 1, _distance(share, whole, train, name)
-    mean, most = (one.mean(axis=0), far.max(axis=0)) if private else (np.zeros(len(first)), np.zeros(len(first)))
-    return mean[which], most[which]
+        one[j] = (share > 0).sum(axis=1) == 1
+        far[j] = _distance(share, whole, train, name)
+    if not private:
+        return np.zeros(len(which)), np.zeros(len(which))
+    return one.mean(axis=0)[which], far.max(axis=0)[which]
 
 
 def together(regions: Regions, train: Dataset) -> Ints:
-    """How many training rows (n,) match every answer that shows the same private values as each: 1 is a person found.
+    """How many training rows (n,) match all answers with the same private values as this one; 1 identifies a person.
 
-    Answers with the same exact private values are most likely about the same person, since they are copied from one.
+    Private values are copied from one person, so answers with equal private values are most likely about the same one.
     """
     about = regions.kinds(np.array([column.role != "quasi" for column in train.schema.columns]))
-    fits, out = _fits(regions, train), np.zeros(len(regions), dtype=np.int64)
+    fits = _fits(regions, train)
+    out = np.zeros(len(regions), dtype=np.int64)
     for person in np.unique(about):
         out[about == person] = fits[about == person].all(axis=0).sum()
     return out
 
 
 def _distance(share: Floats, whole: Floats, train: Dataset, column: str) -> Floats:
-    """Earth mover's distance (n,) of shares (n, m) of the values of a column from those of all (m,)."""
+    """Earth mover's distance (n,) of the shares (n, m) of a column's m values from the shares among all rows (m,)."""
     if train.schema.columns[_place(train.schema, column)].kind == "category":
         return np.asarray(np.abs(share - whole).sum(axis=1) / 2)
     return np.asarray(np.abs(np.cumsum(share - whole, axis=1)).sum(axis=1) / max(1, len(whole) - 1))
 
 
 def _shares(fits: Bools, train: Dataset, column: str) -> tuple[Floats, Floats]:
-    """Shares (n, m) of the m values of a column among those who match each answer (n, N), and among all (m,)."""
+    """Shares (n, m) of a column's m values among the rows that match each answer (n, N), and among all rows (m,)."""
     values, place = np.unique(train.X[:, _place(train.schema, column)], return_inverse=True)
     count = np.zeros((len(fits), len(values)))
     answer, row = fits.nonzero()
@@ -107,10 +112,12 @@ def _shares(fits: Bools, train: Dataset, column: str) -> tuple[Floats, Floats]:
 
 
 def _fits(regions: Regions, train: Dataset) -> Bools:
+    """Which training rows match each region in all quasi-identifiers, (n, N)."""
     return regions.covers(train.X, quasi_columns(train.schema))
 
 
 def _place(schema: Schema, column: str) -> int:
+    """The position of a column, by its name."""
     names = [c.name for c in schema.columns]
     if column not in names:
         raise JaliError(f"There is no column {column!r} to look at; there are {', '.join(names)}.")

@@ -1,4 +1,4 @@
-"""What a generalised answer is worth: how many people it may be about, what it lost, how often it keeps its promise."""
+"""Measures of generalised answers: the size of the anonymity set, the information loss (NCP), and the pureness."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from jali.core.protocols import Model
 from jali.core.values import Bools, Dataset, Floats, Ints, Rng, Role
 from jali.stats.intervals import rate_bounds
 
-HELD = 1 << 24  # pairs of a region and a training row at work at once
+HELD = 1 << 24  # pairs of a region and a training row that are compared at once, to bound the memory
 
 
 class Pureness(NamedTuple):
-    """Shares (n,) with their intervals, which are the shares themselves where all combinations were asked about."""
+    """Shares (n,) and their 95 % intervals; low = value = high where the model was asked about all combinations."""
 
     value: Floats
     low: Floats
@@ -25,9 +25,10 @@ class Pureness(NamedTuple):
 
 
 def matching(regions: Regions, train: Dataset) -> Ints:
-    """How many people (n,) among the training rows agree with a region in all quasi-identifiers: the k achieved.
+    """The size (n,) of each region's anonymity set: training people who match it in all quasi-identifiers.
 
-    Counted row by row in the raw table, apart from all that the solvers count; rows of one group are one person.
+    People are counted row by row in the raw table, independently of the counts of the solvers. Rows of one group are
+    one person.
 
     >>> from jali.core.values import Column, Schema
     >>> schema = Schema((Column("age", role="quasi"), Column("income")))
@@ -35,7 +36,8 @@ def matching(regions: Regions, train: Dataset) -> Ints:
     >>> matching(Regions(np.array([[24.0, 5]]), np.array([[27.0, 5]]), np.zeros((1, 2, 0)), schema), train)
     array([2])
     """
-    out, size = np.empty(len(regions), dtype=np.int64), max(1, HELD // max(1, len(train)))
+    out = np.empty(len(regions), dtype=np.int64)
+    size = max(1, HELD // max(1, len(train)))
     for some in np.split(np.arange(len(regions)), range(size, len(regions), size)):
         out[some] = people(regions.pick(some).covers(train.X, quasi_columns(train.schema)), train)
     return out
@@ -51,19 +53,19 @@ def people(rows: Bools, train: Dataset) -> Ints:
 
 
 def repeated(train: Dataset) -> bool:
-    """Whether somebody has several training rows."""
+    """Whether a person has several training rows."""
     return train.groups is not None and len(np.unique(train.groups)) < len(train)
 
 
 def ncp(regions: Regions, train: Dataset, weights: tuple[float, ...] = (), role: Role = "quasi") -> Floats:
-    """Normalised certainty penalty (n,): what generalising the columns of a role cost, 0 for nothing, 1 for all.
+    """Normalised certainty penalty (n,): the information lost in the columns of a role, from 0 (none) to 1 (all).
 
-    sum_j w_j NCP_j, where NCP_j of a number is its range in the region by its range in the training rows, and of a
-    category the share of its values in the training rows that the region allows, 0 if that is one value. Weights stand
-    in the order of the columns and are scaled to sum to one; without any, all count alike.
+    sum_j w_j NCP_j. For a number, NCP_j is its range in the region divided by its range in the training rows. For a
+    category, it is the share of the values in the training rows that the region allows, or 0 if that is one value.
+    Weights follow the order of the columns and are scaled to sum to one; without weights, all columns count equally.
 
-    Xu et al., 2006; Ghinita et al., 2009. As published, ranges and values are those of the people who agree with the
-    region; that is the same wherever one of them has each end of a range and each category allowed.
+    Xu et al., 2006; Ghinita et al., 2009. The papers take ranges and values from the people who match the region. Both
+    are equal if for each end of a range, and for each allowed category, one of these people has that value.
 
     >>> from jali.core.values import Column, Schema
     >>> schema = Schema((Column("age", role="quasi"), Column("income")))
@@ -71,7 +73,8 @@ def ncp(regions: Regions, train: Dataset, weights: tuple[float, ...] = (), role:
     >>> ncp(Regions(np.array([[24.0, 5]]), np.array([[27.0, 5]]), np.zeros((1, 2, 0)), schema), train)
     array([0.3])
     """
-    out, named = np.zeros(len(regions)), categories(train.schema)
+    out = np.zeros(len(regions))
+    named = categories(train.schema)
     columns = np.flatnonzero([column.role == role for column in train.schema.columns])
     for j, weight in zip(columns, shares(train.schema, columns, weights), strict=True):
         if j in named:
@@ -83,11 +86,11 @@ def ncp(regions: Regions, train: Dataset, weights: tuple[float, ...] = (), role:
 
 
 def pureness(model: Model, regions: Regions, train: Dataset, wanted: Ints, rng: Rng, most: int = 1000) -> Pureness:
-    """Share (n,) of the combinations of values in a region that the model gives the class wanted (n,).
+    """Share (n,) of the combinations of values in a region that the model gives the desired class, wanted (n,).
 
-    The values of a number are those of the training rows inside its range, those of a category the ones allowed.
-    Regions of up to `most` combinations are asked about in full; of others as many are drawn, with a 95 %
-    Clopper-Pearson interval.
+    The values of a number are those of the training rows inside its range; the values of a category are the allowed
+    ones. For a region of up to `most` combinations the model is asked about all of them. For a larger one, `most`
+    combinations are drawn, and the interval is the 95 % Clopper-Pearson interval.
 
     >>> from jali.core.values import Column, Schema
     >>> from jali.core.encoding import Encoding
@@ -107,33 +110,40 @@ def pureness(model: Model, regions: Regions, train: Dataset, wanted: Ints, rng: 
     for at in np.split(np.arange(len(good)), range(CHUNK, len(good), CHUNK)):
         rows = _raw(some.codes[at], regions, some.box[at], values, ranged)
         good[at] = model.logits(rows).argmax(axis=1) == wanted[some.box[at]] if len(at) else False
-    hits, many = np.bincount(some.box, good, len(regions)), np.bincount(some.box, minlength=len(regions))
+    hits = np.bincount(some.box, good, len(regions))
+    many = np.bincount(some.box, minlength=len(regions))
     low, high = rate_bounds(np.where(some.exact, 0, hits).astype(np.int64), most, 0.95)
     value = hits / many
     return Pureness(value, np.where(some.exact, value, low), np.where(some.exact, value, high))
 
 
 def class_interval(regions: Regions, train: Dataset) -> Regions:
-    """The regions with every private column widened to the people who agree with them in the quasi-identifiers.
+    """The regions with every private column widened to the values of the people who match the quasi-identifiers.
 
-    Numbers go from the lowest to the highest of these people, categories are all that one of them has, so that no
-    answer shows what one person alone has.
+    A number ranges from the lowest to the highest value of these people, and all of their categories are allowed, so
+    that no answer shows the private values of a single person.
     """
-    low, high, allowed = regions.low.copy(), regions.high.copy(), regions.allowed.copy()
-    quasi, named = quasi_columns(train.schema), categories(train.schema)
+    low = regions.low.copy()
+    high = regions.high.copy()
+    allowed = regions.allowed.copy()
+    quasi = quasi_columns(train.schema)
+    named = categories(train.schema)
+    private = np.setdiff1d(np.arange(train.X.shape[1]), quasi)
     for i in range(len(regions)):
         rows = train.X[regions.pick(np.array([i])).covers(train.X, quasi)[0]]
-        for j in np.setdiff1d(np.arange(train.X.shape[1]), quasi if len(rows) else np.arange(train.X.shape[1])):
+        for j in private if len(rows) else ():
             if j in named:
                 allowed[i, j, rows[:, j].astype(np.int64)] = True
             else:
-                low[i, j], high[i, j] = rows[:, j].min(), rows[:, j].max()
+                low[i, j] = rows[:, j].min()
+                high[i, j] = rows[:, j].max()
     return Regions(low, high, allowed, regions.schema)
 
 
 def _coded(regions: Regions, values: tuple[Floats, ...], ranged: Bools) -> Boxes:
-    """Regions with numbers by their place among the values that occur; a range without any counts as its low end."""
-    low, high = np.zeros(regions.low.shape, np.int64), np.zeros(regions.low.shape, np.int64)
+    """Regions as boxes of codes; a range that contains no value of the training rows becomes a single code."""
+    low = np.zeros(regions.low.shape, np.int64)
+    high = np.zeros(regions.low.shape, np.int64)
     for j in np.flatnonzero(ranged):
         low[:, j] = np.searchsorted(values[j], regions.low[:, j], "left")
         high[:, j] = np.searchsorted(values[j], regions.high[:, j], "right") - 1
@@ -143,9 +153,11 @@ def _coded(regions: Regions, values: tuple[Floats, ...], ranged: Bools) -> Boxes
 
 
 def _raw(codes: Ints, regions: Regions, box: Ints, values: tuple[Floats, ...], ranged: Bools) -> Floats:
-    """Raw rows (M, D) of combinations of regions box (M,); numbers outside their range are set to its low end."""
+    """Raw rows (M, D) of combinations in regions box (M,); a number outside its range is set to the low end."""
     rows = codes.astype(np.float64)
     for j in np.flatnonzero(ranged):
-        x, low, high = values[j][codes[:, j]], regions.low[box, j], regions.high[box, j]
+        x = values[j][codes[:, j]]
+        low = regions.low[box, j]
+        high = regions.high[box, j]
         rows[:, j] = np.where((x < low) | (x > high), low, x)
     return rows

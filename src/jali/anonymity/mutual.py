@@ -1,10 +1,10 @@
-"""Boxes that everybody in them shares: whoever of k people an answer is about, it would be the same.
+"""Boxes that resist the minimality attack: each of the k people in a box would get the same box.
 
-A box that is the least around one person tells who it was made for: make it again for everybody inside, and drop those
-whose box comes out different (Wong et al., Minimality Attack in Privacy Preserving Data Publishing, 2007). Here the
-people who have the promised outcome with the private values of the counterfactual are cut into parts, by rules that
-look at all of them alike, and the answer is the box of a part. Only people to whom the model gives that outcome count,
-since nobody else is ever shown, and whoever holds its labels knows that.
+The smallest box around one person identifies that person: an attacker computes the box for each person inside and drops
+those whose box is different (Wong et al., Minimality Attack in Privacy Preserving Data Publishing, 2007). Here, all
+people who would have the desired class with the private values of the counterfactual are partitioned by a rule that
+treats them alike, and the answer is the box of a part. Only people whom the model gives the desired class count,
+because nobody else is ever shown as a counterfactual, and an attacker who knows the model's labels knows that.
 """
 
 from __future__ import annotations
@@ -17,79 +17,85 @@ import numpy as np
 
 from jali.anonymity.climb import SAME
 from jali.anonymity.grasp import Cores
-from jali.anonymity.people import Boxes, Crowd, joined
+from jali.anonymity.people import Boxes, FrequencyTable, joined
 from jali.anonymity.purity import Found, Poll
 from jali.core.values import Bools, Ints
 
-BLOCK = 500  # people at least in a part that is cut by quasi-identifiers alone, before a model is asked about it
+BLOCK = 500  # least number of people in a block, which is cut by quasi-identifiers alone, before the model is called
 
 
 @dataclass(frozen=True, eq=False)
 class Blocks:
-    """The people behind one model, those of each label cut into blocks by their quasi-identifiers alone.
+    """The training people of each label, partitioned into blocks by their quasi-identifiers alone.
 
-    labels (N,): what the model says of the training rows. made: the blocks of each label, cut when first needed.
+    labels (N,): the model's classes of the training rows. made: the blocks of each label, computed when first needed.
     """
 
-    crowd: Crowd
+    table: FrequencyTable
     labels: Ints
     k: int
     made: dict[int, Ints] = field(default_factory=dict, repr=False)
 
     def count(self, label: int) -> Ints:
-        """How many people of each cell (C,) have a label."""
-        return self.crowd.labelled(self.labels, label)
+        """How many people of each cell (C,) have the label."""
+        return self.table.labelled(self.labels, label)
 
     def of(self, label: int) -> Ints:
-        """The block (C,) of each cell in which somebody has the label, -1 of others."""
+        """The block (C,) of each cell in which a person has the label, and -1 for all other cells."""
         if label not in self.made:
             count = self.count(label)
-            cut = partial(_cut, self.crowd, count, k=max(BLOCK, 2 * self.k))
-            self.made[label] = self.crowd.parted(np.flatnonzero(count), cut)
+            cut = partial(_cut, self.table, count, k=max(BLOCK, 2 * self.k))
+            self.made[label] = self.table.parted(np.flatnonzero(count), cut)
         return self.made[label]
 
 
 def mutual(poll: Poll, cores: Cores, people: Blocks) -> Found:
-    """Boxes of k people or more who all could be the one shown, and who would all get this box.
+    """Boxes of at least k people, each of whom could be the person shown and would get the same box.
 
-    Nobody to whom the model gives another label than promised is ever shown. There is no box where fewer than k people
-    of a block have the outcome with the private values shown.
+    There is no box if fewer than k people of a block have the desired class with the private values shown.
     """
-    crowd, k = people.crowd, people.k
-    n, own = len(cores.own), crowd.find(cores.own)
-    boxes, there = crowd.around(cores.own), np.zeros(n, dtype=bool)
+    table = people.table
+    n = len(cores.own)
+    own = table.find(cores.own)
+    boxes = table.around(cores.own)
+    there = np.zeros(n, dtype=bool)
     for label in np.unique(cores.wanted):
-        count, blocks = people.count(int(label)), people.of(int(label))
+        count = people.count(int(label))
+        blocks = people.of(int(label))
         mine = np.flatnonzero(cores.wanted == label)
         mine = mine[blocks[own[mine]] >= 0]
-        groups = _alike(crowd, cores, mine, blocks[own])
+        groups = _alike(table, cores, mine, blocks[own])
         able = [np.flatnonzero(blocks == blocks[own[who[0]]]) for who in groups]
         first = np.repeat([who[0] for who in groups], [len(cells) for cells in able]).astype(np.int64)
-        good = poll.good(first, crowd.cells[np.concatenate([np.zeros(0, np.int64), *able])])
+        good = poll.good(first, table.cells[np.concatenate([np.zeros(0, np.int64), *able])])
         ends = np.cumsum([len(cells) for cells in able])
         for who, cells, end in zip(groups, able, ends, strict=True):
             some = cells[good[end - len(cells) : end]]
             shown = who[np.isin(own[who], some)]
-            for at, part in _parts(crowd, count, some, own[shown], k):
+            for at, part in _parts(table, count, some, own[shown], people.k):
                 there[shown[at]] = True
-                boxes.put(shown[at], _hull(crowd, part))
-    return Found(boxes, poll.pureness(boxes, np.arange(n))[0], crowd.ncp(boxes), there, np.zeros(n))
+                boxes.put(shown[at], _hull(table, part))
+    return Found(boxes, poll.pureness(boxes, np.arange(n))[0], table.ncp(boxes), there, np.zeros(n))
 
 
-def _alike(crowd: Crowd, cores: Cores, mine: Ints, block: Ints) -> list[Ints]:
-    """Those of some counterfactuals (m,) that differ in nothing but their quasi-identifiers within a block (n,)."""
-    rows = np.column_stack([np.delete(cores.rows, crowd.quasi, axis=1), block])[mine]
+def _alike(table: FrequencyTable, cores: Cores, mine: Ints, block: Ints) -> list[Ints]:
+    """Groups of the counterfactuals mine (m,) with equal private values in the same block; block (n,): that of each."""
+    rows = np.column_stack([np.delete(cores.rows, table.quasi, axis=1), block])[mine]
     which = np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1)
     order = np.argsort(which, kind="stable")
     return np.split(mine[order], np.flatnonzero(np.diff(which[order])) + 1) if len(mine) else []
 
 
-def _parts(crowd: Crowd, count: Ints, cells: Ints, own: Ints, k: int) -> Iterator[tuple[Ints, Ints]]:
-    """Parts of k people of some cells (c,) that cannot be cut, each with the positions of those of own (m,) in it."""
+def _parts(table: FrequencyTable, count: Ints, cells: Ints, own: Ints, k: int) -> Iterator[tuple[Ints, Ints]]:
+    """The counterfactuals in each part, and its cells, of a partition of cells (c,) into parts of at least k people.
+
+    own (m,): the cells of the counterfactuals, which are given by their positions in it; parts without any are left
+    out.
+    """
     todo = [(cells, np.arange(len(own)))] if len(own) and count[cells].sum() >= k else []
     while todo:
         cells, who = todo.pop()
-        left = _cut(crowd, count, cells, k)
+        left = _cut(table, count, cells, k)
         if left is None:
             yield who, cells
         else:
@@ -98,50 +104,61 @@ def _parts(crowd: Crowd, count: Ints, cells: Ints, own: Ints, k: int) -> Iterato
             todo += [side for side in sides if len(side[1])]
 
 
-def _cut(crowd: Crowd, people: Ints, cells: Ints, k: int) -> Bools | None:
-    """Which of some cells (c,) go to one side of the cut that lowers NCP most, k people on both sides; None for none.
+def _cut(table: FrequencyTable, people: Ints, cells: Ints, k: int) -> Bools | None:
+    """Which cells (c,) are on one side of the cut that lowers NCP most; None if no cut lowers it.
 
-    people (C,): how many are counted in each cell. NCP is that of the boxes of both sides, each for as many as it has.
-    Numbers are cut between two values, categories into one value and the others.
+    people (C,): the number of people in each cell; both sides must have at least k. NCP is summed over the people, each
+    with the NCP of the box of their side. A number is cut between two values, a category into one value and the others.
     """
     count = people[cells]
-    total, best = count.sum(), None
-    least = total * crowd.ncp(_hull(crowd, cells))[0] - SAME
-    for q in range(len(crowd.quasi) if total >= 2 * k else 0):
-        values, place = np.unique(crowd.cells[cells, q], return_inverse=True)
+    total = count.sum()
+    best = None
+    least = total * table.ncp(_hull(table, cells))[0] - SAME
+    for q in range(len(table.quasi) if total >= 2 * k else 0):
+        values, place = np.unique(table.cells[cells, q], return_inverse=True)
         if len(values) > 1:
-            ranged, many = bool(crowd.ranged[q]), np.bincount(place, count)
-            one, other = _sides(crowd, cells, place, ranged)
+            ranged = bool(table.ranged[q])
+            many = np.bincount(place, count)
+            one, other = _sides(table, cells, place, ranged)
             first = np.cumsum(many)[:-1] if ranged else many
-            loss = np.round(first * crowd.ncp(one) + (total - first) * crowd.ncp(other), 9)  # so that ties are ties
+            # Rounded, so that losses that are equal but for floating-point error are ties.
+            loss = np.round(first * table.ncp(one) + (total - first) * table.ncp(other), 9)
             at = int(np.where(np.minimum(first, total - first) < k, np.inf, loss).argmin())
             if min(first[at], total - first[at]) >= k and loss[at] < least - SAME:
-                least, best = loss[at], place <= at if ranged else place == at
+                least = loss[at]
+                best = place <= at if ranged else place == at
     return best
 
 
-def _sides(crowd: Crowd, cells: Ints, place: Ints, ranged: bool) -> tuple[Boxes, Boxes]:
-    """Boxes of both sides of every cut by one quasi-identifier; place (c,): which of its V > 1 values a cell has."""
-    each = crowd.hulls(cells, place)
-    upto, after = _upto(each), _turned(_upto(_turned(each)))
+def _sides(table: FrequencyTable, cells: Ints, place: Ints, ranged: bool) -> tuple[Boxes, Boxes]:
+    """The boxes of both sides of every cut of one quasi-identifier.
+
+    place (c,): which of its V > 1 values each cell has.
+    """
+    each = table.hulls(cells, place)
+    upto = _upto(each)
+    after = _turned(_upto(_turned(each)))
     if ranged:
         return upto.pick(slice(0, -1)), after.pick(slice(1, None))
-    before = joined([after.pick(slice(1, 2)), upto.pick(slice(0, -1))])  # of the first value, what comes after it
+    before = joined([after.pick(slice(1, 2)), upto.pick(slice(0, -1))])  # nothing is before the first value
     behind = joined([after.pick(slice(1, None)), upto.pick(slice(-2, -1))])
-    low, high = np.minimum(before.low, behind.low), np.maximum(before.high, behind.high)
+    low = np.minimum(before.low, behind.low)
+    high = np.maximum(before.high, behind.high)
     return each, Boxes(low, high, before.allowed | behind.allowed)
 
 
-def _hull(crowd: Crowd, cells: Ints) -> Boxes:
-    """The least box (1,) that holds some cells."""
-    return crowd.hulls(cells, np.zeros(len(cells), dtype=np.int64))
+def _hull(table: FrequencyTable, cells: Ints) -> Boxes:
+    """The smallest box (1,) that holds the cells."""
+    return table.hulls(cells, np.zeros(len(cells), dtype=np.int64))
 
 
 def _upto(boxes: Boxes) -> Boxes:
-    """The least boxes that hold a box and all before it."""
-    low, high = np.minimum.accumulate(boxes.low), np.maximum.accumulate(boxes.high)
+    """For each box, the smallest box that holds it and all boxes before it."""
+    low = np.minimum.accumulate(boxes.low)
+    high = np.maximum.accumulate(boxes.high)
     return Boxes(low, high, np.logical_or.accumulate(boxes.allowed))
 
 
 def _turned(boxes: Boxes) -> Boxes:
+    """The boxes in reverse order."""
     return boxes.pick(slice(None, None, -1))

@@ -1,7 +1,8 @@
-"""Boxes of least NCP among those of k people that are pure enough, with a proof or a bound.
+"""Boxes of least NCP among those that hold k people and are pure enough, with a proof of optimality or a lower bound.
 
-All boxes that lose less than the best known one are listed in order of loss, and the model is asked until one is pure
-enough: it is optimal. The counterfactuals take turns together, so that the model is asked about many rows at once.
+All boxes with less NCP than the best known one are listed in order of NCP, and the model is asked about them in this
+order. The first box that is pure enough is optimal. All counterfactuals are searched side by side, so that each call of
+the model is about many rows.
 """
 
 from __future__ import annotations
@@ -13,42 +14,44 @@ import numpy as np
 from jali.anonymity.below import Below, Listed, costs
 from jali.anonymity.climb import SAME, Trials, held
 from jali.anonymity.grasp import Cores
-from jali.anonymity.people import Boxes, Crowd, joined
+from jali.anonymity.people import Boxes, FrequencyTable, joined
 from jali.anonymity.purity import Found, Poll
 from jali.core.values import Bools, Floats, Ints
 
-NODES = 10_000  # decisions kept open at a time, and boxes listed, for one counterfactual
-TRIED = 2048  # boxes whose pureness is asked for, for one counterfactual
-SHARES = (0.4, 0.7, 1.0)  # of the loss to undercut: boxes far below it are looked for first, since they are few
-BAD = 64  # combinations without the outcome promised that are held against all boxes left, in one turn
+NODES = 10_000  # most partial decisions kept, and most boxes listed, for one counterfactual
+TRIED = 2048  # most boxes whose pureness is computed for one counterfactual
+SHARES = (0.4, 0.7, 1.0)  # limits as shares of the best known NCP: low ones come first, since few boxes are below them
+BAD = 64  # combinations without the desired class by which boxes are excluded in one turn
 
 
-def optimal(crowd: Crowd, poll: Poll, cores: Cores, start: Found, k: int, floor: Floats) -> Found:
-    """The least boxes of pureness floor (n,) or more, never worse than those to start from where these are pure enough.
+def optimal(table: FrequencyTable, poll: Poll, cores: Cores, start: Found, k: int, floor: Floats) -> Found:
+    """The boxes of least NCP with a pureness of at least floor (n,); never worse than a start that is pure enough.
 
-    Boxes are cut to the people they hold, so that their NCP is that of these people. bound (n,) of the answer: no such
-    box can lose less; it equals the loss where the box is proved optimal.
+    Only boxes that are the smallest around the people they hold are considered. bound (n,) of the result is a lower
+    bound on the NCP of such a box; it equals the loss if the box is proved optimal.
     """
     there = start.there & (start.pure > floor - SAME)
-    limit = np.where(there, start.loss, 1 + 2 * SAME)  # no box loses more than 1
+    limit = np.where(there, start.loss, 1 + 2 * SAME)  # no NCP is above 1
     found = Found(start.boxes.pick(np.arange(len(floor))), start.pure.copy(), limit, there, limit.copy())
     left = np.flatnonzero(limit > SAME)
     for share in SHARES:
-        turns = _turns(crowd, poll, cores, left, share * limit, k, floor)
+        turns = _turns(table, poll, cores, left, share * limit, k, floor)
         for turn in turns:
             turn.lower(found, np.array([turn.listed.bound]))
         todo = turns
         while todo := [turn for turn in todo if len(turn.queue)]:
-            _ask(crowd, poll, found, todo, k)
+            _ask(table, poll, found, todo, k)
         left = np.array([turn.who for turn in turns if found.bound[turn.who] == limit[turn.who]], dtype=np.int64)
     return found
 
 
-def _turns(crowd: Crowd, poll: Poll, cores: Cores, left: Ints, limit: Floats, k: int, floor: Floats) -> list[_Turn]:
-    """The boxes below a limit (n,) of those counterfactuals (m,) that are left."""
+def _turns(
+    table: FrequencyTable, poll: Poll, cores: Cores, left: Ints, limit: Floats, k: int, floor: Floats
+) -> list[_Turn]:
+    """The boxes below a limit (n,), for the counterfactuals left (m,)."""
     out = []
-    for i, cells in zip(left.tolist(), _possible(crowd, poll, cores, left, limit, floor), strict=True):
-        listed = Below(crowd, cores.own[i], cells, k, limit[i], NODES).listed()
+    for i, cells in zip(left.tolist(), _possible(table, poll, cores, left, limit, floor), strict=True):
+        listed = Below(table, cores.own[i], cells, k, limit[i], NODES).listed()
         out.append(_Turn(i, listed, float(floor[i]), np.arange(len(listed.loss))))
     return out
 
@@ -69,13 +72,19 @@ class _Turn:
         return self.listed.boxes.pick(self.queue[: self.size])
 
     def settle(self, found: Found, pure: Floats, exact: Bools) -> None:
-        """Take the first of the boxes tried (s,) that is pure enough, or go on; an estimate refuses without proof."""
-        loss, enough = self.listed.loss[self.queue[: self.size]], pure > self.floor - SAME
+        """Keep the first of the boxes tried (s,) that is pure enough, or continue with the queue.
+
+        A box that is rejected by an estimate (exact is false) may be pure enough, so it lowers the bound.
+        """
+        loss = self.listed.loss[self.queue[: self.size]]
+        enough = pure > self.floor - SAME
         first = int(enough.argmax()) if enough.any() else len(loss)
         self.lower(found, loss[:first][~exact[:first]])
         if enough.any():
             found.boxes.put(np.array([self.who]), self.listed.boxes.pick(self.queue[first : first + 1]))
-            found.pure[self.who], found.loss[self.who], found.there[self.who] = pure[first], loss[first], True
+            found.pure[self.who] = pure[first]
+            found.loss[self.who] = loss[first]
+            found.there[self.who] = True
             self.lower(found, loss[first : first + 1])
         self.tried += len(loss)
         self.queue = self.queue[len(self.queue) if enough.any() else self.size :]
@@ -85,24 +94,25 @@ class _Turn:
             self.queue = self.queue[:0]
 
     def lower(self, found: Found, loss: Floats) -> None:
-        """Say that a box of one of these losses may exist."""
+        """Lower the bound: a box with one of these losses may exist."""
         found.bound[self.who] = min(found.bound[self.who], loss.min(initial=np.inf))
 
     def avoid(self, bad: Ints, ranged: Bools) -> None:
-        """Leave out what holds one of the combinations (m, Q) without the outcome, if all must have it."""
+        """Drop boxes that hold a combination (m, Q) without the desired class, if the floor allows none."""
         if self.floor > 1 - SAME:
             for codes in bad:
                 self.queue = self.queue[~_holds(self.listed.boxes.pick(self.queue), codes, ranged)]
 
 
-def _ask(crowd: Crowd, poll: Poll, found: Found, turns: list[_Turn], k: int) -> None:
+def _ask(table: FrequencyTable, poll: Poll, found: Found, turns: list[_Turn], k: int) -> None:
     """Try the next boxes of every turn."""
     boxes = [turn.next() for turn in turns]
     of = np.repeat(np.arange(len(turns)), [len(b.low) for b in boxes])
     whole = joined(boxes)
-    cut = held(crowd, Trials(np.arange(len(of)), whole), k).boxes
-    tight = crowd.ncp(cut) > crowd.ncp(whole) - SAME  # else the box it is cut to was tried before
-    pure, exact = np.full(len(of), -1.0), np.ones(len(of), dtype=bool)
+    cut = held(table, Trials(np.arange(len(of)), whole), k).boxes
+    tight = table.ncp(cut) > table.ncp(whole) - SAME  # otherwise the smaller box was tried before
+    pure = np.full(len(of), -1.0)
+    exact = np.ones(len(of), dtype=bool)
     who = np.array([turn.who for turn in turns])[of]
     some = poll.points(whole.pick(tight))
     good = poll.good(who[tight][some.box], some.codes)
@@ -110,37 +120,42 @@ def _ask(crowd: Crowd, poll: Poll, found: Found, turns: list[_Turn], k: int) -> 
     exact[tight] = some.exact
     for t, turn in enumerate(turns):
         turn.settle(found, pure[of == t], exact[of == t])
-        turn.avoid(some.codes[~good & (of[tight][some.box] == t)][:BAD], crowd.ranged)
+        turn.avoid(some.codes[~good & (of[tight][some.box] == t)][:BAD], table.ranged)
 
 
-def _possible(crowd: Crowd, poll: Poll, cores: Cores, which: Ints, limit: Floats, floor: Floats) -> list[Bools]:
-    """Of some counterfactuals (m,) the cells (C,) that a box below the limit (n,) can hold if it must be pure.
+def _possible(
+    table: FrequencyTable, poll: Poll, cores: Cores, which: Ints, limit: Floats, floor: Floats
+) -> list[Bools]:
+    """The cells (C,) that a box below the limit (n,) can hold, for each of the counterfactuals which (m,).
 
-    No pure box holds a value that alone, in the place of the counterfactual's own, breaks the promise, nor a number
-    beyond such a value.
+    If the box must be pure, it cannot hold a value that changes the class when it replaces the counterfactual's own
+    value, and for a number no value beyond such a value either.
     """
-    near = [costs(crowd, cores.own[i]) < limit[i] - SAME for i in which]
+    near = [costs(table, cores.own[i]) < limit[i] - SAME for i in which]
     for able, i in zip(near, which, strict=True):
-        able[crowd.fixed] = False
+        able[table.fixed] = False
         able[np.arange(len(able)), cores.own[i]] = True
     strict = [(i, *np.nonzero(able)) for i, able in zip(which, near, strict=True) if floor[i] > 1 - SAME]
-    codes = [np.zeros((0, len(crowd.quasi)), dtype=np.int64)]
+    codes = [np.zeros((0, len(table.quasi)), dtype=np.int64)]
     for i, q, v in strict:
         codes.append(np.repeat(cores.own[None, i], len(q), axis=0))
         codes[-1][np.arange(len(q)), q] = v
     who = np.repeat([i for i, _, _ in strict], [len(q) for _, q, _ in strict]).astype(np.int64)
-    good, at = poll.good(who, np.concatenate(codes)), 0
+    good = poll.good(who, np.concatenate(codes))
+    at = 0
     for able, i in zip(near, which, strict=True):
         if floor[i] > 1 - SAME:
-            able[able] = good[at : (at := at + int(able.sum()))]
+            end = at + int(able.sum())
+            able[able] = good[at:end]
+            at = end
             able[np.arange(len(able)), cores.own[i]] = True
-            _reached(able, cores.own[i], crowd.ranged)
-    at_q = np.arange(len(crowd.quasi))
-    return [np.asarray(able[at_q, crowd.cells].all(axis=1)) for able in near]
+            _reached(able, cores.own[i], table.ranged)
+    at_q = np.arange(len(table.quasi))
+    return [np.asarray(able[at_q, table.cells].all(axis=1)) for able in near]
 
 
 def _reached(able: Bools, own: Ints, ranged: Bools) -> None:
-    """Take out, of the values (Q, V) of numbers, those beyond one that is not able, seen from own (Q,)."""
+    """Clear the values (Q, V) of numbers that lie beyond a cleared value, seen from own (Q,)."""
     for q in np.flatnonzero(ranged):
         gaps = np.flatnonzero(~able[q])
         able[q, : gaps[gaps < own[q]].max(initial=-1) + 1] = False

@@ -1,4 +1,4 @@
-"""What a model says of the combinations in a box around a counterfactual."""
+"""Pureness: the share of the combinations in a box that the model gives the desired class."""
 
 from __future__ import annotations
 
@@ -9,18 +9,21 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from jali.anonymity.people import Boxes, Crowd
+from jali.anonymity.people import Boxes, FrequencyTable
 from jali.core.protocols import Model
 from jali.core.values import Bools, Floats, Ints
 
 CHUNK = 1 << 15  # rows in one call of the model
-STREAM = (
-    2022  # of draws: the same for everybody, so that a person is generalised in one way, whoever asks, however often
-)
+# The seed is fixed, so that a person is always generalised in the same way, whoever asks and however often.
+STREAM = 2022
 
 
 class Found(NamedTuple):
-    """Boxes of n counterfactuals, each with its pureness, NCP, whether there is one, and a bound on the NCP of any."""
+    """One box (n,) for each counterfactual, as a solver found it.
+
+    pure (n,): pureness. loss (n,): NCP. there (n,): whether a box of k people was found. bound (n,): a lower bound on
+    the NCP of any box that would do.
+    """
 
     boxes: Boxes
     pure: Floats
@@ -30,7 +33,7 @@ class Found(NamedTuple):
 
 
 class Points(NamedTuple):
-    """Combinations of S boxes: the box (M,) and codes (M, Q) of each; all there are where exact (S,), else drawn."""
+    """Combinations in S boxes: the box (M,) and codes (M, Q) of each; exact (S,): boxes of which all are listed."""
 
     box: Ints
     codes: Ints
@@ -38,7 +41,7 @@ class Points(NamedTuple):
 
 
 def points(boxes: Boxes, ranged: Bools, draws: Floats) -> Points:
-    """All combinations of boxes that have no more than there are draws (m, Q) from [0, 1), else one for each draw.
+    """All combinations of each box that has at most m; otherwise one for each of m uniform draws (m, Q) from [0, 1).
 
     >>> two = Boxes(np.array([[3, 0]]), np.array([[4, 0]]), np.array([[[0, 0, 0], [1, 0, 1]]], dtype=bool))
     >>> points(two, np.array([True, False]), np.zeros((9, 2))).codes.tolist()
@@ -49,7 +52,9 @@ def points(boxes: Boxes, ranged: Bools, draws: Floats) -> Points:
     many = np.where(exact, np.where(exact[:, None], size, 1).prod(axis=1), len(draws))
     box = np.repeat(np.arange(len(many)), many)
     at = np.arange(len(box)) - np.repeat(np.cumsum(many) - many, many)
-    codes, rest, drawn = np.empty((len(box), size.shape[1]), dtype=np.int64), at.copy(), ~exact[box]
+    codes = np.empty((len(box), size.shape[1]), dtype=np.int64)
+    rest = at.copy()
+    drawn = ~exact[box]
     order = np.argsort(~boxes.allowed, axis=2, kind="stable")
     for q in range(size.shape[1]):
         mine = size[box, q]
@@ -61,49 +66,56 @@ def points(boxes: Boxes, ranged: Bools, draws: Floats) -> Points:
 
 
 class Poll:
-    """What a model says of rows around n counterfactuals (n, D), each row asked about once.
+    """The model's classes for combinations near n counterfactuals (n, D); each combination is classified once.
 
-    wanted (n,): the class that each counterfactual promises. Boxes of more than `most` combinations are judged by as
-    many draws.
+    wanted (n,): the desired class of each counterfactual. The pureness of a box of more than `most` combinations is
+    estimated from `most` draws.
     """
 
-    def __init__(self, model: Model, crowd: Crowd, rows: Floats, wanted: Ints, most: int) -> None:
-        self.crowd, self._model, self._rows, self._wanted = crowd, model, rows, wanted
-        self._draws = np.random.default_rng(STREAM).random((most, len(crowd.quasi)))
-        self._strides = _strides([len(rows), *map(len, crowd.values)])
-        self._keys, self._said = np.zeros(0, dtype=np.uint64), np.zeros(0, dtype=bool)
+    def __init__(self, model: Model, table: FrequencyTable, rows: Floats, wanted: Ints, most: int) -> None:
+        self.table = table
+        self._model = model
+        self._rows = rows
+        self._wanted = wanted
+        self._draws = np.random.default_rng(STREAM).random((most, len(table.quasi)))
+        self._strides = _strides([len(rows), *map(len, table.values)])
+        self._keys = np.zeros(0, dtype=np.uint64)
+        self._answers = np.zeros(0, dtype=bool)
 
     def pureness(self, boxes: Boxes, who: Ints) -> tuple[Floats, Bools]:
-        """Share (S,) of the combinations in boxes of counterfactuals who (S,) that keep the promise, where exact."""
+        """Pureness (S,) of boxes, and where (S,) it is exact; who (S,): the counterfactual of each box."""
         some = self.points(boxes)
         good = self.good(who[some.box], some.codes)
         return np.bincount(some.box, good, len(who)) / np.bincount(some.box, minlength=len(who)), some.exact
 
     def points(self, boxes: Boxes) -> Points:
-        """The combinations of boxes, or some of them."""
-        return points(boxes, self.crowd.ranged, self._draws)
+        """The combinations in boxes, or a sample of them."""
+        return points(boxes, self.table.ranged, self._draws)
 
     def good(self, who: Ints, codes: Ints) -> Bools:
-        """Whether combinations (M, Q) in the place of those of counterfactuals who (M,) have the class promised."""
+        """Whether counterfactuals who (M,) have the desired class if codes (M, Q) replace their quasi-identifiers."""
         keys = np.column_stack([who, codes]).astype(np.uint64) @ self._strides
         keys, first, which = np.unique(keys, return_index=True, return_inverse=True)
         new = ~np.isin(keys, self._keys, assume_unique=True)
         for some in np.split(first[new], range(CHUNK, int(new.sum()), CHUNK)):
-            self._said = np.r_[self._said, self._ask(who[some], codes[some]) if len(some) else self._said[:0]]
+            new_answers = self._ask(who[some], codes[some]) if len(some) else self._answers[:0]
+            self._answers = np.r_[self._answers, new_answers]
         self._keys = np.r_[self._keys, keys[new]]
         order = np.argsort(self._keys)
-        self._keys, self._said = self._keys[order], self._said[order]
-        return np.asarray(self._said[np.searchsorted(self._keys, keys)][which])
+        self._keys = self._keys[order]
+        self._answers = self._answers[order]
+        return np.asarray(self._answers[np.searchsorted(self._keys, keys)][which])
 
     def _ask(self, who: Ints, codes: Ints) -> Bools:
+        """The same as `good`, by a call of the model."""
         rows = self._rows[who]
-        for q, (j, known) in enumerate(zip(self.crowd.quasi, self.crowd.values, strict=True)):
+        for q, (j, known) in enumerate(zip(self.table.quasi, self.table.values, strict=True)):
             rows[:, j] = known[codes[:, q]]
         return np.asarray(self._model.logits(rows).argmax(axis=1) == self._wanted[who])
 
 
 def _strides(sizes: list[int]) -> npt.NDArray[np.uint64]:
-    """Factors that make one number of codes: places where 64 bits are enough, else factors that hash them."""
+    """Factors that turn codes into one number: place values if 64 bits suffice, otherwise random factors (a hash)."""
     places = list(itertools.accumulate([1, *sizes[:-1]], operator.mul))
     if places[-1] * sizes[-1] < 2**64:
         return np.array(places, dtype=np.uint64)

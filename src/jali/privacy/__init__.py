@@ -1,1 +1,1 @@
-"""Declared mechanisms, what several private answers cost together, and a ledger for them."""
+"""Declared mechanisms, the accounting of several private answers, and a ledger that keeps a privacy budget."""

@@ -1,14 +1,15 @@
-"""What several private answers cost together: the plain sum, Rényi divergences, and the exact sum of privacy losses.
+"""The total epsilon of several private answers: basic composition, Rényi divergences, and privacy loss distributions.
 
-Totals are for prices fixed before the first answer is seen (the questions need not be). Where later prices may depend
-on earlier answers, only a `Filter` with a budget set in advance is proven.
+The price of an answer is its epsilon and delta. Totals hold for prices that are fixed before the first answer is seen;
+the questions need not be. If later prices may depend on earlier answers, only a `Filter` with a budget set in advance
+is proven.
 
-Proven: `basic`, `rdp` and `Filter`, up to rounding in the last digits. `exact` is proven as far as dp-accounting is:
-its grid rounds losses up, and its Fourier sums carry an error near 1e-12, so a delta below `FLOOR` is refused. All of
-them trust the claims they are given: a false epsilon goes in, a false total comes out.
+`basic`, `rdp` and `Filter` are proven, up to rounding in the last digits. `exact` is as reliable as dp-accounting: its
+grid rounds losses up, and its Fourier sums have an error near 1e-12, so that a delta below `FLOOR` is refused. All of
+them trust the claims that they are given: if a claimed epsilon is false, so is the total.
 
-Sources: Mironov 2017 (Rényi DP, Laplace noise); Kairouz, Oh and Viswanath 2015 (randomised response is the worst pure
-mechanism); Canonne, Kamath and Steinke 2020 (from Rényi divergence to epsilon); Koskela et al. 2020 (exact sums);
+Sources: Mironov 2017 (Rényi DP, Laplace noise); Kairouz, Oh and Viswanath 2015 (randomised response is the worst-case
+pure mechanism); Canonne, Kamath and Steinke 2020 (from Rényi divergence to epsilon); Koskela et al. 2020 (exact sums);
 Rogers et al. 2016 (filters), Feldman and Zrnic 2021 (a filter at one Rényi order).
 """
 
@@ -35,13 +36,17 @@ if TYPE_CHECKING:
 Method = Literal["basic", "rdp", "exact"]
 
 ORDERS: Floats = 1 + np.geomspace(1e-3, 1e7, 2001)
-# For sums over sampled rows: whole orders are finite sums, the others series that converge where they are small.
+# Rényi orders for sums over sampled rows: whole orders give finite sums, other orders series that converge if small.
 SAMPLED = (*(k / 8 for k in range(12, 97) if k % 8), *range(2, 64), *range(64, 513, 8))
 FLOOR = 1e-10
-_LARGE, _STEPS, _POINTS = 500, 10, 2**18
+_LARGE = 500  # largest epsilon for which privacy loss distributions are computed
+_STEPS = 10  # most halvings of the grid of privacy losses
+_POINTS = 2**18  # most points of the grid
 
 
 class _Price(NamedTuple):
+    """What an answer costs, and the kind of its noise."""
+
     epsilon: float
     delta: float
     noise: Noise
@@ -49,7 +54,7 @@ class _Price(NamedTuple):
 
 @dataclass(frozen=True)
 class Spent:
-    """The smallest epsilon that is known to hold for everything released, at this delta, and which sum showed it."""
+    """The smallest proven epsilon of everything released, at this delta, and the method that gave it."""
 
     epsilon: float
     delta: float
@@ -58,7 +63,7 @@ class Spent:
 
 @dataclass(frozen=True)
 class Recomputed:
-    """A claimed epsilon beside those of dp-accounting: sums of privacy losses and Rényi divergences, at this delta."""
+    """A claimed epsilon beside two of dp-accounting at this delta: by privacy losses (pld) and divergences (rdp)."""
 
     claimed: float
     delta: float
@@ -67,20 +72,20 @@ class Recomputed:
 
     @property
     def holds(self) -> bool:
-        """Whether the claim is as large as the smaller of the two, to one part in a thousand."""
+        """Whether the claimed epsilon is at least the smaller of the two, up to one part in a thousand."""
         return min(self.pld, self.rdp) <= self.claimed * 1.001
 
 
 @dataclass(frozen=True)
 class Filter:
-    """Decide which answers fit a budget set in advance, when prices may depend on earlier answers.
+    """Decide which answers fit a budget set in advance, even if prices depend on earlier answers.
 
     An answer is granted if afterwards sum(epsilon) <= epsilon, or sum(D_a) <= B at the one order a of the budget, where
-    B = epsilon - ln(1 - 1/a) + (ln delta + ln a) / (a - 1). All that is ever granted is (epsilon, delta)-DP together.
-    With L the privacy loss, delta is at most the mean of (1 - e^(epsilon - L))+. Where the plain sum fits, L never
-    exceeds epsilon and this is zero. Elsewhere it is at most e^((a-1)(L - epsilon)) (1 - 1/a)^(a-1) / a, and
-    e^((a-1)(L - sum D_a)) is a supermartingale of mean at most 1 whatever was chosen, which gives delta at sum D_a = B.
-    Changing to the order that suits best as one goes would break the last step.
+    B = epsilon - ln(1 - 1/a) + (ln delta + ln a) / (a - 1). All granted answers together are (epsilon, delta)-DP.
+    Proof: with L the privacy loss, delta is at most the mean of (1 - e^(epsilon - L))+. If the plain sum fits, L never
+    exceeds epsilon and this is zero. Otherwise it is at most e^((a-1)(L - epsilon)) (1 - 1/a)^(a-1) / a, and
+    e^((a-1)(L - sum D_a)) is a supermartingale of mean at most 1 whatever prices were chosen, which gives delta at
+    sum D_a = B. Choosing another order later, to fit the answers so far, would break the last step.
 
     >>> answer = Guarantee("noise", 0.01, "replace-one", ("decisions",))
     >>> budget = Filter(1.0, 1e-5, best_order(1.0, 1e-5))
@@ -97,7 +102,7 @@ class Filter:
         return float(renyi(guarantee, np.array([self.order]))[0])
 
     def as_epsilon(self, divergence: float) -> float:
-        """What a sum of divergences stands for at delta; nothing for nothing."""
+        """The epsilon at delta that a sum of divergences gives; 0 for a sum of 0."""
         found = converted(np.array([divergence]), np.array([self.order]), self.delta)
         return max(0.0, float(found[0])) if divergence else 0.0
 
@@ -107,7 +112,7 @@ class Filter:
 
 
 def best_order(epsilon: float, delta: float) -> float:
-    """The order at which most small answers fit a budget: D_a is near a epsilon0^2 / 2, so the largest B / a.
+    """The order a at which most answers of small epsilon0 fit: D_a is near a epsilon0^2 / 2, so B / a is largest.
 
     >>> round(best_order(1.0, 1e-5), 1)
     17.8
@@ -117,9 +122,9 @@ def best_order(epsilon: float, delta: float) -> float:
 
 
 def basic(guarantees: Iterable[Guarantee], delta: float = 0.0) -> float:
-    """Sum of the epsilons; infinite where the claims' own deltas add up to more than delta.
+    """Basic composition: the sum of the epsilons; infinite if the claims' own deltas sum to more than delta.
 
-    Added as decimals, so that three answers of 0.1 cost 0.3.
+    Epsilons are added as decimals, so that three answers of 0.1 cost 0.3.
 
     >>> basic([Guarantee("noise", 0.1, "replace-one", ("decisions",))] * 3)
     0.3
@@ -130,10 +135,10 @@ def basic(guarantees: Iterable[Guarantee], delta: float = 0.0) -> float:
 
 
 def rdp(guarantees: Iterable[Guarantee], delta: float, orders: Floats = ORDERS) -> float:
-    """Sum of the Rényi divergences at each order, turned into epsilon at the best of them.
+    """Rényi composition: the sum of the divergences at each order, converted to epsilon at the best order.
 
-    A claim with a delta of its own fails with that probability and is pure otherwise: the failures are taken off delta
-    first. Infinite where nothing is left.
+    A claim with its own delta fails with that probability and is pure otherwise, so that its delta is subtracted from
+    delta first. The result is infinite if nothing is left.
 
     >>> answers = [Guarantee("noise", 0.1, "replace-one", ("decisions",), noise="laplace")] * 1000
     >>> round(rdp(answers, 1e-5), 1)
@@ -148,11 +153,11 @@ def rdp(guarantees: Iterable[Guarantee], delta: float, orders: Floats = ORDERS) 
 
 
 def exact(guarantees: Iterable[Guarantee], delta: float) -> float:
-    """Epsilon of the distribution of the total privacy loss, on a grid that rounds losses up (dp-accounting).
+    """Epsilon by the distribution of the total privacy loss, on a grid that rounds losses up (dp-accounting).
 
-    At delta = 0, and where an answer has epsilon above 500, it is the plain sum, which pure mechanisms attain. Its time
-    grows with the number of different prices and little with that of answers. Each price is composed here: the
-    accountant of dp-accounting 0.6 counts randomised response once however often it was used.
+    At delta = 0, and if an answer has epsilon above 500, it is the plain sum, which is tight for pure mechanisms. The
+    time grows with the number of different prices and little with the number of answers. Prices are composed here,
+    because the accountant of dp-accounting 0.6 counts randomised response only once, however often it was used.
 
     >>> round(exact([Guarantee("noise", 0.1, "replace-one", ("decisions",), noise="laplace")] * 1000, 1e-5), 1)
     17.4
@@ -173,7 +178,7 @@ def exact(guarantees: Iterable[Guarantee], delta: float) -> float:
 def spent(
     guarantees: Iterable[Guarantee], delta: float = 0.0, methods: tuple[Method, ...] = ("basic", "rdp", "exact")
 ) -> Spent:
-    """The smallest total of the plain sum and the other methods named, each of which holds by itself where delta > 0.
+    """The smallest total of basic composition and the other methods named, each of which is valid by itself.
 
     >>> spent([Guarantee("noise", 0.5, "replace-one", ("decisions",))] * 2)
     Spent(epsilon=1.0, delta=0.0, by='basic')
@@ -191,11 +196,11 @@ def spent(
 
 
 def recomputed(guarantee: Guarantee, event: DpEvent) -> Recomputed:
-    """One use of a mechanism, counted by the two accountants of dp-accounting, beside its claim.
+    """The epsilon of one use of a mechanism, by two accountants of dp-accounting, beside the claimed epsilon.
 
-    event: what the mechanism does, such as `LaplaceDpEvent(scale / sensitivity)`. Take it from the noise that is added:
-    the claim's own event would only be read back. A pure claim is looked at delta = 1e-9, where it must hold as well,
-    because sums on a grid do not reach zero.
+    event: what the mechanism does, such as `LaplaceDpEvent(scale / sensitivity)`. Derive it from the noise that is
+    added, because an event derived from the claim would only confirm the claim. A pure claim is tested at delta = 1e-9,
+    where it must hold as well, because privacy loss distributions on a grid cannot give delta = 0.
     """
     dp = accounting()
     delta = max(guarantee.delta, 1e-9)
@@ -208,10 +213,10 @@ def recomputed(guarantee: Guarantee, event: DpEvent) -> Recomputed:
 
 
 def divergences(event: DpEvent, delta: float, orders: Iterable[float] = SAMPLED, relation: Any = None) -> float:
-    """Epsilon at delta of an event by dp-accounting's Rényi divergences, for one record added or removed unless told.
+    """Epsilon at delta of an event by dp-accounting's Rényi divergences; relation: add-remove unless given.
 
-    Whichever orders are looked at, and whichever of their series fail to converge and are left out: the least that one
-    of them gives holds.
+    Every order gives a valid epsilon, so the least is valid too, even if orders whose series do not converge are left
+    out.
 
     >>> round(divergences(accounting().GaussianDpEvent(4.0), 1e-5), 2)
     1.01
@@ -223,10 +228,10 @@ def divergences(event: DpEvent, delta: float, orders: Iterable[float] = SAMPLED,
 
 
 def renyi(guarantee: Guarantee, orders: Floats) -> Floats:
-    """Rényi divergence D_a of one answer at orders a > 1, in either direction.
+    """Rényi divergence D_a of one answer at orders a > 1; it is the same in both directions.
 
     Laplace noise: ln[ a/(2a-1) e^((a-1) eps) + (a-1)/(2a-1) e^(-a eps) ] / (a-1).
-    Anything else that is pure: that of randomised response, the largest there is,
+    Any other pure mechanism: that of randomised response, which is the largest possible,
     ln[ cosh((a-1/2) eps) / cosh(eps/2) ] / (a-1).
 
     >>> laplace = Guarantee("noise", 1.0, "replace-one", ("decisions",), noise="laplace")
@@ -249,12 +254,12 @@ def converted(divergence: Floats, orders: Floats, delta: float) -> Floats:
 
 
 def decimal(value: float) -> Decimal:
-    """The decimal number that a float is written as, whose sums are exact."""
+    """The decimal number that a float is printed as; sums of decimals are exact."""
     return Decimal(repr(float(value)))
 
 
 def _priced(guarantees: Iterable[Guarantee], delta: float) -> Counter[_Price]:
-    """How often each price is paid; a claim that may fail is pure otherwise, whatever noise it adds."""
+    """How often each price is paid; a claim with a delta counts as pure, whatever its noise."""
     if not 0 <= delta < 1:
         raise JaliError(f"delta must be at least 0 and below 1, not {delta}.")
     uses = Counter(guarantees)
@@ -273,11 +278,12 @@ def _priced(guarantees: Iterable[Guarantee], delta: float) -> Counter[_Price]:
 
 
 def _divergence(price: _Price, orders: Floats) -> Floats:
-    """D_a: log1p of what exceeds 1 where that is small, sums of logarithms where it would overflow."""
-    a, eps = orders, price.epsilon
+    """D_a, computed by log1p where a epsilon is small, and by sums of logarithms where powers would overflow."""
+    a = orders
+    eps = price.epsilon
     small = a * eps < 1
     b = np.where(small, a, 1.5)
-    # Below 1e-6 the two agree to six digits, and Laplace's difference of exponentials would lose them.
+    # Below 1e-6 both formulas agree to six digits, which the difference of exponentials for Laplace noise would lose.
     if price.noise == "laplace" and eps > 1e-6:
         excess = (b * np.expm1((b - 1) * eps * small) + (b - 1) * np.expm1(-b * eps * small)) / (2 * b - 1)
         logs = np.log(a / (2 * a - 1)) + (a - 1) * eps + np.log1p((a - 1) / a * np.exp(-(2 * a - 1) * eps))
@@ -289,9 +295,9 @@ def _divergence(price: _Price, orders: Floats) -> Floats:
 
 
 def _step(prices: Counter[_Price]) -> float:
-    """Width of the grid of losses: the largest epsilon halved up to ten times, as long as the total fits the points.
+    """The width of the grid: the largest epsilon, halved up to ten times while the total loss fits on the grid.
 
-    The total loss has tails of about eight deviations of at most sqrt(sum of epsilon^2) on either side.
+    The total loss is within about eight standard deviations, each at most sqrt(sum of epsilon^2), on either side.
     """
     largest = max(p.epsilon for p in prices)
     width = 16 * math.sqrt(sum(k * (p.epsilon / largest) ** 2 for p, k in prices.items()))
@@ -299,10 +305,10 @@ def _step(prices: Counter[_Price]) -> float:
 
 
 def _losses(price: _Price, step: float) -> Any:
-    """Distribution of the privacy loss of one answer: a shifted Laplace pair, or plus or minus epsilon.
+    """The privacy loss distribution of one answer: of Laplace noise, or with losses of plus and minus epsilon.
 
-    Epsilon is rounded up to the grid as a whole, which keeps the two losses opposite: rounding each of them up on its
-    own would add half a step to every answer.
+    Epsilon itself is rounded up to the grid, which keeps the two losses opposite. Rounding up each loss would add half
+    a step to every answer.
     """
     pld = accounting().pld
     if price.noise == "laplace":
@@ -315,10 +321,10 @@ def _losses(price: _Price, step: float) -> Any:
 
 
 def _relation(dp: Any, event: DpEvent) -> Any:
-    """The relation under which dp-accounting reads an event as one pair of neighbours at full sensitivity.
+    """The relation under which dp-accounting takes an event as one pair of neighbours at full sensitivity.
 
-    A claim's epsilon already refers to its own adjacency, so what counts is the pair: dp-accounting has that of
-    randomised response under REPLACE_ONE, and those of added noise under ADD_OR_REMOVE_ONE.
+    A claim's epsilon already refers to its own adjacency, so only this pair matters. dp-accounting has it for
+    randomised response under REPLACE_ONE, and for added noise under ADD_OR_REMOVE_ONE.
     """
     relations = dp.NeighboringRelation
     swapped = isinstance(event, dp.RandomizedResponseDpEvent)
@@ -326,14 +332,14 @@ def _relation(dp: Any, event: DpEvent) -> Any:
 
 
 def _sampled(dp: Any, event: Any) -> bool:
-    """Whether an event, or one inside it, looks at rows drawn at random."""
+    """Whether an event, or one inside it, samples rows at random."""
     inner = getattr(event, "events", None) or filter(None, [getattr(event, "event", None)])
     return isinstance(event, dp.PoissonSampledDpEvent) or any(_sampled(dp, one) for one in inner)
 
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """No line for every order whose series does not converge."""
+    """Suppress the warnings about orders whose series do not converge."""
     log = logging.getLogger("absl")
     before = log.level
     log.setLevel(logging.ERROR)

@@ -1,23 +1,24 @@
-"""A budget for repeated private answers, kept in one SQLite file that threads and processes share.
+"""A privacy budget for repeated answers, kept in one SQLite file that threads and processes share.
 
-An answer is paid for before it is made, and only what is stored is ever returned:
+An answer is paid for before it is computed, and only stored answers are returned:
 
-    reserve    one transaction: the filter decides; price and a fresh random seed are committed together
+    reserve    one transaction: the filter decides; the price and a new random seed are committed together
     make       outside any transaction, from that seed
-    store      one transaction: the first answer to arrive stays and the seed is erased; everybody gets the stored one
+    store      one transaction: the first answer is stored and the seed erased; every caller gets the stored answer
 
-So a process that is killed loses no committed spend and hands out nothing unpaid. A question that was reserved and not
-answered stays paid; asking it again makes the answer from the committed seed, hence the same draw, and costs nothing.
-(Fresh noise would let whoever can make the process fail choose among draws.)
+So if a process is killed, no committed price is lost and no unpaid answer is returned. A question that was reserved and
+not answered stays paid: if it is asked again, the answer is computed from the committed seed, with the same noise, for
+free. (With new noise, anybody who can make the process fail could choose among draws.)
 
-What is proven: everything a ledger ever grants is (epsilon, delta)-DP together, also where prices depend on earlier
-answers, by the argument at `jali.accounting.Filter`. `jali.accounting.spent(ledger.paid(), delta)` counts the same
-answers as if their prices had been fixed beforehand, which shows how close the filter is and proves no more.
+What is proven: all answers that a ledger grants are together (epsilon, delta)-DP, even if prices depend on earlier
+answers, by the proof at `jali.privacy.accounting.Filter`. `jali.privacy.accounting.spent(ledger.paid(), delta)` gives
+the total as if all prices had been fixed beforehand; it shows how tight the filter is, and is not a guarantee for
+adaptive prices.
 
-What is not proven: that a claim is true, that `make` uses the generator it is given and no other channel (its duration
-and failures are not hidden), that noise in floating point from a generator made for simulation is as good as its
-formula, that nobody swaps the file for an older copy, or anything about those who can read the file: it holds the
-answers, and its log holds seeds for a while. It is readable by its owner alone and belongs on a local disk.
+What is not proven: that a claim is true; that `make` uses only the generator it is given (its duration and failures are
+not hidden); that floating-point noise from a simulation-grade generator is as good as its formula; that nobody replaces
+the file by an older copy. Nothing is protected from people who can read the file: it holds the answers, and its log
+holds seeds for a while. Only the user who made the file can read it; keep it on a local disk.
 """
 
 from __future__ import annotations
@@ -57,25 +58,28 @@ _TABLES = (
                              epsilon REAL, cumulative REAL, hit INTEGER)""",
     f"PRAGMA application_id = {_MARK}",
 )
-_INHERITED: list[Any] = []  # connections of a parent process: using or closing one here would break its locks
+_INHERITED: list[Any] = []  # connections of a parent process; using or closing one here would break the parent's locks
 
 
 class BudgetError(JaliError):
-    """The answer that would exceed the budget; nothing was paid and nothing was made."""
+    """An answer would exceed the budget; nothing was paid and no answer was computed."""
 
-    def __init__(self, spent: float, asked: float, budget: float) -> None:
-        self.spent, self.asked, self.left = spent, asked, max(0.0, budget - spent)
+    def __init__(self, spent: float, price: float, budget: float) -> None:
+        self.spent = spent
+        self.price = price
+        self.left = max(0.0, budget - spent)
         super().__init__(
-            f"This answer costs epsilon = {asked:g}, and {self.left:.6g} of {budget:g} is left ({spent:.6g} is spent): "
+            f"This answer costs epsilon = {price:g}, and {self.left:.6g} of {budget:g} is left ({spent:.6g} is spent): "
             "repeat a question that was answered, which is free, or answer from a model trained privately once."
         )
 
 
 @dataclass(frozen=True)
 class State:
-    """Where a ledger stands: the sums of its two accountants in epsilon, and how many answers were paid or repeated.
+    """The state of a ledger: its budget, the totals of its two accountants in epsilon, and how many answers it gave.
 
-    renyi is infinite where delta is 0. unfinished: paid, not yet made; asking again is free.
+    renyi is infinite if delta is 0. answers: paid ones. hits: repeated ones, which are free. unfinished: paid, but not
+    yet computed; asking again is free.
     """
 
     epsilon: float
@@ -89,18 +93,18 @@ class State:
 
     @property
     def spent(self) -> float:
-        """What the filter counts: the smaller of the two sums."""
+        """What was spent by the filter: the smaller of the two totals."""
         return min(self.basic, self.renyi)
 
     @property
     def left(self) -> float:
-        """What is left of the budget; answers under the Rényi sum cost less than their epsilon."""
+        """What is left of the budget; by the Rényi total, an answer costs less than its epsilon."""
         return max(0.0, self.epsilon - self.spent)
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One request that was answered; epsilon is what it cost, nothing for a hit, and cumulative the spend after it."""
+    """One answered request; epsilon: its cost, 0 for a repeated question; cumulative: the total after it."""
 
     time: str
     user: str
@@ -111,28 +115,29 @@ class Entry:
     hit: bool
 
     def cells(self) -> tuple[str, ...]:
-        """Its row of a table: time, user, mechanism, adjacency, epsilon, cumulative, paid or free."""
+        """The entry as a row of a table: time, user, mechanism, adjacency, epsilon, cumulative, paid or free."""
         costs = (f"{self.epsilon:g}", f"{self.cumulative:.4g}", "free" if self.hit else "paid")
         return (self.time, self.user, self.mechanism, self.adjacency, *costs)
 
 
 class Ledger:
-    """Grant answers until (epsilon, delta) is spent, once for all who open this file.
+    """Grant answers until the budget (epsilon, delta) is spent, counted over all processes that open this file.
 
-    The file is made where there is none; one with another budget is refused. Claims are pure, under one adjacency, and
-    not known to be false. The same question to the same mechanism at the same epsilon is answered from the file. A
-    claim for all releases is paid once if the release itself is the question: compute the rest from its answer.
+    The file is created if there is none; a file with another budget is refused. Claims must be pure, under one
+    adjacency, and not known to be false. The same question to the same mechanism at the same epsilon is answered from
+    the file. If a guarantee covers all uses of one release, such as private weights, make the release the question, so
+    that it is paid once, and compute the rest from its answer.
 
-    Questions are kept as keyed hashes. The key lies in the same file: two ledgers cannot be matched, but whoever reads
-    the file can try out guesses. Arrays are the same question if they are equal bit by bit, type and shape included.
-    `user` is kept as given, so give a pseudonym.
+    Questions are stored as keyed hashes. The key is in the same file: questions of two ledgers cannot be matched, but
+    whoever reads the file can test guesses. Arrays are the same question if they are equal bit by bit, including type
+    and shape. `user` is stored as given, so pass a pseudonym.
 
     >>> path = Path(tempfile.mkdtemp()) / "answers.ledger"
     >>> noise = Guarantee("laplace noise", 0.5, "replace-one", ("one noised score",), noise="laplace")
     >>> with Ledger(path, 1.0, 0.0, "replace-one") as ledger:
     ...     first = ledger.answer("score of case 7", noise, lambda rng: 0.3 + rng.laplace(scale=2.0))
-    ...     again = ledger.answer("score of case 7", noise, lambda rng: 0.3 + rng.laplace(scale=2.0))
-    ...     first == again, ledger.state().spent
+    ...     repeated = ledger.answer("score of case 7", noise, lambda rng: 0.3 + rng.laplace(scale=2.0))
+    ...     first == repeated, ledger.state().spent
     (True, 0.5)
     """
 
@@ -140,14 +145,17 @@ class Ledger:
         self, path: Path, epsilon: float, delta: float, adjacency: Adjacency, *, timeout: float = 60.0
     ) -> None:
         budget = Guarantee("ledger", float(epsilon), adjacency, (), delta=float(delta))
-        self.path, self.timeout = Path(path), timeout
+        self.path = Path(path)
+        self.timeout = timeout
         self._open: _Open | None = None
         _create(self.path, budget)
         with self._transaction() as file:
             query = "SELECT epsilon, delta, adjacency, renyi_order, key FROM budget"
-            *row, order, self._key = file.execute(query).fetchone()
-        self.adjacency, self._filter = adjacency, Filter(budget.epsilon, budget.delta, order)
-        if row != [epsilon, delta, adjacency]:
+            row = file.execute(query).fetchone()
+        self._key = row[4]
+        self.adjacency = adjacency
+        self._filter = Filter(budget.epsilon, budget.delta, row[3])
+        if row[:3] != (epsilon, delta, adjacency):
             self.close()
             raise JaliError(
                 f"{path} keeps a budget of epsilon = {row[0]:g}, delta = {row[1]:g} ({row[2]}), not {epsilon:g}, "
@@ -155,36 +163,38 @@ class Ledger:
             )
 
     def answer(self, question: Question, guarantee: Guarantee, make: Callable[[Rng], Any], user: str = "") -> Any:
-        """Answer a question for the price of its claim, or for nothing if it was paid for before.
+        """Answer a question for the price of its claim, or for free if it was paid for before.
 
-        make: the answer from a generator, which must be its only source of randomness: bytes, an array without
-        objects, or anything JSON can hold. What is returned is always what the file holds, as the file holds it.
+        make: computes the answer from a generator, which must be its only source of randomness. An answer is bytes, an
+        array without objects, or a value that JSON can hold. The stored answer is returned, as it is read from the
+        file.
         """
         self._check(guarantee)
-        asked = _digest(self._key, question, guarantee)
+        digest = _digest(self._key, question, guarantee)
         with self._transaction() as file:
-            row = file.execute("SELECT seed, kind, body FROM answers WHERE question = ?", (asked,)).fetchone()
+            row = file.execute("SELECT seed, kind, body FROM answers WHERE question = ?", (digest,)).fetchone()
             seed = secrets.token_bytes(32) if row is None else row[0]
             self._enter(file, guarantee, user, hit=row is not None)
             if row is None:
-                file.execute("INSERT INTO answers VALUES (?, ?, NULL, NULL)", (asked, seed))
+                file.execute("INSERT INTO answers VALUES (?, ?, NULL, NULL)", (digest, seed))
         if row is not None and row[2] is not None:
             return _decoded(row[1], row[2])
         kind, body = _encoded(make(np.random.default_rng(int.from_bytes(seed))))
         with self._transaction() as file:
             store = "UPDATE answers SET seed = NULL, kind = ?, body = ? WHERE question = ? AND body IS NULL"
-            file.execute(store, (kind, body, asked))
-            kept = file.execute("SELECT kind, body FROM answers WHERE question = ?", (asked,)).fetchone()
+            file.execute(store, (kind, body, digest))
+            kept = file.execute("SELECT kind, body FROM answers WHERE question = ?", (digest,)).fetchone()
         return _decoded(*kept)
 
     def state(self) -> State:
-        """What was spent, what is left, and how often."""
+        """What was spent, what is left, and how many answers were given."""
         with self._transaction() as file:
             basic, divergence = file.execute("SELECT basic, renyi FROM budget").fetchone()
             paid, hits = file.execute("SELECT count(*) - total(hit), total(hit) FROM entries").fetchone()
             waiting = file.execute("SELECT count(*) FROM answers WHERE body IS NULL").fetchone()[0]
-        spent, limits = (float(basic), self._filter.as_epsilon(divergence)), (self._filter.epsilon, self._filter.delta)
-        return State(*limits, self.adjacency, *spent, int(paid), int(hits), waiting)
+        budget = self._filter
+        totals = (float(basic), budget.as_epsilon(divergence))
+        return State(budget.epsilon, budget.delta, self.adjacency, *totals, int(paid), int(hits), waiting)
 
     def entries(self, last: int = 20) -> list[Entry]:
         """The last requests that were answered, oldest first."""
@@ -194,15 +204,16 @@ class Ledger:
         return [Entry(t, u, m, self.adjacency, e, sum_, bool(hit)) for t, u, m, e, sum_, hit in reversed(rows)]
 
     def paid(self) -> list[Guarantee]:
-        """One claim for each answer that was paid for, to be counted again by `jali.accounting`."""
+        """One guarantee for each answer that was paid for, for a second count by `jali.privacy.accounting`."""
         query = "SELECT mechanism, epsilon, noise, count(*) FROM entries WHERE NOT hit GROUP BY 1, 2, 3"
         with self._transaction() as file:
             rows = file.execute(query).fetchall()
         return [Guarantee(m, e, self.adjacency, (), "release", noise=n) for m, e, n, k in rows for _ in range(k)]
 
     def close(self) -> None:
-        """Let go of the file; the next request opens it again."""
-        opened, self._open = self._open, None
+        """Close the file; the next request opens it again."""
+        opened = self._open
+        self._open = None
         if opened is not None and opened.pid == os.getpid():
             with opened.lock:
                 opened.connection.close()
@@ -214,6 +225,7 @@ class Ledger:
         self.close()
 
     def _check(self, claim: Guarantee) -> None:
+        """Refuse a claim that the ledger cannot count."""
         if claim.adjacency != self.adjacency:
             raise JaliError(
                 f"{claim.mechanism} claims epsilon under {claim.adjacency} and this ledger counts {self.adjacency}: "
@@ -227,12 +239,14 @@ class Ledger:
             raise JaliError(f"{claim.mechanism} cannot be paid for, because its claim is false: {claim.refuted}")
 
     def _enter(self, file: sqlite3.Connection, claim: Guarantee, user: str, *, hit: bool) -> None:
-        """Write one request down, and pay for it unless it is a hit; refuse what would exceed the budget."""
+        """Log one request, and pay for it unless it is repeated; an answer that would exceed the budget is refused."""
         text, divergence = file.execute("SELECT basic, renyi FROM budget").fetchone()
-        budget, total = self._filter, Decimal(text)
+        budget = self._filter
+        total = Decimal(text)
         before = spent = min(float(total), budget.as_epsilon(divergence))
         if not hit:
-            total, divergence = total + decimal(claim.epsilon), divergence + budget.divergence(claim)
+            total += decimal(claim.epsilon)
+            divergence += budget.divergence(claim)
             spent = min(float(total), budget.as_epsilon(divergence))
             if not budget.fits(total, divergence):
                 raise BudgetError(before, claim.epsilon, budget.epsilon)
@@ -244,17 +258,17 @@ class Ledger:
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        """The only writer among all threads and processes, until it is over; all of it is kept, or nothing."""
+        """A transaction, with no other writer among all threads and processes; all of it is stored, or nothing."""
         try:
             opened = self._opened()
             with opened.lock, _begun(opened.connection) as file:
                 opened.check(self.path)
                 yield file
         except (sqlite3.Error, OSError, ArithmeticError) as error:
-            raise JaliError(_told(self.path, error, self.timeout)) from None
+            raise JaliError(_unusable(self.path, error, self.timeout)) from None
 
     def _opened(self) -> _Open:
-        """The connection of this process; one that came through a fork is left alone."""
+        """The connection of this process; one that was inherited through a fork is not used."""
         opened = self._open
         if opened is not None and opened.pid != os.getpid():
             _INHERITED.append(opened)
@@ -275,12 +289,15 @@ class _Open:
     inode: int
 
     def check(self, path: Path) -> None:
-        """What is written to a file without a name is lost."""
+        """Refuse a file that was removed or replaced, because what is written to it would be lost."""
         if not path.exists() or path.stat().st_ino != self.inode:
-            raise JaliError(f"{path} was removed or replaced while it was open: put it back; spends are not forgotten.")
+            raise JaliError(
+                f"{path} was removed or replaced while it was open: restore it, because it holds what was spent."
+            )
 
 
 def _connect(path: Path, timeout: float) -> sqlite3.Connection:
+    """Open an existing ledger; any other file is refused."""
     if path.is_dir() or not path.stat().st_size:
         raise JaliError(f"{path} is {'a folder' if path.is_dir() else 'empty'}, not a ledger: choose another path.")
     address = f"{path.absolute().as_uri()}?mode=rw"
@@ -299,6 +316,7 @@ def _connect(path: Path, timeout: float) -> sqlite3.Connection:
 
 @contextlib.contextmanager
 def _begun(file: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
+    """Begin a transaction, and commit it, or roll it back after an exception."""
     file.execute("BEGIN IMMEDIATE")
     try:
         yield file
@@ -310,7 +328,7 @@ def _begun(file: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
 
 
 def _create(path: Path, budget: Guarantee) -> None:
-    """Where there is no file, make it beside its place and link it there whole: an empty one is never a new ledger."""
+    """Create a missing file under a temporary name and link it when complete, so that no ledger is ever empty."""
     try:
         if path.exists():
             return
@@ -331,17 +349,18 @@ def _create(path: Path, budget: Guarantee) -> None:
         raise JaliError(f"Cannot make a ledger at {path} ({error}): choose another folder.") from None
 
 
-def _told(path: Path, error: Exception, timeout: float) -> str:
+def _unusable(path: Path, error: Exception, timeout: float) -> str:
+    """Why a file cannot be used as a ledger, and what to do."""
     if "locked" in str(error):
         return f"{path} was held by another process for {timeout:g} s: ask again, what was paid stays paid."
     return (
-        f"{path} cannot be used as a ledger ({error}): restore it from a copy, or choose another path; a new one would "
-        "forget what was spent."
+        f"{path} cannot be used as a ledger ({error}): restore it from a copy, or choose another path; a new "
+        "ledger would not know what was spent."
     )
 
 
 def _digest(key: bytes, question: Question, claim: Guarantee) -> bytes:
-    """Keyed hash of a question to one mechanism at one price."""
+    """A keyed hash of a question, with its mechanism and price."""
     if isinstance(question, str):
         kind, body = "text", question.encode(errors="surrogatepass")
     elif isinstance(question, bytes):
@@ -355,6 +374,7 @@ def _digest(key: bytes, question: Question, claim: Guarantee) -> bytes:
 
 
 def _encoded(answer: Any) -> tuple[str, bytes]:
+    """An answer as bytes, and their format."""
     try:
         if isinstance(answer, bytes):
             return "bytes", answer
@@ -372,6 +392,7 @@ def _encoded(answer: Any) -> tuple[str, bytes]:
 
 
 def _decoded(kind: str, body: bytes) -> Any:
+    """The answer that was stored as bytes in this format."""
     if kind == "npy":
         return np.load(io.BytesIO(body), allow_pickle=False)
     return json.loads(body) if kind == "json" else body

@@ -1,9 +1,10 @@
-"""Declared mechanisms: the only places where what depends on training data may become public.
+"""Declared mechanisms: the only places where values that depend on training data may become public.
 
 A private part draws its noisy values through `released`, and may `mark` other values that it computes from training
-data. Nothing changes for the caller. But a check can keep what was released on one data set and give it back on
-another: whatever still differs between the two answers has reached them past every declared mechanism, whichever
-library did the arithmetic in between; and giving back marked values as well, one by one, tells which of them it was.
+data. Neither changes what the caller gets. But the data-dependence check can record what was released on one data set
+and replay it on a neighbouring one. If the answers still differ, the difference did not come through a declared
+mechanism, whichever library computed it. Replaying the marked values as well, one at a time, shows which of them
+carried it.
 """
 
 from __future__ import annotations
@@ -20,12 +21,12 @@ from jali.core.values import Floats
 
 
 class CallsDifferError(JaliError):
-    """Other mechanisms are called on one data set than on the other."""
+    """The two data sets call different mechanisms."""
 
 
 @dataclass
 class Tape:
-    """What mechanisms released, in order (name, constants of the noise, value), and the values that were marked."""
+    """A recording: what mechanisms released, in order (name, constants of the noise, value), and the marked values."""
 
     releases: list[tuple[str, dict[str, float], Floats]] = field(default_factory=list)
     marks: dict[str, Floats] = field(default_factory=dict)
@@ -33,7 +34,7 @@ class Tape:
 
 @dataclass
 class _Replay:
-    """A tape being given back: its releases, and the marked values named in `patched`."""
+    """A tape that is replayed: its releases, and the marked values named in `patched`."""
 
     tape: Tape
     patched: frozenset[str]
@@ -41,9 +42,10 @@ class _Replay:
     at: int = 0
 
     def release(self, name: str, constants: dict[str, float]) -> Floats:
+        """The next release on the tape, which must have this name."""
         if self.at >= len(self.tape.releases) or self.tape.releases[self.at][0] != name:
             raise CallsDifferError(
-                f"Which mechanisms are called depends on the data: at {name!r} another one was expected."
+                f"Which mechanisms are called depends on the data: {name!r} was called where another one was expected."
             )
         _, before, value = self.tape.releases[self.at]
         self.changed += [f"{key} of {name}" for key in constants if constants[key] != before.get(key)]
@@ -56,12 +58,13 @@ _REPLAY: ContextVar[_Replay | None] = ContextVar("replay", default=None)
 
 
 def released(name: str, make: Callable[[], Floats], **constants: float) -> Floats:
-    """What the mechanism of this name makes; `constants` are those of its noise, which must not come from the data.
+    """The value that a mechanism of this name releases; `constants` of its noise must not depend on the data.
 
     >>> released("answer", lambda: np.array([1.0]), scale=2.0)
     array([1.])
     """
-    replay, tape = _REPLAY.get(), _RECORD.get()
+    replay = _REPLAY.get()
+    tape = _RECORD.get()
     if replay is not None:
         return replay.release(name, constants)
     value = np.asarray(make(), dtype=np.float64)
@@ -71,12 +74,13 @@ def released(name: str, make: Callable[[], Floats], **constants: float) -> Float
 
 
 def mark(name: str, value: Floats) -> Floats:
-    """The value, known by name to a check as computed from training data.
+    """The value itself, declared by name to the data-dependence check as computed from training data.
 
     >>> mark("weights", np.array([1.0]))
     array([1.])
     """
-    replay, tape = _REPLAY.get(), _RECORD.get()
+    replay = _REPLAY.get()
+    tape = _RECORD.get()
     if replay is not None and name in replay.patched and name in replay.tape.marks:
         return replay.tape.marks[name].copy()
     if tape is not None:
@@ -86,7 +90,7 @@ def mark(name: str, value: Floats) -> Floats:
 
 @contextmanager
 def recording() -> Iterator[Tape]:
-    """Keep what is released and marked inside.
+    """Record what is released and marked inside the block.
 
     >>> with recording() as tape:
     ...     _ = released("answer", lambda: np.array([1.0]))
@@ -102,7 +106,7 @@ def recording() -> Iterator[Tape]:
 
 @contextmanager
 def replaying(tape: Tape, patched: frozenset[str] = frozenset()) -> Iterator[list[str]]:
-    """Give back what a tape kept, in place of new releases; yields the constants of noise that differ, by name.
+    """Replay the releases of a tape instead of new ones; yields the names of the constants of noise that differ.
 
     >>> with recording() as tape:
     ...     _ = released("answer", lambda: np.array([1.0]))

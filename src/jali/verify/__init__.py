@@ -1,1 +1,1 @@
-"""Is a privacy claim true? Neighbouring data sets, many draws of each, and what tells them apart."""
+"""Test a privacy claim: draw many answers from neighbouring data sets, and learn to distinguish them."""

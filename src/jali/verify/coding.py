@@ -1,4 +1,4 @@
-"""Answers of any kind as one table of finite numbers, from which a statistic can learn."""
+"""Answers of any kind as one table of finite numbers, from which a classifier can learn."""
 
 from __future__ import annotations
 
@@ -10,18 +10,19 @@ import numpy as np
 from jali.core.values import Bools, Floats, Ints
 from jali.verify.answers import Answers, stem
 
-MOST_KINDS = 20  # kinds of answers with a column of their own: exceptions, shapes
-MOST_COLUMNS = 400  # numbers of one answer that are looked at: those that differ most while choosing
+MOST_KINDS = 20  # most kinds of answers (exceptions, shapes) that get a column each
+MOST_COLUMNS = 400  # most numbers of an answer that are used: those that differ most between the data sets
 LARGE = 1e100  # so that squares are finite
 SYMBOLS = (np.isnan, np.isposinf, np.isneginf)
 
 
 @dataclass(frozen=True)
 class Coding:
-    """How answers become finite rows (n, k): fixed on some draws, so that others decide nothing.
+    """How answers become finite rows (n, k); it is fixed on the draws for learning, whatever later draws are.
 
-    Of answers that are all alike in kind and finite, their numbers. Else beside them, zero-filled: how many numbers
-    there are, one column per kind, and one per place and symbol where NaN or an infinity came and went.
+    A row holds the numbers of an answer, with zeros for what is missing or not finite. If answers differ in length,
+    kind or finiteness, further columns hold the length, one flag for each kind, and one flag for each position and
+    symbol (NaN or an infinity) that occurs in some answers but not in all.
     """
 
     places: Ints
@@ -30,7 +31,7 @@ class Coding:
     symbols: tuple[tuple[int, int], ...]
 
     def table(self, answers: Answers) -> Floats:
-        """Rows (n, k); an answer that is longer than any before is cut, and a new kind has no column."""
+        """Rows (n, k); an answer that is longer than those for learning is cut, and a new kind gets no column."""
         short = max(0, int(self.places.max(initial=-1)) + 1 - answers.numbers.shape[1])
         numbers = np.pad(answers.numbers, ((0, 0), (0, short)))[:, self.places]
         marks = [SYMBOLS[which](numbers[:, place]) for which, place in self.symbols]
@@ -41,7 +42,7 @@ class Coding:
 
 
 def coding(answers: Answers, first: Bools) -> Coding:
-    """The coding for answers (n,), of which `first` come from the first of two data sets.
+    """The coding for answers (n,); first (n,): those from the first of the two data sets.
 
     >>> from jali.verify.answers import called
     >>> mixed = called([lambda: 2.0, lambda: np.nan, lambda: [1.0, 3.0]])
@@ -58,13 +59,13 @@ def coding(answers: Answers, first: Bools) -> Coding:
 
 
 def _kinds(answers: Answers) -> tuple[str, ...]:
-    """Kinds that come and go, the most frequent first: exceptions with their words and by their class alone, shapes."""
+    """Kinds that occur in some answers but not in all, the most frequent first; exceptions with and without message."""
     count = Counter(name for kind in answers.kind for name in {kind, stem(kind)})
     return tuple(name for name, often in count.most_common(MOST_KINDS) if often < len(answers))
 
 
 def _places(numbers: Floats, first: Bools) -> Ints:
-    """The places of an answer that are looked at: all, or of very many those whose mean differs most for its spread."""
+    """The positions of an answer that are used: all, or those whose means differ most relative to their spread."""
     if numbers.shape[1] <= MOST_COLUMNS:
         return np.arange(numbers.shape[1])
     known = np.clip(np.where(np.isfinite(numbers), numbers, 0.0), -LARGE, LARGE)

@@ -1,4 +1,4 @@
-"""What the declared noise costs by a second accountant, beside the claim."""
+"""The epsilon of the declared noise by a second accountant, beside the claimed epsilon."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 
 def accounted(given: Guarantee, tape: Tape) -> Recomputed | None:
-    """The claim beside what two accountants compute from the noise that was declared; None if too little was."""
+    """The claim beside the epsilons of two accountants for the declared noise; None if too little was declared."""
     noise = event(given, tape)
     return None if noise is None else recomputed(given, noise)
 
 
 def too_small(found: Recomputed | None) -> str:
-    """A warning where the declared noise does not suffice for the claim; empty where it does or is not known."""
+    """A warning if the declared noise is too small for the claim; empty if it suffices or is not known."""
     if found is None or found.holds:
         return ""
     return (
@@ -30,10 +30,10 @@ def too_small(found: Recomputed | None) -> str:
 
 
 def event(given: Guarantee, tape: Tape) -> DpEvent | None:
-    """What the mechanisms on a tape did, for `dp-accounting`, if the constants they declared suffice; else None.
+    """The mechanisms on a tape as an event of `dp-accounting`; None if the constants that they declared do not suffice.
 
-    Each with `scale` and `sensitivity` (the largest sum of changes): Laplace noise, or a ball's. With the `multiplier`
-    that a claim rests on: the claim's event, with the multiplier that was used.
+    A mechanism that declares `scale` and `sensitivity` adds Laplace noise (L1 sensitivity) or `ball` noise (L2). A
+    mechanism that declares the `multiplier` of a claim has the claim's event, with the declared multiplier.
 
     >>> from jali.privacy.mechanisms import recording, released
     >>> import numpy as np

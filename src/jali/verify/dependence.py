@@ -1,4 +1,4 @@
-"""The data-dependence check: what still changes with the record while the declared mechanisms are held fixed."""
+"""The data-dependence check: which variables still change with one record while declared mechanisms are held fixed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def leaking_variables(release: Callable[[Data], Floats], data: Data, neighbour: 
     The release runs on the data while its mechanisms are recorded, and on the neighbour while their outputs are
     replayed. If the answers differ, the difference comes from elsewhere: from a marked variable, if the answer differs
     with all others replayed as well; else from the rows themselves. `release` must draw the same noise at every call.
-    A dependence is found only if this pair of data sets shows it, so an empty answer is no proof.
+    A dependence is found only if it shows in this pair of data sets, so an empty result is no proof.
 
     >>> from jali.core.values import Column, Dataset, Schema
     >>> from jali.privacy.mechanisms import mark, released
@@ -58,10 +58,10 @@ def leaking_variables(release: Callable[[Data], Floats], data: Data, neighbour: 
 
 
 def check(subject: Subject, found: Ranking, seed: int) -> list[str]:
-    """The leaking variables in any pair; UNDECLARED where no mechanism was declared, so that nothing was checked.
+    """The leaking variables in any pair; UNDECLARED if no mechanism was declared, so that nothing could be checked.
 
-    An answer that changes seldom shows no leak in one draw. If it changed in others and no mechanism was declared,
-    then nothing was checked.
+    An answer that rarely changes may show no leak in one draw. If it changed in other draws and no mechanism was
+    declared, the result is UNDECLARED too.
     """
     names = list(dict.fromkeys(name for pair in found.pairs for name in _leaking(subject, pair, seed)))
     leaks = [name for name in names if name != UNDECLARED]
@@ -71,14 +71,14 @@ def check(subject: Subject, found: Ranking, seed: int) -> list[str]:
 
 
 def declarations(subject: Subject, pair: Pair, seed: int) -> Tape:
-    """What the mechanisms declare while one answer is drawn from the first data set of a pair."""
+    """What mechanisms declare while one answer is drawn from the first data set of a pair."""
     with recording() as tape:
         _once(subject.draw, pair.query, seed, pair.first)
     return tape
 
 
 def _leaking(subject: Subject, pair: Pair, seed: int) -> list[str]:
-    """The leaking variables on the way to a draw, and from a draw to answers to several queries."""
+    """The leaking variables of a draw, and of the answers to several queries that are computed from a draw."""
     found: list[str] = []
     for draw in filter(None, (subject.draw, subject.answer)):
         queries = pair.queries(covers_decision=subject.own)
@@ -114,10 +114,11 @@ def _comparable(made: Floats | Answers) -> Floats:
 def _replayed(
     release: Callable[[Data], Floats], neighbour: Data, tape: Tape, patched: frozenset[str]
 ) -> tuple[Floats, list[str]]:
+    """The answer for the neighbour while a tape is replayed, and the constants of noise that differ."""
     with replaying(tape, patched) as changed:
         return release(neighbour), changed
 
 
 def _same(a: Floats, b: Floats) -> bool:
-    """Equal but for rounding: the same arithmetic on the same numbers."""
+    """Whether two answers are equal up to rounding."""
     return a.shape == b.shape and bool(np.allclose(a, b, rtol=1e-12, atol=1e-12, equal_nan=True))

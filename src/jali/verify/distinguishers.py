@@ -1,4 +1,4 @@
-"""Distinguishers: statistics, learnt on some draws, that separate what two neighbouring data sets release."""
+"""Distinguishers: classifiers, learnt on some draws, that separate the answers of two neighbouring data sets."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from jali.stats.roc import auc
 Score = Callable[[Floats], Floats]
 Learner = Callable[[Floats, Bools, Rng], Score]
 LEVEL = 0.95
-CAUTION = 0.999  # level at which thresholds are chosen: at less, the luckiest rare event would be
+CAUTION = 0.999  # confidence level for choosing thresholds; at a lower one, rare events would be chosen by chance
 
 
 # --- learning ------------------------------------------------------------------------------------------------------
@@ -23,9 +23,10 @@ CAUTION = 0.999  # level at which thresholds are chosen: at less, the luckiest r
 
 @dataclass(frozen=True)
 class Distinguisher:
-    """One way to guess the data set: which view of the answer, by which statistic, flagged from which threshold on.
+    """A rule that guesses the data set of an answer: a score of one view of the answer, and a threshold.
 
-    held_out: the bound and the AUC on draws that its statistic was not learnt on.
+    statistic: the name of the method that learnt the score. held_out: the bound on epsilon and the AUC on draws that
+    were not used for learning the score.
     """
 
     view: str
@@ -35,24 +36,25 @@ class Distinguisher:
     held_out: tuple[float, float]
 
     def bound(self, answers: Floats, first: Bools, delta: float) -> float:
-        """The lower bound on epsilon that draws not used so far show; first (T,): those of the first data set."""
+        """The lower bound on epsilon from new draws; first (T,): those of the first data set."""
         seen = VIEWS[self.view](answers)
         return epsilon_at(self.threshold, self.score(seen), first, delta, LEVEL)
 
 
 def learn(answers: Floats, first: Bools, delta: float, rng: Rng) -> dict[str, Distinguisher]:
-    """The best distinguisher for each view of answers (T, k); chosen on one half, its statistic learnt on the other."""
+    """The best distinguisher for each view of answers (T, k); scores are learnt on one half and chosen on the other."""
     learning = rng.permutation(len(answers)) % 2 == 0
     return {view: _best(view, answers, first, learning, delta, rng) for view in VIEWS}
 
 
 def strength(answers: Floats, first: Bools, delta: float, rng: Rng) -> tuple[float, float]:
-    """Bound and AUC, on held-out draws, of the best distinguisher of whole answers (T, k)."""
+    """The bound on epsilon and the AUC, on held-out draws, of the best distinguisher of whole answers (T, k)."""
     learning = rng.permutation(len(answers)) % 2 == 0
     return _best(WHOLE, answers, first, learning, delta, rng).held_out
 
 
 def _best(view: str, answers: Floats, first: Bools, learning: Bools, delta: float, rng: Rng) -> Distinguisher:
+    """The best distinguisher of one view; learning (T,): the draws on which scores are learnt."""
     seen = VIEWS[view](answers)
     truth = first[~learning]
     made: list[tuple[Distinguisher, float]] = []
@@ -67,16 +69,17 @@ def _best(view: str, answers: Floats, first: Bools, learning: Bools, delta: floa
 
 
 def _clearance(value: Floats, truth: Bools) -> float:
-    """How much of the range of all scores lies free between both data sets; 0 where they overlap.
+    """The gap between the scores of both data sets, as a share of the range of all scores; 0 if they overlap.
 
-    Of statistics that separate all they have seen, the one that keeps them farthest apart misses fewest of the next.
+    Among scores that separate all draws so far, the one with the widest gap is likely to make fewest errors on new
+    draws.
     """
     free = float(value[truth].min() - value[~truth].max())
     return free / float(np.ptp(value)) if free > 0 else 0.0
 
 
 def _between(value: Floats, threshold: float) -> float:
-    """The middle between a threshold and the next lower score: here as good, and farther from both for other draws."""
+    """The middle between a threshold and the next lower score: it is as good here, and more robust for new draws."""
     below = value[value < threshold]
     return (threshold + float(below.max())) / 2 if len(below) and np.isfinite(threshold) else threshold
 
@@ -85,16 +88,17 @@ def _between(value: Floats, threshold: float) -> float:
 
 
 def _whole(answers: Floats) -> Floats:
-    """The answers, and beside more than two numbers their direction and length."""
+    """The answers; if they have more than two numbers, also their directions and lengths."""
     return answers if answers.shape[1] < 3 else np.hstack([answers, _direction(answers), _length(answers)])
 
 
 def _length(answers: Floats) -> Floats:
+    """The Euclidean norms (T, 1) of answers."""
     return np.asarray(np.linalg.norm(answers, axis=1, keepdims=True))
 
 
 def _direction(answers: Floats) -> Floats:
-    """Unit vectors, opposite ones made equal: the sign says on which side of the boundary a record lies."""
+    """Unit vectors up to sign, because the sign only says on which side of the decision boundary a record lies."""
     length = _length(answers)
     unit = np.divide(answers, length, out=np.zeros_like(answers), where=length > 0)
     largest = np.take_along_axis(unit, np.abs(unit).argmax(axis=1)[:, None], axis=1)
@@ -105,14 +109,15 @@ WHOLE = "the whole answer"
 VIEWS: dict[str, Callable[[Floats], Floats]] = {WHOLE: _whole, "its direction": _direction, "its length": _length}
 
 
-# --- statistics ----------------------------------------------------------------------------------------------------
+# --- methods that learn a score ------------------------------------------------------------------------------------
 
 
 def _linear(seen: Floats, first: Bools, rng: Rng) -> Score:  # noqa: ARG001 (nothing is drawn)
     """Logistic regression on standardised columns."""
     from sklearn.linear_model import LogisticRegression
 
-    centre, spread = seen.mean(axis=0), seen.std(axis=0)
+    centre = seen.mean(axis=0)
+    spread = seen.std(axis=0)
     spread = np.where(spread > 1e-12 * (np.abs(centre) + 1e-300), spread, 1.0)
 
     def scaled(x: Floats) -> Floats:
@@ -123,16 +128,16 @@ def _linear(seen: Floats, first: Bools, rng: Rng) -> Score:  # noqa: ARG001 (not
 
 
 def _trees(seen: Floats, first: Bools, rng: Rng) -> Score:
-    """Gradient boosting, for what no line separates."""
+    """Gradient boosting, for differences that are not linear."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     model = HistGradientBoostingClassifier(max_iter=40, max_leaf_nodes=8, random_state=int(rng.integers(2**31)))
-    alone(lambda m: m.fit(seen, first), model)  # again, because a limit does not reach a library loaded under it
+    alone(lambda m: m.fit(seen, first), model)  # called here too: a limit on threads misses libraries loaded later
     return lambda x: np.asarray(alone(model.decision_function, x))
 
 
 def _repeated(seen: Floats, first: Bools, rng: Rng) -> Score:  # noqa: ARG001 (nothing is drawn)
-    """Values that repeat to the digit: log-ratio of how often each data set gave them, zero for values never seen."""
+    """For answers that repeat exactly: the log-ratio of how often each data set gave them, zero for new answers."""
     count: dict[bytes, list[float]] = {}
     for key, inside in zip(_keys(seen), first, strict=True):
         count.setdefault(key, [0.5, 0.5])[int(inside)] += 1
@@ -145,7 +150,7 @@ def _repeated(seen: Floats, first: Bools, rng: Rng) -> Score:  # noqa: ARG001 (n
 
 
 def _keys(seen: Floats) -> list[bytes]:
-    """One key per row, to ten digits of its own size."""
+    """One key per row, rounded to ten significant digits of its largest number."""
     size = np.maximum(np.abs(seen).max(axis=1, keepdims=True), 1e-300)
     power = 10.0 ** np.floor(np.log10(size))
     return [row.tobytes() for row in np.round(seen / power, 10) * power + 0.0]

@@ -20,16 +20,16 @@ from jali.data.tables import standard
 
 @dataclass(frozen=True, eq=False)
 class TrainingSet:
-    """Training data, and the model without noise that was fitted once on all of its rows.
+    """Training data, and a model without noise that was fitted once on all of its rows.
 
-    model: None where nobody needs its decisions, as for a claim that covers the decision too.
+    model: None if its decisions are not needed, as for a claim that also covers the decision.
     """
 
     data: Dataset
     model: Model | None = None
 
     def fitted(self) -> Model:
-        """The model, or one sentence where none was fitted."""
+        """The model; a training set without one is refused."""
         if self.model is None:
             raise JaliError("This training set has no fitted model: make it with fitted(trainer, data).")
         return self.model
@@ -40,9 +40,9 @@ class TrainingSet:
 
 
 def fitted(trainer: Trainer, data: Dataset) -> TrainingSet:
-    """A training set with one model of all its rows; the trainer must not be private.
+    """A training set with a model fitted on all of its rows; a private trainer is refused.
 
-    A private trainer has to draw its noise anew for every release, and a kept model would repeat it.
+    A private trainer must draw new noise for every release, but a stored model would repeat the same noise.
     """
     if isinstance(trainer, Private):
         raise JaliError(
@@ -78,7 +78,7 @@ class Pair:
         return bool((self.first.decisions(self.query) == self.second.decisions(self.query)).all())
 
     def queries(self, covers_decision: bool, most: int = 30) -> Floats:
-        """The query and after it rows (n, D) of the data; only those decided alike, unless the decision is covered."""
+        """The query, then rows (n, D) of the data; only those decided alike, unless the claim covers the decision."""
         rows = np.vstack([self.query, np.unique(self.first.data.X, axis=0)])
         if not covers_decision:
             rows = rows[self.first.decisions(rows) == self.second.decisions(rows)]
@@ -86,7 +86,7 @@ class Pair:
 
 
 Rows = tuple[tuple[float, int, int], ...]
-FAR = standard.REACH  # beyond the length that defences cut rows to, so that a record here counts as much as one can
+FAR = standard.REACH  # beyond the length that defences clip rows to, so that such a record has the largest influence
 STEEP: Rows = ((-4.0, 0, 25), (4.0, 1, 25), (0.0, 0, 460))  # value, label, how many
 FLAT: Rows = ((0.0, 0, 40), (0.0, 1, 6))
 QUERIES = {"steep": (2.0, 1.0, 0.0, -2.0), "flat": (-7.0, -3.0, -1.0, 0.0), "moved": (0.0, 2.0, -2.0, 7.0, -7.0)}
@@ -96,12 +96,13 @@ QUERIES = {"steep": (2.0, 1.0, 0.0, -2.0), "flat": (-7.0, -3.0, -1.0, 0.0), "mov
 
 
 def influential(trainer: Trainer, seed: int) -> tuple[Pair, ...]:
-    """Pairs in which one record has much influence, for different reasons; models of the trainer decide each alike.
+    """Pairs in which one record has much influence, for different reasons; both models decide the query alike.
 
-    wide: see `adverse`. The others have one column, where noise has little room, and one record at the end of it.
-    steep: the record changes its label, and many rows make a slope that recourse can follow, past a boundary that lies
-    beyond the query; score and slope fall together. flat: it changes its label among few rows, of which none but it
-    has a value, so that little resists. moved: its value goes from one end to the other.
+    wide: see `adverse`. The other pairs have one column, where noise has few dimensions, and the record is at the end
+    of the range. steep: the record's label changes; many rows give the model a slope, and the decision boundary lies
+    beyond the query, so that score and slope fall together. flat: the record's label changes; all of the few other rows
+    are at 0, so that the record has most influence on the slope. moved: the record moves from one end of the range to
+    the other.
     """
     steep = fitted(trainer, _one_column(STEEP, FAR, 1))
     flat = fitted(trainer, _one_column(FLAT, FAR, 1))
@@ -114,11 +115,11 @@ def influential(trainer: Trainer, seed: int) -> tuple[Pair, ...]:
 
 
 def adverse(trainer: Trainer, data: Dataset | None = None, seed: int = 0) -> Pair:
-    """Data, the neighbour whose record of highest leverage has the other label, and the query whose score moves most.
+    """Data, the neighbour in which the record of highest leverage has the other label, and a query.
 
-    Leverage is x'(Z'Z)^-1 x. The query is chosen among the rows that models trained on either data set decide alike:
-    claims about explanations do not cover the decision. Without data: 500 rows of 20 normal columns, within public
-    bounds of four standard deviations.
+    Leverage is x'(Z'Z)^-1 x. The query is the row whose score changes most, among the rows that models trained on
+    either data set decide alike: claims about explanations do not cover the decision. Without data: 500 rows of 20
+    normal columns, within public bounds of four standard deviations.
     """
     given = data or _bounded(Sample(LinearGaussian(n=20_000, d=20), n=500, skip=500 * (1 + seed % 30)).load())
     Z = np.column_stack([Encoding(given.schema).encode(given.X), np.ones(len(given))])
@@ -135,22 +136,22 @@ def adverse(trainer: Trainer, data: Dataset | None = None, seed: int = 0) -> Pai
 
 
 def _one_column(rows: Rows, value: float, label: int) -> Dataset:
-    """Rows of one column, and one record after them."""
-    values, labels, count = zip(*rows, strict=True)
-    X = np.append(np.repeat(values, count), value)
-    y = np.append(np.repeat(labels, count), label)
+    """Rows of one column, followed by one record."""
+    count = [row[2] for row in rows]
+    X = np.append(np.repeat([row[0] for row in rows], count), value)
+    y = np.append(np.repeat([row[1] for row in rows], count), label)
     return standard.dataset(X[:, None], y, 2)
 
 
 def _narrow(name: str, first: TrainingSet, second: TrainingSet) -> Pair | None:
-    """A pair of one column with the first of its queries that is decided alike, if one is."""
+    """A pair of one column with the first of its queries that is decided alike; None if there is none."""
     queries = np.array(QUERIES[name])[:, None]
     alike = np.flatnonzero(first.decisions(queries) == second.decisions(queries))
     return Pair(name, first, second, queries[alike[:1]]) if len(alike) else None
 
 
 def _bounded(data: Dataset) -> Dataset:
-    """The same rows, cut to four standard deviations, which the schema declares."""
+    """The same rows, clipped to four standard deviations, which the schema declares as bounds."""
     columns = tuple(dataclasses.replace(c, low=-4.0, high=4.0, centre=0.0, spread=1.0) for c in data.schema.columns)
     return Dataset(np.clip(data.X, -4, 4), data.y, dataclasses.replace(data.schema, columns=columns))
 
@@ -159,19 +160,19 @@ def _bounded(data: Dataset) -> Dataset:
 
 
 LITTLE = 0.1  # standard deviations by which a record is moved a little
-SIZES = tuple(range(2, 12))  # people who share all values: rules about small groups change at such counts
+SIZES = tuple(range(2, 12))  # sizes of groups with equal values: thresholds for small groups lie in this range
 AT = "at the record"
 INSTEAD = "at its replacement"
 
 
 def pairs(trainer: Trainer, seed: int, covers_decision: bool = False) -> tuple[Pair, ...]:
-    """All pairs of tables of numbers: those in which one record has most influence, and those that query the record.
+    """All pairs of numeric tables: those in which one record has most influence, and those that query the record.
 
-    The latter put the query at the record, which the second data set does not hold, at its replacement, near it and
-    away from it: in the pairs of `influential` and where the record of the wide one is mirrored at the centre, among an
-    ordinary spread of rows, where every label counts, and among rows of which no value is more frequent than another.
-    Claims about explanations do not cover the decision, so only queries are kept that models of both data sets decide
-    alike; for a claim that covers the decision too, all are.
+    The latter put the query at the record, which is missing from the second data set, at its replacement, near it and
+    away from it. They use the data sets of `influential`, the wide one with its record mirrored at the centre, normally
+    distributed rows, rows with alternating labels, and evenly spaced rows. Claims about explanations do not cover the
+    decision, so only queries that both models decide alike are kept. For a claim that also covers the decision, all
+    are.
     """
     heavy = influential(trainer, seed)
     by = None if covers_decision else trainer
@@ -189,10 +190,10 @@ def pairs(trainer: Trainer, seed: int, covers_decision: bool = False) -> tuple[P
 
 
 def tables(trainer: Trainer | None, seed: int) -> list[Pair]:
-    """Pairs of tables with a category, for releases that take any table; with a trainer, those decided alike.
+    """Pairs of tables with a category, for releases that accept any table; with a trainer, only those decided alike.
 
-    One value of an ordinary record is replaced, or all are; or somebody leaves a group of people who share all values,
-    so that the group has one fewer.
+    One value of an ordinary record is replaced, or all values are; or one person leaves a group of people with equal
+    values.
     """
     people = _training_set(_people(seed), trainer)
     data = people.data
@@ -224,9 +225,9 @@ def _at_the_record(pair: Pair) -> list[Pair]:
 
 
 def _ordinary(trainer: Trainer | None, seed: int) -> list[Pair]:
-    """Two hundred normal rows of three columns, of which a central one is moved a little or far out.
+    """Two hundred normal rows of three columns, of which a central one is moved a little, or far away.
 
-    The record is the first row, off the boundary, which lies where the first column is 0.
+    The record is the first row after sorting. It is not near the decision boundary, where the first column is 0.
     """
     data = LinearGaussian(n=200, d=3, seed=seed).load()
     at_boundary = np.abs(data.X[:, 0]) < 0.5
@@ -246,7 +247,7 @@ def _ordinary(trainer: Trainer | None, seed: int) -> list[Pair]:
 
 
 def _another_region(people: TrainingSet, who: int, trainer: Trainer | None) -> list[Pair]:
-    """Somebody moves to the next region: people of the first six rows are of one region each."""
+    """One person moves to the next region; the first six rows are from six different regions."""
     record = people.data.X[who]
     moved = np.array([record[0], record[1], (record[2] + 1) % 6])
     second = _training_set(_replaced(people.data, who, moved), trainer)
@@ -254,10 +255,10 @@ def _another_region(people: TrainingSet, who: int, trainer: Trainer | None) -> l
 
 
 def _alternating(trainer: Trainer | None) -> list[Pair]:
-    """Labels that alternate with the distance from a record, whose own changes: every vote of neighbours turns.
+    """Labels that alternate with the distance from the record, whose label changes: every vote of k neighbours changes.
 
-    Of k labels that alternate, the first has the majority for odd k and the tie for even k. Two blocks farther out,
-    one at each side, keep a linear decision as it is.
+    Among k alternating labels, the first has the majority if k is odd, and there is a tie if k is even. Two blocks of
+    rows farther out, one on each side, keep linear decisions unchanged.
     """
     near = LITTLE * np.arange(61)
     blocks = np.repeat([-FAR, FAR], 60)
@@ -269,9 +270,9 @@ def _alternating(trainer: Trainer | None) -> list[Pair]:
 
 
 def _even(trainer: Trainer | None) -> list[Pair]:
-    """Rows at equal steps from one end to the other, as many of each label; the first goes to the other end.
+    """Evenly spaced rows, half of each label; the first row moves to the other end.
 
-    Counts of values or labels are tied, so that the largest of them, noised or not, changes with one record.
+    All values, and both labels, are equally frequent, so that one record decides which is the most frequent.
     """
     X = np.linspace(-FAR, FAR, 80)[:, None]
     data = standard.dataset(X, (X[:, 0] > 0).astype(np.int64), 2)
@@ -281,12 +282,12 @@ def _even(trainer: Trainer | None) -> list[Pair]:
 
 
 def _training_set(data: Dataset, trainer: Trainer | None) -> TrainingSet:
-    """A training set, with a model where there is a trainer."""
+    """A training set, with a fitted model if there is a trainer."""
     return TrainingSet(data) if trainer is None else fitted(trainer, data)
 
 
 def _queried(name: str, first: TrainingSet, second: TrainingSet, queries: Mapping[str, Floats]) -> list[Pair]:
-    """One pair for each query of two training sets."""
+    """One pair of the two training sets for each query."""
     return [Pair(f"{name}, query {where}", first, second, row[None].copy()) for where, row in queries.items()]
 
 
@@ -300,9 +301,9 @@ def _replaced(data: Dataset, who: int, row: Floats, label: int | None = None) ->
 
 
 def _people(seed: int) -> Dataset:
-    """A table of 250 people by age, income and region; some groups share all values.
+    """A table of 250 people by age, income and region; in some groups all people have equal values.
 
-    All values lie between the same bounds as in the tables of numbers, so that what is right there is right here.
+    All values are within the bounds of the numeric tables, so that a noise scale that is right there is right here.
     """
     rng = np.random.default_rng(seed)
     age = rng.integers(-3, 4, 250).astype(np.float64)
@@ -326,5 +327,5 @@ def _people(seed: int) -> Dataset:
 
 
 def _shared_income(size: int) -> float:
-    """The income of all in a group; nobody else's has three digits after the point."""
+    """The income of all people in a group; no other income has three decimal places."""
     return 2.0 + size / 1000

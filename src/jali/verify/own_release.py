@@ -1,4 +1,4 @@
-"""A release of the user's own: found by its name, called for answers, under the claim that the user states."""
+"""A user's own release: imported by its name, called for answers, and tested against the claim that the user states."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ Release = Callable[[Dataset, Floats, Rng], Any]
 
 
 def stated(name: str, epsilon: float | None, adjacency: Adjacency | None, delta: float | None) -> Guarantee:
-    """The claim about a user's own release is what the command line says."""
+    """The claim about a user's own release, from the options of the command line."""
     if epsilon is None:
-        raise JaliError(f"{name} makes no claim of its own: say which one to test, --epsilon 1 for example.")
+        raise JaliError(f"{name} makes no claim of its own: state the claim to test, for example --epsilon 1.")
     relation: Adjacency = "replace-one" if adjacency is None else adjacency
     given = Guarantee(f"as claimed for {name}", epsilon, relation, ("explanations",), per="release")
     return given if delta is None else dataclasses.replace(given, delta=delta)
 
 
 def answers_of(release: Release, data: Dataset, query: Floats, count: int, rng: Rng) -> Answers:
-    """What as many calls of a user's own release return or raise."""
+    """What `count` calls of a user's own release return or raise."""
     return called([partial(_call, release, data, query, rng)] * count)
 
 

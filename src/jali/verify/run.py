@@ -1,4 +1,4 @@
-"""Is a privacy claim true? A lower bound on epsilon, a data-dependence check and a second accountant."""
+"""Test a privacy claim by a lower bound on epsilon, a data-dependence check and a second accountant."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ SEED = 0
 def verify(subject: Subject, pair: Pair | None = None, draws: int = DRAWS, seed: int = SEED) -> Verification:
     """Test a claim: a lower bound on epsilon, a data-dependence check, and a second accountant.
 
-    Without a pair (made with the trainer of the subject), a few draws choose one of `pairs`. As many draws as are
-    evaluated then choose the distinguishers: the draws that are evaluated decided nothing, so the bound holds at its
-    level, however many pairs were tried.
+    Without a pair (made with the trainer of the subject), a few draws choose one of `pairs`. Then `draws` draws choose
+    the distinguishers, and as many new draws evaluate them. The new draws choose nothing, so the bound holds at its
+    confidence level, however many pairs were tried.
     """
     began = time.perf_counter()
     _check_settings(draws, seed)
@@ -70,9 +70,9 @@ def verify(subject: Subject, pair: Pair | None = None, draws: int = DRAWS, seed:
 
 
 def under_replacement(given: Guarantee) -> tuple[float, float]:
-    """Epsilon and delta that a claim allows between two data sets in which one record is replaced.
+    """The epsilon and delta that a claim allows between two data sets in which one record is replaced.
 
-    Under add-remove adjacency that is one record removed and one added: 2 epsilon and (1 + e^epsilon) delta.
+    Under add-remove adjacency, a replacement is one record removed and one added: 2 epsilon and (1 + e^epsilon) delta.
 
     >>> under_replacement(Guarantee("x", 1.0, "add-remove", ("decisions",), delta=0.0))
     (2.0, 0.0)
@@ -82,10 +82,11 @@ def under_replacement(given: Guarantee) -> tuple[float, float]:
 
 
 def _check_settings(draws: int, seed: int) -> None:
+    """Refuse too few draws, and a negative seed."""
     if draws < 100:
         raise JaliError(f"A claim is tested with at least 100 draws of each data set, not {draws}.")
     if seed < 0:
-        raise JaliError(f"The seed must not be below 0, not {seed}.")
+        raise JaliError(f"The seed must be at least 0, not {seed}.")
 
 
 def _all_pairs(subject: Subject, seed: int) -> tuple[Pair, ...]:
@@ -96,7 +97,7 @@ def _all_pairs(subject: Subject, seed: int) -> tuple[Pair, ...]:
 
 
 def _claim(given: Guarantee) -> str:
-    """The claim in words, with what it allows where a record is replaced."""
+    """The claim in words, with what it allows if a record is replaced."""
     if given.adjacency == "replace-one":
         return str(given)
     epsilon, delta = under_replacement(given)
@@ -105,7 +106,7 @@ def _claim(given: Guarantee) -> str:
 
 
 def _verdict(lower: float, allowed: float, ceiling: float, changed: int | None) -> Verdict:
-    """What draws say about a claim; nothing, where no answer changed with the record or none was seen to."""
+    """The verdict on a claim; NOT TESTABLE if no answer changed with the record, or if draws cannot decide."""
     if changed == 0 or (changed is None and lower == 0):
         return "NOT TESTABLE"
     if lower > allowed:
@@ -114,7 +115,7 @@ def _verdict(lower: float, allowed: float, ceiling: float, changed: int | None) 
 
 
 def _described(best: Distinguisher, pair: Pair, answers: Answers, own: bool) -> str:
-    """How the data sets are told apart; a defence that recommends no move has not answered."""
+    """How the data sets are distinguished; a defence that recommends no move has not answered."""
     given = answers.finite() if own else answers.finite() & answers.numbers.any(axis=1)
     answered = np.count_nonzero(given) / len(answers)
     return f"{best.view}, by {best.statistic}, in the pair {pair}, where {answered:.0%} of the draws were answers"

@@ -1,4 +1,4 @@
-"""Which pairs of neighbouring data sets are worth draws: those in which the answer changes with the record."""
+"""Choose the pair of neighbouring data sets to test: one in which the answer changes most with the record."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from jali.verify.neighbours import Pair, TrainingSet
 from jali.verify.subjects import Subject, draw_answers, draw_both
 
 PROBE = 25  # draws of each data set, with the noise held fixed, that show whether the answer changes with the record
-FIRST_ROUND = 16  # every pair in which the answer changes is compared on this part of the draws
-FINALISTS = 4  # how many pairs are left after that
-FINAL_ROUND = 2  # and compared on this part of the draws
+FIRST_ROUND = 16  # all pairs in which the answer changes are compared on one sixteenth of the draws
+FINALISTS = 4  # how many pairs remain after the first round
+FINAL_ROUND = 2  # the remaining pairs are compared on half of the draws
 
 
 @dataclass(frozen=True)
 class Probe:
-    """A few answers of two neighbouring data sets with the same noise; repeated: those of the first once more."""
+    """A few answers of two neighbouring data sets with the same noise; repeated: those of the first, drawn again."""
 
     before: Answers
     after: Answers
@@ -36,7 +36,7 @@ class Probe:
     def silent(self) -> bool:
         """Whether every answer is the same failure: no finite number, and of one kind on both sides.
 
-        An exception whose text is always the same on one side and another one on the other side is an answer.
+        If each side always raises the same exception, but with different messages, then the message is an answer.
         """
         both = joined(self.before, self.after)
         before = set(self.before.kind)
@@ -46,7 +46,7 @@ class Probe:
 
     @property
     def failed(self) -> bool:
-        """Whether that failure is an exception, or something that is not made of numbers; NaN is an answer."""
+        """Whether that failure is an exception or a value that is not numeric; NaN is an answer."""
         return self.silent and not self.before.kind[0].startswith((NUMBERS, NONE))
 
     @property
@@ -61,7 +61,7 @@ class Probe:
 
     @property
     def key(self) -> bytes:
-        """What was seen: pairs of data sets in which all of it is the same are one."""
+        """A key of all answers; pairs with equal keys are duplicates."""
         return self.before.comparable().tobytes() + b"|" + self.after.comparable().tobytes()
 
 
@@ -69,8 +69,9 @@ class Probe:
 class Ranking:
     """Different pairs, the most informative first.
 
-    usable: in how many pairs the subject gave answers. changed: in how many of these the answer changed with the
-    record, None where the noise could not be held fixed. failures: why the others are left out, in sentences.
+    usable: the number of pairs in which the subject gave answers. changed: the number of these in which the answer
+    changed with the record; None if the noise could not be held fixed. failures: why the other pairs are left out, in
+    sentences.
     """
 
     pairs: list[Pair]
@@ -81,20 +82,20 @@ class Ranking:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A pair in which a share of the answers, drawn with the same noise, changed with the record."""
+    """A pair, and the share of its answers, drawn with the same noise, that changed with the record."""
 
     pair: Pair
     changed: float
 
 
 def ranked(subject: Subject, pairs: Sequence[Pair], draws: int, delta: float, seed: int, rng: Rng) -> Ranking:
-    """Probe the subject in every pair with a few draws, and order those in which its answer changes by a comparison."""
+    """Probe the subject in every pair with a few draws, and rank the pairs in which its answer changes."""
     probes = {at: _probe(subject, pair, PROBE, seed) for at, pair in enumerate(pairs)}
     if all(probe.silent for probe in probes.values()):
         raise JaliError(_failure(subject, probes[0]))
     failed = {at: _failure(subject, probe) for at, probe in probes.items() if probe.failed}
     usable = {at: probe for at, probe in probes.items() if at not in failed}
-    if all(probe.changed < 0.5 for probe in usable.values()):  # an answer that changes seldom needs more to be seen
+    if all(probe.changed < 0.5 for probe in usable.values()):  # an answer that rarely changes needs more draws
         usable = {at: _probe(subject, pairs[at], 8 * PROBE, seed) for at in usable}
     distinct = {probe.key: at for at, probe in reversed(usable.items())}
     order = sorted(distinct.values())
@@ -107,7 +108,7 @@ def ranked(subject: Subject, pairs: Sequence[Pair], draws: int, delta: float, se
 
 
 def _left_out(pairs: Sequence[Pair], failed: dict[int, str]) -> list[str]:
-    """One line for each way to fail, with the pairs in which it was met."""
+    """One line for each kind of failure, with the pairs in which it occurred."""
     where: dict[str, list[str]] = {}
     for at, error in failed.items():
         where.setdefault(error, []).append(str(pairs[at]))
@@ -115,9 +116,9 @@ def _left_out(pairs: Sequence[Pair], failed: dict[int, str]) -> list[str]:
 
 
 def _best(subject: Subject, candidates: list[Candidate], draws: int, delta: float, rng: Rng) -> list[Candidate]:
-    """The most informative pairs, best first; where there are many, few draws drop some before more are spent.
+    """The most informative pairs, best first; if there are many, a first round with few draws drops some.
 
-    In many columns few draws teach a statistic little, so that the widest table is never dropped.
+    The pair with most columns is never dropped, because few draws are not enough to learn from many columns.
     """
     if len(candidates) < 2:
         return candidates
@@ -130,12 +131,14 @@ def _best(subject: Subject, candidates: list[Candidate], draws: int, delta: floa
 
 
 def _ordered(subject: Subject, candidates: list[Candidate], draws: int, delta: float, rng: Rng) -> list[Candidate]:
-    """Pairs by how well so many draws are told apart; none after a pair that is told apart without error.
+    """Pairs by how well this many draws are distinguished; none after a pair that is distinguished without error.
 
-    First by the bound on held-out draws. An AUC that chance may explain counts less than how often answers changed
-    with the record.
+    The order is by the bound on held-out draws, then by the AUC if it is above what chance can explain, then by how
+    often answers changed with the record.
     """
-    chance = 4 / math.sqrt(3 * draws)  # standard deviations of an AUC of half of the draws, without a difference
+    chance = 4 / math.sqrt(
+        3 * draws
+    )  # four standard deviations of the AUC on half of the draws, if there is no difference
     ranks: list[tuple[float, float, float, float]] = []
     for each in candidates:
         answers, first = draw_both(subject, each.pair, draws, rng)
@@ -147,7 +150,7 @@ def _ordered(subject: Subject, candidates: list[Candidate], draws: int, delta: f
 
 
 def _probe(subject: Subject, pair: Pair, draws: int, seed: int) -> Probe:
-    """Answers of both data sets, and of the first once more, from one stream of noise; a defence is known to use it."""
+    """Answers of both data sets from one stream of noise; a user's release is repeated, as it may use other noise."""
 
     def answers(train: TrainingSet) -> Answers:
         stream = np.random.default_rng([seed, 4])
@@ -159,7 +162,7 @@ def _probe(subject: Subject, pair: Pair, draws: int, seed: int) -> Probe:
 
 
 def _failure(subject: Subject, probe: Probe) -> str:
-    """Why nothing can be learnt from a pair, in a sentence."""
+    """Why nothing can be learnt from a pair, as a sentence."""
     kind = probe.before.kind[0]
     if kind.startswith(NUMBERS):
         if not probe.before.length.any():

@@ -1,4 +1,4 @@
-"""What can be tested, the claim it makes, and how to draw answers from it."""
+"""The subjects of a test: defences and a user's own release, their claims, and how to draw answers from them."""
 
 from __future__ import annotations
 
@@ -28,9 +28,10 @@ Draw = Callable[[TrainingSet, Floats, int, Rng], "Floats | Answers"]
 class Subject:
     """A mechanism under test: its claim, and how to draw many answers (count, k) to one query on one training set.
 
-    trainer: makes models like those it explains, without noise; they tell which queries are decided alike. answer: what
-    is computed from a draw and shown, where that is not the draw itself; only the data-dependence check looks at it.
-    own: a user's release, which is tested on tables with categories as well, and whose zeros are answers.
+    trainer: trains models without noise like those that the mechanism explains; they show which queries are decided
+    alike. answer: what is computed from a draw and shown, if that is not the draw itself; only the data-dependence
+    check uses it. own: whether this is a user's own release, which is also tested on tables with categories, and whose
+    zeros are answers.
     """
 
     name: str
@@ -45,14 +46,14 @@ class Subject:
 
 
 def draw_both(subject: Subject, pair: Pair, draws: int, rng: Rng) -> tuple[Answers, Bools]:
-    """Answers (2 draws,) of both data sets, and which of them come from the first."""
+    """Answers (2 draws,) of both data sets, and which of them come from the first data set."""
     before = draw_answers(subject, pair.first, pair.query, draws, rng)
     after = draw_answers(subject, pair.second, pair.query, draws, rng)
     return joined(before, after), np.arange(2 * draws) < draws
 
 
 def draw_answers(subject: Subject, train: TrainingSet, query: Floats, draws: int, rng: Rng) -> Answers:
-    """Answers to one query on one training set; where nothing can be drawn, the reason is the answer."""
+    """Answers to one query on one training set; if nothing can be drawn, the reason is the answer."""
     try:
         made = subject.draw(train, query, draws, rng)
     except JaliError as error:
@@ -107,7 +108,7 @@ def _kind(head: str) -> registry.PartKind:
 
 
 def _verifiable(kind: registry.PartKind, head: str) -> type[Verifiable]:
-    """The class of a part that can be tested, or a sentence on what it lacks."""
+    """The class of a part that can be tested; any other part is refused with what it lacks."""
     cls = registry.find(kind, head)
     if _is_verifiable(cls):
         return cls  # type: ignore[no-any-return]
@@ -123,7 +124,7 @@ def _is_verifiable(cls: type) -> bool:
 
 
 def _defence(part: Any, kind: registry.PartKind, given: Guarantee) -> Subject:
-    """A built-in defence: of one that releases models, their weights are drawn; of any other, its answers."""
+    """A built-in defence; if it releases models, their weights are drawn, otherwise its answers."""
     name = registry.spec(part)
     moves: Draw = partial(_moves, part)
     if isinstance(part, DrawsModels):
@@ -137,7 +138,7 @@ def _defence(part: Any, kind: registry.PartKind, given: Guarantee) -> Subject:
 
 
 def _weights(part: DrawsModels, train: TrainingSet, query: Floats, count: int, rng: Rng) -> Floats:  # noqa: ARG001
-    """Weights and intercepts (count, k) of models released anew; of two opposite classes only those of one."""
+    """Weights and intercepts (count, k) of new releases; if two classes have opposite weights, only those of one."""
     models: ReleasedWeights = part.draws(train.data, count, rng)
     every = np.concatenate([models.coef, models.intercept[:, None]], axis=1)
     opposite = every.shape[2] == 2 and (every[:, :, 0] == -every[:, :, 1]).all()
@@ -146,14 +147,14 @@ def _weights(part: DrawsModels, train: TrainingSet, query: Floats, count: int, r
 
 
 def _moves(part: Explainer, train: TrainingSet, query: Floats, count: int, rng: Rng) -> Floats:
-    """Moves (count, P) in encoded features that as many answers to each query recommend."""
+    """The moves (count, P) in encoded features that `count` answers to each query recommend."""
     encode = Encoding(train.data.schema).encode
     X = np.repeat(query, count, axis=0)
     return np.asarray(encode(_explained(part, train, X, rng).rows) - encode(X))
 
 
 def _explained(part: Explainer, train: TrainingSet, X: Floats, rng: Rng) -> Counterfactual:
-    """What the explainer answers about the plain model of a training set."""
+    """The answers of the explainer about the model without noise of a training set."""
     data = train.data
     # Prepared anew in every call: what is prepared belongs to one recording, or one replaying, of mechanisms.
     ready = _with_public_data(part, data).prepare(train.fitted(), data.schema, data, rng)
@@ -163,7 +164,7 @@ def _explained(part: Explainer, train: TrainingSet, X: Floats, rng: Rng) -> Coun
 
 
 def _with_public_data(part: Explainer, data: Dataset) -> Explainer:
-    """The part with public data of these columns, where it needs any; no claim rests on which they are."""
+    """The part with public data of these columns, if it needs any; no guarantee depends on what they are."""
     return part.for_columns(len(data.schema.columns)) if isinstance(part, UsesPublicData) else part
 
 
@@ -171,4 +172,5 @@ def _with_public_data(part: Explainer, data: Dataset) -> Explainer:
 
 
 def _own_answers(release: Any, train: TrainingSet, query: Floats, count: int, rng: Rng) -> Answers:
+    """Answers of a user's own release; the trained model is not used."""
     return answers_of(release, train.data, query, count, rng)

@@ -13,8 +13,8 @@ from jali.core.errors import JaliError
 from jali.core.values import Column, Schema
 from jali.data.linear_gaussian import LinearGaussian
 from jali.data.sample import Sample
-from jali.defend._dp.asking import Asking
 from jali.defend._dp.public import direction
+from jali.defend._dp.recourse import Requests
 from jali.defend.explain.above_threshold import AboveThreshold
 from jali.defend.models.clipped_logistic import ClippedLogistic
 from tests.explaining import explained
@@ -40,8 +40,8 @@ def steps(part, probability, change, count, seed=0):
     said = SimpleNamespace(probability=lambda rows: np.full(len(rows), change))
     model = SimpleNamespace(logits=logits, encoding=encoding, stability=said)
     X, ones = np.zeros((count, 1)), np.ones(count, dtype=int)
-    ask = Asking(ones == 1, ones, np.zeros(count))
-    return part.first(model, X, ask, np.ones((count, 1)), np.random.default_rng(seed)).astype(int)
+    requests = Requests(ones == 1, ones, np.zeros(count))
+    return part.first(model, X, requests, np.ones((count, 1)), np.random.default_rng(seed)).astype(int)
 
 
 def test_without_noise_it_is_the_first_step_above_one_half():

@@ -12,8 +12,8 @@ from jali.core.explanation import Counterfactual
 from jali.core.guarantee import VoidClaim
 from jali.core.values import Column, Dataset, Schema
 from jali.data.linear_gaussian import LinearGaussian
-from jali.defend._dp.asking import asking
 from jali.defend._dp.noise import ball
+from jali.defend._dp.recourse import recourse_requests
 from jali.defend.explain import dp_weights_recourse
 from jali.defend.explain.dp_weights_recourse import DPWeightsRecourse
 from jali.defend.models.clipped_logistic import ClippedLogistic
@@ -85,9 +85,9 @@ def test_a_margin_for_one_row_fixed_beforehand_fails():
     known, X = part.frame(data.schema), data.X[:80]
     drawn = ball(20_000, 21, part.noise(known), np.random.default_rng(0))[:, 0]
     for w in part.weights(data, 20, np.random.default_rng(1)):
-        ask = asking("x", model, X, data.schema)
-        rows, reached = dp_weights_recourse.nearest(X, ask, known, w, float(np.quantile(drawn, 0.95)))
-        out = Counterfactual(rows, ask.asked & reached)
+        requests = recourse_requests("x", model, X, data.schema)
+        rows, reached = dp_weights_recourse.nearest(X, requests, known, w, float(np.quantile(drawn, 0.95)))
+        out = Counterfactual(rows, requests.needed & reached)
         shares.append(quality.validity(model, X, out, data.schema)[out.found].mean())
     assert np.mean(shares) < 0.7
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from jali.anonymity.measures import matching
-from jali.anonymity.people import Crowd
+from jali.anonymity.people import FrequencyTable
 from jali.core import registry
 from jali.core.errors import JaliError
 from jali.core.values import Column, Dataset, Schema
@@ -17,7 +17,7 @@ from tests.explaining import explained
 def test_one_number_is_halved_at_its_median():
     """0 to 7 with k = 2: below 4 and from 4, then each in two again."""
     schema = Schema((Column("age", role="quasi"),))
-    crowd = Crowd.of(Dataset(np.arange(8.0)[:, None], [0] * 8, schema))
+    crowd = FrequencyTable.of(Dataset(np.arange(8.0)[:, None], [0] * 8, schema))
     part, boxes = partition(crowd, 2, raw=False)
     ends = sorted(zip(boxes.low[:, 0].tolist(), boxes.high[:, 0].tolist(), strict=True))
     assert ends == [(0, 1), (2, 3), (4, 5), (6, 7)]
@@ -28,7 +28,7 @@ def test_units_decide_only_if_widths_are_raw():
     """One rich person among the old stretches the range of incomes: half of the people use a share of it only."""
     schema = Schema((Column("age", role="quasi"), Column("income", role="quasi")))
     X = np.array([[20.0, 0], [30, 100], [40, 0], [50, 100], [60, 0], [70, 100], [80, 0], [90, 100000]])
-    crowd = Crowd.of(Dataset(X, [0] * 8, schema))
+    crowd = FrequencyTable.of(Dataset(X, [0] * 8, schema))
     part = {raw: partition(crowd, 2, raw)[0] for raw in (True, False)}
     low = crowd.cells[:, 0] < 4
     assert set(part[False][low]).isdisjoint(part[False][~low])  # cut at the ages of 60 and 40
@@ -37,7 +37,7 @@ def test_units_decide_only_if_widths_are_raw():
 
 def test_categories_are_halved():
     schema = Schema((Column("city", "category", categories=tuple("abcd"), role="quasi"),))
-    crowd = Crowd.of(Dataset(np.repeat(np.arange(4.0), 3)[:, None], [0] * 12, schema))
+    crowd = FrequencyTable.of(Dataset(np.repeat(np.arange(4.0), 3)[:, None], [0] * 12, schema))
     part, boxes = partition(crowd, 6, raw=False)
     assert part.tolist() in ([1, 1, 0, 0], [0, 0, 1, 1])
     assert sorted(boxes.allowed[:, 0].tolist()) == [[False, False, True, True], [True, True, False, False]]
@@ -46,7 +46,7 @@ def test_categories_are_halved():
 @pytest.mark.parametrize("raw", [False, True])
 def test_parts_hold_k_people_are_cut_as_far_as_possible_and_share_nobody(raw):
     owner, _ = mixed(800, 3, ages=40)
-    crowd = Crowd.of(owner)
+    crowd = FrequencyTable.of(owner)
     part, boxes = partition(crowd, 10, raw)
     held = np.bincount(part, crowd.count)
     assert held.min() >= 10
@@ -59,7 +59,7 @@ def test_parts_hold_k_people_are_cut_as_far_as_possible_and_share_nobody(raw):
 
 def test_a_dominant_lowest_value_is_still_cut_off():
     schema = Schema((Column("age", role="quasi"),))
-    crowd = Crowd.of(Dataset(np.array([[1.0]] * 6 + [[2.0], [3.0]]), [0] * 8, schema))
+    crowd = FrequencyTable.of(Dataset(np.array([[1.0]] * 6 + [[2.0], [3.0]]), [0] * 8, schema))
     assert partition(crowd, 2, raw=False)[0].tolist() in ([0, 1, 1], [1, 0, 0])
 
 

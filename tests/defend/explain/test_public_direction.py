@@ -12,9 +12,9 @@ from jali.core.errors import JaliError
 from jali.data.hypercube import Hypercube
 from jali.data.linear_gaussian import LinearGaussian
 from jali.data.sample import Sample
-from jali.defend._dp.asking import asking
 from jali.defend._dp.noise import shift
 from jali.defend._dp.public import direction
+from jali.defend._dp.recourse import recourse_requests
 from jali.defend.explain.public_direction import PublicDirection
 from jali.defend.models.clipped_logistic import ClippedLogistic
 from jali.models.logistic import Logistic
@@ -55,10 +55,10 @@ def test_answers_lie_on_the_public_direction_and_tell_nothing_else_of_the_model(
 def lowered(part, model, data, x, count, seed=0):
     """Draws of the noised and lowered score and slope of one record."""
     X = np.repeat(data.X[x : x + 1], count, axis=0)
-    ask = asking("x", model, X, data.schema)
-    way = np.outer(ask.sign, direction("x", PUBLIC, data.schema))
-    slope = float(way[0] @ (model.coef[:, 1] - model.coef[:, 0]) * ask.sign[0])
-    return part.lowered(model, X, ask, way, np.random.default_rng(seed)), ask.score[0], slope
+    requests = recourse_requests("x", model, X, data.schema)
+    way = np.outer(requests.sign, direction("x", PUBLIC, data.schema))
+    slope = float(way[0] @ (model.coef[:, 1] - model.coef[:, 0]) * requests.sign[0])
+    return part.lowered(model, X, requests, way, np.random.default_rng(seed)), requests.score[0], slope
 
 
 def test_the_noise_is_laplace_of_the_stability_and_shifted():

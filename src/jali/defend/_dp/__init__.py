@@ -1,1 +1,1 @@
-"""What differentially private parts share: noise, clipping, optimisers, checks."""
+"""What private trainers and explainers share: noise, clipping, optimisers, recourse, checks."""

@@ -1,4 +1,4 @@
-"""What every defence asks of its fields, in one sentence each."""
+"""Checks of the fields of defences, and conditions that their guarantees share."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def positive(name: str, field: str, value: float) -> None:
 
 
 def bounded(name: str, bound: float) -> None:
-    """Refuse a missing bound on the length of rows; zero stands for missing."""
+    """Refuse a missing bound on the length of rows; zero means that none was given."""
     if not 0 < bound < math.inf:
         raise JaliError(
             f"{name} needs bound, the length that scaled rows are cut to, fixed without looking at the data (a row of "
@@ -31,6 +31,6 @@ def bounded(name: str, bound: float) -> None:
 
 
 def chance(name: str, beta: float, most: float) -> None:
-    """Refuse a share of failures outside (0, most]."""
+    """Refuse a failure probability outside (0, most]."""
     if not 0 < beta <= most:
         raise JaliError(f"{name}: beta, the share of answers that may fail, must be in (0, {most:g}], not {beta}.")

@@ -1,4 +1,4 @@
-"""Exact minimisers of a perturbed logistic loss, many perturbations of one training set at once."""
+"""Exact minimisers of a perturbed logistic loss, for many perturbations of one training set at once."""
 
 from __future__ import annotations
 
@@ -10,18 +10,19 @@ from jali.core.errors import JaliError
 from jali.core.values import Floats
 from jali.defend._dp.sigmoid import sigmoid
 
-ENOUGH = 1e-9  # size of the gradient, relative to where it started, at which a minimiser counts as exact
-STEPS, HALVINGS = 200, 50
-ROUNDING = 1e-12  # of an objective's parts: differences below it may be rounding
-CELLS = 1_000_000  # numbers in the weighted rows of the draws that are solved together: they bound the memory
+ENOUGH = 1e-9  # length of the gradient, relative to its start, at which a minimiser counts as exact
+STEPS = 200
+HALVINGS = 50
+ROUNDING = 1e-12  # relative rounding error of an objective
+CELLS = 1_000_000  # most numbers in the weighted rows of perturbations that are solved together, to bound the memory
 
 
 def minimisers(A: Floats, y: Floats, penalty: float, tilt: Floats) -> Floats:
     """The minimisers (T, k) of F(w) + tilt_t . w, F(w) = sum_i log(1 + e^(w.a_i)) - y_i w.a_i + penalty/2 ||w||^2.
 
     Rows A (n, k), y (n,) of zeros and ones, tilt (T, k). Outside the row space of A only the penalty and the tilt
-    act, so there w = -tilt / penalty, and with more columns than rows the rest is solved inside it. A guarantee that
-    rests on the optimum must not be given for less, so a search that ends early is an error.
+    act, so that w = -tilt / penalty there; with more columns than rows, the problem is solved inside the row space. The
+    guarantee holds for the exact optimum only, so a search that does not reach it is an error.
 
     >>> A, y = np.array([[1.0], [1.0]]), np.array([0.0, 1.0])
     >>> minimisers(A, y, 1.0, np.array([[0.0], [2.0]])).round(4)  # roots of 2/(1 + e^-w) - 1 + w + tilt
@@ -52,7 +53,7 @@ class _Problem:
         return _Problem(self.A, self.y, self.penalty, self.tilt[which])
 
     def value(self, W: Floats) -> tuple[Floats, Floats]:
-        """Objectives (T,) at W (T, k), and what rounding may have added to them (T,)."""
+        """Objectives (T,) at W (T, k), and bounds (T,) on their rounding errors."""
         scores = W @ self.A.T
         convex = (np.logaddexp(0.0, scores) - self.y * scores).sum(axis=1) + 0.5 * self.penalty * (W * W).sum(axis=1)
         tilted = (W * self.tilt).sum(axis=1)
@@ -71,7 +72,7 @@ class _Problem:
 
 
 def _newton(problem: _Problem) -> Floats:
-    """Damped Newton on all objectives at once; those that have converged rest."""
+    """Damped Newton steps on all objectives at once; those that have converged are left as they are."""
     W = np.zeros_like(problem.tilt)
     gradient = problem.gradient(W)
     enough = ENOUGH * np.maximum(1.0, np.linalg.norm(gradient, axis=1))
@@ -89,11 +90,12 @@ def _newton(problem: _Problem) -> Floats:
 
 
 def _descended(problem: _Problem, W: Floats, step: Floats, gradient: Floats) -> Floats:
-    """W (T, k) after steps halved until each objective falls, or rounding hides that it does."""
-    (now, blur), slope = problem.value(W), (gradient * step).sum(axis=1)
+    """W (T, k) after a step each, halved until the objective falls, up to rounding."""
+    now, rounding = problem.value(W)
+    slope = (gradient * step).sum(axis=1)
     part = np.ones(len(W))
     for _ in range(HALVINGS):
-        fallen = problem.value(W - part[:, None] * step)[0] <= now - 1e-4 * part * slope + blur
+        fallen = problem.value(W - part[:, None] * step)[0] <= now - 1e-4 * part * slope + rounding
         if fallen.all():
             break
         part = np.where(fallen, part, part / 2)

@@ -1,4 +1,4 @@
-"""Rows of bounded length from public constants alone, and weights on them as an ordinary linear model."""
+"""Rows scaled by public constants and clipped to a bounded length, and weights on them as a linear model."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ Scaling = Literal["bounds", "declared"]
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """Scaled rows u = scale * z + shift (P,) of rows z of model space, cut to length `bound`, and a one at the end.
+    """Scaled rows u = scale * z + shift (P,) of encoded features z, clipped to length `bound`, with a one at the end.
 
-    The one is the intercept's feature: it is penalised and noised like every other, and a whole row is never longer
-    than `radius` = sqrt(bound^2 + 1).
+    The one is the feature of the intercept, which is penalised and noised like every other weight. A whole row is never
+    longer than `radius` = sqrt(bound^2 + 1).
     """
 
     encoding: Encoding
@@ -30,30 +30,31 @@ class Frame:
 
     @property
     def radius(self) -> float:
-        """Largest length of a training row, its constant included."""
+        """The largest length of a training row, including its constant one."""
         return float(np.hypot(self.bound, 1.0))
 
     def rows(self, X: Floats) -> Floats:
-        """Scaled raw rows (n, P + 1), as long as they come: what a score multiplies."""
+        """Scaled rows (n, P + 1) of raw rows, not clipped: the weights multiply these to give a score."""
         return np.column_stack([self.encoding.encode(X) * self.scale + self.shift, np.ones(len(X))])
 
     def cut(self, X: Floats) -> Floats:
-        """Scaled raw rows (n, P + 1) of which none is longer than the radius: what training sees."""
+        """Scaled rows (n, P + 1) of raw rows, clipped so that none is longer than the radius: training uses these."""
         rows = self.rows(X)
         length = np.linalg.norm(rows[:, :-1], axis=1)
         rows[:, :-1] *= np.minimum(1.0, self.bound / np.maximum(length, 1e-300))[:, None]
         return rows
 
     def ensemble(self, W: Floats) -> LinearEnsemble:
-        """Weights (M, P + 1) on scaled rows as linear models of model space; two classes share them evenly."""
+        """Weights (M, P + 1) on scaled rows as linear models of encoded features; both classes get opposite halves."""
         weight = W[:, :-1] * self.scale
         intercept = W[:, -1] + W[:, :-1] @ self.shift
-        coef, b = np.stack([-weight, weight], axis=2) / 2, np.stack([-intercept, intercept], axis=1) / 2
-        return LinearEnsemble(self.encoding, coef, b)
+        coef = np.stack([-weight, weight], axis=2) / 2
+        intercepts = np.stack([-intercept, intercept], axis=1) / 2
+        return LinearEnsemble(self.encoding, coef, intercepts)
 
 
 def frame(name: str, schema: Schema, bound: float, scaling: Scaling) -> Frame:
-    """The frame of a table with two classes, from its schema and nothing else.
+    """The frame of a table with two classes, from its schema alone.
 
     `bounds` maps each number's legal range to [-1, 1]; `declared` takes the schema's centre and spread.
 
@@ -63,9 +64,10 @@ def frame(name: str, schema: Schema, bound: float, scaling: Scaling) -> Frame:
            [ 0.5,  1. ]])
     """
     if len(schema.classes) != 2:
-        raise JaliError(f"{name} is for two classes, and this table has {len(schema.classes)}: merge classes.")
+        raise JaliError(f"{name} needs exactly two classes, and this table has {len(schema.classes)}: merge classes.")
     encoding = Encoding(schema)
-    scale, shift = np.ones(len(encoding.source)), np.zeros(len(encoding.source))
+    scale = np.ones(len(encoding.source))
+    shift = np.zeros(len(encoding.source))
     if scaling == "bounds":
         for at in encoding.numeric:
             scale[at], shift[at] = _ranged(name, schema.columns[encoding.source[at]])
@@ -73,14 +75,14 @@ def frame(name: str, schema: Schema, bound: float, scaling: Scaling) -> Frame:
 
 
 def labels(name: str, data: Dataset) -> Floats:
-    """Labels (n,) as zeros and ones; the number of rows is public, so it may be refused for being zero."""
+    """Labels (n,) as zeros and ones; no rows are refused, which reveals nothing because their number is public."""
     if not len(data):
         raise JaliError(f"{name} was given no rows to train on.")
     return data.y.astype(np.float64)
 
 
 def _ranged(name: str, column: Column) -> tuple[float, float]:
-    """Scale and shift that bring a number's legal range to [-1, 1]."""
+    """The scale and shift that map a number's legal range to [-1, 1]."""
     if not np.isfinite([column.low, column.high]).all():
         raise JaliError(
             f"{name}: scaling by bounds needs a finite public range for every number, and column {column.name!r} has "

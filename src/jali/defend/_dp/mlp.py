@@ -1,7 +1,7 @@
-"""Private ReLU networks without a tape: lengths of single rows' gradients come from what goes through the layers.
+"""Private ReLU networks: the norms of per-row gradients are computed without the gradients themselves.
 
-A row's gradient of the weights of one layer is the outer product of the layer's input a and of what comes back to it,
-b, so it is |a| |b| long, and with the bias sqrt(|a|^2 + 1) |b|: no gradient of a row is ever written down.
+The gradient of one row for the weights of a layer is the outer product of the layer's input a and the gradient b at its
+output. Its norm is therefore |a| |b|, and sqrt(|a|^2 + 1) |b| with the bias, so no per-row gradient is stored.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def fitted(part: MLP, data: Dataset, member: Bools, rngs: list[Rng], mechanism: Mechanism) -> NetworkEnsemble:
-    """One network per column of member (N, M); column j draws its start, its rows and its noise from rngs[j]."""
+    """Train one network per column of member (N, M); column j draws its start, batches and noise from rngs[j]."""
     part._check()
     member = checked(data, member, rngs)
     with one_thread("dp_sgd"):
@@ -40,10 +40,8 @@ def fitted(part: MLP, data: Dataset, member: Bools, rngs: list[Rng], mechanism: 
         sizes = (Z.shape[1], *part.hidden, Y.shape[1])
         nets = []
         for mine, rng in zip(member.T, rngs, strict=True):
-            own, stream = (
-                torch.from_numpy(np.flatnonzero(mine)),
-                torch.Generator().manual_seed(int(rng.integers(2**63))),
-            )
+            own = torch.from_numpy(np.flatnonzero(mine))
+            stream = torch.Generator().manual_seed(int(rng.integers(2**63)))
             flat = _released(part, sizes, Z[own], Y[own], stream, mechanism)
             nets.append([(W.numpy(), b.numpy()) for W, b in _layers(flat, sizes)])
     layers = [[np.stack(tensors) for tensors in zip(*layer, strict=True)] for layer in zip(*nets, strict=True)]
@@ -51,6 +49,7 @@ def fitted(part: MLP, data: Dataset, member: Bools, rngs: list[Rng], mechanism: 
 
 
 def _released(part: MLP, sizes: tuple[int, ...], Z: Any, Y: Any, stream: Any, mechanism: Mechanism) -> torch.Tensor:
+    """The weights of one network, released by the declared mechanism."""
     import torch
 
     def weights() -> Any:
@@ -65,12 +64,13 @@ def _released(part: MLP, sizes: tuple[int, ...], Z: Any, Y: Any, stream: Any, me
 def _train(
     part: MLP, sizes: tuple[int, ...], Z: torch.Tensor, Y: torch.Tensor, stream: torch.Generator, mechanism: Mechanism
 ) -> torch.Tensor:
-    """All weights of one network as one vector, which makes one optimiser call and one draw of noise."""
+    """All weights of one network as one vector, so that a step is one call of the optimiser and one draw of noise."""
     import torch
 
     flat = torch.zeros(sum(a * b + b for a, b in pairwise(sizes)), requires_grad=True)
     flat.grad = torch.zeros_like(flat)
-    layers, sums = _layers(flat.detach(), sizes), _layers(flat.grad, sizes)
+    layers = _layers(flat.detach(), sizes)
+    sums = _layers(flat.grad, sizes)
     for W, b in layers:
         reach = 1 / np.sqrt(len(W))
         W.uniform_(-reach, reach, generator=stream)
@@ -85,7 +85,7 @@ def _train(
 
 
 def clipped(layers: Layers, sums: Layers, z: torch.Tensor, y: torch.Tensor, mechanism: Mechanism) -> None:
-    """Write the sum of clipped gradients of the cross-entropy of rows z (n, P), labels y (n, C), into sums."""
+    """Write the sum of the clipped per-row gradients of the cross-entropy into sums; rows z (n, P), labels y (n, C)."""
     import torch
 
     outputs = [z]
@@ -98,7 +98,8 @@ def clipped(layers: Layers, sums: Layers, z: torch.Tensor, y: torch.Tensor, mech
     back.reverse()
     square = sum((_length(a) ** 2 + 1) * _length(d) ** 2 for a, d in zip(outputs, back, strict=True))
     lengths = torch.as_tensor(square).sqrt()
-    if not bool((known := lengths.isfinite()).all()):  # what overflows adds nothing: it would undo all noise
+    # A row whose gradient overflows is left out: infinity plus noise would not be private.
+    if not bool((known := lengths.isfinite()).all()):
         return clipped(layers, sums, z[known], y[known], mechanism)
     factors = mechanism.factors(lengths)[:, None]
     for a, d, (dW, db) in zip(outputs, back, sums, strict=True):
@@ -108,6 +109,7 @@ def clipped(layers: Layers, sums: Layers, z: torch.Tensor, y: torch.Tensor, mech
 
 
 def _length(rows: torch.Tensor) -> torch.Tensor:
+    """The Euclidean norm (n,) of each row."""
     import torch
 
     out: torch.Tensor = torch.linalg.vector_norm(rows, dim=1)

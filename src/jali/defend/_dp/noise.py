@@ -1,4 +1,4 @@
-"""Noise laws of the mechanisms here."""
+"""The noise distributions of the private trainers and explainers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def ball(count: int, width: int, scale: float, rng: Rng) -> Floats:
 
 
 def farthest(beta: float, width: int, scale: float) -> float:
-    """Length that such a vector exceeds with probability beta.
+    """The length that a vector drawn by `ball` exceeds with probability beta.
 
     >>> round(farthest(0.05, 1, 1.0), 4)  # one dimension: |Laplace| is exponential, ln 20
     2.9957
@@ -32,9 +32,9 @@ def farthest(beta: float, width: int, scale: float) -> float:
 
 
 def laplace(X: Floats, each: int, rng: Rng) -> Floats:
-    """Standard Laplace noise (n, each) for records X (n, D), independent of where in the call a record stands.
+    """Standard Laplace noise (n, each) for records X (n, D), whatever the order of the records in the call.
 
-    Noise is dealt out in the order of the rows' contents; equal rows get draws of their own.
+    Noise is assigned in the order of the rows' contents. Equal rows get different draws.
     """
     out = np.empty((len(X), each))
     out[sorted(range(len(X)), key=lambda i: X[i].tobytes())] = rng.laplace(size=(len(X), each))
@@ -42,7 +42,7 @@ def laplace(X: Floats, each: int, rng: Rng) -> Floats:
 
 
 def shift(beta: float) -> float:
-    """What standard Laplace noise exceeds with probability beta <= 1/2: ln(1 / (2 beta)).
+    """The value that standard Laplace noise exceeds with probability beta <= 1/2: ln(1 / (2 beta)).
 
     >>> round(shift(0.05), 4)
     2.3026

@@ -1,4 +1,4 @@
-"""Noisy steps on clipped gradients of single rows, through Opacus."""
+"""Noisy gradient steps on clipped per-row gradients, with Opacus."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from torch import nn
 
 Clipping = Literal["automatic", "flat"]
-GAMMA = 0.01  # keeps gradients of length near zero from becoming directions of noise
-FEW = 32  # rows whose gradients, each as large as the network, are held at once: more do not stay in the cache
+GAMMA = 0.01  # keeps gradients near zero from being scaled up to length one
+FEW = 32  # rows whose gradients, each as large as the network, are held at once; more would not fit into the cache
 MECHANISM = "weights trained on noisy sums"
 
 
 @dataclass(frozen=True)
 class Mechanism:
-    """How rows are drawn, how gradients are cut, and how much noise their sum gets."""
+    """How rows are sampled, how gradients are clipped, and how much noise is added to their sum."""
 
     multiplier: float
     rate: float
@@ -37,18 +37,18 @@ class Mechanism:
 
     @property
     def bound(self) -> float:
-        """The longest a row's share of a sum can be."""
+        """The largest norm of a clipped gradient, which is the sensitivity of the sum."""
         return 1.0 if self.clipping == "automatic" else self.norm
 
     def batches(self, n: int, stream: torch.Generator) -> Iterator[torch.Tensor]:
-        """The rows of every step: each is drawn with probability `rate` on its own, so that a step may have none."""
+        """The rows of each step; each row is drawn independently with probability `rate`, so a step may have none."""
         import torch
 
         for _ in range(self.steps):
             yield torch.nonzero(torch.rand(n, generator=stream) < self.rate)[:, 0]
 
     def factors(self, norms: torch.Tensor) -> torch.Tensor:
-        """What gradients of these lengths (n,) are multiplied by: 1 / (norm + 0.01), or at most to the bound."""
+        """The factors (n,) that clip gradients of these norms: 1 / (norm + 0.01), or min(1, bound / norm)."""
         if self.clipping == "automatic":
             return 1 / (norms + GAMMA)
         return (self.norm / norms.clamp(min=1e-12)).clamp(max=1.0)
@@ -57,7 +57,7 @@ class Mechanism:
 def descend(
     module: nn.Sequential, rows: Rows, part: Architecture, stream: torch.Generator, mechanism: Mechanism
 ) -> None:
-    """Train what asks for gradients by Adam on noisy sums of clipped gradients, divided by the constant `batch`."""
+    """Train the parameters that require gradients by Adam on noisy sums of clipped gradients, divided by `batch`."""
     import torch
     from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
@@ -73,6 +73,7 @@ def descend(
 
 
 def _train(net: nn.Module, rows: Rows, part: Architecture, stream: torch.Generator, mechanism: Mechanism) -> None:
+    """Take all noisy steps."""
     import torch
 
     chosen = [p for p in net.parameters() if p.requires_grad]
@@ -90,7 +91,7 @@ def _train(net: nn.Module, rows: Rows, part: Architecture, stream: torch.Generat
 
 
 def clipped(wrapped: Any, noisy: Any, rows: Rows) -> None:
-    """Leave in every parameter's `summed_grad` the sum of clipped gradients of rows, zero where there are none."""
+    """Write the sum of the clipped gradients of rows into each parameter's `summed_grad`; zero if there are no rows."""
     import torch
 
     for p in noisy.params:
@@ -104,7 +105,7 @@ def clipped(wrapped: Any, noisy: Any, rows: Rows) -> None:
 
 
 def suitable(module: nn.Module) -> None:
-    """Refuse layers whose gradients belong to no single row, and say what to put in their place."""
+    """Refuse layers that mix rows, so that a gradient does not belong to one row, and name a replacement."""
     from torch import nn
 
     for name, layer in module.named_modules():
@@ -122,7 +123,7 @@ def suitable(module: nn.Module) -> None:
 
 @contextmanager
 def _per_row(net: nn.Module) -> Iterator[Any]:
-    """The network with gradients of every row; its hooks go again at the end."""
+    """The network with per-row gradients; its hooks are removed at the end."""
     _samplers()
     from opacus import GradSampleModule
 
@@ -137,12 +138,12 @@ def _per_row(net: nn.Module) -> Iterator[Any]:
 
 @functools.cache
 def _optimiser() -> Any:
-    """The class of Opacus's optimiser with our clipping; made on first use, because Opacus takes seconds to import."""
+    """Opacus's optimiser class with our clipping; defined on first use, because importing Opacus takes seconds."""
     import torch
     from opacus.optimizers import DPOptimizer
 
     class Noisy(DPOptimizer):  # type: ignore[misc]
-        """Sums of gradients, each multiplied by a factor that depends on its length, plus Gaussian noise."""
+        """Sums of gradients, each multiplied by a factor that depends on its norm, plus Gaussian noise."""
 
         def __init__(self, adam: torch.optim.Optimizer, mechanism: Mechanism, stream: torch.Generator) -> None:
             super().__init__(
@@ -160,8 +161,10 @@ def _optimiser() -> Any:
             rows = [gradient.reshape(len(gradient), -1) for gradient in self.grad_samples]
             norms = torch.stack([torch.linalg.vector_norm(row, dim=1) for row in rows])
             lengths = torch.linalg.vector_norm(norms, dim=0)
-            if not bool((known := lengths.isfinite()).all()):  # what overflows adds nothing: it would undo all noise
-                rows, lengths = [row[known] for row in rows], lengths[known]
+            # A row whose gradient overflows is left out: infinity plus noise would not be private.
+            if not bool((known := lengths.isfinite()).all()):
+                rows = [row[known] for row in rows]
+                lengths = lengths[known]
             factors = self.mechanism.factors(lengths)
             for p, row in zip(self.params, rows, strict=True):
                 p.summed_grad += (factors @ row).view_as(p)
@@ -171,7 +174,7 @@ def _optimiser() -> Any:
 
 @functools.cache
 def _samplers() -> None:
-    """Teach Opacus the embeddings of transformers' ViT, for which it would fall back on a slower way."""
+    """Register per-row gradients of the embeddings of transformers' ViT; the fallback of Opacus is slower."""
     try:
         from opacus.grad_sample import register_grad_sampler
     except ImportError:
@@ -182,7 +185,7 @@ def _samplers() -> None:
         return
 
     def embeddings(layer: Any, activations: Any, backprops: torch.Tensor) -> dict[Any, torch.Tensor]:  # noqa: ARG001
-        """Positions are added to all tokens (n, t, width), the class token to the first."""
+        """Per-row gradients: positions are added to all tokens (n, t, width), the class token to the first."""
         found = {layer.position_embeddings: backprops[:, None], layer.cls_token: backprops[:, None, :1]}
         return {p: gradient for p, gradient in found.items() if p.requires_grad}
 

@@ -1,4 +1,4 @@
-"""A direction of recourse that owes nothing to the training rows."""
+"""A direction of recourse that is learnt from public data, not from the training rows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from jali.defend._dp.checks import FLOATS, ROW
 from jali.defend.models.clipped_logistic import ClippedLogistic
 from jali.models.logistic import Logistic
 
-# So lightly fitted, and its rows so long, that one record moves scores about as far as the bound for any fit allows.
+# With so small a C and so large a bound, one record moves scores almost as far as the stability bound allows.
 DEPLOYED = ClippedLogistic(bound=4.0, C=3e-4, scaling="declared")
 ASSUMES = (
     "the model is the exact optimum its stability describes, and the schema's bounds, scale and categories are public",
@@ -27,7 +27,7 @@ ASSUMES = (
 
 
 def per_answer(mechanism: str, epsilon: float) -> Guarantee:
-    """What noise per answer along a public direction promises, for the explanations alone.
+    """The guarantee of noise per answer along a public direction; it covers the explanations alone.
 
     >>> print(per_answer("noise", 1.0))
     epsilon = 1 a release (noise, replace-one), for explanations
@@ -36,7 +36,7 @@ def per_answer(mechanism: str, epsilon: float) -> Guarantee:
 
 
 def example(columns: int) -> Sample:
-    """Public data of standardised numbers, for audits of what rests on a direction.
+    """Public data with standardised columns, for tests of guarantees that need a public direction.
 
     >>> example(1).load().X.shape
     (500, 1)
@@ -52,7 +52,8 @@ def direction(name: str, public: Source, schema: Schema) -> Floats:
     >>> direction("x", public, public.load().schema).round(1) + 0.0
     array([-1.,  0.,  0.,  0.,  0.,  0.,  0.,  0.,  0.,  0.])
     """
-    data, encoding = public.load(), Encoding(schema)
+    data = public.load()
+    encoding = Encoding(schema)
     if _meaning(data.schema) != _meaning(schema):
         raise JaliError(
             f"{name}: the public data must have the columns and classes of the table, and "
@@ -70,5 +71,5 @@ def direction(name: str, public: Source, schema: Schema) -> Floats:
 
 
 def _meaning(schema: Schema) -> list[object]:
-    """What two tables must share for a direction in one to mean the same in the other."""
+    """What two tables must have in common, so that a direction means the same in both."""
     return [schema.classes, *((c.name, c.kind, c.categories) for c in schema.columns)]

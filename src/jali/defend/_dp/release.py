@@ -1,4 +1,4 @@
-"""From counterfactuals that are training rows to what may be shown of them."""
+"""Replace counterfactuals that are training rows by regions that may be shown."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from jali.core.values import Bools, Dataset, Floats, Ints, Rng, Schema
 
 
 class Shown(NamedTuple):
-    """The training rows (m,) that counterfactuals are, and which of these each record (n,) was given, -1 for none."""
+    """The training rows (m,) shown as counterfactuals; of (n,): which of them each record got, or -1 for none."""
 
     rows: Ints
     of: Ints
 
 
 class Protected(NamedTuple):
-    """What becomes of m training rows that counterfactuals show, one entry (m,) each.
+    """The regions that replace m training rows, one entry (m,) each.
 
-    regions: what is shown instead, where able; people: who match it; loss: its NCP; pure: its pureness; bound: no
-    region of as many people and as pure has an NCP below, 0 where nothing is known.
+    able: whether the region may be shown. people: how many people match it. loss: its NCP. pure: its pureness. bound: a
+    lower bound on the NCP of any region with k people that is as pure; 0 if none is known.
     """
 
     who: Shown
@@ -38,7 +38,7 @@ class Protected(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Inner:
-    """A wrapped explainer, prepared once, with the training set whose rows it shows; name: what wraps it."""
+    """A wrapped explainer, prepared once, and the training set whose rows it shows; name: that of the wrapper."""
 
     name: str
     part: Explainer
@@ -48,14 +48,16 @@ class Inner:
 
     @classmethod
     def of(cls, name: str, part: Explainer, model: Model, schema: Schema, train: Dataset | None, rng: Rng) -> Inner:
-        """The wrapped explainer for one model, or one sentence where there are no training rows."""
+        """Prepare the wrapped explainer for one model; a missing training set is refused."""
         if train is None or len(train) == 0:
-            raise JaliError(f"{name} counts the rows a model was trained on, and none were given: pass them as train.")
+            raise JaliError(
+                f"{name} needs the rows that the model was trained on, and none were given: pass them as train."
+            )
         ready = part.prepare(model, schema, train if part.reads_training_data else None, rng)
         return cls(name, part, ready, train, schema)
 
     def explain(self, X: Floats, rng: Rng) -> Counterfactual:
-        """What the wrapped explainer answers, with the training rows that its answers are."""
+        """The counterfactuals of the wrapped explainer, which must say which training rows they are."""
         for j in categories(self.schema):
             column = self.schema.columns[j]
             if len(X) and not (X[:, j].min() >= 0 and X[:, j].max() < len(column.categories)):
@@ -70,12 +72,12 @@ class Inner:
 
 
 def shown(name: str, there: Counterfactual, train: Dataset) -> Shown:
-    """The training rows behind the answers; an answer that is none is refused."""
+    """The training rows that counterfactuals show; a counterfactual that is not a training row is refused."""
     origin = there.origin if there.origin is not None else np.full(len(there.found), -1)
     mine = origin[there.found]
     if (mine < 0).any() or not np.array_equal(train.X[mine], there.rows[there.found]):
         raise JaliError(
-            f"{name} generalises counterfactuals that are training rows, and some of these are none: wrap nice without "
+            f"{name} generalises counterfactuals that are training rows, and some of these are not: wrap nice without "
             "an optimisation."
         )
     rows, of = np.unique(mine, return_inverse=True)
@@ -87,17 +89,22 @@ def shown(name: str, there: Counterfactual, train: Dataset) -> Shown:
 def generalised(
     X: Floats, there: Counterfactual, who: Shown, regions: Regions, able: Bools, gap: Floats | None = None
 ) -> Counterfactual:
-    """Answers to records X (n, D): the regions (m,) of the rows they were given where able (m,), nothing elsewhere.
+    """Answers to records X (n, D): the region of the training row of each, where it may be shown, able (m,).
 
-    gap (m,): how much more than proved necessary a region loses, where a bound was sought.
+    gap (m,): NCP of a region above its lower bound, where a bound was computed.
     """
     found = (who.of >= 0) & np.r_[able, False][who.of]
     plain = Regions.of(X, regions.schema)
-    low, high, allowed = plain.low.copy(), plain.high.copy(), plain.allowed.copy()
+    low = plain.low.copy()
+    high = plain.high.copy()
+    allowed = plain.allowed.copy()
     mine = regions.pick(who.of[found])
-    low[found], high[found], allowed[found] = mine.low, mine.high, mine.allowed
+    low[found] = mine.low
+    high[found] = mine.high
+    allowed[found] = mine.allowed
     whole = Regions(low, high, allowed, regions.schema)
     origin = there.origin if there.origin is not None else np.full(len(X), -1)
-    rows, withheld = np.where(found[:, None], whole.nearest(X), X), (who.of >= 0) & ~found
+    rows = np.where(found[:, None], whole.nearest(X), X)
+    withheld = (who.of >= 0) & ~found
     spare = None if gap is None else np.where(found, np.r_[gap, 0.0][who.of], 0.0)
     return Counterfactual(rows, found, whole, np.where(found, origin, -1), gap=spare, withheld=withheld)

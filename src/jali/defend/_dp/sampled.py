@@ -1,4 +1,4 @@
-"""What noise on sums over sampled rows costs: the accountants of DP-SGD, and the noise that a budget asks for."""
+"""The accountants of DP-SGD: the epsilon of noisy sums over sampled rows, and the noise for a given epsilon."""
 
 from __future__ import annotations
 
@@ -15,15 +15,18 @@ from jali.privacy.accounting import divergences as by_divergences
 if TYPE_CHECKING:
     from dp_accounting import DpEvent
 
-GRID, FINEST = 5e-4, 1e-5  # width of the grid of privacy losses in units of epsilon, and the least there is
-CLOSE, MOST = 1e-3, 2.0**20  # of the noise: how far it may lie above the least one, and the most that is tried
+GRID = 5e-4  # width of the grid of privacy losses in units of epsilon
+FINEST = 1e-5  # least width of the grid
+CLOSE = 1e-3  # relative tolerance of the noise multiplier
+MOST = 2.0**20  # largest noise multiplier that is tried
 
 
 @dataclass(frozen=True)
 class Sampled(Guarantee):
-    """A claim that rests on Gaussian noise, `multiplier` times what one record adds, on `steps` sums over random rows.
+    """The guarantee of Gaussian noise on `steps` sums over sampled rows.
 
-    Every record is in a sum with probability `rate`, on its own (Poisson sampling).
+    The noise has standard deviation `multiplier` times the sensitivity of a sum to one record. Each record is in a sum
+    independently with probability `rate` (Poisson sampling).
     """
 
     rate: float = 1.0
@@ -31,19 +34,19 @@ class Sampled(Guarantee):
     steps: int = 1
 
     def event(self) -> DpEvent:
-        """All steps, for `dp-accounting`."""
+        """All steps as an event of `dp-accounting`."""
         return event(self.multiplier, self.rate, self.steps)
 
 
 def event(multiplier: float, rate: float, steps: int) -> Any:
-    """Noisy sums over Poisson samples, for `dp-accounting`."""
+    """Noisy sums over Poisson samples as an event of `dp-accounting`."""
     dp = accounting()
     once = dp.GaussianDpEvent(multiplier)
     return dp.SelfComposedDpEvent(once if rate == 1 else dp.PoissonSampledDpEvent(rate, once), steps)
 
 
 def losses(multiplier: float, rate: float, steps: int, delta: float, scale: float = 1.0) -> float:
-    """Epsilon at delta by the distribution of the privacy loss, on a grid in units of `scale` that rounds losses up.
+    """Epsilon at delta by the privacy loss distribution, on a grid in units of `scale` that rounds losses up.
 
     >>> round(losses(4.0, 1.0, 1, 1e-5), 3)
     0.926
@@ -64,9 +67,10 @@ def divergences(multiplier: float, rate: float, steps: int, delta: float) -> flo
 
 @functools.cache
 def noise_for(epsilon: float, delta: float, rate: float, steps: int) -> float:
-    """The least multiplier, to one part in a thousand and from above, with which `losses` is at most epsilon.
+    """The least multiplier for which `losses` is at most epsilon, rounded up by at most one part in a thousand.
 
-    Rényi divergences give one that suffices, and the grid is asked only in its neighbourhood, where it is small.
+    Rényi divergences give a multiplier that suffices. The privacy loss distribution, which is slower, is evaluated only
+    near it.
 
     >>> losses(noise_for(1.0, 1e-5, 0.5, 10), 0.5, 10, 1e-5) <= 1.0
     True
@@ -81,7 +85,10 @@ def noise_for(epsilon: float, delta: float, rate: float, steps: int) -> float:
 
 
 def _least(costs: Callable[[float], float], epsilon: float, high: float) -> float:
-    """The least multiplier below `high`, which suffices, that costs at most epsilon; near it, costs go like a power."""
+    """The least multiplier with costs of at most epsilon; `high` suffices.
+
+    The search is on logarithms, because near the solution costs are close to a power of the multiplier.
+    """
     from scipy.optimize import brentq
 
     def excess(log: float) -> float:
@@ -89,6 +96,7 @@ def _least(costs: Callable[[float], float], epsilon: float, high: float) -> floa
 
     low = 0.8 * high
     while costs(low) <= epsilon:
-        low, high = 0.8 * low, low
+        high = low
+        low = 0.8 * low
     found = math.exp(brentq(excess, math.log(low), math.log(high), xtol=CLOSE / 4)) * (1 + CLOSE / 4)
     return min(found if costs(found) <= epsilon else found * (1 + CLOSE / 2), high)

@@ -1,4 +1,4 @@
-"""The logistic function, one copy: its bits are part of every answer that was drawn with it."""
+"""The logistic function, in one place, because stored answers depend on it to the last bit."""
 
 from __future__ import annotations
 

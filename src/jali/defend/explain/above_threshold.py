@@ -1,4 +1,4 @@
-"""The first of a few steps along a public direction that a noisy threshold accepts."""
+"""Recourse to the first of a few steps along a public direction that passes a noisy threshold."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from jali.core.explanation import Counterfactual, Gives, Wants
 from jali.core.guarantee import Guarantee, announce
 from jali.core.protocols import Model, Source
 from jali.core.values import Bools, Dataset, Floats, Rng, Schema
-from jali.defend._dp.asking import Asking, asking, moved, two_classes
 from jali.defend._dp.checks import positive
 from jali.defend._dp.noise import laplace
 from jali.defend._dp.public import DEPLOYED, direction, example, per_answer
+from jali.defend._dp.recourse import Requests, moved, recourse_requests, two_classes
 from jali.defend._dp.sigmoid import sigmoid
 from jali.defend._dp.stability import StableModel, stable
 from jali.defend.models.clipped_logistic import ClippedLogistic
@@ -27,13 +27,14 @@ from jali.privacy.mechanisms import released
 class AboveThreshold:
     """The first of `steps` rows along a public direction whose noised probability passes a noised threshold.
 
-    Rows i = 1 .. k lie at t_i = i reach / k along the unit vector v from public data (model space) and are legal:
-    inside bounds, whole numbers whole. In this order  p(x_i) + Laplace(4 D / epsilon) >= 1/2 + margin + one
-    Laplace(2 D / epsilon)  is asked, and the first row that passes is released, or that none did. D is what one
-    replaced training record can change at any of the rows, C R ||x|| / 2 for the longest of them (`clipped_logistic`).
-    Epsilon is paid per explanation, however many steps it has (sparse vector technique). With probability 1 - b all
-    noise together stays below 8 D (ln k + ln(2 / b)) / epsilon: a margin of that size makes answers valid. Fit for
-    use where D is far below 1/10.
+    Rows i = 1 .. k lie at t_i = i reach / k along the unit vector v from public data (in encoded features) and are
+    legal: inside bounds, whole numbers whole. The test  p(x_i) + Laplace(4 D / epsilon) >= 1/2 + margin + Laplace(2 D /
+    epsilon),  with one draw of the last noise for all rows, is made in this order. The first row that passes is
+    released, or the fact that none does. D is the sensitivity: the most by which one replaced training record can
+    change the probability of any of these rows, C R ||x|| / 2 for the longest of them (`clipped_logistic`). Each
+    explanation costs epsilon, however many steps it has (sparse vector technique). With probability 1 - b all noise
+    together stays below 8 D (ln k + ln(2 / b)) / epsilon, so that a margin of that size makes answers valid. The method
+    is useful where D is far below 1/10.
 
     Dwork and Roth, 2014, algorithm 1; in place of Huang et al., 2023.
 
@@ -68,38 +69,42 @@ class AboveThreshold:
             )
 
     def prepare(self, model: Model, schema: Schema, train: Dataset | None, rng: Rng) -> _Prepared:  # noqa: ARG002
-        """The public direction, learnt from public data alone; noise is drawn with the answers."""
+        """Learn the direction from public data alone; noise is drawn with each answer."""
         announce("above_threshold", self.guarantee(), schema)
         known = stable("above_threshold", model)
         two_classes("above_threshold", schema)
         return _Prepared(self, known, Encoding(schema), direction("above_threshold", self.public, schema))
 
-    def first(self, model: StableModel, X: Floats, ask: Asking, way: Floats, rng: Rng) -> Floats:
-        """The first step (n,) along way (n, P) that passes, from 1, or 0 for none: all an answer takes of the model."""
-        p, change = np.empty((self.steps, len(X))), np.zeros(len(X))
+    def first(self, model: StableModel, X: Floats, requests: Requests, way: Floats, rng: Rng) -> Floats:
+        """The number of the first step (n,) along way (n, P) that passes, or 0 for none.
+
+        Answers depend on the model through this number only.
+        """
+        p = np.empty((self.steps, len(X)))
+        change = np.zeros(len(X))
         for i in range(self.steps):
             rows = moved(X, way * ((i + 1) * self.reach / self.steps), model.encoding)
-            p[i] = sigmoid(ask.sign * (model.logits(rows) @ [-1.0, 1.0]))
+            p[i] = sigmoid(requests.sign * (model.logits(rows) @ [-1.0, 1.0]))
             change = np.maximum(change, model.stability.probability(rows))
         noise = laplace(X, 1 + self.steps, rng).T * change / self.epsilon
         passed: Bools = p + 4 * noise[1:] >= 0.5 + self.margin + 2 * noise[0]
         return np.where(passed.any(axis=0), 1.0 + passed.argmax(axis=0), 0.0)
 
     def deployed(self) -> ClippedLogistic:
-        """A trainer of models that it explains."""
+        """A trainer of models that this part can explain."""
         return DEPLOYED
 
     @classmethod
     def example(cls, epsilon: float, columns: int = 20) -> AboveThreshold:
-        """One of this epsilon, for audits of the guarantee on standardised numbers."""
+        """A part with this epsilon, for tests of the guarantee on standardised columns."""
         return cls(epsilon, example(columns))
 
     def for_columns(self, columns: int) -> AboveThreshold:
-        """The same part with public data of so many standardised numbers, for audits of the guarantee."""
+        """The same part with public data of this many standardised columns, for tests of the guarantee."""
         return replace(self, public=example(columns))
 
     def guarantee(self, schema: Schema | None = None) -> Guarantee:
-        """Epsilon per explanation, for the explanations alone; void where the schema's constants come from the rows."""
+        """Epsilon per explanation, for the explanations alone; void if the schema's constants come from the rows."""
         return per_answer("sparse vector technique along a public direction", self.epsilon).on(schema)
 
 
@@ -113,11 +118,11 @@ class _Prepared:
     direction: Floats
 
     def explain(self, X: Floats, rng: Rng) -> Counterfactual:
-        """The first rows (n, D) that pass."""
+        """The first rows (n, D) that pass the threshold."""
         part = self.part
-        ask = asking("above_threshold", self.model, X, self.encoding.schema)
-        way = np.outer(ask.sign, self.direction)
-        step = released("first step", lambda: part.first(self.model, X, ask, way, rng))
-        found = ask.asked & (step > 0)
+        requests = recourse_requests("above_threshold", self.model, X, self.encoding.schema)
+        way = np.outer(requests.sign, self.direction)
+        step = released("first step", lambda: part.first(self.model, X, requests, way, rng))
+        found = requests.needed & (step > 0)
         rows = moved(X, way * (step * part.reach / part.steps)[:, None], self.encoding)
         return Counterfactual(np.where(found[:, None], rows, X), found)

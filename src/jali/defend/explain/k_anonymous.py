@@ -1,4 +1,4 @@
-"""Counterfactuals that could be any of k people."""
+"""Counterfactuals that match at least k training people."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from jali.anonymity.grasp import Cores, Effort, as_released, grasp
 from jali.anonymity.measures import class_interval, matching, repeated
 from jali.anonymity.mutual import Blocks, mutual
 from jali.anonymity.optimal import optimal
-from jali.anonymity.people import Crowd
+from jali.anonymity.people import FrequencyTable
 from jali.anonymity.purity import Found, Poll
 from jali.core.errors import JaliError
 from jali.core.explanation import Counterfactual, Explainer, Gives, Regions, Wants, legal
@@ -21,8 +21,8 @@ from jali.defend._dp.release import Inner, Protected, generalised, shown
 from jali.explain.native.rows import predictions, require_favourable
 from jali.explain.nice import NICE
 
-POINTS = 1000  # combinations of a box that are asked about in full; of larger ones as many are drawn
-SURE = 1 << 17  # the same for answers that must have a pureness: larger ones are withheld
+POINTS = 1000  # pureness is exact for boxes of so many combinations; of larger ones as many combinations are drawn
+SURE = 1 << 17  # the same where a least pureness is required: larger boxes are withheld
 SAME = 1e-9
 
 
@@ -30,24 +30,27 @@ SAME = 1e-9
 class KAnonymous:
     """A training row shown as counterfactual, its quasi-identifiers widened until k training rows match them.
 
-    Ranges and categories are widened around the row, and no more than needed: `solver` minimises NCP, the share of the
-    possible values that an answer leaves open, and keeps pureness, the share of the combinations in it that have the
-    outcome promised. "grasp" is the published CF-K: the best of `iterations` starts, each from one of the `alpha`
-    nearest people with the outcome to the next and then improved value by value. "optimal" looks at every region that
-    loses less than that one and is as pure (or has pureness `floor`), and so finds the best there is, or a bound on
-    it. "as_released" does what the authors' code does (`_grasp.as_released`); `order` names the quasi-identifiers as
-    the authors list them, where that is not the order of the table.
+    Ranges and categories are widened around the row, and no more than needed. `solver` minimises NCP, the share of the
+    possible values that an answer leaves open, and keeps pureness high, the share of the combinations in the region
+    that have the desired class. "grasp" is the published CF-K: the best of `iterations` starts, each widened to one of
+    the `alpha` nearest people with the desired class at a time, and then improved value by value. "optimal" searches
+    all regions of less NCP that are as pure (or have pureness `floor`), and finds the best region or a lower bound on
+    its NCP. "as_released" is the algorithm as released by the authors (`jali.anonymity.grasp.as_released`); `order`
+    names the quasi-identifiers as the authors list them, if that is not the order of the columns.
 
-    "mutual" gives an answer that k people share (`_mutual`): whoever can run all this and holds everybody's
-    quasi-identifiers cannot rule them out, as is possible with the others (`replay`). It loses more.
+    "mutual" gives an answer that is the same for k people (`jali.anonymity.mutual`). An attacker who can run the
+    defence and knows everybody's quasi-identifiers cannot rule any of them out, which is possible with the other
+    solvers (the minimality attack, `minimality`). Its NCP is higher.
 
-    What cannot change is not widened where the wrapped explainer keeps it as it is in the record (immutable="agree").
-    An answer that fewer than k people match, by a count of its own, or of less pureness than `floor`, is withheld. One
-    row is widened in one way, whoever asks and however often, so that its answers have nothing to intersect.
+    Immutable columns are not widened if the wrapped explainer keeps them as in the record (immutable="agree"). An
+    answer is withheld if fewer than k people match it, by an independent count, or if its pureness is below `floor`. A
+    row is always widened in the same way, whoever asks and however often, so that an intersection of answers gains
+    nothing.
 
-    k counts people among the training rows, not in the world, and what is no quasi-identifier stays that of one real
-    person. `repair="interval"` shows the lowest to highest value of the people who match instead; pureness is measured
-    before. No differential privacy is promised. weights: what each quasi-identifier counts in NCP, equal if empty.
+    k counts people among the training rows, not in the population. Columns that are not quasi-identifiers keep the
+    values of one real person; `repair="interval"` shows the range of values of the people who match instead, and
+    pureness is measured before. There is no guarantee of differential privacy. weights: of the quasi-identifiers in
+    NCP; equal if empty.
 
     Goethals, Sörensen and Martens, The Privacy Issue of Counterfactual Explanations, 2022.
 
@@ -76,7 +79,7 @@ class KAnonymous:
     gives: ClassVar[Gives] = "counterfactual"
     reads_training_data: ClassVar[bool] = True
     wants: ClassVar[Wants] = "labels"
-    checked: ClassVar[bool] = False  # a region may hold rows without the outcome: that is what pureness tells
+    checked: ClassVar[bool] = False  # a region may hold rows of another class, as pureness measures
 
     def __post_init__(self) -> None:
         if self.k < 2 or self.alpha < 1 or self.iterations < 1:
@@ -88,39 +91,39 @@ class KAnonymous:
             raise JaliError(f"k_anonymous: floor must be a share from 0 to 1, or none, not {self.floor}.")
         if self.order and self.solver != "as_released":
             raise JaliError(
-                f'k_anonymous: order is read by solver="as_released" alone, not by {self.solver!r}: drop it.'
+                f'k_anonymous: order is used by solver="as_released" only, not by {self.solver!r}: leave it out.'
             )
 
     def prepare(self, model: Model, schema: Schema, train: Dataset | None, rng: Rng) -> _Prepared:
-        """The wrapped explainer, the people behind the model, and what the model says of them."""
+        """Prepare the wrapped explainer, count the training people, and get the model's classes for them."""
         inner = Inner.of("k_anonymous", self.inner, model, schema, train, rng)
-        crowd = Crowd.of(inner.train, self.weights, keeps_immutable(self.inner))
-        if crowd.count.sum() < self.k:
-            raise JaliError(f"k_anonymous: k = {self.k} is more than the {crowd.count.sum()} people trained on.")
+        table = FrequencyTable.of(inner.train, self.weights, keeps_immutable(self.inner))
+        if table.count.sum() < self.k:
+            raise JaliError(f"k_anonymous: k = {self.k} is more than the {table.count.sum()} people trained on.")
         labels = predictions(model, inner.train.X)[1]
-        return _Prepared(self, model, inner, crowd, Blocks(crowd, labels, self.k))
+        return _Prepared(self, model, inner, table, Blocks(table, labels, self.k))
 
     def releases_rows(self) -> bool:
-        """As the explainer that it wraps: what is no quasi-identifier stays that of one person."""
+        """As the wrapped explainer: columns that are not quasi-identifiers keep the values of one person."""
         return releases_rows(self.inner)
 
     def keeps_immutable(self) -> bool:
-        """As the explainer that it wraps: what cannot change is not widened then."""
+        """As the wrapped explainer: if it keeps immutable columns, they are not widened."""
         return keeps_immutable(self.inner)
 
 
 @dataclass(frozen=True, eq=False)
 class _Prepared:
-    """The defence for one model; people: those behind it, with the labels that the model gives them."""
+    """The defence for one model; people: the training people with the model's labels."""
 
     part: KAnonymous
     model: Model
     inner: Inner
-    crowd: Crowd
+    table: FrequencyTable
     people: Blocks
 
     def explain(self, X: Floats, rng: Rng) -> Counterfactual:
-        """The regions, and the row (n, D) of each that is nearest to its record."""
+        """The region for each record, and the row (n, D) in it that is nearest to the record."""
         legal(X, self.inner.schema)
         there = self.inner.explain(X, rng)
         kept = self.protect(there)
@@ -128,54 +131,59 @@ class _Prepared:
         return generalised(X, there, kept.who, kept.regions, kept.able, gap)
 
     def protect(self, there: Counterfactual) -> Protected:
-        """What becomes of the training rows that counterfactuals show."""
-        train, labels = self.inner.train, self.people.labels
+        """The regions that replace the training rows that counterfactuals show."""
+        train = self.inner.train
+        labels = self.people.labels
         who = shown("k_anonymous", there, train)
         if len(there.found):
             require_favourable("k_anonymous", labels, train.schema)
         rows = train.X[who.rows]
-        cores = Cores(rows, self.crowd.coded(rows), labels[who.rows])
+        cores = Cores(rows, self.table.coded(rows), labels[who.rows])
         found = self._solved(cores)
-        regions = self.crowd.regions(found.boxes, rows)
+        regions = self.table.regions(found.boxes, rows)
         people = matching(regions, train)
         able = found.there & (people >= self.part.k) & self._pure(cores, found)
-        bound = np.zeros(len(people)) if repeated(train) else found.bound  # a person counts at one row only
+        bound = np.zeros(len(people)) if repeated(train) else found.bound  # a bound counts each person at one row only
         if self.part.repair == "interval":
             regions = class_interval(regions, train)
         return Protected(who, regions, able, people, found.loss, found.pure, bound)
 
     def regions_for(self, rows: Floats) -> Regions:
-        """What would be shown of people with rows (n, D), whose quasi-identifiers are among those trained on.
+        """The regions that would be shown for rows (n, D), whose quasi-identifiers must occur in the training rows.
 
-        Whoever holds the model, its labels of the training rows and everybody's quasi-identifiers can make this.
+        An attacker with the model, its labels of the training rows and everybody's quasi-identifiers can compute this.
         """
-        hoped = self.model.logits(rows).argmax(axis=1)
-        found = self._solved(Cores(rows, self.crowd.coded(rows), hoped))
-        regions = self.crowd.regions(found.boxes, rows)
+        classes = self.model.logits(rows).argmax(axis=1)
+        found = self._solved(Cores(rows, self.table.coded(rows), classes))
+        regions = self.table.regions(found.boxes, rows)
         return class_interval(regions, self.inner.train) if self.part.repair == "interval" else regions
 
     def _pure(self, cores: Cores, found: Found) -> Bools:
-        """Which boxes (m,) have at least the pureness asked for; an estimate is not enough."""
+        """Which boxes (m,) have at least the required pureness, computed exactly."""
         floor = self.part.floor
         if not floor:
             return np.ones(len(found.pure), dtype=bool)
-        able, large = found.pure > floor - SAME, found.boxes.combinations(self.crowd.ranged) > POINTS
+        able = found.pure > floor - SAME
+        large = found.boxes.combinations(self.table.ranged) > POINTS
         if large.any():
-            poll, at = Poll(self.model, self.crowd, cores.rows, cores.wanted, SURE), np.flatnonzero(large)
+            poll = Poll(self.model, self.table, cores.rows, cores.wanted, SURE)
+            at = np.flatnonzero(large)
             found.pure[at], exact = poll.pureness(found.boxes.pick(at), at)
             able[at] = exact & (found.pure[at] > floor - SAME)
         return able
 
     def _solved(self, cores: Cores) -> Found:
-        part, crowd = self.part, self.crowd
-        poll = Poll(self.model, crowd, cores.rows, cores.wanted, POINTS)
+        """The boxes that the chosen solver finds."""
+        part = self.part
+        table = self.table
+        poll = Poll(self.model, table, cores.rows, cores.wanted, POINTS)
         effort = Effort(part.k, part.alpha, part.iterations)
         if part.solver == "as_released":
-            return as_released(crowd, poll, cores, self.inner.train.y, effort, part.order)
+            return as_released(table, poll, cores, self.inner.train.y, effort, part.order)
         if part.solver == "mutual":
             return mutual(poll, cores, self.people)
-        found = grasp(crowd, poll, cores, self.people.labels, effort)
+        found = grasp(table, poll, cores, self.people.labels, effort)
         if part.solver == "grasp":
             return found
         floor = found.pure if part.floor is None else np.full(len(found.pure), part.floor)
-        return optimal(crowd, poll, cores, found, part.k, floor)
+        return optimal(table, poll, cores, found, part.k, floor)

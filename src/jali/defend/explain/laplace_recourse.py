@@ -1,4 +1,4 @@
-"""Laplace Recourse as it was published, whose privacy claim is false."""
+"""Laplace Recourse as published; its privacy claim is false."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from jali.core.explanation import Counterfactual, Gives, Wants
 from jali.core.guarantee import Guarantee
 from jali.core.protocols import Linear, Model
 from jali.core.values import Dataset, Floats, Rng, Schema
-from jali.defend._dp.asking import asking, moved
 from jali.defend._dp.checks import FLOATS, ROW, positive
 from jali.defend._dp.noise import laplace
+from jali.defend._dp.recourse import moved, recourse_requests
 from jali.defend._dp.sigmoid import sigmoid
 from jali.explain.native.capability import linear
 from jali.models.logistic import Logistic
 from jali.privacy.mechanisms import mark, released
 
-LIMIT = 1 - 1e-9  # of the largest score that the clamp leaves: what lies beyond was clamped
+LIMIT = 1 - 1e-9  # scores above this share of the largest possible score count as clamped
 REFUTED = (
     "The noise makes one score epsilon-private, and the score is not what is released: the answer is a multiple of the "
     "model's own weights, which nothing protects. One answer shows their direction exactly and, with probability at "
@@ -35,13 +35,14 @@ REFUTED = (
 class LaplaceRecourse:
     """Recourse of a linear model from a noised probability, as published: for comparison, not for protection.
 
-    p' = clip(p + Laplace(1 / epsilon), clamp, 1 - clamp) with p the probability of the wanted class, f' = logit p',
-    and the record moves by -f' w / ||w||^2 in model space (`squared`), which ends on the boundary if there is no
-    noise, or by -f' w / ||w|| (`printed`), as the paper has it. w: the weights on mutable numbers; the row shown is
-    the legal one there.
+    p' = clip(p + Laplace(1 / epsilon), clamp, 1 - clamp) with p the probability of the desired class, f' = logit p'.
+    The record moves in encoded features by -f' w / ||w||^2 (`squared`), which ends on the decision boundary if there is
+    no noise, or by -f' w / ||w|| (`printed`), as printed in the paper. w: the weights on mutable numbers. The row shown
+    is made legal: inside bounds, whole numbers whole.
 
-    What is drawn is released, valid or not: with `squared` it is valid where the noise is negative, half the time at
-    every epsilon unless p' is clamped. Answers are not filtered, because the filter would look at the model again.
+    Every answer is released, valid or not. With `squared` an answer is valid if the noise is negative, which is half of
+    the time at every epsilon unless p' is clamped. Answers are not filtered, because a filter would use the model
+    again.
 
     Huang et al., Accurate, Explainable, and Private Models, 2023.
 
@@ -72,26 +73,26 @@ class LaplaceRecourse:
             raise JaliError(f"laplace_recourse: clamp must lie between 0 and 1/2, not {self.clamp}.")
 
     def prepare(self, model: Model, schema: Schema, train: Dataset | None, rng: Rng) -> _Prepared:  # noqa: ARG002
-        """The model's weights; noise is drawn with the answers."""
+        """Read the model's weights; noise is drawn with each answer."""
         return _Prepared(self, model, linear("laplace_recourse", model, schema), Encoding(schema))
 
     def noised(self, score: Floats, X: Floats, rng: Rng) -> Floats:
-        """The scores f' (n,) after noise, from scores f (n,) of records X (n, D): all that the noise covers."""
+        """The noised scores f' (n,) from scores f (n,) of records X (n, D); the noise covers nothing else."""
         p = sigmoid(score) + laplace(X, 1, rng)[:, 0] / self.epsilon
         p = np.clip(p, self.clamp, 1 - self.clamp)
         return np.asarray(np.log(p) - np.log1p(-p))
 
     def deployed(self) -> Logistic:
-        """A trainer of models that it explains."""
+        """A trainer of models that this part can explain."""
         return Logistic()
 
     @classmethod
     def example(cls, epsilon: float) -> LaplaceRecourse:
-        """One of this epsilon, for audits of the guarantee."""
+        """A part with this epsilon, for tests of the guarantee."""
         return cls(epsilon)
 
     def guarantee(self, schema: Schema | None = None) -> Guarantee:  # noqa: ARG002
-        """What holds for one noised score of any schema, and why the recourse made from it is not private."""
+        """The guarantee for one noised score, and why recourse computed from the score is not private."""
         assumes = (
             "one score of one record that was chosen without the training rows; k scores cost k epsilon",
             "who needs recourse is decided by the model without noise, and is not covered",
@@ -120,15 +121,16 @@ class _Prepared:
     encoding: Encoding
 
     def explain(self, X: Floats, rng: Rng) -> Counterfactual:
-        """Whatever rows (n, D) the noise leads to, for everybody who asks."""
-        part, coef = self.part, self.known.coef
-        ask = asking("laplace_recourse", self.model, X, self.encoding.schema)
-        weight = np.outer(ask.sign, mark("weights", coef[:, 1] - coef[:, 0]) * self.encoding.movable())
+        """The rows (n, D) that the noised scores lead to, for every record that needs recourse."""
+        part = self.part
+        coef = self.known.coef
+        requests = recourse_requests("laplace_recourse", self.model, X, self.encoding.schema)
+        weight = np.outer(requests.sign, mark("weights", coef[:, 1] - coef[:, 0]) * self.encoding.movable())
         square = (weight * weight).sum(axis=1)
         length = square if part.normaliser == "squared" else np.sqrt(square)
-        score = released("noised score", lambda: part.noised(ask.score, X, rng), scale=1 / part.epsilon)
+        score = released("noised score", lambda: part.noised(requests.score, X, rng), scale=1 / part.epsilon)
         pace = np.divide(-score, length, out=np.zeros_like(length), where=length > 0)
-        found = ask.asked & (length > 0)
+        found = requests.needed & (length > 0)
         rows = moved(X, weight * pace[:, None], self.encoding)
         clamped = np.abs(score) >= LIMIT * np.log((1 - part.clamp) / part.clamp)
         return Counterfactual(np.where(found[:, None], rows, X), found, clamped=clamped)

@@ -1,4 +1,4 @@
-"""Counterfactuals from a whole data set that was made k-anonymous."""
+"""Counterfactuals from a training set that was made k-anonymous as a whole."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from jali.anonymity.measures import matching
-from jali.anonymity.people import Boxes, Crowd
+from jali.anonymity.people import Boxes, FrequencyTable
 from jali.core.errors import JaliError
 from jali.core.explanation import Counterfactual, Explainer, Gives, Regions, Wants, legal
 from jali.core.protocols import Model, keeps_immutable, releases_rows
@@ -20,14 +20,14 @@ from jali.explain.nice import NICE
 
 @dataclass(frozen=True)
 class Mondrian:
-    """The class of a training row in a k-anonymous table, in place of the row: what `k_anonymous` is compared with.
+    """The equivalence class of a training row in a k-anonymous table, shown instead of the row.
 
-    All training rows are cut in two at the median of the widest quasi-identifier (of categories: between the first and
-    the second half of the values present), and both parts again, as long as either keeps k people; where the widest
-    cannot be cut, the next one is. Widths are shares of the range, or of the number of values, of all rows
-    ("normalised"), or in units and numbers of values ("raw", as in the comparison of Goethals, Sörensen and Martens,
-    2022). A part is shown as the ranges and categories of its people; private columns stay those of one row.
-    No differential privacy is promised.
+    This is the baseline for `k_anonymous`. All training rows are cut in two at the median of the widest
+    quasi-identifier (for a category: between the first and the second half of the values present), and both parts are
+    cut again, as long as each part keeps k people. If the widest quasi-identifier cannot be cut, the next one is.
+    Widths are shares of the range, or of the number of values, in all rows ("normalised"), or units and numbers of
+    values ("raw", as in the comparison of Goethals, Sörensen and Martens, 2022). A class is shown as the ranges and
+    categories of its people; private columns keep the values of one row. There is no guarantee of differential privacy.
 
     LeFevre, DeWitt and Ramakrishnan, Mondrian multidimensional k-anonymity, ICDE 2006.
 
@@ -57,38 +57,43 @@ class Mondrian:
             raise JaliError(f"mondrian: k must be at least 2, not {self.k}.")
 
     def prepare(self, model: Model, schema: Schema, train: Dataset | None, rng: Rng) -> _Prepared:
-        """The wrapped explainer, and the training set cut into classes of k people."""
+        """Prepare the wrapped explainer, and partition the training set into classes of k people."""
         inner = Inner.of("mondrian", self.inner, model, schema, train, rng)
-        crowd = Crowd.of(inner.train, agree=keeps_immutable(self.inner))
-        if crowd.count.sum() < self.k:
-            raise JaliError(f"mondrian: k = {self.k} is more than the {crowd.count.sum()} people trained on.")
+        table = FrequencyTable.of(inner.train, agree=keeps_immutable(self.inner))
+        if table.count.sum() < self.k:
+            raise JaliError(f"mondrian: k = {self.k} is more than the {table.count.sum()} people trained on.")
         labels = predictions(model, inner.train.X)[1]
-        return _Prepared(self.k, inner, labels, crowd, *partition(crowd, self.k, self.widths == "raw"))
+        return _Prepared(self.k, inner, labels, table, *partition(table, self.k, self.widths == "raw"))
 
     def releases_rows(self) -> bool:
-        """As the explainer that it wraps: private columns stay those of one row."""
+        """As the wrapped explainer: private columns keep the values of one row."""
         return releases_rows(self.inner)
 
     def keeps_immutable(self) -> bool:
-        """As the explainer that it wraps: what cannot change is not widened then."""
+        """As the wrapped explainer: if it keeps immutable columns, they are not widened."""
         return keeps_immutable(self.inner)
 
 
 @dataclass(frozen=True, eq=False)
 class _Prepared:
-    """The defence for one model: label (N,) of the training rows, the class (C,) of each cell, and their boxes."""
+    """The defence for one model.
+
+    labels (N,): the model's classes of the training rows. part (C,): the class of each cell. boxes: those of the
+    classes.
+    """
 
     k: int
     inner: Inner
     labels: Ints
-    crowd: Crowd
+    table: FrequencyTable
     part: Ints
     boxes: Boxes
 
     def explain(self, X: Floats, rng: Rng) -> Counterfactual:
-        """The classes, and the row (n, D) of each that is nearest to its record."""
+        """The class for each record, and the row (n, D) in the class that is nearest to the record."""
         legal(X, self.inner.schema)
-        there, train = self.inner.explain(X, rng), self.inner.train
+        there = self.inner.explain(X, rng)
+        train = self.inner.train
         if len(there.found):
             require_favourable("mondrian", self.labels, train.schema)
         who = shown("mondrian", there, train)
@@ -96,35 +101,35 @@ class _Prepared:
         return generalised(X, there, who, regions, matching(regions, train) >= self.k)
 
     def regions_for(self, rows: Floats) -> Regions:
-        """What would be shown of people with rows (n, D), whose quasi-identifiers are among those trained on."""
-        cells = self.crowd.find(self.crowd.coded(rows))
-        return self.crowd.regions(self.boxes.pick(self.part[cells]), rows)
+        """The regions that would be shown for rows (n, D), whose quasi-identifiers must occur in the training rows."""
+        cells = self.table.find(self.table.coded(rows))
+        return self.table.regions(self.boxes.pick(self.part[cells]), rows)
 
 
-def partition(crowd: Crowd, k: int, raw: bool) -> tuple[Ints, Boxes]:
-    """The part (C,) that each cell is in, and the box of each part."""
-    cells = np.arange(len(crowd.cells))
-    part = crowd.parted(cells, lambda some: _cut(crowd, some, k, raw))
-    return part, crowd.hulls(cells, part)
+def partition(table: FrequencyTable, k: int, raw: bool) -> tuple[Ints, Boxes]:
+    """The part (C,) of each cell, and the box of each part."""
+    cells = np.arange(len(table.cells))
+    part = table.parted(cells, lambda some: _cut(table, some, k, raw))
+    return part, table.hulls(cells, part)
 
 
-def _cut(crowd: Crowd, cells: Ints, k: int, raw: bool) -> Bools | None:
-    """Which of some cells go to the first part, by the widest quasi-identifier that leaves k people in both."""
-    count = crowd.count[cells]
+def _cut(table: FrequencyTable, cells: Ints, k: int, raw: bool) -> Bools | None:
+    """Which cells go to the first part, by the widest quasi-identifier that leaves k people in both parts."""
+    count = table.count[cells]
     if count.sum() < 2 * k:
         return None
-    for q in np.argsort(-_widths(crowd, crowd.cells[cells], raw), kind="stable"):
-        for left in _halves(crowd.cells[cells, q], count, bool(crowd.ranged[q])):
+    for q in np.argsort(-_widths(table, table.cells[cells], raw), kind="stable"):
+        for left in _halves(table.cells[cells, q], count, bool(table.ranged[q])):
             if min(count[left].sum(), count[~left].sum()) >= k:
                 return left
     return None
 
 
-def _widths(crowd: Crowd, codes: Ints, raw: bool) -> Floats:
-    """How wide each quasi-identifier (Q,) is among combinations (c, Q)."""
+def _widths(table: FrequencyTable, codes: Ints, raw: bool) -> Floats:
+    """The width of each quasi-identifier (Q,) among combinations (c, Q)."""
     out = np.empty(codes.shape[1])
-    for q, known in enumerate(crowd.values):
-        if crowd.ranged[q]:
+    for q, known in enumerate(table.values):
+        if table.ranged[q]:
             out[q] = np.ptp(known[codes[:, q]]) / (1.0 if raw else np.ptp(known) or 1.0)
         else:
             out[q] = len(np.unique(codes[:, q])) / (1.0 if raw else len(known))
@@ -132,7 +137,7 @@ def _widths(crowd: Crowd, codes: Ints, raw: bool) -> Floats:
 
 
 def _halves(code: Ints, count: Ints, ranged: bool) -> list[Bools]:
-    """Ways to cut cells of these codes and counts (c,) in two: below the median, up to it, or by halves of codes."""
+    """Ways to cut cells with these codes and counts (c,) in two: below or up to the median, or halves of categories."""
     values, place = np.unique(code, return_inverse=True)
     if not ranged:
         return [place < len(values) // 2]

@@ -1,4 +1,4 @@
-"""Recourse along a public direction, as far as a noised score says."""
+"""Recourse along a public direction, of a length computed from a noised score."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from jali.core.explanation import Counterfactual, Gives, Wants
 from jali.core.guarantee import Guarantee, announce
 from jali.core.protocols import Model, Source
 from jali.core.values import Dataset, Floats, Rng, Schema
-from jali.defend._dp.asking import Asking, asking, inside, moved, two_classes
 from jali.defend._dp.checks import chance, positive
 from jali.defend._dp.noise import laplace, shift
 from jali.defend._dp.public import DEPLOYED, direction, example, per_answer
+from jali.defend._dp.recourse import Requests, inside, moved, recourse_requests, two_classes
 from jali.defend._dp.sigmoid import sigmoid
 from jali.defend._dp.stability import StableModel, stable
 from jali.defend.models.clipped_logistic import ClippedLogistic
@@ -28,17 +28,18 @@ CLAMP = 1e-5
 class PublicDirection:
     """Recourse along a direction from public data, of a length that is epsilon-private per answer.
 
-    A step t along the unit vector v (model space) reaches the boundary where f(x) + t g = 0; of the model enter the
-    score f of the wanted class and its slope g along v, each with Laplace noise for half of epsilon. Replacing one
-    training record of a stable model (`clipped_logistic`, R = the longest row) moves f by at most 2 C R ||x||, the
-    probability by C R ||x|| / 2 <= C R^2 / 2, and g by 2 C R ||v||. Both noised numbers are lowered by
-    (2 sensitivity / epsilon) ln(1 / beta), so each is too high in a share beta / 2 of answers only, and the answer
-    t = -f / g is valid with probability 1 - `beta` or more. Where the lowered slope is not positive, the lowered
-    score is, or a bound stops the step, there is no answer; rounding of whole numbers is not part of the promise.
+    A step t along the unit vector v (in encoded features) reaches the decision boundary where f(x) + t g = 0. An answer
+    depends on the model through two numbers: the score f of the desired class, and its slope g along v. Each gets
+    Laplace noise for half of epsilon. Replacing one training record of a stable model (`clipped_logistic`, R = the
+    longest row) moves f by at most 2 C R ||x||, the probability by C R ||x|| / 2 <= C R^2 / 2, and g by 2 C R ||v||.
+    Both noised numbers are lowered by (2 sensitivity / epsilon) ln(1 / beta), so that each is too high in a share beta
+    / 2 of answers only, and the answer t = -f / g is valid with probability 1 - `beta` or more. There is no answer if
+    the lowered slope is not positive, if the lowered score is positive, or if a bound stops the step. This validity
+    does not allow for the rounding of whole numbers.
 
-    `noised`: the score itself, or the probability, then clamped to [1e-5, 1 - 1e-5]. The logit is at least four times
-    as steep as the score's bound assumes, so noise on the score errs less, at every record and draw, as long as
-    C R ||x|| <= 2.
+    `noised`: whether noise is added to the score, or to the probability, which is then clamped to [1e-5, 1 - 1e-5]. The
+    logit is at least four times as steep as the score's bound assumes, so noise on the score has the smaller error, at
+    every record and draw, as long as C R ||x|| <= 2.
 
     After the stability bounds of Chaudhuri, Monteleoni and Sarwate, 2011; in place of Huang et al., 2023.
 
@@ -68,38 +69,38 @@ class PublicDirection:
         chance("public_direction", self.beta, 0.5)
 
     def prepare(self, model: Model, schema: Schema, train: Dataset | None, rng: Rng) -> _Prepared:  # noqa: ARG002
-        """The public direction, learnt from public data alone; noise is drawn with the answers."""
+        """Learn the direction from public data alone; noise is drawn with each answer."""
         announce("public_direction", self.guarantee(), schema)
         known = stable("public_direction", model)
         two_classes("public_direction", schema)
         return _Prepared(self, known, Encoding(schema), direction("public_direction", self.public, schema))
 
-    def lowered(self, model: StableModel, X: Floats, ask: Asking, way: Floats, rng: Rng) -> Floats:
-        """Score and slope (2, n) along way (n, P), noised and lowered: all that an answer takes from the model."""
+    def lowered(self, model: StableModel, X: Floats, requests: Requests, way: Floats, rng: Rng) -> Floats:
+        """Score and slope (2, n) along way (n, P), noised and lowered; answers depend on nothing else of the model."""
         noise = 2 / self.epsilon * (laplace(X, 2, rng) - shift(self.beta / 2))
-        slope = (way @ (model.coef[:, 1] - model.coef[:, 0])) * ask.sign
+        slope = (way @ (model.coef[:, 1] - model.coef[:, 0])) * requests.sign
         steep = model.stability.weights * np.linalg.norm(way * model.stability.frame.scale, axis=1)
         if self.noised == "score":
-            return np.stack([ask.score + model.stability.score(X) * noise[:, 0], slope + steep * noise[:, 1]])
-        p = sigmoid(ask.score) + model.stability.probability(X) * noise[:, 0]
+            return np.stack([requests.score + model.stability.score(X) * noise[:, 0], slope + steep * noise[:, 1]])
+        p = sigmoid(requests.score) + model.stability.probability(X) * noise[:, 0]
         p = np.clip(p, CLAMP, 1 - CLAMP)
         return np.stack([np.log(p) - np.log1p(-p), slope + steep * noise[:, 1]])
 
     def deployed(self) -> ClippedLogistic:
-        """A trainer of models that it explains."""
+        """A trainer of models that this part can explain."""
         return DEPLOYED
 
     @classmethod
     def example(cls, epsilon: float, columns: int = 20) -> PublicDirection:
-        """One of this epsilon, for audits of the guarantee on standardised numbers."""
+        """A part with this epsilon, for tests of the guarantee on standardised columns."""
         return cls(epsilon, example(columns))
 
     def for_columns(self, columns: int) -> PublicDirection:
-        """The same part with public data of so many standardised numbers, for audits of the guarantee."""
+        """The same part with public data of this many standardised columns, for tests of the guarantee."""
         return replace(self, public=example(columns))
 
     def guarantee(self, schema: Schema | None = None) -> Guarantee:
-        """Epsilon per answer, for the explanations alone; void where the schema's constants come from the rows."""
+        """Epsilon per answer, for the explanations alone; void if the schema's constants come from the rows."""
         return per_answer("Laplace noise on score and slope along a public direction", self.epsilon).on(schema)
 
 
@@ -113,12 +114,12 @@ class _Prepared:
     direction: Floats
 
     def explain(self, X: Floats, rng: Rng) -> Counterfactual:
-        """Rows (n, D) as far along the direction as the noised numbers say."""
-        ask = asking("public_direction", self.model, X, self.encoding.schema)
-        way = np.outer(ask.sign, self.direction)
-        lowered = released("noised score and slope", lambda: self.part.lowered(self.model, X, ask, way, rng))
+        """Rows (n, D) along the direction, at the distance that the noised score and slope give."""
+        requests = recourse_requests("public_direction", self.model, X, self.encoding.schema)
+        way = np.outer(requests.sign, self.direction)
+        lowered = released("noised score and slope", lambda: self.part.lowered(self.model, X, requests, way, rng))
         score, slope = lowered
         go = (score < 0) & (slope > 0)
         move = way * np.divide(-score, slope, out=np.zeros_like(score), where=go)[:, None]
-        found = ask.asked & go & inside(X, move, self.encoding)
+        found = requests.needed & go & inside(X, move, self.encoding)
         return Counterfactual(np.where(found[:, None], moved(X, move, self.encoding), X), found)

@@ -1,4 +1,4 @@
-"""Logistic regression whose scores no single training record can move far."""
+"""Logistic regression with a bound on how far one training record can move its scores."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from jali.defend._dp.stability import Stability, StableEnsemble
 
 @dataclass(frozen=True)
 class ClippedLogistic:
-    """Logistic regression without noise, fitted so that its stability is proven: what some private explainers need.
+    """Logistic regression without noise and with a proven stability bound, which some private explainers need.
 
-    The exact minimiser of  C sum_i loss_i(w) + ||w||^2 / 2  over rows scaled by public constants, cut to length
+    The exact minimiser of  C sum_i loss_i(w) + ||w||^2 / 2  over rows scaled by public constants, clipped to length
     `bound` and given a constant one, so that the intercept is penalised like every weight. With R = sqrt(bound^2 + 1),
     replacing one record moves w by at most 2 C R, a score by 2 C R ||x|| and a probability by C R^2 / 2 for ||x|| <= R.
-    The model carries this, and explainers that rest on it ask for it. It is `dp_logistic` before the noise; of itself
-    it promises no privacy.
+    The model carries this bound for the explainers that need it. It is `dp_logistic` before the noise, and has no
+    privacy guarantee of its own.
 
     Chaudhuri, Monteleoni and Sarwate, JMLR 2011 (stability of regularised fits).
 

@@ -22,28 +22,28 @@ from jali.privacy.mechanisms import released
 
 @dataclass(frozen=True)
 class DPLogistic:
-    """Logistic regression that is epsilon-differentially private in its training rows, one of which may be replaced.
+    """Logistic regression that is epsilon-differentially private in its training rows, under replace-one adjacency.
 
-    Rows are scaled by public constants (see `scaling`), cut to length `bound` and given a constant one, so none is
-    longer than R = sqrt(bound^2 + 1); weights are those of  C sum_i loss_i(w) + ||w||^2 / 2,  every coordinate
+    Rows are scaled by public constants (see `scaling`), clipped to length `bound` and given a constant one, so none
+    is longer than R = sqrt(bound^2 + 1); weights are those of  C sum_i loss_i(w) + ||w||^2 / 2,  every coordinate
     penalised, the intercept too. k = number of weights.
 
-    `output`: w = exact minimiser + b. The objective is 1-strongly convex and a loss has gradients up to R, so one
-    record moves the minimiser by at most S = 2 C R, and b has density ~ exp(-epsilon ||b|| / S): uniform direction,
+    `output`: w = exact minimiser + b. The objective is 1-strongly convex and a loss has gradients up to R, so replacing
+    one record moves the minimiser by at most S = 2 C R, and b has density ~ exp(-epsilon ||b|| / S): uniform direction,
     length Gamma(k, S / epsilon).
 
-    `objective`: w = exact minimiser of  sum_i loss_i(w) + q ||w||^2 / 2 + b.w  with q >= 1 / C and b of density
-    ~ exp(-e ||b|| / 2R), length Gamma(k, 2R / e). To each w belongs one b = -q w - sum_i grad loss_i(w), so w has the
-    density of b(w) times |det(q I + sum_i hess loss_i(w))|. Replacing a record moves b(w) by at most 2R, which costs
-    e. Hessians of a loss are s x x' with 0 <= s <= 1/4; with M the part that both data sets share, the determinants
-    have the ratio (1 + s x'M^-1 x) / (1 + t z'M^-1 z) <= 1 + R^2 / (4 q), which costs its logarithm. Hence
-    e = epsilon - ln(1 + C R^2 / 4) with q = 1 / C; where that would leave less than half, e = epsilon / 2 and
-    q = (R^2 / 4) / (e^(epsilon / 2) - 1). Chaudhuri et al. bound the same ratio by the square, and raise q only where
-    nothing is left; rank-one Hessians need one factor.
+    `objective`: w = exact minimiser of  sum_i loss_i(w) + q ||w||^2 / 2 + b.w  with q >= 1 / C and b of density ~
+    exp(-e ||b|| / 2R), length Gamma(k, 2R / e). Each w is the minimiser for exactly one b = -q w - sum_i grad
+    loss_i(w), so w has the density of b(w) times |det(q I + sum_i hess loss_i(w))|. Replacing a record moves b(w) by at
+    most 2R, which costs e. Hessians of a loss are s x x' with 0 <= s <= 1/4; with M the part that both data sets share,
+    the determinants have the ratio (1 + s x'M^-1 x) / (1 + t z'M^-1 z) <= 1 + R^2 / (4 q), which costs its logarithm.
+    Hence e = epsilon - ln(1 + C R^2 / 4) with q = 1 / C; where that would leave less than half, e = epsilon / 2 and q =
+    (R^2 / 4) / (e^(epsilon / 2) - 1). Chaudhuri et al. bound the same ratio by the square, and raise q only where
+    nothing is left; for rank-one Hessians one factor is enough.
 
-    Both hold in total, for any number of decisions and of explanations that do not read the training rows, and need
-    the optimum: a search that misses it is refused. There is no delta to spend. Number of rows, schema and `bound` are
-    taken to be public.
+    Both guarantees hold in total, for any number of decisions and of explanations that do not read the training rows.
+    Both need the exact optimum, so a search that does not reach it is an error. delta is 0. The number of rows, the
+    schema and `bound` are assumed to be public.
 
     Chaudhuri, Monteleoni and Sarwate, JMLR 2011; the defence "DPM" of Huang et al., 2023.
 
@@ -71,7 +71,7 @@ class DPLogistic:
         bounded("dp_logistic", self.bound)
         if self.delta:
             raise JaliError(
-                f"dp_logistic: its noise gives epsilon alone and cannot make use of delta = {self.delta}: leave it out."
+                f"dp_logistic has a pure epsilon guarantee and cannot use delta = {self.delta}: leave it out."
             )
 
     def fit(self, data: Dataset, member: Bools, rngs: list[Rng]) -> LinearEnsemble:
@@ -82,13 +82,13 @@ class DPLogistic:
         return self.frame(data.schema).ensemble(np.concatenate(models))
 
     def draws(self, data: Dataset, count: int, rng: Rng) -> LinearEnsemble:
-        """Independent releases of one and the same training set, for audits of the guarantee."""
+        """Independent releases for the same training set, for tests of the guarantee."""
         return self.frame(data.schema).ensemble(self._declared(data, count, rng))
 
     def guarantee(self, schema: Schema | None = None) -> Guarantee:
         """Epsilon in total, for whatever is computed from the model and not from its training rows.
 
-        With the schema of the data, it is void where constants that it rests on were taken from the rows.
+        With the schema of the data, it is void if constants that it depends on were taken from the rows.
         """
         constants = "centre, spread and categories" if self.scaling == "declared" else "bounds and categories"
         scaled_by: Constant = "scale" if self.scaling == "declared" else "bounds"
@@ -110,32 +110,34 @@ class DPLogistic:
 
     @classmethod
     def example(cls, epsilon: float) -> DPLogistic:
-        """One of this epsilon, for audits of the guarantee on standardised numbers."""
+        """A part with this epsilon, for tests of the guarantee on standardised columns."""
         return cls(epsilon, bound=1.0, C=0.1)
 
     def frame(self, schema: Schema) -> Frame:
-        """The space in which weights are private."""
+        """The scaled and clipped rows on which the weights are trained."""
         return frame("dp_logistic", schema, self.bound, self.scaling)
 
     def weights(self, data: Dataset, count: int, rng: Rng) -> Floats:
         """Released weights (count, P + 1) on the rows of the frame, the intercept last."""
-        known, y = self.frame(data.schema), labels("dp_logistic", data)
+        known = self.frame(data.schema)
+        y = labels("dp_logistic", data)
         noise = ball(count, len(known.scale) + 1, self.noise(known), rng)
         if self.method == "objective":
             return minimisers(known.cut(data.X), y, self._split(known)[1], noise)
         return minimisers(known.cut(data.X), y, 1 / self.C, np.zeros_like(noise[:1])) + noise
 
     def noise(self, known: Frame) -> float:
-        """Scale of the length of b, which is Gamma(P + 1, scale)."""
+        """The scale of the noise b, whose length is Gamma(P + 1, scale)."""
         if self.method == "objective":
             return 2 * known.radius / self._split(known)[0]
         return 2 * self.C * known.radius / self.epsilon
 
     def error(self, weights: Floats, beta: float, known: Frame) -> float:
-        """How far released weights (P + 1,) lie, but for a share beta of releases, from those trained without noise.
+        """A bound on the distance of released weights (P + 1,) from those without noise, wrong with probability beta.
 
-        The length of b for `output`. For `objective` the gradient of the plain objective at the release is
-        -C (b + (q - 1/C) w), and the objective is 1-strongly convex, so the distance is at most the length of that.
+        For `output` it is a quantile of the length of b. For `objective` the gradient of the plain objective at the
+        release is -C (b + (q - 1/C) w), and the objective is 1-strongly convex, so the distance is at most the length
+        of that.
         """
         if beta == 1:
             return 0.0
@@ -146,12 +148,12 @@ class DPLogistic:
         return self.C * (length + extra * float(np.linalg.norm(weights)))
 
     def _declared(self, data: Dataset, count: int, rng: Rng) -> Floats:
-        """The weights, released: what no check need follow further."""
+        """The weights, released by the declared mechanism."""
         scale = self.noise(self.frame(data.schema))
         return released("private weights", lambda: self.weights(data, count, rng), scale=scale)
 
     def _split(self, known: Frame) -> tuple[float, float]:
-        """Epsilon left for the noise, and the penalty."""
+        """The epsilon left for the noise, e, and the penalty, q."""
         curvature = known.radius**2 / 4
         left = self.epsilon - math.log1p(self.C * curvature)
         if left >= self.epsilon / 2:

@@ -1,4 +1,4 @@
-"""Networks trained privately, by noise on every step."""
+"""Networks trained by differentially private stochastic gradient descent (DP-SGD)."""
 
 from __future__ import annotations
 
@@ -35,18 +35,19 @@ DECIDES: tuple[Constant, ...] = ("scale", "categories", "classes")
 class DPSGD:
     """Networks of `model` trained so that they are (epsilon, delta)-private in their training rows.
 
-    A step draws every row with probability `rate`, on its own, takes g = the gradient of each row's loss, and moves by
+    A step draws each row independently with probability `rate`, takes g = the gradient of each row's loss, and moves by
     Adam along  (sum_i c_i g_i + noise) / batch,  noise of standard deviation S times `multiplier` per coordinate.
     `automatic` clipping: c = 1 / (|g| + 0.01) and S = 1, with nothing to tune. `flat`: c = min(1, norm / |g|) and
     S = norm. There are epochs / rate steps; epochs, step size and batch are those of `model`.
 
-    The multiplier is the least for which all steps together cost epsilon, by the distribution of the privacy loss of
-    Poisson sampling, where data sets differ by one record added or removed. It depends on no number of rows: `rate` is
-    the share of the rows that a step really draws, and batch is a constant, so the size of the training set need not
-    be public. `accounted` counts a second time. In the membership game one record is replaced, which costs up to twice.
+    The multiplier is the least for which all steps together cost epsilon, by the privacy loss distribution of Poisson
+    sampling, under add-remove adjacency. It does not depend on the number of rows: `rate` is the probability with which
+    a step draws a row, and batch is a constant, so the size of the training set need not be public. `accounted`
+    computes epsilon a second time. In the membership game one record is replaced, which costs up to twice as much.
 
     Abadi et al., Deep Learning with Differential Privacy, 2016; Bu et al., Automatic Clipping, NeurIPS 2023; the
-    defence of Huang, Pawelczyk and Lakkaraju, 2024. Gradients of rows come from Opacus, those of `mlp` from formulas.
+    defence of Huang, Pawelczyk and Lakkaraju, 2024. Gradients of rows come from Opacus, those of `mlp` from explicit
+    formulas.
 
     >>> private = DPSGD(MLP(epochs=30), epsilon=8.0)
     >>> private.steps, round(private.multiplier, 2), round(private.accounted().rdp, 1)
@@ -74,16 +75,16 @@ decisions and explanations
 
     @property
     def steps(self) -> int:
-        """How many noisy sums there are."""
+        """The number of noisy sums."""
         return max(1, round(self._epochs / self.rate))
 
     @property
     def multiplier(self) -> float:
-        """Standard deviation of the noise in units of what one record can add to a sum."""
+        """The standard deviation of the noise in units of the sensitivity of a sum to one record."""
         return noise_for(self.epsilon, self.delta, self.rate, self.steps)
 
     def mechanism(self) -> Mechanism:
-        """What is done to the rows and their gradients."""
+        """How rows are sampled, gradients clipped and noise added."""
         return Mechanism(self.multiplier, self.rate, self.steps, self.clipping, self.norm)
 
     def fit(self, data: Dataset, member: Bools, rngs: list[Rng]) -> Ensemble:
@@ -92,17 +93,18 @@ decisions and explanations
         return trained(self.model, data, member, rngs, self.mechanism())
 
     def draws(self, data: Dataset, count: int, rng: Rng) -> LinearEnsemble:
-        """Independent releases of one and the same training set, for audits of the guarantee."""
+        """Independent releases for the same training set, for tests of the guarantee."""
         nets = self.fit(data, np.ones((len(data), count), dtype=bool), rng.spawn(count))
         if not isinstance(nets, NetworkEnsemble) or len(nets.weights) > 1:
-            raise JaliError("dp_sgd: audits look at the weights of linear models: use dp_sgd(mlp(hidden=[]), …) there.")
-        weights, biases = (tensors[0].astype(np.float64) for tensors in (nets.weights, nets.biases))
+            raise JaliError("dp_sgd is tested by the weights of linear models: use dp_sgd(mlp(hidden=[]), …) for this.")
+        weights = nets.weights[0].astype(np.float64)
+        biases = nets.biases[0].astype(np.float64)
         return LinearEnsemble(nets.encoding, weights, biases)
 
     def guarantee(self, schema: Schema | None = None) -> Sampled:
         """Epsilon in total, for whatever is computed from the networks and not from their training rows.
 
-        With the schema of the data, it is void where constants that it rests on were taken from the rows.
+        With the schema of the data, it is void if constants that it depends on were taken from the rows.
         """
         what = f"noise of {self.multiplier:.3g} on {self.steps} sums over a sampled share of {self.rate:g}"
         return Sampled(
@@ -119,7 +121,7 @@ decisions and explanations
         ).on(schema)
 
     def accounted(self) -> Recomputed:
-        """Epsilon of the noise that is really added, by two accountants of dp-accounting, beside the claim."""
+        """Epsilon of the noise that is added, by two accountants of dp-accounting, beside the claimed epsilon."""
         how = (self.multiplier, self.rate, self.steps, self.delta)
         return Recomputed(self.epsilon, self.delta, losses(*how, self.epsilon / 4), divergences(*how))
 
@@ -129,7 +131,7 @@ decisions and explanations
 
     @classmethod
     def example(cls, epsilon: float) -> DPSGD:
-        """One of this epsilon, for audits of the guarantee on standardised numbers: noisy descent on all rows."""
+        """A part with this epsilon, for tests of the guarantee on standardised columns: noisy descent on all rows."""
         return cls(MLP(hidden=(), epochs=10, lr=0.1, batch=500), epsilon, rate=1.0)
 
     @property
@@ -139,7 +141,7 @@ decisions and explanations
 
 
 def trained(model: Trainer, data: Dataset, member: Bools, rngs: list[Rng], mechanism: Mechanism) -> Ensemble:
-    """Networks of `model`, one per column of member (N, M), that a mechanism trains."""
+    """Networks of `model`, one per column of member (N, M), trained by a mechanism."""
     if isinstance(model, MLP):
         return mlp.fitted(model, data, member, rngs, mechanism)
     assert isinstance(model, Architecture)

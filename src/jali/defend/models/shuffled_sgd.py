@@ -1,4 +1,4 @@
-"""Noisy steps on shuffled batches, and what may be claimed for them."""
+"""DP-SGD on shuffled batches, with the guarantee that holds without sampling."""
 
 from __future__ import annotations
 
@@ -22,12 +22,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ShuffledSGD:
-    """The noise of `dp_sgd` on batches that are taken in turn from a new order of the rows every epoch.
+    """The noise of `dp_sgd` on batches that are taken in turn from a new random order of the rows in every epoch.
 
-    Common in practice, usually with the epsilon of Poisson sampling, which shuffling does not give: there are settings
-    where it is known to be false (Chua et al., How Private are DP-SGD Implementations?, ICML 2024). What holds without
-    any help from chance is that a record is in one sum of every epoch, so all steps cost what as many Gaussian
-    mechanisms as epochs cost, and that is what is claimed here. Huang, Pawelczyk and Lakkaraju, 2024, train like this.
+    This is common in practice, usually with the epsilon of Poisson sampling. Shuffling does not give that epsilon:
+    there are settings where it is known to be false (Chua et al., How Private are DP-SGD Implementations?, ICML 2024).
+    What holds without amplification is that a record is in one sum per epoch, so that all steps cost as much as one
+    Gaussian mechanism per epoch. This is the epsilon claimed here. Huang, Pawelczyk and Lakkaraju, 2024, train like
+    this.
 
     >>> from jali.models.mlp import MLP
     >>> shuffled = ShuffledSGD(DPSGD(MLP(epochs=30), epsilon=1.0))
@@ -43,20 +44,21 @@ class ShuffledSGD:
 
     @property
     def _inner(self) -> DPSGD:
+        """The wrapped `dp_sgd`."""
         assert isinstance(self.private, DPSGD)
         return self.private
 
     def fit(self, data: Dataset, member: Bools, rngs: list[Rng]) -> Ensemble:
         """Train one network per column of member (N, M); column j draws orders and noise from rngs[j]."""
-        if taken(data.schema, CONSTANTS):  # the accountant of the claim takes its time
+        if taken(data.schema, CONSTANTS):  # otherwise the slow accountant need not run
             announce("shuffled_sgd", self.guarantee(), data.schema)
         mechanism = _Shuffled(*astuple(self._inner.mechanism()))
         return trained(self._inner.model, data, member, rngs, mechanism)
 
     def guarantee(self, schema: Schema | None = None) -> Sampled:
-        """Epsilon in total without amplification by sampling; it says what the noise was chosen for.
+        """Epsilon in total without amplification by sampling; its text also names the epsilon with Poisson sampling.
 
-        With the schema of the data, it is void where constants that it rests on were taken from the rows.
+        With the schema of the data, it is void if constants that it depends on were taken from the rows.
         """
         inner = self._inner
         epochs = math.ceil(inner.steps / _batches(inner.rate))
@@ -79,10 +81,10 @@ class ShuffledSGD:
 
 @dataclass(frozen=True)
 class _Shuffled(Mechanism):
-    """Every row in one batch of every epoch."""
+    """Each row is in one batch of every epoch."""
 
     def batches(self, n: int, stream: torch.Generator) -> Iterator[torch.Tensor]:
-        """The rows of every step."""
+        """The rows of each step."""
         import torch
 
         count = _batches(self.rate)
@@ -93,5 +95,5 @@ class _Shuffled(Mechanism):
 
 
 def _batches(rate: float) -> int:
-    """Batches of one epoch."""
+    """The number of batches in one epoch."""
     return max(1, round(1 / rate))

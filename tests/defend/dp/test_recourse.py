@@ -4,7 +4,7 @@ import numpy as np
 
 from jali.core.encoding import Encoding
 from jali.core.values import Column, Schema
-from jali.defend._dp.asking import asking, inside, moved
+from jali.defend._dp.recourse import inside, moved, recourse_requests
 from jali.models.fitted.linear import LinearModel
 
 
@@ -12,13 +12,13 @@ def test_who_asks_for_what():
     X = np.array([[-2.0], [3.0]])
     for favourable, asked, wanted, score in ((1, [1, 0], [1, 1], [-2, 3]), (0, [0, 1], [0, 0], [2, -3])):
         schema = Schema((Column("a"),), favourable=favourable)
-        found = asking("x", LinearModel(Encoding(schema), np.array([[0.0, 1.0]]), np.zeros(2)), X, schema)
-        np.testing.assert_array_equal(found.asked, np.array(asked, bool))
+        found = recourse_requests("x", LinearModel(Encoding(schema), np.array([[0.0, 1.0]]), np.zeros(2)), X, schema)
+        np.testing.assert_array_equal(found.needed, np.array(asked, bool))
         np.testing.assert_array_equal(found.wanted, wanted)
         np.testing.assert_array_equal(found.score, score)
     schema = Schema((Column("a"),))
-    found = asking("x", LinearModel(Encoding(schema), np.array([[0.0, 1.0]]), np.zeros(2)), X, schema)
-    assert found.asked.all()
+    found = recourse_requests("x", LinearModel(Encoding(schema), np.array([[0.0, 1.0]]), np.zeros(2)), X, schema)
+    assert found.needed.all()
     np.testing.assert_array_equal(found.sign, [1, -1])
     np.testing.assert_array_equal(found.score, [-2, -3])
 
