@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from jali.core.values import Guesses
 from jali.report.reproduction.compared import published
 from jali.reproduce.figures import drawings
-from jali.reproduce.findings import Ran, judged_again, asked, fact, findings
+from jali.reproduce.findings import Ran, asked, fact, findings, judged_again
 from jali.reproduce.schema import Paper
 from jali.results import Reproduction, Row, Study
 

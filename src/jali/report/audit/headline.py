@@ -158,8 +158,8 @@ def _doubt(results: Results, row: Row) -> tuple[str, ...]:
         if any(r in own for r in better):
             return (_by_auc(own[0]),)
         if better:  # the best of many, chosen afterwards, would often lie above one half by luck
-            others = f"{len(better)} of {len(ranked)} attacks can (one in 40 would by chance alone)"
-            return (f"At that price this audit is too small to distinguish it from chance; in AUC {others}.",)
+            some = f"{len(better)} of {len(ranked)} attacks can (one in 40 would by chance alone)"
+            return (f"At that price this audit is too small to distinguish it from chance; in AUC {some}.",)
         if 0 < row.units < resolution.MODELS:
             return _doubt(results, own[0]) if own else (UNKNOWN,)
     others = _rivals(results, row)
