@@ -42,7 +42,7 @@ class Climb:
     """
 
     table: FrequencyTable
-    judge: Pureness
+    pureness: Pureness
     boxes: Boxes
     own: Ints
     who: Ints
@@ -51,11 +51,11 @@ class Climb:
     exact: Bools
 
     @classmethod
-    def of(cls, table: FrequencyTable, judge: Pureness, boxes: Boxes, own: Ints, who: Ints) -> Climb:
+    def of(cls, table: FrequencyTable, pureness: Pureness, boxes: Boxes, own: Ints, who: Ints) -> Climb:
         """The start of a search, on a copy of the boxes."""
         mine = boxes.pick(np.arange(len(who)))
-        pure, exact = judge(mine, who)
-        return cls(table, judge, mine, own, who, pure, table.ncp(mine), exact)
+        pure, exact = pureness(mine, who)
+        return cls(table, pureness, mine, own, who, pure, table.ncp(mine), exact)
 
     def run(self, k: int) -> Climb:
         """Improve all boxes, each of which keeps at least k people."""
@@ -96,8 +96,8 @@ class Climb:
         """Pureness (P,) of trials, and where it is exact; a part of a pure box is pure, without a call of the model."""
         pure = np.ones(len(of))
         exact = np.ones(len(of), dtype=bool)
-        ask = np.flatnonzero((self.pure[of] < 1 - SAME) | ~self.exact[of] | (kinds != (_drops,)))
-        pure[ask], exact[ask] = self.judge(boxes.pick(ask), self.who[of[ask]])
+        unknown = np.flatnonzero((self.pure[of] < 1 - SAME) | ~self.exact[of] | (kinds != (_drops,)))
+        pure[unknown], exact[unknown] = self.pureness(boxes.pick(unknown), self.who[of[unknown]])
         return pure, exact
 
     def _better(self, of: Ints, pure: Floats, loss: Floats) -> Bools:

@@ -86,7 +86,7 @@ def _check_settings(draws: int, seed: int) -> None:
     if draws < 100:
         raise JaliError(f"A claim is tested with at least 100 draws of each data set, not {draws}.")
     if seed < 0:
-        raise JaliError(f"The seed must be at least 0, not {seed}.")
+        raise JaliError(f"The seed must not be below 0, not {seed}.")
 
 
 def _all_pairs(subject: Subject, seed: int) -> tuple[Pair, ...]:

@@ -6,8 +6,8 @@ import math
 
 from jali.core.errors import JaliError
 
-ROW = "one record is one row; somebody with k rows is protected k times less"
-FLOATS = "noise is drawn in double precision, not by a mechanism proof against attacks on its last bits"
+ROW = "one record is one row; a person with k rows is protected k times less"
+FLOATS = "noise is drawn in double precision, not by a mechanism that resists floating-point attacks"
 
 
 def positive(name: str, field: str, value: float) -> None:

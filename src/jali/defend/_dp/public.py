@@ -19,7 +19,7 @@ from jali.models.logistic import Logistic
 DEPLOYED = ClippedLogistic(bound=4.0, C=3e-4, scaling="declared")
 ASSUMES = (
     "the model is the exact optimum its stability describes, and the schema's bounds, scale and categories are public",
-    "the public data hold nobody of the training data",
+    "no person of the training data is in the public data",
     "who needs recourse is decided by the model without noise, and is not covered",
     ROW,
     FLOATS,

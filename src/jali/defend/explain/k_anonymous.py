@@ -91,7 +91,7 @@ class KAnonymous:
             raise JaliError(f"k_anonymous: floor must be a share from 0 to 1, or none, not {self.floor}.")
         if self.order and self.solver != "as_released":
             raise JaliError(
-                f'k_anonymous: order is used by solver="as_released" only, not by {self.solver!r}: leave it out.'
+                f'k_anonymous: order is read by solver="as_released" alone, not by {self.solver!r}: leave it out.'
             )
 
     def prepare(self, model: Model, schema: Schema, train: Dataset | None, rng: Rng) -> _Prepared:

@@ -26,7 +26,7 @@ ASSUMES = (
     "where the networks start, the schema's scale and categories, and all fields do not come from these rows",
     "explanations do not read the training rows again",
     ROW,
-    "noise is drawn in single precision, not by a mechanism proof against attacks on its last bits",
+    "noise is drawn in single precision, not by a mechanism that resists floating-point attacks",
 )
 DECIDES: tuple[Constant, ...] = ("scale", "categories", "classes")
 
