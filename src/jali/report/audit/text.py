@@ -55,6 +55,7 @@ def table(results: Results) -> Table:
     notes = footnotes.of(r for r in views.rows(shown) if r.metric in METRICS)
     caption = "\n".join(filter(None, [_left_out(results), *notes.lines, _not_used(results)]))
     out.caption = Text(caption, style="dim") if caption else None
+    out.caption_justify = "left"
     out.add_column("attacker sees: attack", overflow="fold")
     for metric in METRICS:
         out.add_column(metric_of(metric).head, justify="right", no_wrap=True)
@@ -87,6 +88,7 @@ def _queries(block: views.Block) -> Table:
         made = f"{line.head.queries:,}" if line.head.queries else ""
         out.add_row(Text(label), made, *(_cell(line.cells.get(m), notes) for m in metrics))
     out.caption = Text("\n".join(notes.lines), style="dim") if notes.reasons else None
+    out.caption_justify = "left"
     return out
 
 
