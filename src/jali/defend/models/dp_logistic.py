@@ -71,7 +71,7 @@ class DPLogistic:
         bounded("dp_logistic", self.bound)
         if self.delta:
             raise JaliError(
-                f"dp_logistic has a pure epsilon guarantee and cannot use delta = {self.delta}: leave it out."
+                f"dp_logistic has a pure epsilon guarantee and cannot make use of delta = {self.delta}: leave it out."
             )
 
     def fit(self, data: Dataset, member: Bools, rngs: list[Rng]) -> LinearEnsemble:
