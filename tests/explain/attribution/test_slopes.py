@@ -20,7 +20,7 @@ from tests.pictures import bars, members, streams
 
 def test_a_torch_module_has_the_slopes_of_the_same_network():
     X = rows()
-    ours, theirs = (Slopes.of("saliency", model, SCHEMA).asked(X) for model in twins())
+    ours, theirs = (Slopes.of("saliency", model, SCHEMA).records(X) for model in twins())
     np.testing.assert_array_equal(ours.of, theirs.of)
     np.testing.assert_allclose(ours.gradient(ours.Z), theirs.gradient(theirs.Z), atol=1e-5)
 
@@ -29,7 +29,7 @@ def test_a_torch_module_has_the_slopes_of_the_same_network():
 def test_averages_on_the_way_are_those_of_single_points(hidden, monkeypatch):
     monkeypatch.setattr(network, "MARGINS", 400)
     start, at, share = np.linspace(-1, 1, 9), np.array([0.1, 0.4, 1.0]), np.array([0.2, 0.5, 0.1])
-    ours, theirs = (Slopes.of("integrated_gradients", model, SCHEMA).asked(rows()) for model in twins(hidden))
+    ours, theirs = (Slopes.of("integrated_gradients", model, SCHEMA).records(rows()) for model in twins(hidden))
     single = sum(w * ours.gradient(start + t * (ours.Z - start)) for t, w in zip(at, share, strict=True))
     np.testing.assert_allclose(ours.average(start, at, share), single, atol=1e-6)
     np.testing.assert_allclose(theirs.average(start, at, share), single, atol=1e-5)
@@ -37,7 +37,7 @@ def test_averages_on_the_way_are_those_of_single_points(hidden, monkeypatch):
 
 def test_the_slopes_of_a_network_do_not_depend_on_blocks(monkeypatch):
     net, _ = twins()
-    question = Slopes.of("saliency", net, SCHEMA).asked(rows())
+    question = Slopes.of("saliency", net, SCHEMA).records(rows())
     whole = question.gradient(question.Z)
     monkeypatch.setattr(network, "MARGINS", 100)
     np.testing.assert_allclose(question.gradient(question.Z), whole, atol=1e-6)
