@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
+from jali.audit.run_rows import fact
 from jali.core.values import Guesses
 from jali.report.reproduction.compared import published
 from jali.reproduce.figures import drawings
-from jali.reproduce.findings import Ran, asked, fact, findings, judged_again
+from jali.reproduce.findings import Ran, findings, judged_again
 from jali.reproduce.schema import Paper
 from jali.results import Reproduction, Row, Study
 
@@ -178,9 +179,9 @@ def test_measures_of_one_study_are_compared_as_independent_numbers(ran):
 def test_a_trade_joins_the_points_of_a_defence_and_leaves_out_what_cannot_be_told(ran):
     lines = {"strong": {"1": "a / strong", "2": "b / strong"}, "weak": {"": "b / weak"}}
     trade = {"figure": "Trade", "across": "auc", "upwards": ["test_accuracy"], "lines": lines}
-    (drawn,) = drawings(paper(trades=[trade]), ran)
+    (drawn,) = drawings(paper(trade_offs=[trade]), ran)
     strong, weak = drawn.series
-    assert (drawn.kind, drawn.axes) == ("trade", ("AUC", "test accuracy"))
+    assert (drawn.kind, drawn.axes) == ("trade-off", ("AUC", "test accuracy"))
     assert drawn.title == "Test accuracy against AUC"
     assert strong.notes == [n for n in ("1", "2") if n in strong.notes]
     assert len(strong.x) == len(strong.y) == len(strong.spread) >= 1
@@ -193,7 +194,7 @@ def test_a_trade_joins_the_points_of_a_defence_and_leaves_out_what_cannot_be_tol
 def test_a_trade_about_an_unknown_attempt_is_refused():
     trade = {"figure": "Trade", "across": "auc", "upwards": ["auc"], "lines": {"x": {"": "a / nobody"}}}
     with pytest.raises(ValidationError, match="nobody"):
-        paper(trades=[trade])
+        paper(trade_offs=[trade])
 
 
 def test_a_test_is_an_order_with_its_statistic(ran):
@@ -259,7 +260,7 @@ def test_facts_of_an_attack_are_numbers_over_targets(ran):
 
 def test_a_contest_ranks_methods_over_the_settings_that_all_have(ran):
     methods = {"first": ["a / strong", "b / strong", "a / strong"], "second": ["a / weak", "b / weak", "a / weak"]}
-    (drawn,) = drawings(paper(contests=[{"figure": "Figure 2", "metric": "auc", "methods": methods}]), ran)
+    (drawn,) = drawings(paper(critical_differences=[{"figure": "Figure 2", "metric": "auc", "methods": methods}]), ran)
     assert (drawn.kind, drawn.ranked.names, drawn.ranked.rank) == ("ranks", ("first", "second"), (1.0, 2.0))
     assert drawn.ranked.settings == 2
 
@@ -267,16 +268,7 @@ def test_a_contest_ranks_methods_over_the_settings_that_all_have(ran):
 def test_a_contest_needs_the_same_settings_for_all():
     methods = {"first": ["a / strong"], "second": []}
     with pytest.raises(ValidationError, match="one place per setting"):
-        paper(contests=[{"figure": "Figure 2", "metric": "auc", "methods": methods}])
-
-
-def test_attacks_that_ask_are_shown_with_all_there_is_to_say_of_them(ran):
-    told = dataclasses.replace(ran["a"], facts={"strong": {"rules": np.array([3.0, 5.0]), "class_f1@0": np.ones(2)}})
-    rows = {row.metric: row for row in asked(told, "strong", "label_only")}
-    assert list(rows)[:4] == ["base_rate", "precision", "recall", "f1"]
-    assert rows["base_rate"].value == 0.5
-    assert (rows["rules"].value, rows["rules"].group, rows["rules"].attack) == (4.0, "strong", "label_only")
-    assert "class_f1@0" not in rows
+        paper(critical_differences=[{"figure": "Figure 2", "metric": "auc", "methods": methods}])
 
 
 def test_a_share_told_of_targets_stays_one():

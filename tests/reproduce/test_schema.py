@@ -135,9 +135,9 @@ def test_a_missing_file_is_one_sentence(tmp_path):
     ("attempt", "says"),
     [
         ('{ signal = "loss" }', "a signal and an attack"),
-        ('{ explain = "nice", query_attack = "linkage" }', "an inquiry and its knowledge"),
+        ('{ explain = "nice", query_attack = "linkage" }', "a query attack and its knowledge"),
         ('{ signal = "loss", attack = "threshold", query_attack = "linkage", knowledge = "register" }', "not both"),
-        ("{ }", "needs an attack, an inquiry or an explainer"),
+        ("{ }", "needs an attack, a query attack or an explainer"),
     ],
 )
 def test_half_an_attack_is_refused(tmp_path, attempt, says):

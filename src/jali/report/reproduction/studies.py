@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from jali.report import views, words
 from jali.results import Capped, Reproduction, Results, Row, Study
 
+DETAILS = (views.AFTER, views.MEANS)
+
 
 def checked(study: Study) -> str:
     """Whether the checks of a study passed.
@@ -25,20 +27,39 @@ def sized(study: Study) -> list[tuple[str, str]]:
     return views.pairs({k: v for k, v in study.facts.items() if not isinstance(v, list)})
 
 
-def measured(studies: Iterable[Study], groups: bool = True) -> list[views.Block]:
-    """Quality of models and of explanations, one line per study (and explainer); groups: those of people as well."""
+def measured(studies: Iterable[Study], short: bool = False) -> list[views.Block]:
+    """Quality of models and explanations, one line per study (and explainer), then query attacks, a line per run.
+
+    short: without groups of people, and of query attacks whom or what they found alone.
+    """
     rows = [
         row.model_copy(update={"group": " · ".join(filter(None, [study.name, row.group]))})
         for study in studies
         for row in study.measures
-        if groups or row.attack or not row.group
+        if not (short and row.group)
     ]
-    return views.measures(Results(rows=rows))
+    results = Results(rows=rows)
+    blocks = views.measures(results) + views.queries(results)
+    return [block for block in blocks if not (short and block.title in DETAILS)]
+
+
+def about(row: Row) -> list[str]:
+    """What a line of a study is about: the explainer, the query attack, and what that knew.
+
+    >>> about(Row(kind="query attack", metric="auc", value=0.5, attack="label_only", knowledge="noise"))
+    ['label_only', 'noise']
+    """
+    return [text for text in (row.explainer, row.attack, row.knowledge) if text]
+
+
+def detailed(studies: Iterable[Study]) -> bool:
+    """Whether query attacks were run, of which a short page does not tell everything."""
+    return any(row.kind == "query attack" for study in studies for row in study.measures)
 
 
 def grouped(studies: Iterable[Study]) -> bool:
     """Whether anything was measured of groups of people."""
-    return any(row.group and not row.attack for study in studies for row in study.measures)
+    return any(row.group for study in studies for row in study.measures)
 
 
 def measure(row: Row | None) -> str:
