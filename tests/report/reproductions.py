@@ -105,7 +105,7 @@ def _renamed(text: str) -> dict[str, str]:
 
 
 def _hostile_study(text: str) -> Study:
-    rows = [Row(kind="measure", metric=text, value=0.5, explainer=e, group=text) for e in ("", text)]
+    rows = [Row(kind="measure", metric="sparsity", value=0.5, explainer=e, group=text) for e in ("", text)]
     gone = Row(kind="measure", metric="validity", value=None, reason=text, explainer=text)
     checks = [Check(name=text, passed=False, detail=text)]
     return Study(name=text, parts={text: text}, facts={text: {text: text}, "classes": [text]}, seconds=1.0,
@@ -230,7 +230,7 @@ def _study(name: str, rows: int, members: str, seconds: float, checks: list[Chec
     measures = [Row(kind="measure", metric=m, value=v, low=v - 0.004, high=v + 0.002, units=10) for m, v in model]
     for k, explainer in enumerate(METHODS):
         quality = [("validity", 0.99 - 0.04 * k), ("cost_l0", 12.4 + k), ("cost_l1", 1.2 + k), ("cost_l2", 0.41 + k),
-                   ("plausibility", 1.9 + 0.2 * k), ("seconds_per_record", 0.00021 * (k + 1))]  # fmt: skip
+                   ("plausibility", 1.9 + 0.2 * k), ("seconds", 0.00021 * (k + 1))]  # fmt: skip
         measures += [Row(kind="measure", metric=m, explainer=explainer, value=v, low=0.98 * v, high=1.02 * v, units=10)
                      for m, v in quality]  # fmt: skip
     facts = {"rows": rows, "columns": 23, "classes": ["Bad", "Good"], "members per target": members, "models": 60,

@@ -99,7 +99,7 @@ def test_absent_data_skip_their_study_only(found):
 def test_the_record_of_a_run_is_complete(found):
     assert found.command == "jali reproduce mine.toml --scale standard"
     assert found.seconds > 0
-    assert {"jali", "numpy", "python"} <= set(found.versions)
+    assert {"jali-audit", "numpy", "python"} <= set(found.versions)
     (few, _) = found.studies
     assert few.facts["targets"] == 3
     assert all(check.passed for check in few.sanity)
@@ -108,15 +108,20 @@ def test_the_record_of_a_run_is_complete(found):
 def test_a_prediction_may_be_judged_among_the_answered_only():
     from types import SimpleNamespace
 
-    from jali.core.values import Evidence, Guesses
+    from jali.core.values import Evidence, Guesses, SignalName
     from jali.reproduce.run import _among
 
     member, answered = np.zeros((4, 2), dtype=bool), np.array([[[1, 0], [0, 1], [1, 1], [0, 0]]], dtype=bool)
-    evidence = Evidence(("linear_recourse/counterfactual_distance",), np.zeros((1, 4, 2)), answered, member)
-    found = SimpleNamespace(evidence=evidence, game=SimpleNamespace(targets=np.array([1])))
+    evidence = Evidence(
+        (SignalName("counterfactual_distance", "linear_recourse"),), np.zeros((1, 4, 2)), answered, member
+    )
+    found, game = SimpleNamespace(evidence=evidence), SimpleNamespace(targets=np.array([1]))
     every = Guesses(np.arange(4.0), np.arange(4) % 2 == 0, np.zeros(4, dtype=int), np.arange(4))
-    assert _among(every, "linear_recourse", found).record.tolist() == [1, 2]  # answered under the target, column 1
-    assert len(_among(every, "", found).record) == 4
+    assert _among(every, "linear_recourse", found, game).record.tolist() == [
+        1,
+        2,
+    ]  # answered under the target, column 1
+    assert len(_among(every, "", found, game).record) == 4
 
 
 def test_paths_of_this_machine_stay_out_of_the_page(tmp_path, monkeypatch):
@@ -225,11 +230,11 @@ def test_goethals2022_runs_on_heart_at_smoke_scale(real_data, monkeypatch):
     found = reproduce(schema.read("goethals2022"), "goethals2022", "smoke", ["heart"])
     (ran,) = found.studies
     assert not ran.skipped
-    rows = {(r.explainer.partition("(")[0], r.metric): r.value for r in ran.measures if not r.group}
-    assert rows["k_anonymous", "linkage: singled_out"] == 0
-    assert rows["k_anonymous", "anonymity_set"] >= 10
-    assert rows["nice", "linkage: crowd"] < 10 <= rows["k_anonymous", "linkage: crowd"]
-    assert rows["nice", "linkage: disclosed"] > rows["nice", "linkage: imputed"]
+    rows = {(r.explainer.partition("(")[0], r.attack, r.metric): r.value for r in ran.measures if not r.group}
+    assert rows["k_anonymous", "linkage", "singled_out"] == 0
+    assert rows["k_anonymous", "", "anonymity_set"] >= 10
+    assert rows["nice", "linkage", "candidates"] < 10 <= rows["k_anonymous", "linkage", "candidates"]
+    assert rows["nice", "linkage", "disclosed"] > rows["nice", "linkage", "disclosed_baseline"]
     assert {r.group for r in ran.measures if r.metric == "ncp"} >= {"sex = female", "sex = male"}
 
 
@@ -258,7 +263,10 @@ s = { "measured" = { validity = 1.0 } }
     found = reproduce(schema.read(str(path)), str(path), "standard")
     (finding,) = found.findings
     assert (finding.bound, finding.verdict) == ("most", "matches")
-    assert any(r.metric == "linkage: crowd" for r in found.studies[0].measures)
+    rows = [r for r in found.studies[0].measures if r.metric == "candidates"]
+    assert [(r.kind, r.attack, r.knowledge, r.explainer) for r in rows] == [
+        ("query attack", "linkage", "register", "nice")
+    ]
 
 
 SCORES = """

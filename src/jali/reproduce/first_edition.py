@@ -84,7 +84,7 @@ def place(text: str) -> str:
 
 
 def study(told: Told, paper: Paper | None) -> Told:
-    """A study with the rows and the names of parts of this edition; measures first, then one run after another."""
+    """A study with the rows and names of parts of this edition; measures stand first, then one run after another."""
     parts = {kind: text if kind == "about" else specification(text) for kind, text in told["parts"].items()}
     attempts = _runs(told["name"], paper)
     rows: list[Told] = []
