@@ -86,7 +86,7 @@ def test_the_model_is_an_ordinary_linear_one_that_says_how_stable_it_is():
 def test_other_models_are_refused_by_name():
     data = Dataset(np.eye(2), [0, 1], LINE)
     plain = Logistic().fit(data, np.ones((2, 1), bool), [np.random.default_rng(0)])[0]
-    with pytest.raises(JaliError, match=r"x needs a model .* LinearModel is not known .* clipped_logistic"):
+    with pytest.raises(JaliError, match=r"x needs a model .* LinearModel has none: .* clipped_logistic"):
         stable("x", plain)
 
 
