@@ -191,10 +191,10 @@ def test_the_first_layer_that_does_not_fit_is_named(tmp_path):
     ("make", "words"),
     [
         (lambda: FineTuned(NET), "give either public or weights"),
-        (lambda: FineTuned(NET, public=Bars(), weights="x"), "one of them"),
-        (lambda: FineTuned(MLP(), public=Bars()), "and mlp is none"),
+        (lambda: FineTuned(NET, public=Bars(), weights="x"), "either public or weights"),
+        (lambda: FineTuned(MLP(), public=Bars()), "such as vit or convnet, not mlp"),
         (lambda: tuned(epochs=0), "at least 1"),
-        (lambda: tuned(sha256="ab"), "sha256 is that of a weight file, and there is none"),
+        (lambda: tuned(sha256="ab"), "sha256 is the hash of a weight file, but weights is not given"),
         (
             lambda: tuned(public=Bars(size=16)).starts(bars().schema)(0),
             r"\(1, 16, 16\) and the private ones \(1, 8, 8\)",
