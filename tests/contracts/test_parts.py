@@ -15,7 +15,7 @@ VERBS = {
     "data": "load",
     "game": "draw",
     "model": "fit",
-    "explain": "explain",
+    "explain": "prepare",
     "signal": "__call__",
     "attack": "score",
     "query_attack": "run",
