@@ -481,6 +481,9 @@ def test_linkage_in_a_table_of_ones_own(tmp_path, capsys):
     assert "quasi" in out
     assert tomllib.loads((tmp_path / "out" / "audit.toml").read_text())["quasi"] == ["age"]
     assert '<section id="queries"' in (tmp_path / "out" / "report.html").read_text()
+    assert "one query per record" in [
+        t["asks"] for t in json.loads((tmp_path / "out" / "results.json").read_text())["threats"]
+    ]
     code, _, err = jali("audit", "--data", "lending", "--quasi", "age", capsys=capsys)
     assert (code, err.count("\n")) == (2, 1)
     assert "file of your own" in err

@@ -179,15 +179,16 @@ def own_game(setup: Setup) -> Setup:
     return setup.played(Folds(shadows=0, most=CANDIDATES))
 
 
-def threats(chosen: Sequence[AttackRun], results: Results, records: int) -> list[Threat]:
+def threats(chosen: Sequence[AttackRun], results: Results) -> list[Threat]:
     """What the adversary of each attack run is assumed to see and to have, and how many queries it made."""
-    return [_threat(run, results, records) for run in chosen]
+    return [_threat(run, results) for run in chosen]
 
 
-def _threat(run: AttackRun, results: Results, records: int) -> Threat:
+def _threat(run: AttackRun, results: Results) -> Threat:
     attack = registry.spec(run.attack)
     mine = results.find(kind="query attack", attack=attack, explainer=run.queried)
     queries = max((row.queries for row in mine), default=0)
+    records = max((row.n for row in mine), default=0)
     name = registry.name_of(run.knowledge)
     built_in = name in registry.names("knowledge")
     knows = registry.summary("knowledge", name).rstrip(".") if built_in else name

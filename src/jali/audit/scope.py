@@ -36,9 +36,7 @@ def threats(results: Results, game: Game, runs: Sequence[AttackRun]) -> list[Thr
     present = {row.channel for row in results.rows}
     common = {"knows": "the record and its label", "has": shadows_held(game), "asks": "one query per record"}
     on_signals = [Threat(channel=c, sees=sees, **common) for c, sees in SEES.items() if c in present]
-    records = int(game.scored.sum(axis=0).max())
-    scored = results.facts.get("query attacks", {}).get("records scored per target", records)
-    return on_signals + queries.threats(runs, results, int(scored))
+    return on_signals + queries.threats(runs, results)
 
 
 def not_tested(results: Results) -> list[str]:
