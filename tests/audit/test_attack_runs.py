@@ -169,7 +169,9 @@ class Brief(Guess):
 
 
 def test_a_claim_of_another_type_or_of_too_few_records_is_refused():
-    with pytest.raises(JaliError, match="Liar says that it learns identity, so it must claim Identity, not Membership"):
+    with pytest.raises(
+        JaliError, match="Liar declares that it learns identity, so it must return Identity, not Membership"
+    ):
         made(AttackRun(Liar(), Register()), spoken(), np.random.default_rng(0))
     with pytest.raises(JaliError, match="must claim something of each of 2 records, not of 1"):
         made(AttackRun(Brief(), Register()), spoken(), np.random.default_rng(0))
@@ -189,7 +191,7 @@ class Both(Reads):
 
 
 def test_an_attack_on_local_surrogates_must_not_query_the_model():
-    with pytest.raises(JaliError, match="reads surrogates, and it also queried the model about 2 rows"):
+    with pytest.raises(JaliError, match="may read surrogates only, but it queried the model about 2 rows"):
         made(AttackRun(Both(), Register(), Stands()), spoken(), np.random.default_rng(0))
 
 

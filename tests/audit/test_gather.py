@@ -80,7 +80,7 @@ def test_a_run_over_all_targets_keeps_guesses_facts_and_queries():
 
 def test_a_run_that_fails_of_one_target_is_no_result_and_says_of_how_many():
     (record,) = gather(setup(Margin(fails_at=1)), Machine()).runs
-    assert record.failed == "no luck (It failed of 1 of 3 targets.)"
+    assert record.failed == "no luck (It failed on 1 of 3 targets.)"
     assert record.guesses is None
 
 

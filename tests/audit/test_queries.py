@@ -165,7 +165,7 @@ def test_a_fitted_model_of_ones_own():
         ({"attack": ["linkge"]}, "There is no attack called 'linkge'; did you mean linkage"),
         ({"attack": ["linkage"], "knowledge": "noise"}, "noise is no knowledge for linkage"),
         ({"attack": ["threshold"], "knowledge": "register"}, "register is no knowledge for any attack here"),
-        ({"attack": ["minimality"]}, "This attack makes answers again"),
+        ({"attack": ["minimality"]}, "This attack recomputes answers"),
     ],
 )
 def test_errors_are_one_sentence(own, settings, says):

@@ -8,7 +8,7 @@ import pytest
 from jali.core.errors import JaliError
 from jali.core.query import Oracle
 from jali.query_attacks._shadow import shadow_models
-from jali.query_attacks.shokri_mia import ShokriMIA, _balanced, _lessons
+from jali.query_attacks.shokri_mia import ShokriMIA, _balanced, _training_set
 
 from .planted import FOREST, TREE, planted
 
@@ -19,11 +19,11 @@ def test_an_oracle_of_labels_says_which_attacks_fit():
         ShokriMIA().run(case.oracle("labels"), case.known, case.records, np.random.default_rng(0))
 
 
-def test_lessons_are_the_probabilities_of_the_rows_that_trained_each_shadow_and_of_the_others():
+def test_training_set_are_the_probabilities_of_the_rows_that_trained_each_shadow_and_of_the_others():
     """A tree learnt by heart is certain of all; that of its own rows is right."""
     case = planted(TREE, n=60)
     shadow = shadow_models("x", TREE, case.oracle(), case.known, 3, np.random.default_rng(0))
-    vectors, inside = _lessons(shadow)
+    vectors, inside = _training_set(shadow)
     assert vectors.shape == (180, 2)
     np.testing.assert_allclose(vectors.sum(axis=1), 1)
     told = np.tile(shadow.rows.y, 3)

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from jali.reproduce import files, first_edition
-from jali.reproduce.findings import again
+from jali.reproduce.findings import judged_again
 from jali.reproduce.schema import Paper
 
 NICE = "nice"
@@ -95,7 +95,7 @@ def test_names_of_parts_and_kinds_of_drawings_follow(found):
 
 
 def test_a_finding_is_judged_again_with_every_bit(found):
-    (judged,) = again(PAPER, found)
+    (judged,) = judged_again(PAPER, found)
     assert (judged.value, judged.low, judged.high, judged.units) == (1 / 3, 0.2, 0.4, 4)
     assert (judged.verdict, judged.place) == ("matches", "s / NICE less nothing: singled_out by minimality")
 

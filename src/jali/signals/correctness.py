@@ -12,7 +12,7 @@ from jali.core.values import Floats, Seen
 
 @dataclass(frozen=True)
 class Correctness:
-    """1 where the decision equals the true label: all that the decision alone reveals.
+    """Whether the decision equals the true label, 1 or 0: all that the decision alone reveals.
 
     t = 1[decision = y]. Yeom et al., Privacy Risk in Machine Learning, CSF 2018 (the gap attack).
 

@@ -157,5 +157,5 @@ def test_without_others_there_is_no_baseline():
 
 def test_answers_that_are_no_counterfactuals_are_refused():
     claim = Identity(np.ones(2), np.zeros(2), np.ones(2), TRAIN[:2])
-    with pytest.raises(JaliError, match="of counterfactuals only"):
+    with pytest.raises(JaliError, match="for counterfactuals only"):
         GradesIdentity().grade(claim, truth(Attribution(np.zeros((2, 3)))))

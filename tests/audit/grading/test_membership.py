@@ -103,5 +103,5 @@ def test_every_harm_that_is_graded_has_one_grader():
     found = graders()
     assert [g.harm for g in found] == ["identity", "membership"]
     assert all(grader(g.harm) == g for g in found)
-    with pytest.raises(JaliError, match="Nothing grades what an attack learns about the model"):
+    with pytest.raises(JaliError, match="There is no grader for attacks that learn the model"):
         grader("the model")
