@@ -19,7 +19,7 @@ def test_an_oracle_of_labels_says_which_attacks_fit():
         ShokriMIA().run(case.oracle("labels"), case.known, case.records, np.random.default_rng(0))
 
 
-def test_training_set_are_the_probabilities_of_the_rows_that_trained_each_shadow_and_of_the_others():
+def test_it_learns_from_the_probabilities_of_the_rows_that_trained_each_shadow_and_of_the_others():
     """A tree learnt by heart is certain of all; that of its own rows is right."""
     case = planted(TREE, n=60)
     shadow = shadow_models("x", TREE, case.oracle(), case.known, 3, np.random.default_rng(0))
