@@ -19,8 +19,8 @@ import numpy as np
 import pandas as pd
 
 from jali.anonymity.disclosure import diversity
+from jali.anonymity.frequency_table import quasi_columns
 from jali.anonymity.measures import matching
-from jali.anonymity.people import quasi_columns
 from jali.core import registry
 from jali.core.explanation import Counterfactual, Regions
 from jali.core.values import Dataset

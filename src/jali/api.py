@@ -221,7 +221,7 @@ def _armed(experiment: Experiment, attack: Sequence[Any], knowledge: Any) -> Set
         runs = queries.runs(on_oracles, experiment.explain, knowledge)
     setup = load(replace(experiment, attack=attacks, runs=runs))
     if not attack and not knowledge and not queries.identifiable(setup.data):
-        return setup.having(runs=())
+        return setup.with_parts(runs=())
     queries.check(runs, setup.data)
     return setup
 
@@ -231,13 +231,13 @@ def _run(setup: Setup, machine: Machine, config: Config, show_values: bool, name
     parts = setup.parts
     if parts.runs and not parts.attack and (named or not setup.game.shadows.any()):
         return _queried_alone(setup, machine, config, show_values)
-    plain = setup.having(runs=())
+    plain = setup.with_parts(runs=())
     outcome = run(plain, machine)
     if show_values:
         _reveal(plain, machine, outcome)
     outcome.results.warnings += queries.untried(parts.explain, parts.runs, setup.data)
     if parts.runs:
-        _add(outcome.results, _queried(setup.having(explain=(), signal=()), machine))
+        _add(outcome.results, _queried(setup.with_parts(explain=(), signal=()), machine))
     return finished(outcome, config, setup)
 
 
@@ -260,7 +260,7 @@ def _queried_alone(setup: Setup, machine: Machine, config: Config, show_values: 
 
 def _shown(setup: Setup) -> Setup:
     """The setup without surrogates, which only attack runs query."""
-    return setup.having(explain=tuple(e for e in setup.parts.explain if e.gives != "surrogate"))
+    return setup.with_parts(explain=tuple(e for e in setup.parts.explain if e.gives != "surrogate"))
 
 
 def _queried(setup: Setup, machine: Machine) -> Outcome:

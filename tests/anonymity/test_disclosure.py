@@ -8,7 +8,7 @@ from jali.anonymity.disclosure import closeness, diversity, homogeneity, togethe
 from jali.core.errors import JaliError
 from jali.core.explanation import Regions
 from jali.core.values import Column, Dataset, Schema
-from tests.anonymity.crowds import toy
+from tests.anonymity.tables import toy
 
 AGES = Schema((Column("age", role="quasi"), Column("ill", "category", categories=("no", "yes")), Column("pay")))
 TABLE = Dataset(np.array([[20.0, 1, 3], [21, 1, 3], [22, 0, 5], [30, 0, 9], [31, 1, 9]]), [0] * 5, AGES)

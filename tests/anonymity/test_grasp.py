@@ -3,13 +3,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from jali.anonymity import climb as _climb
-from jali.anonymity.climb import Climb
+from jali.anonymity import local_search as _climb
+from jali.anonymity.frequency_table import FrequencyTable
 from jali.anonymity.grasp import Cores, Effort, _neighbour, able, as_released, grasp, grown, mistaken
-from jali.anonymity.people import FrequencyTable
+from jali.anonymity.local_search import Climb
 from jali.core.errors import JaliError
 from jali.core.values import Column, Dataset, Schema
-from tests.anonymity.crowds import NAMES, Rule, around, bank, mixed, toy
+from tests.anonymity.tables import NAMES, Rule, around, bank, mixed, toy
 
 
 def said(owner, model):

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from scipy.stats import beta
 
+from jali.anonymity.frequency_table import FrequencyTable
 from jali.anonymity.measures import class_interval, matching, ncp, pureness
-from jali.anonymity.people import FrequencyTable
 from jali.core.errors import JaliError
 from jali.core.explanation import Regions
 from jali.core.values import Column, Dataset, Schema
-from tests.anonymity.crowds import NAMES, PEOPLE, TOY, Rule, bank, mixed, toy
+from tests.anonymity.tables import NAMES, PEOPLE, TOY, Rule, bank, mixed, toy
 
 
 def fiona(low=24.0, high=27.0) -> Regions:

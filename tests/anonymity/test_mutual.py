@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from jali.anonymity import mutual as _mutual
+from jali.anonymity.frequency_table import FrequencyTable
 from jali.anonymity.measures import matching
 from jali.anonymity.mutual import Blocks, mutual
-from jali.anonymity.people import FrequencyTable
 from jali.core.values import Dataset
 from jali.defend.explain.k_anonymous import KAnonymous
 from jali.explain.nice import NICE
-from tests.anonymity.crowds import Rule, around, mixed
+from tests.anonymity.tables import Rule, around, mixed
 from tests.defend.explain.test_k_anonymous import answers, setting
 from tests.explaining import explained, protected
 

@@ -6,7 +6,7 @@ import pytest
 from jali.anonymity import optimal as _optimal
 from jali.anonymity.grasp import Effort, grasp
 from jali.anonymity.optimal import optimal
-from tests.anonymity.crowds import Rule, around, brute, mixed, purity, settled
+from tests.anonymity.tables import Rule, around, brute, mixed, purity, settled
 
 
 def solved(owner, model, rows, k, floor=None, alpha=5):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from jali.audit.attack_runs import Attacked, AttackRun, Failed, attempted, made, restored
+from jali.audit.attack_runs import AttackRun, Failed, TargetModel, made, restored, try_run
 from jali.audit.preparations import Preparations
 from jali.core import registry
 from jali.core.claims import Membership
@@ -44,7 +44,7 @@ def draws(name):
 
 
 def target_of(model, data, member, scored):
-    return Attacked.of(Preparations(model, data.rows(member), draws), data, member, scored, draws)
+    return TargetModel.of(Preparations(model, data.rows(member), draws), data, member, scored, draws)
 
 
 def target(n):
@@ -140,7 +140,7 @@ def test_local_surrogates_are_attacked_together():
 def test_an_attack_that_cannot_be_made_says_why_and_claims_nothing():
     explainer = Stands()
     explainer.local = True
-    out = attempted(AttackRun(Guess(), Register(), explainer), spoken(), np.random.default_rng(0))
+    out = try_run(AttackRun(Guess(), Register(), explainer), spoken(), np.random.default_rng(0))
     assert isinstance(out, Failed)
     assert "Stands explains each record by a model of its own" in out.reason
     assert restored(out.arrays()) == out

@@ -178,9 +178,9 @@ def test_python_refuses_columns_of_a_named_data_set():
         jali.audit(data="lending", quasi=["age"])
 
 
-def played(own, design, runs, seed=0):
+def with_game(own, design, runs, seed=0):
     parts = Experiment(Table(own, "repaid", quasi=("age",)), registry.build("model", "logistic"), design, seed=seed)
-    return queries.own_game(load(parts).having(runs=runs))
+    return queries.own_game(load(parts).with_parts(runs=runs))
 
 
 def test_the_game_of_query_attacks(own):

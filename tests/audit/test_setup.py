@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from jali.audit.setup import Experiment, Setup, drawn, grid, load
+from jali.audit.setup import Experiment, Setup, draw_game, grid, load
 from jali.audit.worker import GAME, stream
 from jali.core import registry
 from jali.core.errors import JaliError
@@ -47,12 +47,12 @@ def parts(experiment):
 def test_another_game_or_other_parts_load_nothing_again():
     Counted.calls.clear()
     setup = load(Experiment(Counted(), *parts(small())[1:]))
-    other = setup.played(Outsiders(most=16), seed=4)
+    other = setup.with_game(Outsiders(most=16), seed=4)
     assert isinstance(other, Setup)
     assert other.data is setup.data
     assert (other.parts.game, other.parts.seed) == (Outsiders(most=16), 4)
-    np.testing.assert_array_equal(other.game.member, drawn(other.parts, setup.data).member)
-    bare = setup.having(explain=())
+    np.testing.assert_array_equal(other.game.member, draw_game(other.parts, setup.data).member)
+    bare = setup.with_parts(explain=())
     assert bare.game is setup.game
     assert bare.parts.explain == ()
     assert len(Counted.calls) == 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from jali.audit.attack_runs import Attacked, AttackRun, made
+from jali.audit.attack_runs import AttackRun, TargetModel, made
 from jali.audit.grading.identity import GradesIdentity
 from jali.audit.preparations import Preparations
 from jali.core.errors import JaliError
@@ -16,7 +16,7 @@ from jali.explain.nice import NICE
 from jali.knowledge.register import Register
 from jali.query_attacks.linkage import Linkage
 from jali.query_attacks.minimality import Minimality
-from tests.anonymity.crowds import mixed
+from tests.anonymity.tables import mixed
 from tests.explaining import explained
 
 QUASI = [0, 2, 3, 4]
@@ -28,7 +28,7 @@ def target():
     at = np.arange(len(data))
     denied = model.logits(data.X).argmax(axis=1) == 0
     member, scored = at < N, (at >= N) & denied
-    return Attacked.of(Preparations(model, data.rows(member), draws), data, member, scored, draws)
+    return TargetModel.of(Preparations(model, data.rows(member), draws), data, member, scored, draws)
 
 
 def draws(name):

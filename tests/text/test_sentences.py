@@ -9,7 +9,7 @@ from jali.core.explanation import Counterfactual, Regions, values
 from jali.core.values import Column, Schema
 from jali.defend.explain.k_anonymous import KAnonymous
 from jali.text.sentences import WITHHELD, sentences
-from tests.anonymity.crowds import LISA, PEOPLE, TOY, bank, toy
+from tests.anonymity.tables import LISA, PEOPLE, TOY, bank, toy
 from tests.explaining import explained
 
 TOWNS = ("Aalst", "Bree", "Diest", "Eeklo", "Genk", "Halle", "Ieper", "Kortrijk", "Lier", "Mechelen", "Ninove", "Zele")

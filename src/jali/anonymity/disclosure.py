@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jali.anonymity.people import quasi_columns
+from jali.anonymity.frequency_table import quasi_columns
 from jali.core.errors import JaliError
 from jali.core.explanation import Regions
 from jali.core.values import Bools, Dataset, Floats, Ints, Schema

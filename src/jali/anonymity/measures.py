@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jali.anonymity.people import Boxes, quasi_columns, shares
+from jali.anonymity.frequency_table import Boxes, quasi_columns, shares
 from jali.anonymity.purity import CHUNK, points
 from jali.core.explanation import Regions, categories
 from jali.core.protocols import Model

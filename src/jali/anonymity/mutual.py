@@ -15,9 +15,9 @@ from functools import partial
 
 import numpy as np
 
-from jali.anonymity.climb import SAME
+from jali.anonymity.frequency_table import Boxes, FrequencyTable, joined
 from jali.anonymity.grasp import Cores
-from jali.anonymity.people import Boxes, FrequencyTable, joined
+from jali.anonymity.local_search import SAME
 from jali.anonymity.purity import Found, Poll
 from jali.core.values import Bools, Ints
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jali.anonymity.below import Below, Listed, costs
-from jali.anonymity.climb import SAME, Trials, held
+from jali.anonymity.branch_and_bound import Below, Listed, costs
+from jali.anonymity.frequency_table import Boxes, FrequencyTable, joined
 from jali.anonymity.grasp import Cores
-from jali.anonymity.people import Boxes, FrequencyTable, joined
+from jali.anonymity.local_search import SAME, Trials, held
 from jali.anonymity.purity import Found, Poll
 from jali.core.values import Bools, Floats, Ints
 

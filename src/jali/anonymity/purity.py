@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from jali.anonymity.people import Boxes, FrequencyTable
+from jali.anonymity.frequency_table import Boxes, FrequencyTable
 from jali.core.protocols import Model
 from jali.core.values import Bools, Floats, Ints
 

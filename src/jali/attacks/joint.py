@@ -25,7 +25,7 @@ class Joint:
     normal with one shift for all. Starting from the best, a ratio is added while it raises the mean AUC on two shadow
     models by at least `gain`. The weights discount repetition: w >= 0 minimises w'Rw/2 - 1'w with R the squared
     within-record correlation of the signals, so a repeated signal shares its weight and two signals get equal ones.
-    A joint Gaussian, a matrix-valued prior and learnt weights were weaker (docs/architecture.md).
+    A joint Gaussian, a matrix-valued prior and learnt weights were weaker (docs/decisions.md).
 
     Our own combination; the single tests are those of Carlini et al., S&P 2022, shrunken as in arXiv 2603.11799.
 

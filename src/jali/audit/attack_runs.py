@@ -88,7 +88,7 @@ def restored(arrays: Arrays) -> Done | Failed:
 
 
 @dataclass(frozen=True, eq=False)
-class Attacked:
+class TargetModel:
     """One model under attack, with its explainers, the records queried and the rest of the population.
 
     draws: the random stream of each explainer, by its specification. given: the answers so far; an answer does not
@@ -105,7 +105,7 @@ class Attacked:
     @classmethod
     def of(
         cls, prepared: Preparations, data: Dataset, member: Bools, scored: Bools, draws: Callable[[str], Rng]
-    ) -> Attacked:
+    ) -> TargetModel:
         """A column of a game, from its members (N,) and the records that are scored (N,)."""
         return cls(prepared, data.rows(scored), data.rows(~member & ~scored), member[scored], draws)
 
@@ -128,7 +128,7 @@ class Attacked:
         return self.given[key]
 
 
-def attempted(run: AttackRun, target: Attacked, rng: Rng) -> Done | Failed:
+def try_run(run: AttackRun, target: TargetModel, rng: Rng) -> Done | Failed:
     """The attack run, or why it could not be carried out."""
     try:
         return made(run, target, rng)
@@ -136,10 +136,10 @@ def attempted(run: AttackRun, target: Attacked, rng: Rng) -> Done | Failed:
         return Failed(str(error))
 
 
-def made(run: AttackRun, target: Attacked, rng: Rng) -> Done:
+def made(run: AttackRun, target: TargetModel, rng: Rng) -> Done:
     """Query the oracle, take the claim, and grade it."""
     known = run.knowledge.know(_rows_of(run.knowledge, target), rng)
-    watched = _Watched(run, target)
+    watched = _RecordingOracle(run, target)
     oracle = watched.oracle()
     claim = run.attack.run(oracle, known, target.records, rng)
     if not isinstance(claim, run.grader.claim):
@@ -152,11 +152,11 @@ def made(run: AttackRun, target: Attacked, rng: Rng) -> Done:
 
 
 @dataclass(eq=False)
-class _Watched:
+class _RecordingOracle:
     """The oracle of one attack run, and its last explanation with the fields that are never shown."""
 
     run: AttackRun
-    target: Attacked
+    target: TargetModel
     explained: Floats | None = None
     answer: Explanation | None = None
     scores: Callable[[Floats], Floats] | None = None
@@ -221,7 +221,7 @@ class _Watched:
         )
 
 
-def _rows_of(knowledge: Knowledge, target: Attacked) -> Dataset:
+def _rows_of(knowledge: Knowledge, target: TargetModel) -> Dataset:
     """The rows from which knowledge is made; where it is about everybody, the training people come first."""
     if knowledge.whose == "others":
         return target.others
@@ -234,7 +234,7 @@ def _rows_of(knowledge: Knowledge, target: Attacked) -> Dataset:
     return Dataset(X, y, target.train.schema, np.concatenate(groups) if len(groups) == len(tables) else None)
 
 
-def _remake(prepared: Replayable, target: Attacked) -> Callable[[Floats, Ints], Regions]:
+def _remake(prepared: Replayable, target: TargetModel) -> Callable[[Floats, Ints], Regions]:
     """The regions that an explainer would show for people who (n,) of a register if they had rows X (n, D).
 
     A person outside the training set is never shown, nor one whose own outcome differs from that of the row; the region

@@ -16,7 +16,7 @@ from jali.core import registry
 from jali.core.errors import JaliError
 from jali.core.explanation import Explainer
 from jali.core.protocols import Attack, Design, is_local, releases_rows
-from jali.core.query import Holds, Knowledge, Queries, QueryAttack
+from jali.core.query import Holds, Knowledge, QueryAttack, RunsOnOracle
 from jali.core.values import Dataset, Game, Rng
 from jali.games.fixed import Fixed
 from jali.games.folds import Folds
@@ -72,14 +72,16 @@ def by_kind(named: Sequence[Any]) -> tuple[tuple[Attack, ...], tuple[QueryAttack
 
 def _queries(part: Any) -> bool:
     """Whether an attack is run against an oracle."""
-    return isinstance(part, Queries)
+    return isinstance(part, RunsOnOracle)
 
 
 def _built(text: str) -> Any:
     """The attack, of either kind, that a specification names."""
     name = (re.match(r"\s*([\w.:]*)", text) or [""])[0].strip()
     if ":" in name:
-        kind: registry.PartKind = "query_attack" if issubclass(registry.find("attack", name), Queries) else "attack"
+        kind: registry.PartKind = (
+            "query_attack" if issubclass(registry.find("attack", name), RunsOnOracle) else "attack"
+        )
         return registry.build(kind, text)
     on_signals = registry.names("attack")
     on_oracles = registry.names("query_attack")
@@ -169,14 +171,14 @@ def own_game(setup: Setup) -> Setup:
     """
     game = setup.parts.game
     if isinstance(game, Fixed):
-        return setup.played(Targets(game.offline()))
+        return setup.with_game(Targets(game.offline()))
     if not setup.game.scored.all():
         if not setup.game.shadows.any():
             return setup
-        return Setup(setup.having(game=Targets(game)).parts, setup.data, targets_of(setup.game))
+        return Setup(setup.with_parts(game=Targets(game)).parts, setup.data, targets_of(setup.game))
     if all(run.grader.about == "outsiders" for run in setup.parts.runs):
-        return setup.played(Outsiders(most=max(1, min(OUTSIDERS, len(setup.data) // 5))))
-    return setup.played(Folds(shadows=0, most=CANDIDATES))
+        return setup.with_game(Outsiders(most=max(1, min(OUTSIDERS, len(setup.data) // 5))))
+    return setup.with_game(Folds(shadows=0, most=CANDIDATES))
 
 
 def threats(chosen: Sequence[AttackRun], results: Results) -> list[Threat]:

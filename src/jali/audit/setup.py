@@ -20,7 +20,7 @@ from jali.parallel import Progress, Watch, silent
 from jali.store import Store
 
 
-def unwatched(label: str) -> Progress:  # noqa: ARG001
+def no_progress(label: str) -> Progress:  # noqa: ARG001
     """No progress bars."""
     return silent
 
@@ -46,7 +46,7 @@ class Machine:
     workers: int = 1
     block: int = 4
     store: Store | None = None
-    watch: Watch = unwatched
+    watch: Watch = no_progress
 
 
 @dataclass(frozen=True)
@@ -58,12 +58,12 @@ class Setup:
     game: Game
     seconds: float = 0.0
 
-    def played(self, design: Design, **parts: Any) -> Setup:
+    def with_game(self, design: Design, **parts: Any) -> Setup:
         """The same data in another game, or with other parts."""
         chosen = replace(self.parts, game=design, **parts)
-        return Setup(chosen, self.data, drawn(chosen, self.data), 0.0)
+        return Setup(chosen, self.data, draw_game(chosen, self.data), 0.0)
 
-    def having(self, **parts: Any) -> Setup:
+    def with_parts(self, **parts: Any) -> Setup:
         """The same data and game with other explainers, signals or attacks."""
         return replace(self, parts=replace(self.parts, **parts))
 
@@ -74,10 +74,10 @@ def load(experiment: Experiment) -> Setup:
     data = experiment.data.load()
     if len(np.unique(data.y)) < 2:
         raise JaliError(f"The data hold one class only ({data.schema.classes[int(data.y[0])]!r}); two are needed.")
-    return Setup(experiment, data, drawn(experiment, data), time.perf_counter() - began)
+    return Setup(experiment, data, draw_game(experiment, data), time.perf_counter() - began)
 
 
-def drawn(experiment: Experiment, data: Dataset) -> Game:
+def draw_game(experiment: Experiment, data: Dataset) -> Game:
     """The game of an experiment on its data."""
     return experiment.game.draw(data, stream(experiment.seed, GAME))
 

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from jali.audit.attack_runs import Attacked, AttackRun, attempted
+from jali.audit.attack_runs import AttackRun, TargetModel, try_run
 from jali.audit.preparations import Preparations
 from jali.audit.quality import MEASURES, RELIANCE, SECONDS, Measured, Neighbourhood, appraise, reliance
 from jali.core import registry
@@ -168,12 +168,12 @@ class _Column:
         return preparations(self.model(), block.data, member, block.seed, block.columns[self.at])
 
     @cached_property
-    def attacked(self) -> Attacked:
+    def attacked(self) -> TargetModel:
         """The model under attack, shared by all attacks on the column."""
         block = self.block
         roles = block.roles.pick(self.at)
         draws = partial(_named_stream, block.seed, QUERY, block.columns[self.at])
-        return Attacked.of(self.prepared, block.data, roles.member, roles.measured, draws)
+        return TargetModel.of(self.prepared, block.data, roles.member, roles.measured, draws)
 
     def done(self, work: Readout | AttackRun) -> Arrays:
         """The signals of a readout, or the claims of an attack run where the column is a target."""
@@ -184,7 +184,7 @@ class _Column:
             return observe(self.prepared, block.data, roles, work, block.seed, column)
         if not roles.measured.any():
             return {}
-        return attempted(work, self.attacked, _named_stream(block.seed, QUERY, column, work.label)).arrays()
+        return try_run(work, self.attacked, _named_stream(block.seed, QUERY, column, work.label)).arrays()
 
 
 def preparations(model: Model, data: Dataset, member: Bools, seed: int, column: int) -> Preparations:

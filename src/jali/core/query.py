@@ -86,14 +86,14 @@ class Knowledge(Protocol):
 
 
 @runtime_checkable
-class Queries(Protocol):
+class RunsOnOracle(Protocol):
     """What tells a query attack from an attack on signals: it is run against an oracle."""
 
     def run(self, oracle: Oracle, known: Dataset, records: Dataset, rng: Rng) -> Claim:
         """One claim about the records."""
 
 
-class QueryAttack(Queries, Protocol):
+class QueryAttack(RunsOnOracle, Protocol):
     """An attack that queries an oracle; it never sees the target's membership.
 
     learns: the harm. sees: what it reads in the oracle's answers. holds: rows of other people, or a register of people

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from jali.audit.attack_runs import Attacked, AttackRun, made
+from jali.audit.attack_runs import AttackRun, TargetModel, made
 from jali.audit.grading.identity import GradesIdentity, _coverage, _guessed
 from jali.audit.preparations import Preparations
 from jali.core.claims import Identity
@@ -46,7 +46,7 @@ def draws(name):
 def target(n, groups=None):
     data = Dataset(np.concatenate([TRAIN, OTHERS, np.zeros((n, 3))]), np.zeros(7 + n, dtype=int), SCHEMA, groups)
     at = np.arange(len(data))
-    return Attacked.of(Preparations(MODEL, data.rows(at < 4), draws), data, at < 4, at >= 7, draws)
+    return TargetModel.of(Preparations(MODEL, data.rows(at < 4), draws), data, at < 4, at >= 7, draws)
 
 
 def graded(explainer, knowledge=Register(), groups=None, seed=0):  # noqa: B008 (frozen)

@@ -24,7 +24,7 @@ from jali.explain.nice import NICE
 from jali.explain.scfe import SCFE
 from jali.models.sklearn import Sklearn
 from jali.text.sentences import sentences
-from tests.anonymity.crowds import LISA, TOY, Rule, bank, mixed, settled, toy
+from tests.anonymity.tables import LISA, TOY, Rule, bank, mixed, settled, toy
 from tests.explaining import Direct, explained, protected
 
 QUASI = np.array([0, 2, 3, 4])

@@ -3,14 +3,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from jali.anonymity.frequency_table import FrequencyTable
 from jali.anonymity.measures import matching
-from jali.anonymity.people import FrequencyTable
 from jali.core import registry
 from jali.core.errors import JaliError
 from jali.core.values import Column, Dataset, Schema
 from jali.defend.explain import mondrian
 from jali.defend.explain.mondrian import Mondrian, partition
-from tests.anonymity.crowds import Rule, mixed
+from tests.anonymity.tables import Rule, mixed
 from tests.explaining import explained
 
 

@@ -7,17 +7,17 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from jali.anonymity.frequency_table import FrequencyTable
 from jali.anonymity.grasp import Cores, Effort, as_released, grasp
 from jali.anonymity.measures import class_interval, matching, repeated
 from jali.anonymity.mutual import Blocks, mutual
 from jali.anonymity.optimal import optimal
-from jali.anonymity.people import FrequencyTable
 from jali.anonymity.purity import Found, Poll
 from jali.core.errors import JaliError
 from jali.core.explanation import Counterfactual, Explainer, Gives, Regions, Wants, legal
 from jali.core.protocols import Model, keeps_immutable, releases_rows
 from jali.core.values import Bools, Dataset, Floats, Rng, Schema
-from jali.defend._dp.release import Inner, Protected, generalised, shown
+from jali.defend._regions import Inner, Protected, generalised, shown
 from jali.explain.native.rows import predictions, require_favourable
 from jali.explain.nice import NICE
 

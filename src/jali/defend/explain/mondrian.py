@@ -7,13 +7,13 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from jali.anonymity.frequency_table import Boxes, FrequencyTable
 from jali.anonymity.measures import matching
-from jali.anonymity.people import Boxes, FrequencyTable
 from jali.core.errors import JaliError
 from jali.core.explanation import Counterfactual, Explainer, Gives, Regions, Wants, legal
 from jali.core.protocols import Model, keeps_immutable, releases_rows
 from jali.core.values import Bools, Dataset, Floats, Ints, Rng, Schema
-from jali.defend._dp.release import Inner, generalised, shown
+from jali.defend._regions import Inner, generalised, shown
 from jali.explain.native.rows import predictions, require_favourable
 from jali.explain.nice import NICE
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jali.anonymity.people import Boxes, FrequencyTable, joined
+from jali.anonymity.frequency_table import Boxes, FrequencyTable, joined
 from jali.core.values import Bools, Floats, Ints
 
 SAME = 1e-9  # values of pureness or NCP that differ by less count as equal

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from jali.anonymity.frequency_table import FrequencyTable
 from jali.anonymity.grasp import Cores
-from jali.anonymity.people import FrequencyTable
 from jali.anonymity.purity import Poll
 from jali.core.values import Column, Dataset, Floats, Schema
 

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jali.anonymity.climb import SAME
-from jali.anonymity.people import Boxes, FrequencyTable, joined
+from jali.anonymity.frequency_table import Boxes, FrequencyTable, joined
+from jali.anonymity.local_search import SAME
 from jali.core.values import Bools, Floats, Ints
 
 SWEPT = 1 << 21  # ranges of the last number that are tried at once, to bound the memory
