@@ -178,7 +178,7 @@ def test_python_refuses_columns_of_a_named_data_set():
         jali.audit(data="lending", quasi=["age"])
 
 
-def with_game(own, design, runs, seed=0):
+def played(own, design, runs, seed=0):
     parts = Experiment(Table(own, "repaid", quasi=("age",)), registry.build("model", "logistic"), design, seed=seed)
     return queries.own_game(load(parts).with_parts(runs=runs))
 
