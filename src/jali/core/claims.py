@@ -11,6 +11,7 @@ from typing import Literal
 
 import numpy as np
 
+from jali.core.protocols import Model
 from jali.core.values import Floats, Ints, frozen
 
 Harm = Literal["membership", "identity", "attributes", "the model"]
@@ -51,4 +52,11 @@ class Identity:
         object.__setattr__(self, "values", frozen(self.values, np.float64, (len(score), None), "values"))
 
 
-Claim = Membership | Identity
+@dataclass(frozen=True)
+class Copy:
+    """A model that does what the attacked one does."""
+
+    model: Model
+
+
+Claim = Membership | Identity | Copy
