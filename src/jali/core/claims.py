@@ -11,7 +11,6 @@ from typing import Literal
 
 import numpy as np
 
-from jali.core.protocols import Model
 from jali.core.values import Floats, Ints, frozen
 
 Harm = Literal["membership", "identity", "attributes", "the model"]
@@ -52,11 +51,4 @@ class Identity:
         object.__setattr__(self, "values", frozen(self.values, np.float64, (len(score), None), "values"))
 
 
-@dataclass(frozen=True)
-class Copy:
-    """A model that does what the attacked one does."""
-
-    model: Model
-
-
-Claim = Membership | Identity | Copy
+Claim = Membership | Identity

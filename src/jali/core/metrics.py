@@ -209,11 +209,6 @@ ADVERSARY = (  # what a query attack had to work with
     _share("class_f1", "F1 of class {count:.0f}", "F1 of the oracle on unseen records."),
     _count("queries", "Queries", "Rows that were queried in one attack run."),
 )
-EXTRACTION = (  # of a copy of the model
-    _share(
-        "agreement", "Agreement", "How often the copy gives a record the label of the model.", "higher", yes_no=True
-    ),
-)
 MODEL = (
     _share("train_accuracy", "Train accuracy", "Accuracy of the target models on their members.", yes_no=True),
     _share("test_accuracy", "Test accuracy", "Accuracy of the target models on non-members.", yes_no=True),
@@ -262,7 +257,7 @@ EXPLANATIONS = (
     ),
     Metric("seconds", "Seconds", "seconds", "Seconds per record explained.", high=math.inf, worse="higher"),
 )
-TABLE = {m.name: m for m in (*GUESSES, *DECISIONS, *IDENTITY, *ADVERSARY, *EXTRACTION, *MODEL, *EXPLANATIONS)}
+TABLE = {m.name: m for m in (*GUESSES, *DECISIONS, *IDENTITY, *ADVERSARY, *MODEL, *EXPLANATIONS)}
 ORDER = tuple(TABLE)
 
 
