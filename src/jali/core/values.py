@@ -56,6 +56,18 @@ class Channel(StrEnum):
         return both.get(self, self)
 
 
+class Unit(StrEnum):
+    """The scale on which a signal is stored; an attack may read it on others."""
+
+    PLAIN = "plain"
+    LOG_ODDS = "log-odds"
+    LOG_PROBABILITY = "log-probability"
+    PROBABILITY = "probability"
+    LOG = "log"
+    MINUS_LOG = "minus log"
+    YES_NO = "yes or no"
+
+
 @dataclass(frozen=True)
 class SignalName:
     """A signal of the explanations of an explainer, by specification; without an explainer, one of the prediction.
@@ -275,11 +287,31 @@ class Target:
 
 @dataclass(frozen=True)
 class Shadows:
-    """What the adversary knows of its own models: value and observed (S, N, K), member (N, K)."""
+    """What the adversary knows of its own models: value and observed (S, N, K), member (N, K), units (S,) if known."""
 
     value: Floats
     observed: Bools
     member: Bools
+    units: tuple[Unit, ...] = ()
+
+    def unit(self, signal: int) -> Unit:
+        """The unit of a signal, plain if none is known."""
+        return self.units[signal] if self.units else Unit.PLAIN
+
+
+@dataclass(frozen=True)
+class Combined:
+    """A combined attack's scores, each (N,), chosen for one metric on shadow models.
+
+    score: the best. baseline: the best of the baseline's signals alone. forced: the best that uses all signals. helps:
+    whether forced is better on shadow models, so that it is the score. how: the way in which signals are combined.
+    """
+
+    score: Floats
+    baseline: Floats
+    forced: Floats
+    helps: bool
+    how: str
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,1 @@
+"""The combined attack, step by step: scales, sums over shadow models, ratios, discriminant, boosting, choice."""

@@ -1,0 +1,172 @@
+"""Ways to turn the table of a reading into one score, fitted on some shadow models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import nnls
+
+from jali.attacks._combined.reading import ABOVE, COMMON, OWN, RAW, SCALES, WHITE_COMMON, WHITE_OWN
+from jali.core.values import Bools, Floats, Ints
+from jali.parallel import alone
+from jali.stats.roc import auc
+
+Rule = Callable[[Floats], Floats]  # table (Q, N) to score (N,)
+FARTHEST = 8.0  # standard deviations beyond which a column of a table is cut
+RIDGE = 1e-3
+ENOUGH = 4_000  # cells needed to fit trees
+MOST = 60_000  # cells that they read
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """The table (Q, n) of one shadow model with its membership (n,), where it can be judged."""
+
+    table: Floats
+    truth: Bools
+
+
+def rules(lessons: Sequence[Lesson], block: Ints, gain: float, singles: bool) -> dict[str, Rule]:
+    """All candidates by name; those that are fitted learn from the lessons.
+
+    block (Q,): to which block each row of the table belongs. singles: each signal alone is a candidate, too.
+    """
+    out: dict[str, Rule] = {}
+    if singles:
+        out |= _singles(lessons, block)
+    out["sum"] = Weighted(np.isin(block, (OWN, COMMON)).astype(np.float64))
+    out["independent directions, common shift"] = Weighted((block == WHITE_COMMON).astype(np.float64))
+    out["independent directions, own shifts"] = Weighted((block == WHITE_OWN).astype(np.float64))
+    both = np.isin(block, (WHITE_OWN, WHITE_COMMON)).astype(np.float64)
+    out["independent directions"] = Weighted(both)
+    if not lessons:
+        return out
+    chosen = selected(lessons, np.flatnonzero(np.isin(block, (OWN, COMMON))), gain)
+    out["selected sum"] = chosen
+    everything = np.concatenate([lesson.table for lesson in lessons], axis=1)
+    truth = np.concatenate([lesson.truth for lesson in lessons])
+    out["linear"] = linear(everything, truth)
+    if len(truth) >= ENOUGH:
+        out["boosted"] = boosted(everything, truth, block)
+    return out
+
+
+def scored(rules: Mapping[str, Rule], table: Floats) -> dict[str, Floats]:
+    """The score (N,) of each candidate, and of the mixtures of trees with others, at a table (Q, N)."""
+    out = {name: rule(table) for name, rule in rules.items()}
+    if "boosted" in out:
+        out["boosted and linear"] = out["boosted"] + out["linear"]
+        out["boosted, linear and sum"] = out["boosted"] + out["linear"] + out["sum"] / 2
+    return out
+
+
+@dataclass(frozen=True)
+class Weighted:
+    """A weighted sum of the rows of a table."""
+
+    weight: Floats
+
+    def __call__(self, table: Floats) -> Floats:
+        """Score (N,)."""
+        used = np.flatnonzero(self.weight)
+        return np.asarray(self.weight[used] @ table[used])
+
+
+@dataclass(frozen=True)
+class Standard:
+    """Rows of a table in standard deviations, cut far out."""
+
+    mean: Floats
+    deviation: Floats
+
+    @staticmethod
+    def of(table: Floats) -> Standard:
+        """Mean and deviation of each row."""
+        deviation = table.std(axis=1, keepdims=True)
+        return Standard(table.mean(axis=1, keepdims=True), np.where(deviation > 0, deviation, 1.0))
+
+    def __call__(self, table: Floats) -> Floats:
+        """The standardised table (Q, N)."""
+        return np.clip((table - self.mean) / self.deviation, -FARTHEST, FARTHEST)
+
+
+def _singles(lessons: Sequence[Lesson], block: Ints) -> dict[str, Rule]:
+    """Each signal alone; the best six, by their mean AUC on the lessons."""
+    kinds = {OWN: "own shift", COMMON: "common shift", ABOVE: "above out-models", RAW: "as it is"}
+    found = {}
+    for kind, text in kinds.items():
+        for s, at in enumerate(np.flatnonzero(block == kind)):
+            reached = [auc(lesson.table[at], lesson.truth) for lesson in lessons]
+            found[f"signal {s}, {text}"] = (float(np.mean(reached)) if reached else 0.5, at)
+    best = sorted(found, key=lambda name: -found[name][0])[:6]
+    return {name: Weighted((np.arange(len(block)) == found[name][1]).astype(np.float64)) for name in best}
+
+
+def linear(table: Floats, truth: Bools) -> Rule:
+    """The least-squares discriminant of members with a small ridge, about on the scale of log-odds.
+
+    With balanced classes a small difference of probabilities is a quarter of that of log-odds.
+    """
+    standard = Standard.of(table)
+    rows = standard(table)
+    gram = rows @ rows.T + RIDGE * rows.shape[1] * np.eye(len(rows))
+    weight = 4 * np.linalg.solve(gram, rows @ (truth - truth.mean()))
+    return lambda other: np.asarray(weight @ standard(other))
+
+
+def boosted(table: Floats, truth: Bools, block: Ints) -> Rule:
+    """Gradient-boosted trees on the table (Q, n) without the plain values, which are not comparable between records."""
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    rows = np.flatnonzero((block != RAW) & (block != SCALES))
+    step = -(-table.shape[1] // MOST)
+    model = HistGradientBoostingClassifier(
+        max_iter=80, max_leaf_nodes=8, min_samples_leaf=50, max_bins=64, early_stopping=False, random_state=0
+    )
+    alone(lambda m: m.fit(table[rows, ::step].T, truth[::step]), model)
+
+    def score(other: Floats) -> Floats:
+        return np.asarray(alone(lambda m: m.decision_function(other[rows].T), model))
+
+    return score
+
+
+def selected(lessons: Sequence[Lesson], rows: Ints, gain: float) -> Weighted:
+    """Sum of the ratios that help: one is added while it raises the mean AUC on the lessons by at least `gain`.
+
+    The weights discount repetition: w >= 0 minimises w'Rw/2 - 1'w with R the squared correlation of the ratios, so
+    copies share one weight.
+    """
+    size = len(lessons[0].table)
+    shared = np.mean([_squared_correlation(lesson.table[rows]) for lesson in lessons], axis=0)
+    chosen: list[int] = []
+    best = 0.5
+    while len(chosen) < len(rows):
+        reached = {}
+        for s in sorted(set(range(len(rows))) - set(chosen)):
+            weight = _distinct(shared, [*chosen, s])
+            reached[s] = np.mean([auc(weight @ e.table[rows[[*chosen, s]]], e.truth) for e in lessons])
+        s = max(reached, key=lambda i: reached[i])
+        if chosen and reached[s] < best + gain:
+            break
+        chosen = [*chosen, s]
+        best = float(reached[s])
+    weight = np.zeros(size)
+    weight[rows[chosen]] = _distinct(shared, chosen)
+    return Weighted(weight)
+
+
+def _squared_correlation(table: Floats) -> Floats:
+    rest = table - table.mean(axis=1, keepdims=True)
+    cross = rest @ rest.T
+    scale = np.sqrt(np.maximum(np.diag(cross), 1e-300))
+    out = np.clip(cross / np.outer(scale, scale), -1.0, 1.0) ** 2
+    np.fill_diagonal(out, 1.0)
+    return np.asarray(out)
+
+
+def _distinct(shared: Floats, chosen: list[int]) -> Floats:
+    factor = np.linalg.cholesky(shared[np.ix_(chosen, chosen)] + 1e-6 * np.eye(len(chosen)))
+    return np.asarray(nnls(factor.T, np.linalg.solve(factor, np.ones(len(chosen))))[0])

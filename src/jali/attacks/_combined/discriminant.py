@@ -1,0 +1,43 @@
+"""Directions in which several signals are independent, so that noise they share cancels."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from jali.attacks._combined.sums import Sums
+from jali.core.values import Floats
+
+TINY = 1e-12
+
+
+def directions(sums: Sums, ridge: float) -> Floats:
+    """Weights (G, F) of features that diagonalise both the covariance within records and that of the records' shifts.
+
+    With R the correlation within records, shrunken by `ridge` towards none, and z the shifts in - out in units in which
+    R is the identity, the rows are the eigenvectors of Cov(z). In these directions residuals are uncorrelated with
+    variance 1, and so are the shifts of the records: a sum of single ratios is the joint one. (Fisher 1936; Ledoit and
+    Wolf 2004 for the shrinkage.)
+    """
+    outside, inside = sums.sides()
+    means = np.where(sums.member, inside.mean[:, :, None], outside.mean[:, :, None])
+    residual = np.where(sums.use, sums.rest - means, 0.0).reshape(len(means), -1)
+    freedom = np.maximum(inside.count - 1, 0).sum() + np.maximum(outside.count - 1, 0).sum()
+    covariance = residual @ residual.T / max(freedom, 1.0)
+    deviation = np.sqrt(np.maximum(np.diag(covariance), TINY))
+    correlation = covariance / np.outer(deviation, deviation)
+    np.fill_diagonal(correlation, 1.0)
+    shrunken = (1 - ridge) * correlation + ridge * np.eye(len(correlation))
+    white = np.linalg.inv(np.linalg.cholesky(shrunken)) / deviation
+    return np.asarray(_axes(white @ (inside.mean - outside.mean), inside.count, outside.count).T @ white)
+
+
+def _axes(shift: Floats, k_in: Floats, k_out: Floats) -> Floats:
+    """Eigenvectors (G, G) of the covariance of shifts (G, N) between records, their noise taken off."""
+    both = (k_in > 0) & (k_out > 0)
+    if both.sum() <= len(shift):
+        return np.eye(len(shift))
+    z = shift[:, both]
+    noise = 1 / k_in[both] + 1 / k_out[both]
+    common = (z / noise).sum(axis=1, keepdims=True) / (1 / noise).sum()
+    spread = (z - common) @ (z - common).T / both.sum() - noise.mean() * np.eye(len(z))
+    return np.asarray(np.linalg.eigh(spread)[1])

@@ -1,0 +1,106 @@
+"""Log-likelihood ratios of single features, all features at once."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from jali.attacks._combined.sums import Side
+from jali.core.values import Floats
+from jali.stats.moments import student_logpdf
+
+TINY = 1e-12
+PSEUDO = 2.0  # shadow models that the common rate of a yes-or-no feature counts for
+
+
+def own_ratio(value: Floats, outside: Side, inside: Side, prior: float) -> Floats:
+    """Log-likelihood ratio (F, N) with spread and shift in - out of each record shrunken towards those of all.
+
+    The shift of a record is d ~ N(D, T), D and T by moments over records; the estimate of d from its shadows, with
+    noise v_in/k_in + v_out/k_out, is weighted against that. The spread is that of a normal-inverse-gamma prior worth
+    `prior` models. A record without in-models still gets the common shift. value: (F, N).
+    """
+    v_in, v_out = np.maximum(inside.pooled, TINY), np.maximum(outside.pooled, TINY)
+    both = (inside.count > 0) & (outside.count > 0)
+    noise = v_in / np.maximum(inside.count, 1) + v_out / np.maximum(outside.count, 1)
+    seen = np.where(both, inside.mean - outside.mean, 0.0)
+    common = _weighted(seen, both / noise)
+    scatter = np.maximum(_weighted((seen - common) ** 2 - noise, both), 0.0)
+    trust = np.where(both, scatter / (scatter + noise), 0.0)
+    shift = common + trust * (seen - common)
+    unsure = scatter * (1 - trust)
+    cells = np.maximum(inside.count + outside.count, 1)
+    level = (outside.count * outside.mean + inside.count * (inside.mean - shift)) / cells
+    ratio = _wide(value, level + shift, inside, prior, unsure * (outside.count / cells) ** 2 + v_in / cells)
+    return ratio - _wide(value, level, outside, prior, unsure * (inside.count / cells) ** 2 + v_out / cells)
+
+
+def common_ratio(value: Floats, outside: Side, inside: Side) -> Floats:
+    """Log-likelihood ratio (F, N) if membership shifted every record alike: (D / v)(value - level - D / 2).
+
+    D is the mean shift in - out over records, v the pooled variance, level (F, N) the record's mean with its in-cells
+    moved back by D.
+    """
+    both = (inside.count > 0) & (outside.count > 0)
+    shift = _weighted(inside.mean - outside.mean, np.broadcast_to(both, inside.mean.shape))
+    variance = np.maximum((inside.pooled + outside.pooled) / 2, TINY)
+    cells = np.maximum(inside.count + outside.count, 1)
+    level = (outside.count * outside.mean + inside.count * (inside.mean - shift)) / cells
+    return np.asarray(shift / variance * (value - level - shift / 2))
+
+
+def above_outside(value: Floats, outside: Side) -> Floats:
+    """How far a value lies above the record's mean over out-models (F, N); above that of all where it has none."""
+    none = _weighted(outside.mean, np.broadcast_to(outside.count, outside.mean.shape))
+    return np.asarray(value - np.where(outside.count > 0, outside.mean, none))
+
+
+def yes_no_ratios(value: Floats, outside: Side, inside: Side) -> tuple[Floats, Floats]:
+    """Bernoulli log-likelihood ratios (F, N) of features that are 0 or 1: with the record's own shift, and a common one.
+
+    The rate of each side is shrunken towards the record's rate on both sides together, moved by the common shift of
+    the log-odds. value and means are true zeros and ones here, not less a mean.
+    """
+    everybody_out = _rate(_weighted(outside.mean, np.broadcast_to(outside.count, value.shape)))
+    everybody_in = _rate(_weighted(inside.mean, np.broadcast_to(inside.count, value.shape)))
+    shift = _logit(everybody_in) - _logit(everybody_out)
+    middle = (everybody_in + everybody_out) / 2
+    cells = inside.count + outside.count
+    hits = inside.count * inside.mean + outside.count * outside.mean
+    level = _logit((hits + PSEUDO * middle) / (cells + PSEUDO))
+    likely_in, likely_out = _expit(level + shift / 2), _expit(level - shift / 2)
+    common = _bernoulli(value, likely_in) - _bernoulli(value, likely_out)
+    own_in = (inside.count * inside.mean + PSEUDO * likely_in) / (inside.count + PSEUDO)
+    own_out = (outside.count * outside.mean + PSEUDO * likely_out) / (outside.count + PSEUDO)
+    return _bernoulli(value, own_in) - _bernoulli(value, own_out), common
+
+
+def _weighted(x: Floats, weight: Floats) -> Floats:
+    """Weighted mean (F, 1) over records; 0 where all weights are 0."""
+    weight = np.broadcast_to(np.asarray(weight, dtype=np.float64), x.shape)
+    whole = weight.sum(axis=1, keepdims=True)
+    return np.asarray((x * weight).sum(axis=1, keepdims=True) / np.where(whole > 0, whole, 1.0))
+
+
+def _wide(value: Floats, mean: Floats, side: Side, prior: float, extra: Floats) -> Floats:
+    """Student-t log density with shrunken variance, widened by the variance of the mean."""
+    freedom = np.maximum(side.count - 1, 0)
+    a = prior + freedom / 2
+    b = (prior - 1) * side.pooled + freedom * side.variance / 2
+    return student_logpdf(value, 2 * a, mean, np.maximum(b / a + extra, TINY))
+
+
+def _rate(p: Floats) -> Floats:
+    return np.clip(p, 1e-6, 1 - 1e-6)
+
+
+def _logit(p: Floats) -> Floats:
+    return np.asarray(np.log(p) - np.log1p(-p))
+
+
+def _expit(t: Floats) -> Floats:
+    return np.asarray(1 / (1 + np.exp(-t)))
+
+
+def _bernoulli(value: Floats, p: Floats) -> Floats:
+    p = _rate(p)
+    return np.asarray(np.where(value > 0.5, np.log(p), np.log1p(-p)))
