@@ -15,12 +15,12 @@ from jali.audit import evidence, queries
 from jali.audit.examples.answers import examples
 from jali.audit.examples.pictures import pictures
 from jali.audit.experiment import Outcome, run, stamped
-from jali.audit.judging import judge
+from jali.audit.one_model import digest
 from jali.audit.plan import usual
-from jali.audit.scope import not_tested, threats
 from jali.audit.setup import Experiment, Machine, Setup, load
+from jali.audit.signal_attacks import attack_evidence
 from jali.audit.summary import sizes
-from jali.audit.worker import digest
+from jali.audit.threat_models import not_tested, threats
 from jali.config import SPECIFICATIONS, Config, checked
 from jali.core import registry
 from jali.core.errors import JaliError
@@ -176,13 +176,13 @@ def attack_file(
     # On raw scales a common variance is what published recipes use; elsewhere `pooled` is stronger.
     default = usual(game, ('lira(spread="common")',)) if raw else ()
     attacks = [registry.build("attack", a) for a in attack] or default
-    judged = judge(found, game, attacks, seed, machine)
+    attacked = attack_evidence(found, game, attacks, seed, machine)
     key = registry.key("evidence", digest(found.value, found.observed, game.member), seed)
     results = Results(
-        rows=stamped(judged.rows, key),
-        curves=judged.curves,
-        exposed=judged.exposed,
-        sanity=judged.checks,
+        rows=stamped(attacked.rows, key),
+        curves=attacked.curves,
+        exposed=attacked.exposed,
+        sanity=attacked.checks,
         warnings=warnings,
         facts=sizes(game),
         timings={"attacks and statistics": time.perf_counter() - began},

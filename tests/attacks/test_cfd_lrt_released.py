@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from jali.audit.gather import gather
-from jali.audit.scoring import Trial, guess
+from jali.audit.all_models import gather
 from jali.audit.setup import Experiment, Machine, load
+from jali.audit.trials import Trial, guess
 from jali.core import registry
 from jali.core.values import Channel, Shadows, SignalName, Target
 from jali.stats.roc import auc

@@ -8,7 +8,7 @@ import pytest
 from jali.attacks.directed import Directed
 from jali.attacks.offline_lrt import OfflineLRT
 from jali.attacks.threshold import Threshold
-from jali.audit.scoring import Trial, feasible, guess
+from jali.audit.trials import Trial, feasible, guess
 from jali.core import registry
 from jali.core.errors import JaliError
 from jali.core.values import Column, Dataset, Evidence, Game, Schema, Shadows, Target

@@ -14,9 +14,9 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
+from jali.audit.all_models import gather
 from jali.audit.experiment import Outcome
 from jali.audit.experiment import run as run_setup
-from jali.audit.gather import gather
 from jali.audit.setup import Experiment, Machine, load
 from jali.core import registry
 from jali.core.errors import JaliError
@@ -67,7 +67,7 @@ def test_what_the_store_has_is_not_redone(tmp_path, monkeypatch):
     def refuse(*_: object) -> None:
         raise AssertionError("a stored column was computed again")
 
-    monkeypatch.setattr("jali.audit.worker.observe", refuse)
+    monkeypatch.setattr("jali.audit.one_model.observe", refuse)
     again = run(small(), Machine(store=store))
     assert numbers(first) == numbers(again)
     assert written == {p: p.stat().st_mtime_ns for p in tmp_path.rglob("*.npz")}

@@ -49,6 +49,6 @@ def test_what_does_not_fit_together_is_refused(change, says):
 
 
 def test_harms_are_those_of_the_threat_table():
-    from jali.audit.scope import HARMS
+    from jali.audit.threat_models import HARMS
 
     assert tuple(HARMS) == get_args(Harm)

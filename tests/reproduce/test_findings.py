@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from jali.audit.run_rows import fact
+from jali.audit.attack_run_rows import fact
 from jali.core.values import Guesses
 from jali.report.reproduction.compared import published
 from jali.reproduce.figures import drawings

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jali.audit.scoring import Trial, feasible
+from jali.audit.trials import Trial, feasible
 from jali.core import registry
 from jali.core.errors import JaliError
 from jali.core.protocols import Attack

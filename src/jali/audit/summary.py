@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from jali.audit.quality import RELIANCE, SHOWN, Measured, Quality
-from jali.audit.scoring import flagged
+from jali.audit.trials import flagged
 from jali.core.metrics import metric as metric_of
 from jali.core.values import Bools, Dataset, Estimate, Evidence, Floats, Game, Guesses, Ints, SignalName
 from jali.results import Exposed, Row

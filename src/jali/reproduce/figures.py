@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from jali.audit.scoring import curve
+from jali.audit.trials import curve
 from jali.core.values import Estimate, Floats, Guesses
 from jali.reproduce.findings import Ran, number, word
 from jali.reproduce.schema import Comparison, CriticalDifference, Figure, Paper, TradeOff, group, place

@@ -9,14 +9,14 @@ from typing import Any, Literal
 
 import numpy as np
 
+from jali.audit.all_models import Gathered, RunRecord
+from jali.audit.attack_run_rows import fact
 from jali.audit.attack_runs import AttackRun
-from jali.audit.gather import Gathered, RunRecord
+from jali.audit.one_model import STATISTICS, stream
 from jali.audit.quality import Measured
-from jali.audit.run_rows import fact
-from jali.audit.scoring import Trial, paired
 from jali.audit.setup import Setup as Loaded
 from jali.audit.summary import Cells, cells_of, difference, sensitive
-from jali.audit.worker import JUDGE, stream
+from jali.audit.trials import Trial, paired
 from jali.core import registry
 from jali.core.errors import JaliError
 from jali.core.metrics import metric as metric_of
@@ -60,7 +60,7 @@ class Ran:
     @property
     def rng(self) -> Rng:
         """The stream of its bootstraps."""
-        return stream(self.seed, JUDGE, 2)
+        return stream(self.seed, STATISTICS, 2)
 
 
 def trial_of(attempt: Attempt) -> Trial:

@@ -11,14 +11,14 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from jali.audit import evidence, sanity
+from jali.audit.all_models import Gathered, RunRecord, gather
 from jali.audit.experiment import checks, measured, warnings
-from jali.audit.gather import Gathered, RunRecord, gather
 from jali.audit.guarantees import Guarantees, capped, guarantees
-from jali.audit.scoring import Trial, guess, rows_of
+from jali.audit.one_model import STATISTICS, stream
 from jali.audit.setup import Experiment, Machine, load
 from jali.audit.setup import Setup as Loaded
 from jali.audit.summary import sizes
-from jali.audit.worker import JUDGE, stream
+from jali.audit.trials import Trial, guess, rows_of
 from jali.core import registry
 from jali.core.errors import JaliError
 from jali.core.values import Channel, Game, Guesses, SignalName
@@ -198,7 +198,7 @@ def _capped(
             continue
         trial = trial_of(attempts[name])
         if (trial.explainer, trial.channel) in given:
-            rows = rows_of(trial, made, game, stream(seed, JUDGE, 2))
+            rows = rows_of(trial, made, game, stream(seed, STATISTICS, 2))
             out += [c.model_copy(update={"what": name}) for c in capped(rows, given)]
     return out
 

@@ -14,8 +14,8 @@ import pytest
 from jali.api import audit
 from jali.audit.examples.answers import NOTHING, PEOPLE, SHORT, WITHHELD, examples
 from jali.audit.experiment import run
+from jali.audit.one_model import EXPLAIN, TRAIN, stream
 from jali.audit.setup import Experiment, Machine, load
-from jali.audit.worker import EXPLAIN, TRAIN, stream
 from jali.core import registry
 from jali.core.explanation import Counterfactual, Regions
 from jali.core.values import Column, Dataset, Schema, SignalName
@@ -234,7 +234,7 @@ def test_the_target_comes_from_the_store_and_no_store_changes_nothing(tmp_path, 
     machine = Machine(store=Store(tmp_path))
     setup, made = outcome(registry.build("explain", "nice"), machine=machine)
     fresh = examples(setup, Machine(), made)
-    monkeypatch.setattr("jali.audit.worker._trained", lambda *_: pytest.fail("trained again"))
+    monkeypatch.setattr("jali.audit.one_model._trained", lambda *_: pytest.fail("trained again"))
     assert examples(setup, machine, made) == fresh
 
 

@@ -10,8 +10,8 @@ import pytest
 
 from jali.api import audit
 from jali.audit.examples import pictures
+from jali.audit.one_model import TRAIN, stream
 from jali.audit.setup import Machine
-from jali.audit.worker import TRAIN, stream
 from jali.core import registry
 from jali.core.values import Game, SignalName
 from jali.store import Store
@@ -82,7 +82,7 @@ def test_models_come_from_the_store_and_no_store_changes_nothing(shown, monkeypa
     audit, machine = shown
     again = found(explain=MAPS, show_values=True)
     assert again.results.exposed == audit.results.exposed
-    monkeypatch.setattr("jali.audit.worker._trained", lambda *_: pytest.fail("trained again"))
+    monkeypatch.setattr("jali.audit.one_model._trained", lambda *_: pytest.fail("trained again"))
     assert found(explain=MAPS, show_values=True, machine=machine).results.exposed == audit.results.exposed
 
 

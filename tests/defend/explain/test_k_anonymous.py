@@ -9,7 +9,7 @@ import pytest
 
 from jali.anonymity.disclosure import diversity, together
 from jali.anonymity.measures import matching, ncp, pureness
-from jali.audit.gather import gather
+from jali.audit.all_models import gather
 from jali.audit.setup import Experiment, Machine, load
 from jali.audit.summary import measures
 from jali.core import registry

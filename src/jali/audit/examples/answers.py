@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from jali.anonymity.measures import pureness
+from jali.audit.all_models import blocks
 from jali.audit.experiment import Outcome
-from jali.audit.gather import blocks
+from jali.audit.one_model import EXPLAIN, STATISTICS, Readout, look, models_of, preparations, stream, tiles
 from jali.audit.setup import Machine, Setup
-from jali.audit.worker import EXPLAIN, JUDGE, Readout, look, models_of, preparations, stream, tiles
 from jali.core.explanation import Counterfactual, Explainer
 from jali.core.protocols import Model
 from jali.core.values import Bools, Dataset, Floats, Game, Ints
@@ -111,7 +111,7 @@ class _Target:
             if (mine := np.isin(rows, records)).any():
                 seen = look(prepared, self.data, explainer, rows, stream(self.seed, EXPLAIN, *where, tile))
                 there, X = seen.answer.pick(mine), self.data.X[rows[mine]]
-                share, sampled = self.pure(X, there, prepared.train, stream(self.seed, JUDGE, *where, tile))
+                share, sampled = self.pure(X, there, prepared.train, stream(self.seed, STATISTICS, *where, tile))
                 lines = sentences(X, there, self.data.schema, share, sampled)
                 out |= dict(zip(rows[mine].tolist(), _marked(lines, there), strict=True))
         return out

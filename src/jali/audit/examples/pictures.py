@@ -14,11 +14,11 @@ from itertools import islice
 import numpy as np
 from scipy.special import softmax
 
+from jali.audit.all_models import blocks
 from jali.audit.experiment import Outcome
-from jali.audit.gather import blocks
+from jali.audit.one_model import EXPLAIN, Readout, look, models_of, preparations, stream, tile_numbers
 from jali.audit.preparations import Preparations
 from jali.audit.setup import Machine, Setup
-from jali.audit.worker import EXPLAIN, Readout, look, models_of, preparations, stream, tile_numbers
 from jali.core.explanation import Explainer
 from jali.core.protocols import Model
 from jali.core.values import Dataset, Floats, Game, Ints

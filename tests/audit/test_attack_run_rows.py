@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from jali.audit import queries
-from jali.audit.gather import RunRecord
+from jali.audit.all_models import RunRecord
+from jali.audit.attack_run_rows import fact, rows_of_run, shown_facts
 from jali.audit.grading.identity import GradesIdentity
 from jali.audit.grading.membership import GradesMembership
-from jali.audit.run_rows import fact, rows_of_run, shown_facts
 from jali.core import registry
 from jali.core.values import Game, Guesses
 

@@ -1,4 +1,4 @@
-"""Rows of query attacks; the metrics of all graders are treated alike."""
+"""The rows of attack runs, which are query attacks; the metrics of all graders are treated alike."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from jali.audit.gather import RunRecord
+from jali.audit.all_models import RunRecord
 from jali.audit.quality import Measured
 from jali.audit.summary import measure
 from jali.core import registry

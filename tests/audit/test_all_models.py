@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
+from jali.audit.all_models import gather, readouts
 from jali.audit.attack_runs import AttackRun
-from jali.audit.gather import gather, readouts
 from jali.audit.setup import Experiment, Machine, load
 from jali.core import registry
 from jali.core.claims import Membership

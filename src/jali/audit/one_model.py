@@ -37,7 +37,7 @@ TILE = 256
 GAME = 1
 TRAIN = 2
 EXPLAIN = 3
-JUDGE = 4
+STATISTICS = 4
 QUERY = 5
 PREPARE = 6
 
@@ -216,13 +216,13 @@ def observe(prepared: Preparations, data: Dataset, roles: Roles, readout: Readou
             value[s, rows] = signal(seen.only(signal.needs))
         some = roles.measured[rows]
         if readout.explainer is None and some.any():
-            rng = stream(seed, JUDGE, label, column, tile)
+            rng = stream(seed, STATISTICS, label, column, tile)
             quality[0, rows[some]], there[0, rows[some]] = reliance(model, data.rows(rows[some]), rng)
         elif some.any():
             quality[-1, rows[some]] = each  # SECONDS
             there[-1, rows[some]] = True
             if kinds > 1:
-                rng = stream(seed, JUDGE, label, column, tile)
+                rng = stream(seed, STATISTICS, label, column, tile)
                 given = seen.answer.pick(some)
                 quality[:-1, rows[some]], there[:-1, rows[some]] = appraise(model, seen.x[some], given, near, rng)
     observed = np.tile(found, (len(readout.signals), 1))

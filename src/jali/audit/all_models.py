@@ -1,4 +1,4 @@
-"""All columns of a game: plan the work, compute the keys of the store, and put the columns' results together."""
+"""All models of a game: cut the work into blocks, compute the keys of the store, and join the results of the models."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from jali.audit.attack_runs import AttackRun, Done, Failed, restored
+from jali.audit.one_model import Block, Readout, Roles, digest, run_block, shared_arrays
 from jali.audit.quality import Quality
 from jali.audit.setup import Experiment, Machine, Setup
-from jali.audit.worker import Block, Readout, Roles, digest, run_block, shared_arrays
 from jali.core import registry
 from jali.core.protocols import Existing, OnRequest, Signal
 from jali.core.values import Bools, Evidence, Floats, Game, Guesses

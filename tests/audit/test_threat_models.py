@@ -8,8 +8,8 @@ import pytest
 
 from jali.api import from_config
 from jali.audit import queries
-from jali.audit.scope import ALWAYS, HARMS, MANY, not_tested, shadows_held, threats
 from jali.audit.setup import Machine
+from jali.audit.threat_models import ALWAYS, HARMS, MANY, not_tested, shadows_held, threats
 from jali.config import checked
 from jali.core import registry
 from jali.core.values import Channel, Game

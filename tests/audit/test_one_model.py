@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from jali.audit import quality
+from jali.audit.one_model import TILE, Readout, Roles, observe, preparations, tile_numbers, tiles
 from jali.audit.quality import Measured
-from jali.audit.worker import TILE, Readout, Roles, observe, preparations, tile_numbers, tiles
 from jali.core import registry
 from jali.core.explanation import Attribution, Counterfactual
 from jali.models.logistic import Logistic
