@@ -59,13 +59,13 @@ def made(name: str) -> dict[str, Any]:
     private = next(c.name for c in columns if c.role == "private" and c.kind == "category")
     out = {}
     for text in PARTS:
-        there = (
+        counterfactuals = (
             registry.build("explain", text)
             .prepare(model, data.schema, owner, np.random.default_rng(0))
             .explain(X, np.random.default_rng(0))
         )
-        assert isinstance(there, Counterfactual)
-        shown = there.shown(data.schema).pick(there.found)
+        assert isinstance(counterfactuals, Counterfactual)
+        shown = counterfactuals.shown(data.schema).pick(counterfactuals.found)
         shown = shown.pick(np.unique(shown.kinds(), return_index=True)[1])
         ours = (int(matching(shown, owner).min()), int(diversity(shown, owner, private).distinct.min()))
         quasi = [c.name for c in columns if c.role == "quasi"]

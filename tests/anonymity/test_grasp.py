@@ -133,7 +133,7 @@ def test_nobody_else_with_the_outcome():
     crowd, poll, cores = around(owner, few, np.array([0, 1]))
     apart = Cores(cores.rows[:1], cores.own[:1], cores.wanted[:1])
     found = grasp(crowd, poll, apart, said(owner, few), Effort(30, 5, 2))
-    assert not found.there[0]
+    assert not found.feasible[0]
 
 
 def test_as_released_lists_numbers_by_the_kind_of_another_column():

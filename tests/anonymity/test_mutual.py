@@ -62,8 +62,8 @@ def test_parts_are_those_of_plain_loops(seed):
         mine = np.repeat(owner.X[[own]], len(owner), axis=0)
         mine[:, quasi] = owner.X[:, quasi]
         able = np.flatnonzero((model.logits(mine).argmax(axis=1) == 1) & (said == 1))
-        assert found.there[i] == (len(able) >= 5)
-        part = part_of(owner, quasi, able, own, 5) if found.there[i] else np.array([own])
+        assert found.feasible[i] == (len(able) >= 5)
+        part = part_of(owner, quasi, able, own, 5) if found.feasible[i] else np.array([own])
         for j in quasi:
             if owner.schema.columns[j].kind == "category":
                 assert np.flatnonzero(regions.allowed[i, j]).tolist() == np.unique(owner.X[part, j]).tolist()

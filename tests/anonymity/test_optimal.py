@@ -28,8 +28,8 @@ def test_the_least_box_of_all(seed, floor, kept):
     for i, row in enumerate(rows):
         asked = start.pure[i] if floor is None else floor
         least = brute(owner, model, owner.X[row], cores.wanted[i], 5, asked)
-        assert found.there[i] == np.isfinite(least)
-        if found.there[i]:
+        assert found.feasible[i] == np.isfinite(least)
+        if found.feasible[i]:
             assert found.loss[i] == pytest.approx(least, abs=1e-9)
             assert found.bound[i] == pytest.approx(least, abs=1e-9)
 
@@ -84,5 +84,5 @@ def test_what_cannot_be_pure_enough_is_not_there():
     start = grasp(crowd, poll, cores, lone.logits(owner.X).argmax(axis=1), Effort(10, 5, 2))
     found = optimal(crowd, poll, cores, start, 10, np.ones(1))
     same = (owner.X[:, 0] == age).sum()
-    assert found.there[0] == (same >= 10)
-    assert not found.there[0]
+    assert found.feasible[0] == (same >= 10)
+    assert not found.feasible[0]

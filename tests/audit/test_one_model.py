@@ -114,11 +114,11 @@ def test_quality_is_kept_of_the_measured_records_alone():
     value, speaks = quality.appraise(model, X, there, quality.Neighbourhood(owner), np.random.default_rng(0))
     assert found.measures()[:2] == (Measured("validity", "linear_recourse"), Measured("cost_l0", "linear_recourse"))
     assert there.found.any()
-    np.testing.assert_array_equal(out["there"][:-1], speaks)
+    np.testing.assert_array_equal(out["defined"][:-1], speaks)
     np.testing.assert_allclose(out["quality"][:-1][speaks], value[speaks], rtol=1e-6)
     assert out["quality"].dtype == np.float32
     assert (out["quality"][-1] > 0).all()
-    assert out["there"][-1].all()
+    assert out["defined"][-1].all()
 
 
 def test_of_explanations_that_are_no_recourse_the_time_is_measured():
@@ -128,4 +128,4 @@ def test_of_explanations_that_are_no_recourse_the_time_is_measured():
     out = seen(model, data, Roles(member, everybody, everybody), attribution, 0)
     assert attribution.measures() == (Measured("seconds", "input_x_gradient"),)
     assert (out["quality"] > 0).all()
-    assert out["there"].all()
+    assert out["defined"].all()

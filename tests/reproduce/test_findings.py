@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from jali.audit.attack_run_rows import fact
+from jali.audit.attack_run_rows import overall_estimate
 from jali.core.values import Guesses
 from jali.report.reproduction.compared import published
 from jali.reproduce.figures import drawings
@@ -252,7 +252,7 @@ def test_a_difference_from_nothing_says_so(ran):
 
 
 def test_facts_of_an_attack_are_numbers_over_targets(ran):
-    told = dataclasses.replace(ran["a"], facts={"strong": {"rules": np.array([3.0, 5.0])}})
+    told = dataclasses.replace(ran["a"], overall={"strong": {"rules": np.array([3.0, 5.0])}})
     tables = [{"source": "T", "published": {"a": {"strong": {"rules": 4.0}}}, "tolerance": {"rules": 20.0}}]
     found = only(paper(tables=tables), {**ran, "a": told})
     assert (found.value, found.verdict, found.units) == (4.0, "matches", 2)
@@ -272,8 +272,8 @@ def test_a_contest_needs_the_same_settings_for_all():
 
 
 def test_a_share_told_of_targets_stays_one():
-    assert fact("fidelity", np.array([0.97, 0.99, 1.0])).high == 1.0
-    assert fact("rules", np.array([1.0, 9.0])).high > 9
+    assert overall_estimate("fidelity", np.array([0.97, 0.99, 1.0])).high == 1.0
+    assert overall_estimate("rules", np.array([1.0, 9.0])).high > 9
 
 
 def test_claims_of_nobody_have_no_precision(ran):

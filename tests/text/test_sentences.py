@@ -23,8 +23,8 @@ def told(columns, x, low, high=None, codes=None, pure=None, sampled=None):
         allowed[0, j, list(some)] = True
     regions = Regions(np.array([low], float), np.array([low if high is None else high], float), allowed, schema)
     record = np.array([x], dtype=float)
-    there = Counterfactual(regions.nearest(record), np.ones(1), regions)
-    return sentences(record, there, schema, pure, sampled)[0]
+    counterfactuals = Counterfactual(regions.nearest(record), np.ones(1), regions)
+    return sentences(record, counterfactuals, schema, pure, sampled)[0]
 
 
 def number(column, x, low, high=None):
@@ -69,13 +69,13 @@ def test_lower_numbers_lists_and_what_is_left_open():
 
 def test_nothing_to_say():
     schema = Schema((Column("a"),), favourable=1)
-    there = Counterfactual(np.array([[1.0], [2.0], [0.3]]), np.array([False, True, True]))
-    out = sentences(np.array([[1.0], [2.0], [0.1 + 0.2]]), there, schema)
+    counterfactuals = Counterfactual(np.array([[1.0], [2.0], [0.3]]), np.array([False, True, True]))
+    out = sentences(np.array([[1.0], [2.0], [0.1 + 0.2]]), counterfactuals, schema)
     assert out[0] == WITHHELD
     assert out[1] == "Nothing would have to change for the outcome to be 1."
     assert out[2] == "Next to nothing would have to change for the outcome to be 1."
     with pytest.raises(JaliError, match="a record of 1 columns for each answer"):
-        sentences(np.zeros((4, 1)), there, schema)
+        sentences(np.zeros((4, 1)), counterfactuals, schema)
     nobody = Counterfactual(np.zeros((0, 1)), np.zeros(0, dtype=bool))
     assert sentences(np.zeros((0, 1)), nobody, schema) == []
 

@@ -11,7 +11,7 @@ from jali.audit.attack_run_rows import rows_of_run
 from jali.audit.guarantees import Guarantees, contradicted, guarantees, stated, voided
 from jali.audit.guarantees import stamped as covered
 from jali.audit.one_model import STATISTICS, digest, stream
-from jali.audit.setup import Experiment, Machine, Setup
+from jali.audit.setup import Experiment, Resources, Setup
 from jali.audit.signal_attacks import Attacked, attack_evidence
 from jali.audit.summary import left_out, measures, sensitive, several_rows, sizes, twins
 from jali.core import registry
@@ -31,15 +31,15 @@ class Outcome:
     data: Dataset | None = field(default=None, repr=False)
 
 
-def run(setup: Setup, machine: Machine = Machine(), signals: bool = True) -> Outcome:  # noqa: B008 (frozen)
+def run(setup: Setup, resources: Resources = Resources(), signals: bool = True) -> Outcome:  # noqa: B008 (frozen)
     """Gather the evidence and attack it; without `signals`, only query attacks are run, which need no shadows."""
     began = time.perf_counter()
-    found = gather(setup, machine)
+    found = gather(setup, resources)
     gathered = time.perf_counter()
     parts = setup.parts
     attacked = Attacked()
     if signals:
-        attacked = attack_evidence(found.evidence, setup.game, parts.attack, parts.seed, machine, setup.data)
+        attacked = attack_evidence(found.evidence, setup.game, parts.attack, parts.seed, resources, setup.data)
     results = _documented(setup, found, attacked)
     results.timings = {
         "data and game": setup.seconds,

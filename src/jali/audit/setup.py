@@ -40,7 +40,7 @@ class Experiment:
 
 
 @dataclass(frozen=True)
-class Machine:
+class Resources:
     """Where and how an experiment runs; nothing here changes a number."""
 
     workers: int = 1

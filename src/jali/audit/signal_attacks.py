@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from jali.audit import sanity
 from jali.audit.one_model import STATISTICS, stream
 from jali.audit.plan import Place, Plan, plan, with_gaps
-from jali.audit.setup import Machine
+from jali.audit.setup import Resources
 from jali.audit.summary import exposed, groups
 from jali.audit.trials import Trial, contrast_rows, curve, group_rows, guess, paired, paired_rows, rows_of, unresolved
 from jali.core.errors import JaliError
@@ -76,19 +76,19 @@ def attack_evidence(
     game: Game,
     attacks: Sequence[Attack] = (),
     seed: int = 0,
-    machine: Machine = Machine(),  # noqa: B008 (frozen)
+    resources: Resources = Resources(),  # noqa: B008 (frozen)
     data: Dataset | None = None,
 ) -> Attacked:
     """Run every planned attack on the evidence; subgroups are reported where the data are given."""
     full = with_gaps(evidence, game)
     todo = plan(full, game, attacks)
     trials = [*todo.singles, *todo.combined.values()]
-    with sharing(_shared_arrays(full, game), machine.workers) as ref:
+    with sharing(_shared_arrays(full, game), resources.workers) as ref:
         jobs = []
         for k, trial in enumerate(trials):
             at = tuple(full.names.index(name) for name in trial.names)
             jobs.append(_Job(trial, ref, at, seed, keep=k >= len(todo.singles)))
-        done = list(fan_out(_attacked, jobs, machine.workers, machine.watch("attacking")))
+        done = list(fan_out(_attacked, jobs, resources.workers, resources.watch("attacking")))
     combined = zip(todo.combined, done[len(todo.singles) :], strict=True)
     kept = {place: guesses for place, (_, guesses) in combined if guesses is not None}
     if not kept:

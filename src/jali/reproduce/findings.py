@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from jali.audit.all_models import Gathered, RunRecord
-from jali.audit.attack_run_rows import fact
+from jali.audit.attack_run_rows import overall_estimate
 from jali.audit.attack_runs import AttackRun
 from jali.audit.one_model import STATISTICS, stream
 from jali.audit.quality import Measured
@@ -41,15 +41,15 @@ DUE = "not in the run that is judged again: a new run is due"
 class Ran:
     """The results of a study: its record, guesses by attempt, and why an attempt failed.
 
-    facts: for query attacks, by attempt and metric, one number per target (T,). setup, found: data, game and evidence,
-    where models were trained.
+    overall: for query attacks, by attempt and metric, one number per target (T,). setup, found: data, game and
+    evidence, where models were trained.
     """
 
     study: Study
     guesses: dict[str, Guesses] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
     seed: int = 0
-    facts: dict[str, dict[str, Floats]] = field(default_factory=dict)
+    overall: dict[str, dict[str, Floats]] = field(default_factory=dict)
     setup: Loaded | None = None
     found: Gathered | None = None
 
@@ -243,8 +243,8 @@ def number(ran: Ran, attempt: str, metric: str, paper: Paper, among: str = "", b
         return Estimate(row.value, row.low, row.high, row.units, row.reason)
     if among:
         return Estimate(None, reason=ran.why(attempt) or f"The study has no {word(metric, by)} of {among!r}.")
-    if metric in ran.facts.get(attempt, {}):
-        return fact(metric, ran.facts[attempt][metric])
+    if metric in ran.overall.get(attempt, {}):
+        return overall_estimate(metric, ran.overall[attempt][metric])
     if attempt not in ran.guesses:
         return Estimate(None, reason=ran.why(attempt) or f"The study has no {word(metric, by)}.")
     try:
@@ -319,14 +319,14 @@ def _cells_at(sentence: Sentence, text: str, found: Gathered, setup: Loaded, pap
     if not sentence.by:
         return cells_of(found.quality, Measured(sentence.metric, explainer), inside, setup.game, label)
     record = next((r for r in found.runs if _is(r, sentence.by, explainer)), None)
-    if record is None or record.values is None or record.there is None:
+    if record is None or record.values is None or record.defined is None:
         return None
     names = record.run.grader.per_record
     if sentence.metric not in names:
         return None
     at = names.index(sentence.metric)
-    there = record.there[at] if inside is None else record.there[at] & inside[np.nonzero(setup.game.scored.T)[1]]
-    return Cells(record.values[at], there, label)
+    defined = record.defined[at] if inside is None else record.defined[at] & inside[np.nonzero(setup.game.scored.T)[1]]
+    return Cells(record.values[at], defined, label)
 
 
 def _is(record: RunRecord, attack: str, explainer: str) -> bool:
@@ -346,9 +346,9 @@ def _tested(sentence: Sentence, ran: dict[str, Ran], _: Paper) -> Estimate:
 
 def _measured(ran: Ran, sentence: Sentence) -> bool:
     """Whether a metric is a measure of models, recourse or answers, not of guesses."""
-    facts = any(sentence.metric in facts for facts in ran.facts.values())
+    overall = any(sentence.metric in overall for overall in ran.overall.values())
     measures = any(row.metric == sentence.metric for row in ran.study.measures if row.kind == "measure")
-    return bool(sentence.by) or facts or measures
+    return bool(sentence.by) or overall or measures
 
 
 def _side(text: str, sentence: Sentence, ran: dict[str, Ran], paper: Paper, beside: Guesses | None) -> Estimate:

@@ -15,7 +15,7 @@ from jali.audit.all_models import Gathered, RunRecord, gather
 from jali.audit.experiment import checks, measured, warnings
 from jali.audit.guarantees import Guarantees, capped, guarantees
 from jali.audit.one_model import STATISTICS, stream
-from jali.audit.setup import Experiment, Machine, load
+from jali.audit.setup import Experiment, Resources, load
 from jali.audit.setup import Setup as Loaded
 from jali.audit.summary import sizes
 from jali.audit.trials import Trial, guess, rows_of
@@ -37,7 +37,7 @@ def reproduce(
     name: str,
     scale: Scale = "standard",
     only: Sequence[str] = (),
-    machine: Machine = Machine(),  # noqa: B008
+    resources: Resources = Resources(),  # noqa: B008
 ) -> Reproduction:
     """Run the studies of a paper at a scale, or `only` some of them, and judge every claim about them."""
     began = time.perf_counter()
@@ -52,7 +52,7 @@ def reproduce(
     ran = {}
     for k, setup in chosen.items():
         if k in experiments:
-            ran[k] = _study(k, setup, experiments[k], _attempts_of(setup, paper), machine)
+            ran[k] = _study(k, setup, experiments[k], _attempts_of(setup, paper), resources)
         elif k in now:
             ran[k] = _scored(k, setup, _attempts_of(setup, paper))
         else:
@@ -115,11 +115,11 @@ def _scored(name: str, setup: Setup, attempts: dict[str, Attempt]) -> Ran:
     return Ran(Study(name=name, parts=parts, facts=sizes(game), warnings=warnings, seconds=seconds), guesses, failed)
 
 
-def _study(name: str, setup: Setup, experiment: Experiment, attempts: dict[str, Attempt], machine: Machine) -> Ran:
+def _study(name: str, setup: Setup, experiment: Experiment, attempts: dict[str, Attempt], resources: Resources) -> Ran:
     """Gather the evidence of a study and make every attempt on it; a study without its data is skipped."""
     began = time.perf_counter()
     parts = _parts(setup)
-    watched = replace(machine, watch=lambda label: machine.watch(f"{name}: {label}"))
+    watched = replace(resources, watch=lambda label: resources.watch(f"{name}: {label}"))
     try:
         loaded = load(experiment)
         found = gather(loaded, watched)
@@ -138,8 +138,8 @@ def _study(name: str, setup: Setup, experiment: Experiment, attempts: dict[str, 
         seconds=time.perf_counter() - began,
     )
     records = {name: found.record(run_of(attempts[name])) for name in guesses if attempts[name].query_attack}
-    facts = {name: dict(record.facts or {}) for name, record in records.items()}
-    return Ran(study, guesses, failed, setup.seed, facts, loaded, found)
+    overall = {name: dict(record.overall or {}) for name, record in records.items()}
+    return Ran(study, guesses, failed, setup.seed, overall, loaded, found)
 
 
 def _experiment(setup: Setup, attempts: dict[str, Attempt]) -> Experiment:

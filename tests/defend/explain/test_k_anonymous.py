@@ -10,7 +10,7 @@ import pytest
 from jali.anonymity.disclosure import diversity, together
 from jali.anonymity.measures import matching, ncp, pureness
 from jali.audit.all_models import gather
-from jali.audit.setup import Experiment, Machine, load
+from jali.audit.setup import Experiment, Resources, load
 from jali.audit.summary import measures
 from jali.core import registry
 from jali.core.errors import JaliError
@@ -117,9 +117,9 @@ def test_repair_leaves_no_private_category_of_one_person():
 def test_the_solvers_in_order():
     owner, model, X = setting()
     loss, pure = {}, {}
-    there = explained(NICE(immutable="free"), model, X, owner.schema, owner, np.random.default_rng(0))
+    counterfactuals = explained(NICE(immutable="free"), model, X, owner.schema, owner, np.random.default_rng(0))
     for solver in ("grasp", "optimal", "as_released"):
-        kept = protected(KAnonymous(solver=solver), model, there, owner)
+        kept = protected(KAnonymous(solver=solver), model, counterfactuals, owner)
         loss[solver], pure[solver] = kept.loss, kept.pure
         np.testing.assert_allclose(ncp(kept.regions, owner), kept.loss, atol=1e-12)
         wanted = np.ones(len(kept.loss), dtype=int)
@@ -157,10 +157,10 @@ def test_repair_hides_what_one_person_has():
 
 def test_weights_move_the_loss_to_what_counts_less():
     owner, model, X = setting()
-    there = explained(NICE(immutable="free"), model, X, owner.schema, owner, np.random.default_rng(0))
+    counterfactuals = explained(NICE(immutable="free"), model, X, owner.schema, owner, np.random.default_rng(0))
     weighted = KAnonymous(solver="optimal", weights=(100.0, 1.0, 1.0, 1.0), floor=0.0)
-    dear = protected(weighted, model, there, owner)
-    even = protected(KAnonymous(solver="optimal", floor=0.0), model, there, owner)
+    dear = protected(weighted, model, counterfactuals, owner)
+    even = protected(KAnonymous(solver="optimal", floor=0.0), model, counterfactuals, owner)
     wide = [(kept.regions.high - kept.regions.low)[:, 0].mean() for kept in (dear, even)]
     assert wide[0] < wide[1]
 
@@ -301,7 +301,7 @@ def test_withheld_answers_are_counted():
         registry.build("explain", f'k_anonymous(nice(immutable="free"), k=5{more})') for more in ("", ", floor=1.0")
     )
     setup = load(Experiment(data, model, game, explainers))
-    found = gather(setup, Machine())
+    found = gather(setup, Resources())
     rows = measures(found.evidence, setup.game, found.quality, {})
     share = {row.explainer: row.value for row in rows if row.metric == "answered"}
     free, strict = (share[registry.spec(explainer)] for explainer in explainers)
@@ -335,8 +335,8 @@ def test_real_tables(name, monkeypatch):
     model = forest.fit(owner, np.ones((cut, 1), bool), [np.random.default_rng(0)])[0]
     X = X[model.logits(X).argmax(axis=1) != data.schema.favourable][:15]
     free = NICE(immutable="free")
-    there = explained(free, model, X, data.schema, owner, np.random.default_rng(0))
-    ours, best = (protected(KAnonymous(free, solver=s), model, there, owner) for s in ("grasp", "optimal"))
+    counterfactuals = explained(free, model, X, data.schema, owner, np.random.default_rng(0))
+    ours, best = (protected(KAnonymous(free, solver=s), model, counterfactuals, owner) for s in ("grasp", "optimal"))
     assert ours.able.all()
     assert min(ours.people.min(), best.people.min()) >= 10
     assert (best.loss <= ours.loss + 1e-12).all()
@@ -354,11 +354,11 @@ def test_a_floor_is_kept_where_an_estimate_would_pass():
     owner = Dataset(X, np.ones(60, dtype=int), schema)
     spare = next((a, b) for a in range(60) for b in range(60) if not ((X[:, 0] == a) & (X[:, 1] == b)).any())
     model = Rule(lambda Z: (Z[:, 2] >= 0) & ~((Z[:, 0] == spare[0]) & (Z[:, 1] == spare[1])))
-    there = Counterfactual(X[:1], np.array([True]), origin=np.array([0]))
-    asked = protected(KAnonymous(k=60, floor=0.999), model, there, owner)
+    counterfactuals = Counterfactual(X[:1], np.array([True]), origin=np.array([0]))
+    asked = protected(KAnonymous(k=60, floor=0.999), model, counterfactuals, owner)
     assert asked.pure.tolist() == [3599 / 3600]
     assert asked.able.all()
-    assert not protected(KAnonymous(k=60, floor=1.0), model, there, owner).able.any()
+    assert not protected(KAnonymous(k=60, floor=1.0), model, counterfactuals, owner).able.any()
 
 
 def test_nothing_of_a_withheld_answer_is_left():
