@@ -28,7 +28,8 @@ from jali.core.guarantee import unannounced
 from jali.core.trust import vet
 from jali.core.values import Dataset, Evidence, Game
 from jali.reproduce import released
-from jali.results import Exposed, Reproduction, Results
+from jali.results import Exposed, Results
+from jali.results.reproduction import Reproduction
 from jali.store import Store, write_text
 from jali.text.sentences import value
 

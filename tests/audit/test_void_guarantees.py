@@ -10,7 +10,7 @@ import pytest
 import jali
 from jali.audit.setup import Resources
 from jali.report.reproduction import studies
-from jali.results import Capped, Reproduction, Study
+from jali.results.reproduction import Capped, Reproduction, Study
 from jali.store import Store
 
 SCHEMA = """

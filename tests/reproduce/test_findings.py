@@ -12,7 +12,8 @@ from jali.report.reproduction.compared import published
 from jali.reproduce.figures import drawings
 from jali.reproduce.findings import Ran, findings, judged_again
 from jali.reproduce.schema import Paper
-from jali.results import Reproduction, Row, Study
+from jali.results import Row
+from jali.results.reproduction import Reproduction, Study
 
 LOSS = {"signal": "loss", "attack": "threshold"}
 SETUP = {"data": "lending", "model": "logistic", "game": "thirds", "trials": ["strong", "weak"]}

@@ -10,7 +10,7 @@ from jali.audit.trials import curve
 from jali.core.values import Estimate, Floats, Guesses
 from jali.reproduce.findings import Ran, number, word
 from jali.reproduce.schema import Comparison, CriticalDifference, Figure, Paper, TradeOff, group, place
-from jali.results import Drawing, Ranked, Series
+from jali.results.reproduction import Drawing, Ranked, Series
 from jali.stats.ranks import ranking
 
 BINS = 40

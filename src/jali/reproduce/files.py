@@ -13,7 +13,8 @@ from pydantic import BaseModel
 from jali.core.errors import JaliError
 from jali.reproduce import first_edition
 from jali.reproduce.schema import Paper
-from jali.results import Capped, Finding, Reproduction, Row, Study
+from jali.results import Row
+from jali.results.reproduction import Capped, Finding, Reproduction, Study
 from jali.store import atomic, write_text
 
 SCHEMA = "jali.reproduction/2"

@@ -23,7 +23,8 @@ from jali.core.metrics import metric as metric_of
 from jali.core.values import Bools, Channel, Estimate, Floats, Guesses, Rng, SignalName
 from jali.reproduce.schema import CHANCE, MODEL, NOTHING, SCALES, Attempt, Paper, Scale, Sentence, Table, group, place
 from jali.reproduce.verdicts import of_bound, of_count, of_order, of_sameness, of_value
-from jali.results import Finding, Reproduction, Row, Study, Verdict
+from jali.results import Row
+from jali.results.reproduction import Finding, Reproduction, Study, Verdict
 from jali.stats import released, roc
 from jali.stats.intervals import apart, contrast, each_target, estimate
 from jali.stats.student import two_sample

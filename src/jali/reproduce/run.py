@@ -27,7 +27,7 @@ from jali.reproduce.figures import drawings
 from jali.reproduce.files import read
 from jali.reproduce.findings import Ran, findings, judged_again, run_of, trial_of
 from jali.reproduce.schema import Attempt, Paper, Scale, Setup
-from jali.results import Capped, Reproduction, Study
+from jali.results.reproduction import Capped, Reproduction, Study
 
 LIBRARIES = ("jali-audit", "numpy", "scipy", "scikit-learn", "torch")
 
