@@ -31,15 +31,15 @@ def counts(monkeypatch) -> Counter[str]:
     """How often the file was read, the table loaded, and a game of each kind drawn."""
     found: Counter[str] = Counter()
 
-    def counted(owner, name, label):
-        method = getattr(owner, name)
+    def counted(train, name, label):
+        method = getattr(train, name)
 
         def call(*args, **options):
             if "nrows" not in options:  # the line of names is looked at first
                 found[label] += 1
             return method(*args, **options)
 
-        monkeypatch.setattr(owner, name, call)
+        monkeypatch.setattr(train, name, call)
 
     counted(pd, "read_csv", "read")
     counted(registry.find("data", "table"), "load", "load")

@@ -109,9 +109,9 @@ def test_quality_is_kept_of_the_measured_records_alone():
     measured[2 * TILE :] = False
     found = readout(explainer)
     out = seen(model, data, Roles(member, asked, measured), found, 0)
-    X, owner = data.X[measured], data.rows(member)
+    X, train = data.X[measured], data.rows(member)
     there = explained(explainer, model, X, data.schema, None, np.random.default_rng(0))
-    value, speaks = quality.appraise(model, X, there, quality.Neighbourhood(owner), np.random.default_rng(0))
+    value, speaks = quality.appraise(model, X, there, quality.Neighbourhood(train), np.random.default_rng(0))
     assert found.measures()[:2] == (Measured("validity", "linear_recourse"), Measured("cost_l0", "linear_recourse"))
     assert there.found.any()
     np.testing.assert_array_equal(out["defined"][:-1], speaks)

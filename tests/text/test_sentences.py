@@ -97,11 +97,11 @@ def test_every_column_repaired_to_an_interval():
 
     Lisa would not, were she 23 and in Antwerp and all else as it is.
     """
-    out, owner = (
+    out, train = (
         explained(KAnonymous(k=3, repair="interval"), bank(), LISA, TOY, toy(), np.random.default_rng(0)),
         toy(),
     )
-    pure = pureness(bank(), out.shown(TOY), owner, np.ones(1, np.int64), np.random.default_rng(0))
+    pure = pureness(bank(), out.shown(TOY), train, np.ones(1, np.int64), np.random.default_rng(0))
     assert bank().logits(out.rows).argmax() == 0
     assert sentences(LISA, out, TOY, pure.value, pure.low < pure.high) == [
         "If age were 2 to 5 higher (23 to 26, not 21) and city Antwerp (not Brussels), the outcome would be accept "

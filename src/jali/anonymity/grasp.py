@@ -17,7 +17,7 @@ import numpy as np
 
 from jali.anonymity.frequency_table import Boxes, FrequencyTable, joined
 from jali.anonymity.local_search import SAME, Climb, best
-from jali.anonymity.purity import STREAM, Found, Poll
+from jali.anonymity.pureness import STREAM, Found, Poll
 from jali.core.errors import JaliError
 from jali.core.values import Bools, Floats, Ints, Rng
 

@@ -18,7 +18,7 @@ import numpy as np
 from jali.anonymity.frequency_table import Boxes, FrequencyTable, joined
 from jali.anonymity.grasp import Cores
 from jali.anonymity.local_search import SAME
-from jali.anonymity.purity import Found, Poll
+from jali.anonymity.pureness import Found, Poll
 from jali.core.values import Bools, Ints
 
 BLOCK = 500  # least number of people in a block, which is cut by quasi-identifiers alone, before the model is called

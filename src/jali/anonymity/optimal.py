@@ -15,7 +15,7 @@ from jali.anonymity.branch_and_bound import Below, Listed, costs
 from jali.anonymity.frequency_table import Boxes, FrequencyTable, joined
 from jali.anonymity.grasp import Cores
 from jali.anonymity.local_search import SAME, Trials, held
-from jali.anonymity.purity import Found, Poll
+from jali.anonymity.pureness import Found, Poll
 from jali.core.values import Bools, Floats, Ints
 
 NODES = 10_000  # most partial decisions kept, and most boxes listed, for one counterfactual

@@ -142,24 +142,24 @@ def test_exposed_people_come_first_among_those_with_as_many_answers(shown, targe
 
 def test_sentences_are_those_of_the_answers_that_were_audited(shown, target):
     data, said = Loans().load(), shown.results.examples
-    owner = data.rows(shown.game.member[:, 0])
+    train = data.rows(shown.game.member[:, 0])
     for at, name in enumerate(said["explainers"]):
         explainer = registry.build("explain", EXPLAIN_WITH[at])
         for record in said["records"]:
             tile = record["record"] // 256
             rows = np.arange(256 * tile, min(256 * (tile + 1), len(data)))
             rng = stream(3, EXPLAIN, zlib.crc32(name.encode()), 0, tile)
-            counterfactuals = explained(explainer, target, data.X[rows], data.schema, owner, rng)
+            counterfactuals = explained(explainer, target, data.X[rows], data.schema, train, rng)
             mine = rows == record["record"]
-            share = np.array([kept(target, counterfactuals.pick(mine).shown(data.schema), owner)])
+            share = np.array([kept(target, counterfactuals.pick(mine).shown(data.schema), train)])
             assert [record["said"][at]] == sentences(data.X[rows[mine]], counterfactuals.pick(mine), data.schema, share)
 
 
-def kept(model, region, owner):
+def kept(model, region, train):
     """Share of all combinations in a region that the model grants a loan, counted one by one."""
-    columns = owner.schema.columns
+    columns = train.schema.columns
     values = [
-        np.flatnonzero(region.allowed[0, j]) if c.kind == "category" else inside(owner.X[:, j], region, j)
+        np.flatnonzero(region.allowed[0, j]) if c.kind == "category" else inside(train.X[:, j], region, j)
         for j, c in enumerate(columns)
     ]
     rows = np.array(list(itertools.product(*values)), dtype=float)

@@ -12,7 +12,7 @@ from jali.anonymity.grasp import Cores, Effort, as_released, grasp
 from jali.anonymity.measures import class_interval, matching, repeated
 from jali.anonymity.mutual import Blocks, mutual
 from jali.anonymity.optimal import optimal
-from jali.anonymity.purity import Found, Poll
+from jali.anonymity.pureness import Found, Poll
 from jali.core.errors import JaliError
 from jali.core.explanation import Counterfactual, Explainer, Gives, Regions, Wants, legal
 from jali.core.protocols import Model, keeps_immutable, releases_rows
