@@ -39,7 +39,7 @@ def of_paper(name: str) -> set[str]:
     out = {sentence.metric for sentence in paper.sentences}
     for table in paper.tables:
         out |= {*table.tolerance, *table.bound}
-        out |= {m for attempts in table.published.values() for numbers in attempts.values() for m in numbers}
+        out |= {m for methods in table.published.values() for numbers in methods.values() for m in numbers}
     raw = (resources.files("jali.reproduce.papers") / f"{name}.toml").read_text(encoding="utf-8")
     out |= set(re.findall(r'(?m)^(?:metric|across) = "(.*)"$', raw))
     for line in re.findall(r"(?m)^upwards = (\[.*\])$", raw):
