@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from jali.audit.worker import Readout, Roles, observe, preparations
+from jali.audit.one_model import Readout, Roles, observe, preparations
 from jali.core import registry
 from jali.core.encoding import Encoding
 from jali.core.values import Column, Dataset, Floats, Schema

@@ -58,16 +58,16 @@ class Plain:
     """CF-K for one counterfactual, in loops; the forest is asked as scikit-learn is."""
 
     model: FittedModel
-    owner: Dataset
+    train: Dataset
     said: Ints
     k: int = 10
     alpha: int = 20
     iterations: int = 3
 
     def __post_init__(self) -> None:
-        self.quasi = [j for j, c in enumerate(self.owner.schema.columns) if c.role == "quasi"]
-        self.numeric = [self.owner.schema.columns[j].kind != "category" for j in self.quasi]
-        self.table = [[row[j] for j in self.quasi] for row in self.owner.X.tolist()]
+        self.quasi = [j for j, c in enumerate(self.train.schema.columns) if c.role == "quasi"]
+        self.numeric = [self.train.schema.columns[j].kind != "category" for j in self.quasi]
+        self.table = [[row[j] for j in self.quasi] for row in self.train.X.tolist()]
         self.values = [sorted({row[q] for row in self.table}) for q in range(len(self.quasi))]
         self.draw = random.Random(0)
 
@@ -158,7 +158,7 @@ class Plain:
 class Found:
     """Answers with counterfactuals that are known already."""
 
-    there: Counterfactual
+    counterfactuals: Counterfactual
     gives: ClassVar[Gives] = "counterfactual"
     reads_training_data: ClassVar[bool] = True
     wants: ClassVar[Wants] = "labels"
@@ -167,18 +167,18 @@ class Found:
         return self
 
     def explain(self, X: Floats, rng: Rng) -> Counterfactual:  # noqa: ARG002
-        return self.there
+        return self.counterfactuals
 
 
 class Protects(Protocol):
     """A k-anonymous explainer that was prepared."""
 
-    def protect(self, there: Counterfactual) -> Protected: ...
+    def protect(self, counterfactuals: Counterfactual) -> Protected: ...
 
 
-def timed(ready: Protects, there: Counterfactual) -> tuple[float, Protected]:
+def timed(ready: Protects, counterfactuals: Counterfactual) -> tuple[float, Protected]:
     began = time.process_time()
-    out = ready.protect(there)
+    out = ready.protect(counterfactuals)
     return time.process_time() - began, out
 
 
@@ -187,18 +187,18 @@ def ranks(many: int, some: int) -> Ints:
     return np.unique(np.linspace(0, many - 1, some).astype(int))
 
 
-def solvers(model: Model, there: Counterfactual, owner: Dataset) -> float:
+def solvers(model: Model, counterfactuals: Counterfactual, train: Dataset) -> float:
     """Print a line for each solver; seconds of `grasp` for all answers."""
-    count, seconds, loss = len(there.found), {}, {}
+    count, seconds, loss = len(counterfactuals.found), {}, {}
     some = [np.arange(count) == i for i in ranks(count, ALONE)]
     for solver in SOLVERS:
-        ready = KAnonymous(FREE, solver=solver).prepare(model, owner.schema, owner, np.random.default_rng(0))
+        ready = KAnonymous(FREE, solver=solver).prepare(model, train.schema, train, np.random.default_rng(0))
         began = time.perf_counter()
-        runs = [timed(ready, there)]
+        runs = [timed(ready, counterfactuals)]
         took = time.perf_counter() - began
-        runs += [timed(ready, there) for _ in range(AGAIN if took < 1 else 0)]
+        runs += [timed(ready, counterfactuals) for _ in range(AGAIN if took < 1 else 0)]
         seconds[solver], kept = statistics.median(second for second, _ in runs), runs[0][1]
-        alone = [timed(ready, there.pick(one))[0] for one in some]
+        alone = [timed(ready, counterfactuals.pick(one))[0] for one in some]
         of = kept.who.of
         loss[solver], proved = kept.loss, f"proved {(kept.loss - kept.bound < 1e-9)[of].mean():.3f}"
         above = int((kept.loss > loss["grasp"] + 1e-9)[of].sum())
@@ -212,26 +212,28 @@ def solvers(model: Model, there: Counterfactual, owner: Dataset) -> float:
     return seconds["grasp"]
 
 
-def cut(model: Model, X: Floats, there: Counterfactual, owner: Dataset, widths: Literal["normalised", "raw"]) -> None:
+def cut(
+    model: Model, X: Floats, counterfactuals: Counterfactual, train: Dataset, widths: Literal["normalised", "raw"]
+) -> None:
     """Print a line for Mondrian, which cuts the table once."""
-    wanted, began = np.full(len(X), owner.schema.favourable or 0), time.process_time()
+    wanted, began = np.full(len(X), train.schema.favourable or 0), time.process_time()
     shown = (
-        Mondrian(Found(there), widths=widths)
-        .prepare(model, owner.schema, owner, np.random.default_rng(0))
+        Mondrian(Found(counterfactuals), widths=widths)
+        .prepare(model, train.schema, train, np.random.default_rng(0))
         .explain(X, np.random.default_rng(0))
     )
     together, alone = time.process_time() - began, []
     for i in ranks(len(X), ALONE):
         one, began = np.arange(len(X)) == i, time.process_time()
-        Mondrian(Found(there.pick(one)), widths=widths).prepare(
-            model, owner.schema, owner, np.random.default_rng(0)
+        Mondrian(Found(counterfactuals.pick(one)), widths=widths).prepare(
+            model, train.schema, train, np.random.default_rng(0)
         ).explain(X[one], np.random.default_rng(0))
         alone.append(time.process_time() - began)
-    regions = shown.shown(owner.schema)
-    pure = pureness(model, regions, owner, wanted, np.random.default_rng(0)).value
+    regions = shown.shown(train.schema)
+    pure = pureness(model, regions, train, wanted, np.random.default_rng(0)).value
     print(
-        f"  mondrian     NCP {ncp(regions, owner).mean():.4f}  pureness {pure.mean():.4f}  "
-        f"withheld {(~shown.found).sum()}  fewest people {matching(regions, owner)[shown.found].min()}  "
+        f"  mondrian     NCP {ncp(regions, train).mean():.4f}  pureness {pure.mean():.4f}  "
+        f"withheld {(~shown.found).sum()}  fewest people {matching(regions, train)[shown.found].min()}  "
         f"together {1e3 * together / len(X):.2f} ms  alone {1e3 * statistics.median(alone):.1f} ms  {widths} widths"
     )
 
@@ -241,38 +243,40 @@ def compare(name: str) -> None:
     data = registry.build("data", name).load()
     order = np.random.default_rng(0).permutation(len(data))
     size = int(0.6 * len(data))
-    owner, X = data.rows(order[:size]), data.X[order[size:]]
+    train, X = data.rows(order[:size]), data.X[order[size:]]
     trees, leaves = TREES[name]
     forest = Sklearn("sklearn.ensemble:RandomForestClassifier", f"n_estimators={trees}, max_leaf_nodes={leaves}")
-    model = forest.fit(owner, np.ones((size, 1), dtype=bool), [np.random.default_rng(0)])[0]
+    model = forest.fit(train, np.ones((size, 1), dtype=bool), [np.random.default_rng(0)])[0]
     assert isinstance(model, FittedModel)
     X = X[model.logits(X).argmax(axis=1) != data.schema.favourable][:MOST]
-    there = FREE.prepare(model, data.schema, owner, np.random.default_rng(0)).explain(X, np.random.default_rng(0))
-    print(f"{name}: {size} training rows, {len(X)} answers from {len(np.unique(there.rows, axis=0))} people")
-    whole = solvers(model, there, owner)
-    cut(model, X, there, owner, "normalised")
-    cut(model, X, there, owner, "raw")
-    slow(model, there, owner, whole)
+    counterfactuals = FREE.prepare(model, data.schema, train, np.random.default_rng(0)).explain(
+        X, np.random.default_rng(0)
+    )
+    print(f"{name}: {size} training rows, {len(X)} answers from {len(np.unique(counterfactuals.rows, axis=0))} people")
+    whole = solvers(model, counterfactuals, train)
+    cut(model, X, counterfactuals, train, "normalised")
+    cut(model, X, counterfactuals, train, "raw")
+    slow(model, counterfactuals, train, whole)
 
 
-def slow(model: FittedModel, there: Counterfactual, owner: Dataset, whole: float) -> None:
+def slow(model: FittedModel, counterfactuals: Counterfactual, train: Dataset, whole: float) -> None:
     """The plain algorithm on some answers, at even ranks, in an order that does not follow them.
 
     whole: seconds that `grasp` took for all answers. It solves rows that several answers show once, so the ratio is
     given for each different row as well.
     """
-    plain, took = Plain(model, owner, model.logits(owner.X).argmax(axis=1)), 0.0
+    plain, took = Plain(model, train, model.logits(train.X).argmax(axis=1)), 0.0
     got: list[tuple[float, float]] = []
-    for i in np.random.default_rng(0).permutation(ranks(len(there.rows), MANY)):
+    for i in np.random.default_rng(0).permutation(ranks(len(counterfactuals.rows), MANY)):
         if len(got) >= FEW and took > LONG:
             break
         began = time.process_time()
-        got.append(plain.solve(there.rows[i], int(owner.schema.favourable or 0)))
+        got.append(plain.solve(counterfactuals.rows[i], int(train.schema.favourable or 0)))
         took += time.process_time() - began
-    (pure, loss), each, rows = np.mean(got, axis=0), took / len(got), len(np.unique(there.rows, axis=0))
+    (pure, loss), each, rows = np.mean(got, axis=0), took / len(got), len(np.unique(counterfactuals.rows, axis=0))
     print(
         f"  plain Python on {len(got)} of them: NCP {loss:.4f}  pureness {pure:.4f}  "
-        f"{1e3 * each:.0f} ms an answer, {each / whole * len(there.rows):.0f} times as long as grasp together, "
+        f"{1e3 * each:.0f} ms each, {each / whole * len(counterfactuals.rows):.0f} times as long as grasp together, "
         f"for each different row {each / whole * rows:.0f} times"
     )
 
@@ -305,12 +309,12 @@ def growth(answers: int = 200) -> None:
     """The same number of answers from ever more training rows."""
     print(f"growth with the number of training rows, {answers} answers")
     for n in (1_000, 10_000, 100_000, 1_000_000):
-        owner, model = synthetic(n), Score()
-        at = np.random.default_rng(1).permutation(np.flatnonzero(model.logits(owner.X).argmax(axis=1) == 1))[:answers]
-        there = Counterfactual(owner.X[at], np.ones(len(at), dtype=bool), origin=at)
+        train, model = synthetic(n), Score()
+        at = np.random.default_rng(1).permutation(np.flatnonzero(model.logits(train.X).argmax(axis=1) == 1))[:answers]
+        counterfactuals = Counterfactual(train.X[at], np.ones(len(at), dtype=bool), origin=at)
         for part in (KAnonymous(), KAnonymous(solver="optimal")):
-            ready = part.prepare(model, owner.schema, owner, np.random.default_rng(0))
-            seconds, kept = timed(ready, there)
+            ready = part.prepare(model, train.schema, train, np.random.default_rng(0))
+            seconds, kept = timed(ready, counterfactuals)
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
             print(
                 f"  {n:9,} rows  {part.solver:8} {1e3 * seconds / len(at):6.2f} ms an answer  "

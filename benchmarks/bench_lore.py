@@ -38,14 +38,14 @@ TABLES = ("breast_cancer", 'without(source=lending, columns=["town", "employer"]
 Arrays = dict[str, npt.NDArray[Any]]
 
 
-def task(owner: Dataset, network: Network, records: Floats, around: Floats) -> dict[str, Any]:
+def task(train: Dataset, network: Network, records: Floats, around: Floats) -> dict[str, Any]:
     """All that the peer needs."""
-    columns = owner.schema.columns
+    columns = train.schema.columns
     layers = [(f"weight {i}", w) for i, w in enumerate(network.weights)]
     layers += [(f"bias {i}", b) for i, b in enumerate(network.biases)]
     return dict(layers) | {
         "layers": len(network.weights),
-        "X": owner.X,
+        "X": train.X,
         "records": records,
         "around": around,
         "samples": SAMPLES,
@@ -82,26 +82,26 @@ def compare(name: str) -> None:
     """Print the two sides on one table."""
     data = registry.build("data", name).load()
     order = np.random.default_rng(0).permutation(len(data))[:ROWS]
-    owner, rest = data.rows(order[: int(0.7 * len(order))]), data.X[order[int(0.7 * len(order)) :]]
+    train, rest = data.rows(order[: int(0.7 * len(order))]), data.X[order[int(0.7 * len(order)) :]]
     trainer = registry.build("model", "mlp(hidden=[50], epochs=60)")
-    network = trainer.fit(owner, np.ones((len(owner), 1), dtype=bool), [np.random.default_rng(0)])[0]
-    asked = Records(network, rest[:RECORDS], Marginals.of(owner.X, owner.schema))
+    network = trainer.fit(train, np.ones((len(train), 1), dtype=bool), [np.random.default_rng(0)])[0]
+    asked = Records(network, rest[:RECORDS], Marginals.of(train.X, train.schema))
     part = Lore(samples=SAMPLES, generations=GENERATIONS)
     fresh = part.neighbourhood(asked, np.random.default_rng(1))
-    peer = theirs(task(owner, network, asked.X, fresh.rows))
+    peer = theirs(task(train, network, asked.X, fresh.rows))
     far = Neighbourhood(peer["rows"], asked.ask(peer["rows"])[1])
     print(f"{name}: {RECORDS} records, {SAMPLES:,} rows of {GENERATIONS} generations, lore_sa {peer['version']}")
-    seconds, other = ours("ours", part, owner, asked, far), float(peer["seconds"].mean())
+    seconds, other = ours("ours", part, train, asked, far), float(peer["seconds"].mean())
     others = (peer["own"] == far.labels).mean(axis=1), (peer["sent"] == fresh.labels).mean(axis=1)
     line("lore_sa", float(peer["fidelity"].mean()), others, far, other)
-    print(f"  ours is x{other / seconds:.0f} faster, x{other / alone(part, owner, asked):.0f} record by record")
-    ours("ours, defaults", Lore(), owner, asked, far)
+    print(f"  ours is x{other / seconds:.0f} faster, x{other / alone(part, train, asked):.0f} record by record")
+    ours("ours, defaults", Lore(), train, asked, far)
 
 
-def ours(name: str, part: Lore, owner: Dataset, asked: Records, far: Neighbourhood) -> float:
+def ours(name: str, part: Lore, train: Dataset, asked: Records, far: Neighbourhood) -> float:
     """Print our side, held against the other's neighbourhoods too; CPU seconds of a record."""
     began = time.process_time()
-    made = part.prepare(asked.model, owner.schema, owner, np.random.default_rng(0)).explain(
+    made = part.prepare(asked.model, train.schema, train, np.random.default_rng(0)).explain(
         asked.X, np.random.default_rng(0)
     )
     seconds = (time.process_time() - began) / RECORDS
@@ -112,11 +112,11 @@ def ours(name: str, part: Lore, owner: Dataset, asked: Records, far: Neighbourho
     return seconds
 
 
-def alone(part: Lore, owner: Dataset, asked: Records) -> float:
+def alone(part: Lore, train: Dataset, asked: Records) -> float:
     """CPU seconds of a record where each is explained in a call of its own."""
     began = time.process_time()
     for x in asked.X:
-        part.prepare(asked.model, owner.schema, owner, np.random.default_rng(0)).explain(
+        part.prepare(asked.model, train.schema, train, np.random.default_rng(0)).explain(
             x[None], np.random.default_rng(0)
         )
     return (time.process_time() - began) / len(asked.X)

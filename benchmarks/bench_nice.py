@@ -46,14 +46,14 @@ VARIANTS = ("none", "sparsity", "proximity", "plausibility")
 Arrays = dict[str, npt.NDArray[Any]]
 
 
-def task(owner: Dataset, records: Floats, leaves: int, seed: int) -> Arrays:
+def task(train: Dataset, records: Floats, leaves: int, seed: int) -> Arrays:
     """All that the peer needs to make the same forest and the same autoencoder."""
-    columns = owner.schema.columns
-    whole = replace(owner.schema, columns=tuple(replace(c, mutable=True) for c in columns))
-    vae = _vae.trained(owner, whole, nice.LATENT, nice.HIDDEN)
+    columns = train.schema.columns
+    whole = replace(train.schema, columns=tuple(replace(c, mutable=True) for c in columns))
+    vae = _vae.trained(train, whole, nice.LATENT, nice.HIDDEN)
     made: dict[str, Any] = {
-        "X": owner.X,
-        "y": owner.y,
+        "X": train.X,
+        "y": train.y,
         "records": records,
         "trees": TREES,
         "leaves": leaves,
@@ -98,17 +98,17 @@ def reachable(row: Floats, goal: Floats, answer: Floats, step: Callable[[Floats,
     return any(reachable(some, goal, answer, step) for some in tried[fitting])
 
 
-def tied(part: nice.NICE, model: Model, owner: Dataset, record: Floats, answer: Floats) -> bool:
+def tied(part: nice.NICE, model: Model, train: Dataset, record: Floats, answer: Floats) -> bool:
     """Whether the package's answer (D,) differs from ours by rounding only."""
-    schema, rng = owner.schema, np.random.default_rng(0)
-    goal = replace(part, optimise="none").prepare(model, schema, owner, rng).explain(record[None], rng).rows
+    schema, rng = train.schema, np.random.default_rng(0)
+    goal = replace(part, optimise="none").prepare(model, schema, train, rng).explain(record[None], rng).rows
     if part.optimise == "none":
         both = np.stack([goal[0], answer])
         return bool(
-            np.ptp(paired(record[None].repeat(2, axis=0), both, schema, ranges(schema, owner.X, "train"))) < CLOSE
+            np.ptp(paired(record[None].repeat(2, axis=0), both, schema, ranges(schema, train.X, "train"))) < CLOSE
         )
-    pool = Pool.of("nice", owner, schema, "train", "free")[0]
-    reward, wanted = part._reward(owner, pool), schema.favourable
+    pool = Pool.of("nice", train, schema, "train", "free")[0]
+    reward, wanted = part._reward(train, pool), schema.favourable
     assert reward is not None  # the part walks
 
     def step(before: Floats, after: Floats) -> Floats:
@@ -122,31 +122,31 @@ def compare(name: str, leaves: int, most: int) -> None:
     """Print one line per variant."""
     data = registry.build("data", name).load()
     order, cut = np.random.default_rng(0).permutation(len(data)), int(0.6 * len(data))
-    owner, rest = data.rows(np.sort(order[:cut])), data.X[np.sort(order[cut:])]
+    train, rest = data.rows(np.sort(order[:cut])), data.X[np.sort(order[cut:])]
     estimator = Sklearn(
         "sklearn.ensemble:RandomForestClassifier", f"n_estimators={TREES}, max_leaf_nodes={leaves or None}"
     )
-    model = estimator.fit(owner, np.ones((cut, 1), dtype=bool), [np.random.default_rng(1)])[0]
+    model = estimator.fit(train, np.ones((cut, 1), dtype=bool), [np.random.default_rng(1)])[0]
     records = rest[predictions(model, rest)[1] != data.schema.favourable][:most]
-    made = theirs(task(owner, records, leaves, model.estimator.get_params()["random_state"]))  # type: ignore[attr-defined]
-    agree = np.mean(predictions(model, owner.X)[1] == made["labels"])
+    made = theirs(task(train, records, leaves, model.estimator.get_params()["random_state"]))  # type: ignore[attr-defined]
+    agree = np.mean(predictions(model, train.X)[1] == made["labels"])
     print(
         f"{name}, {TREES} trees of {leaves or 'any number of'} leaves, {cut:,} training rows, {len(records)} records, "
         f"NICEx {made['version']}; {agree:.2%} of labels agree"
     )
     for variant in VARIANTS:
-        line(variant, model, owner, records, made)
+        line(variant, model, train, records, made)
 
 
-def line(variant: Any, model: Model, owner: Dataset, records: Floats, made: Arrays) -> None:
+def line(variant: Any, model: Model, train: Dataset, records: Floats, made: Arrays) -> None:
     """Print how one variant fared."""
     part = nice.NICE(variant, "predicted" if variant == "none" else "justified", "free", "train")
     began = time.process_time()
-    out = part.prepare(model, owner.schema, owner, np.random.default_rng(0)).explain(records, np.random.default_rng(0))
+    out = part.prepare(model, train.schema, train, np.random.default_rng(0)).explain(records, np.random.default_rng(0))
     mine, other = (1e3 * (time.process_time() - began) / len(records), 1e3 * float(made[f"{variant} seconds"].mean()))
     answers = made[f"{variant} rows"]
     same = (out.rows == answers).all(axis=1)
-    even = sum(tied(part, model, owner, records[i], answers[i]) for i in np.flatnonzero(~same))
+    even = sum(tied(part, model, train, records[i], answers[i]) for i in np.flatnonzero(~same))
     whole = np.mean(np.asarray(out.origin) >= 0)
     print(
         f"  {variant:13s} identical {same.mean():7.2%}   tied {even:3d}   unexplained {(~same).sum() - even:3d}   "

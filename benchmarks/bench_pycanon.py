@@ -38,13 +38,13 @@ PARTS = (
 MOST = 500
 
 
-def released(owner: Dataset, shown: Regions) -> pd.DataFrame:
+def released(train: Dataset, shown: Regions) -> pd.DataFrame:
     """The rows that match each answer, with the answer's number in the place of their quasi-identifiers."""
-    quasi = quasi_columns(owner.schema)
-    answer, row = shown.covers(owner.X, quasi).nonzero()
-    table = frame(owner.X, owner.schema).iloc[row].reset_index(drop=True).astype(str)
+    quasi = quasi_columns(train.schema)
+    answer, row = shown.covers(train.X, quasi).nonzero()
+    table = frame(train.X, train.schema).iloc[row].reset_index(drop=True).astype(str)
     for j in quasi:
-        table[owner.schema.columns[j].name] = answer
+        table[train.schema.columns[j].name] = answer
     return table
 
 
@@ -52,24 +52,24 @@ def made(name: str) -> dict[str, Any]:
     """Of each solver what is sent to the package, and what we say."""
     data = registry.build("data", name).load()
     order, size = np.random.default_rng(0).permutation(len(data)), int(0.6 * len(data))
-    owner, X = data.rows(order[:size]), data.X[order[size:]]
-    model = registry.build("model", FOREST).fit(owner, np.ones((size, 1), dtype=bool), [np.random.default_rng(0)])[0]
+    train, X = data.rows(order[:size]), data.X[order[size:]]
+    model = registry.build("model", FOREST).fit(train, np.ones((size, 1), dtype=bool), [np.random.default_rng(0)])[0]
     X = X[model.logits(X).argmax(axis=1) != data.schema.favourable][:MOST]
-    columns = owner.schema.columns
+    columns = train.schema.columns
     private = next(c.name for c in columns if c.role == "private" and c.kind == "category")
     out = {}
     for text in PARTS:
-        there = (
+        counterfactuals = (
             registry.build("explain", text)
-            .prepare(model, data.schema, owner, np.random.default_rng(0))
+            .prepare(model, data.schema, train, np.random.default_rng(0))
             .explain(X, np.random.default_rng(0))
         )
-        assert isinstance(there, Counterfactual)
-        shown = there.shown(data.schema).pick(there.found)
+        assert isinstance(counterfactuals, Counterfactual)
+        shown = counterfactuals.shown(data.schema).pick(counterfactuals.found)
         shown = shown.pick(np.unique(shown.kinds(), return_index=True)[1])
-        ours = (int(matching(shown, owner).min()), int(diversity(shown, owner, private).distinct.min()))
+        ours = (int(matching(shown, train).min()), int(diversity(shown, train, private).distinct.min()))
         quasi = [c.name for c in columns if c.role == "quasi"]
-        table = released(owner, shown)[[*quasi, private]].to_dict("list")
+        table = released(train, shown)[[*quasi, private]].to_dict("list")
         out[f"{name}, {text}"] = {
             "table": table,
             "quasi": quasi,

@@ -16,7 +16,7 @@ import pytest
 import jali
 from jali import cli, config, parallel
 from jali.api import from_config
-from jali.audit.setup import Machine
+from jali.audit.setup import Resources
 from jali.core import registry
 from jali.core.errors import JaliError
 from jali.privacy.ledger import Ledger
@@ -303,7 +303,7 @@ def test_a_file_imports_no_module_unless_it_is_trusted(setting, told, pwn, capsy
     assert "'pwn" in errors
     assert "--trust" in errors
     with pytest.raises(JaliError, match="--trust"):
-        from_config(config.read(path), Machine())
+        from_config(config.read(path), Resources())
     assert ran(pwn) == []
 
 

@@ -15,12 +15,12 @@ from jali.audit import evidence, queries
 from jali.audit.examples.answers import examples
 from jali.audit.examples.pictures import pictures
 from jali.audit.experiment import Outcome, run, stamped
-from jali.audit.judging import judge
+from jali.audit.one_model import digest
 from jali.audit.plan import usual
-from jali.audit.scope import not_tested, threats
-from jali.audit.setup import Experiment, Machine, Setup, load
+from jali.audit.setup import Experiment, Resources, Setup, load
+from jali.audit.signal_attacks import attack_evidence
 from jali.audit.summary import sizes
-from jali.audit.worker import digest
+from jali.audit.threat_models import not_tested, threats
 from jali.config import SPECIFICATIONS, Config, checked
 from jali.core import registry
 from jali.core.errors import JaliError
@@ -28,7 +28,8 @@ from jali.core.guarantee import unannounced
 from jali.core.trust import vet
 from jali.core.values import Dataset, Evidence, Game
 from jali.reproduce import released
-from jali.results import Exposed, Reproduction, Results
+from jali.results import Exposed, Results
+from jali.results.reproduction import Reproduction
 from jali.store import Store, write_text
 from jali.text.sentences import value
 
@@ -87,7 +88,7 @@ def audit(
     sensitive: str = "",
     schema: str = "",
     knowledge: Any = "",
-    machine: Machine | None = None,
+    resources: Resources | None = None,
     show_values: bool = False,
 ) -> Audit:
     """Audit what a model's explanations reveal about its training data.
@@ -100,7 +101,7 @@ def audit(
     for a claim. Without `train` and `population`, `data`, `model`, `explain` and `game` name parts: a
     specification or the part itself. `knowledge` is what the adversary of query attacks knows beforehand.
     """
-    machine = machine or Machine()
+    resources = resources or Resources()
     if (train is None) != (population is None):
         raise JaliError("Give both train=(X, y) and population=(X, y), or neither of them.")
     lists = {"explain": explain, "attack": attack, "signal": signal}
@@ -108,7 +109,7 @@ def audit(
     if train is not None and population is not None:
         source = _tables(train, population, favourable, _several("quasi", quasi), groups, sensitive, schema)
         experiment, own = _own(model, source, game, seed)
-        machine = replace(machine, store=None)  # an object without a specification has no content key
+        resources = replace(resources, store=None)  # an object without a specification has no content key
         plain, _ = queries.by_kind(settings["attack"])  # only attacks on the evidence can be repeated later
         config = checked(own | settings | {"attack": [_text(a) for a in plain], "seed": seed})
     else:
@@ -122,11 +123,11 @@ def audit(
         experiment = Experiment(_part("data", data), _part("model", model), _part("game", game or "rotate"))
     extra: dict[str, Any] = {name: tuple(_part(name, part) for part in lists[name]) for name in ("explain", "signal")}
     setup = _armed(replace(experiment, seed=seed, **extra), attack, knowledge)
-    return _run(setup, machine, config, show_values, named=bool(attack))
+    return _run(setup, resources, config, show_values, named=bool(attack))
 
 
 def from_config(
-    config: Config, machine: Machine, show_values: bool = False, trust: bool | Collection[str] = False
+    config: Config, resources: Resources, show_values: bool = False, trust: bool | Collection[str] = False
 ) -> Audit:
     """Run the audit a configuration describes; one that names evidence is attacked without a model.
 
@@ -138,7 +139,7 @@ def from_config(
         path = Path(config.base) / config.evidence
         if config.as_released:
             return as_released(path, config.as_released)
-        return attack_file(path, config.attack, config.seed, machine)
+        return attack_file(path, config.attack, config.seed, resources)
     lists: dict[str, Any] = {
         kind: tuple(_part(kind, text) for text in getattr(config, kind)) for kind in ("explain", "signal")
     }
@@ -150,7 +151,7 @@ def from_config(
         **lists,
     )
     setup = _armed(experiment, config.attack, config.knowledge)
-    return _run(setup, machine, config, show_values, named=bool(config.attack))
+    return _run(setup, resources, config, show_values, named=bool(config.attack))
 
 
 def _vet(config: Config, trust: bool | Collection[str]) -> None:
@@ -165,7 +166,7 @@ def attack_file(
     path: Path,
     attack: Sequence[str] = (),
     seed: int = 0,
-    machine: Machine = Machine(),  # noqa: B008 (frozen)
+    resources: Resources = Resources(),  # noqa: B008 (frozen)
     raw: bool = False,
     low: Sequence[str] = (),
 ) -> Audit:
@@ -176,13 +177,13 @@ def attack_file(
     # On raw scales a common variance is what published recipes use; elsewhere `pooled` is stronger.
     default = usual(game, ('lira(spread="common")',)) if raw else ()
     attacks = [registry.build("attack", a) for a in attack] or default
-    judged = judge(found, game, attacks, seed, machine)
+    attacked = attack_evidence(found, game, attacks, seed, resources)
     key = registry.key("evidence", digest(found.value, found.observed, game.member), seed)
     results = Results(
-        rows=stamped(judged.rows, key),
-        curves=judged.curves,
-        exposed=judged.exposed,
-        sanity=judged.checks,
+        rows=stamped(attacked.rows, key),
+        curves=attacked.curves,
+        exposed=attacked.exposed,
+        sanity=attacked.checks,
         warnings=warnings,
         facts=sizes(game),
         timings={"attacks and statistics": time.perf_counter() - began},
@@ -226,30 +227,30 @@ def _armed(experiment: Experiment, attack: Sequence[Any], knowledge: Any) -> Set
     return setup
 
 
-def _run(setup: Setup, machine: Machine, config: Config, show_values: bool, named: bool) -> Audit:
+def _run(setup: Setup, resources: Resources, config: Config, show_values: bool, named: bool) -> Audit:
     """Run attacks on signals and query attacks; only the latter if no others were named or the game has no shadows."""
     parts = setup.parts
     if parts.runs and not parts.attack and (named or not setup.game.shadows.any()):
-        return _queried_alone(setup, machine, config, show_values)
+        return _queried_alone(setup, resources, config, show_values)
     plain = setup.with_parts(runs=())
-    outcome = run(plain, machine)
+    outcome = run(plain, resources)
     if show_values:
-        _reveal(plain, machine, outcome)
+        _reveal(plain, resources, outcome)
     outcome.results.warnings += queries.untried(parts.explain, parts.runs, setup.data)
     if parts.runs:
-        _add(outcome.results, _queried(setup.with_parts(explain=(), signal=()), machine))
+        _add(outcome.results, _queried(setup.with_parts(explain=(), signal=()), resources))
     return finished(outcome, config, setup)
 
 
-def _queried_alone(setup: Setup, machine: Machine, config: Config, show_values: bool) -> Audit:
+def _queried_alone(setup: Setup, resources: Resources, config: Config, show_values: bool) -> Audit:
     """An audit by query attacks alone; its configuration names the game that was played."""
     mine = queries.own_game(_shown(setup))
-    outcome = _queried_in(mine, machine)
+    outcome = _queried_in(mine, resources)
     rows = outcome.results.find(kind="query attack")
     if all(row.value is None for row in rows):
         raise JaliError(rows[0].reason)
     if show_values:
-        _reveal(mine, machine, outcome)
+        _reveal(mine, resources, outcome)
     if config.evidence:
         outcome.results.warnings.append("Query attacks cannot be repeated from evidence.npz: call jali.audit again.")
         return finished(outcome, config, setup)
@@ -263,13 +264,13 @@ def _shown(setup: Setup) -> Setup:
     return setup.with_parts(explain=tuple(e for e in setup.parts.explain if e.gives != "surrogate"))
 
 
-def _queried(setup: Setup, machine: Machine) -> Outcome:
+def _queried(setup: Setup, resources: Resources) -> Outcome:
     """The query attacks of a setup, in a game that fits them."""
-    return _queried_in(queries.own_game(_shown(setup)), machine)
+    return _queried_in(queries.own_game(_shown(setup)), resources)
 
 
-def _queried_in(setup: Setup, machine: Machine) -> Outcome:
-    outcome = run(setup, machine, signals=False)
+def _queried_in(setup: Setup, resources: Resources) -> Outcome:
+    outcome = run(setup, resources, signals=False)
     game = setup.parts.game
     outcome.results.facts["game"] = registry.spec(game.game if isinstance(game, queries.Targets) else game)
     return outcome
@@ -301,11 +302,11 @@ def finished(outcome: Outcome, config: Config, setup: Setup | None = None) -> Au
     return Audit(results, outcome.evidence, outcome.game, config)
 
 
-def _reveal(setup: Setup, machine: Machine, outcome: Outcome) -> None:
+def _reveal(setup: Setup, resources: Resources, outcome: Outcome) -> None:
     """Put people's values into the results, for a reader who asked for them."""
     with unannounced():
-        outcome.results.exposed = pictures(setup, machine, outcome) or values(outcome)
-        outcome.results.examples = examples(setup, machine, outcome)
+        outcome.results.exposed = pictures(setup, resources, outcome) or values(outcome)
+        outcome.results.examples = examples(setup, resources, outcome)
 
 
 def values(outcome: Outcome) -> list[Exposed]:

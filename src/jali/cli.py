@@ -13,7 +13,7 @@ from jali.core.errors import JaliError
 
 if TYPE_CHECKING:
     from jali.api import Audit
-    from jali.audit.setup import Machine
+    from jali.audit.setup import Resources
     from jali.config import Config
     from jali.parallel import Watch
 
@@ -78,7 +78,7 @@ def audit(
     with terminal.writable(out):
         _show_schema(config, show_values)
         with terminal.watching() as watch:
-            found = from_config(config, _machine(out, workers, watch), show_values, trusted)
+            found = from_config(config, _resources(out, workers, watch), show_values, trusted)
         _finish(found, out)
 
 
@@ -104,11 +104,11 @@ def attack(
     imports.expect(attack or ())
     with terminal.writable(out):
         with terminal.watching() as watch:
-            machine = _machine(out, workers, watch)
+            resources = _resources(out, workers, watch)
             if as_released:
                 found = with_conventions(file, as_released)
             else:
-                found = attack_file(file, attack or (), seed, machine, raw, low or ())
+                found = attack_file(file, attack or (), seed, resources, raw, low or ())
         _finish(found, out)
 
 
@@ -178,7 +178,7 @@ def reproduce(
         if judge is not None:
             found = engine.judge_again(study, paper, judge)
         else:
-            found = engine.reproduce(study, paper, scale, only or (), _machine(out, workers, watch))
+            found = engine.reproduce(study, paper, scale, only or (), _resources(out, workers, watch))
         path = save_reproduction(found, out)
     console = terminal.console()
     console.print(reproduction.table(found))
@@ -283,14 +283,14 @@ def _config(file: Path | None, given: dict[str, Any]) -> Config:
     return config.checked(start | given)
 
 
-def _machine(out: Path, workers: int, watch: Watch) -> Machine:
+def _resources(out: Path, workers: int, watch: Watch) -> Resources:
     from jali.api import store_in
-    from jali.audit.setup import Machine
+    from jali.audit.setup import Resources
     from jali.parallel import cores
 
     if workers < 0:
         raise JaliError(f"--workers must be 0 or more, not {workers}.")
-    return Machine(workers=workers or cores(), store=store_in(out), watch=watch)
+    return Resources(workers=workers or cores(), store=store_in(out), watch=watch)
 
 
 def _show_schema(config: Config, show_values: bool) -> None:

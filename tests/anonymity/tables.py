@@ -10,7 +10,7 @@ import numpy as np
 
 from jali.anonymity.frequency_table import FrequencyTable
 from jali.anonymity.grasp import Cores
-from jali.anonymity.purity import Poll
+from jali.anonymity.pureness import Poll
 from jali.core.values import Column, Dataset, Floats, Schema
 
 SINGLE = ("Cohabiting", "Married", "Separated", "Single", "Widowed")
@@ -97,29 +97,29 @@ def mixed(n: int, seed: int, ages: int = 12, hard: float = 0.5) -> tuple[Dataset
     return Dataset(X, model.logits(X).argmax(axis=1), schema), model
 
 
-def settled(owner: Dataset, names: tuple[str, ...] = ("sex", "children")) -> Dataset:
+def settled(train: Dataset, names: tuple[str, ...] = ("sex", "children")) -> Dataset:
     """The same people, with columns that cannot change."""
-    columns = tuple(replace(c, mutable=c.name not in names) for c in owner.schema.columns)
-    return Dataset(owner.X, owner.y, replace(owner.schema, columns=columns), owner.groups)
+    columns = tuple(replace(c, mutable=c.name not in names) for c in train.schema.columns)
+    return Dataset(train.X, train.y, replace(train.schema, columns=columns), train.groups)
 
 
-def around(owner: Dataset, model: Rule, rows, most: int = 1000) -> tuple[FrequencyTable, Poll, Cores]:
+def around(train: Dataset, model: Rule, rows, most: int = 1000) -> tuple[FrequencyTable, Poll, Cores]:
     """What a solver is given for some training rows."""
-    crowd = FrequencyTable.of(owner, agree=True)
-    said = model.logits(owner.X).argmax(axis=1)
-    cores = Cores(owner.X[rows], crowd.coded(owner.X[rows]), said[rows])
+    crowd = FrequencyTable.of(train, agree=True)
+    said = model.logits(train.X).argmax(axis=1)
+    cores = Cores(train.X[rows], crowd.coded(train.X[rows]), said[rows])
     return crowd, Poll(model, crowd, cores.rows, cores.wanted, most), cores
 
 
-def every_box(owner: Dataset, row: Floats):
+def every_box(train: Dataset, row: Floats):
     """Every list of values of each quasi-identifier that holds those of a row, and is had by somebody in the table."""
-    quasi = [j for j, c in enumerate(owner.schema.columns) if c.role == "quasi"]
+    quasi = [j for j, c in enumerate(train.schema.columns) if c.role == "quasi"]
     choices = []
     for j in quasi:
-        values = np.unique(owner.X[:, j])
-        if not owner.schema.columns[j].mutable:
+        values = np.unique(train.X[:, j])
+        if not train.schema.columns[j].mutable:
             choices.append([[row[j]]])
-        elif owner.schema.columns[j].kind == "category":
+        elif train.schema.columns[j].kind == "category":
             others = [v for v in values if v != row[j]]
             sets = itertools.chain.from_iterable(itertools.combinations(others, r) for r in range(len(others) + 1))
             choices.append([sorted([row[j], *s]) for s in sets])
@@ -129,30 +129,30 @@ def every_box(owner: Dataset, row: Floats):
     return quasi, itertools.product(*choices)
 
 
-def brute(owner: Dataset, model: Rule, row: Floats, wanted: int, k: int, floor: float) -> float:
+def brute(train: Dataset, model: Rule, row: Floats, wanted: int, k: int, floor: float) -> float:
     """Least NCP of all boxes of k people that are pure enough, cut to the people they hold, by trying every one."""
     best = np.inf
-    quasi, boxes = every_box(owner, row)
+    quasi, boxes = every_box(train, row)
     for box in boxes:
-        inside = np.all([np.isin(owner.X[:, j], v) for j, v in zip(quasi, box, strict=True)], axis=0)
+        inside = np.all([np.isin(train.X[:, j], v) for j, v in zip(quasi, box, strict=True)], axis=0)
         if inside.sum() < k:
             continue
         loss = 0.0
         tight = True
         for j, v in zip(quasi, box, strict=True):
-            held, known = np.unique(owner.X[inside, j]), np.unique(owner.X[:, j])
-            if owner.schema.columns[j].kind == "category":
+            held, known = np.unique(train.X[inside, j]), np.unique(train.X[:, j])
+            if train.schema.columns[j].kind == "category":
                 tight &= len(held) == len(v)
                 loss += (len(held) if len(held) > 1 else 0) / len(known) / len(quasi)
             else:
                 tight &= held[0] == v[0] and held[-1] == v[-1]
                 loss += (held[-1] - held[0]) / (known[-1] - known[0]) / len(quasi)
-        if tight and loss < best - 1e-9 and purity(model, row, wanted, quasi, box) >= floor - 1e-9:
+        if tight and loss < best - 1e-9 and pureness(model, row, wanted, quasi, box) >= floor - 1e-9:
             best = loss
     return best
 
 
-def purity(model: Rule, row: Floats, wanted: int, quasi: list[int], box) -> float:
+def pureness(model: Rule, row: Floats, wanted: int, quasi: list[int], box) -> float:
     """Share of the combinations of a box with the class wanted."""
     rows = []
     for values in itertools.product(*box):

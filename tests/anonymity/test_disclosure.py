@@ -61,13 +61,13 @@ def test_nobody_and_nothing():
 
 def test_the_published_example_shows_what_k_does_not_hide():
     """Fiona's answer matches three people, of whom two earn what it shows."""
-    owner = toy()
-    plain = Regions.of(owner.X[[5]], owner.schema)
+    train = toy()
+    plain = Regions.of(train.X[[5]], train.schema)
     low, high = plain.low.copy(), plain.high.copy()
     low[0, 0], high[0, 0] = 24, 27
-    told = Regions(low, high, plain.allowed, owner.schema)
-    assert diversity(told, owner, "salary").distinct.tolist() == [2]
-    assert diversity(told, owner, "salary").effective[0] == pytest.approx(np.exp(entropy([2, 1])))
+    told = Regions(low, high, plain.allowed, train.schema)
+    assert diversity(told, train, "salary").distinct.tolist() == [2]
+    assert diversity(told, train, "salary").effective[0] == pytest.approx(np.exp(entropy([2, 1])))
 
 
 def test_all_private_columns_at_once():

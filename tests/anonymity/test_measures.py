@@ -54,23 +54,23 @@ def test_values_count_only_if_somebody_trained_on_has_them():
 
 
 def test_drawn_pureness_has_an_interval_that_holds():
-    owner, _ = mixed(400, 0, ages=100)
+    train, _ = mixed(400, 0, ages=100)
     whole = Regions(
-        np.array([[0.0, 0.5, 0, 0, 0]]), np.array([[99.0, 0.5, 3, 0, 0]]), np.ones((1, 5, 4), bool), owner.schema
+        np.array([[0.0, 0.5, 0, 0, 0]]), np.array([[99.0, 0.5, 3, 0, 0]]), np.ones((1, 5, 4), bool), train.schema
     )
     allowed = whole.allowed.copy()
     allowed[0, 4, 2:] = False
-    whole = Regions(whole.low, whole.high, allowed, owner.schema)
+    whole = Regions(whole.low, whole.high, allowed, train.schema)
     model = Rule(lambda X: X[:, 0] < 25)
-    ages = np.unique(owner.X[:, 0])
+    ages = np.unique(train.X[:, 0])
     truth, held = (ages < 25).mean(), 0
     for seed in range(200):
-        pure = pureness(model, whole, owner, np.array([1]), np.random.default_rng(seed), most=100)
+        pure = pureness(model, whole, train, np.array([1]), np.random.default_rng(seed), most=100)
         held += pure.low[0] <= truth <= pure.high[0]
         hits = round(pure.value[0] * 100)
         assert pure.low[0] == pytest.approx(beta.ppf(0.025, hits, 101 - hits))
     assert held >= 185
-    assert pureness(model, whole, owner, np.array([1]), np.random.default_rng(0), most=10**5).value[0] == truth
+    assert pureness(model, whole, train, np.array([1]), np.random.default_rng(0), most=10**5).value[0] == truth
 
 
 def test_matching_counts_people_not_rows():
@@ -85,14 +85,14 @@ def test_matching_counts_people_not_rows():
 
 def test_two_counts_agree():
     """Boxes of codes and regions of raw values, counted apart."""
-    owner, _ = mixed(500, 4, ages=20)
-    crowd, rng = FrequencyTable.of(owner), np.random.default_rng(0)
+    train, _ = mixed(500, 4, ages=20)
+    crowd, rng = FrequencyTable.of(train), np.random.default_rng(0)
     boxes = crowd.around(crowd.cells[rng.integers(0, len(crowd.cells), 50)])
     for _ in range(3):
         boxes.add(np.arange(50), crowd.cells[rng.integers(0, len(crowd.cells), 50)])
-    regions = crowd.regions(boxes, owner.X[rng.integers(0, 500, 50)])
-    np.testing.assert_array_equal(crowd.people(boxes), matching(regions, owner))
-    np.testing.assert_allclose(crowd.ncp(boxes), ncp(regions, owner), atol=1e-12)
+    regions = crowd.regions(boxes, train.X[rng.integers(0, 500, 50)])
+    np.testing.assert_array_equal(crowd.people(boxes), matching(regions, train))
+    np.testing.assert_allclose(crowd.ncp(boxes), ncp(regions, train), atol=1e-12)
     cut = crowd.hull(crowd.covers(boxes))
     np.testing.assert_array_equal(crowd.people(cut), crowd.people(boxes))
     assert (crowd.ncp(cut) <= crowd.ncp(boxes) + 1e-12).all()
@@ -101,8 +101,8 @@ def test_two_counts_agree():
 @pytest.mark.parametrize("n", [1, 64, 700])
 def test_cells_as_bits_are_the_cells_compared_one_by_one(n):
     """Up to 700 people in up to 300 cells, of which the last 64 bits are filled in part; some hold many people."""
-    owner, _ = mixed(n, 6, ages=10)
-    crowd = FrequencyTable.of(Dataset(np.repeat(owner.X, 3, axis=0), np.repeat(owner.y, 3), owner.schema))
+    train, _ = mixed(n, 6, ages=10)
+    crowd = FrequencyTable.of(Dataset(np.repeat(train.X, 3, axis=0), np.repeat(train.y, 3), train.schema))
     rng = np.random.default_rng(n)
     boxes = crowd.around(crowd.cells[rng.integers(0, len(crowd.cells), 40)])
     boxes.add(np.arange(40), crowd.cells[rng.integers(0, len(crowd.cells), 40)])

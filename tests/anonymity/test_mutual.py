@@ -19,30 +19,30 @@ from tests.defend.explain.test_k_anonymous import answers, setting
 from tests.explaining import explained, protected
 
 
-def loss_of(owner, quasi, rows):
+def loss_of(train, quasi, rows):
     """Rows times the NCP of the least box that holds them."""
     total = 0.0
     for j in quasi:
-        have, known = np.unique(owner.X[rows, j]), np.unique(owner.X[:, j])
-        if owner.schema.columns[j].kind == "category":
+        have, known = np.unique(train.X[rows, j]), np.unique(train.X[:, j])
+        if train.schema.columns[j].kind == "category":
             total += (len(have) if len(have) > 1 else 0) / len(known)
         else:
             total += np.ptp(have) / np.ptp(known)
     return len(rows) * total / len(quasi)
 
 
-def part_of(owner, quasi, rows, own, k):
+def part_of(train, quasi, rows, own, k):
     """The rows left with one row after every cut, each the best of all by trying them."""
     while True:
         cuts = []
         for j in quasi:
-            for v in np.unique(owner.X[rows, j]):
-                named = owner.schema.columns[j].kind == "category"
-                one = rows[owner.X[rows, j] == v] if named else rows[owner.X[rows, j] <= v]
+            for v in np.unique(train.X[rows, j]):
+                named = train.schema.columns[j].kind == "category"
+                one = rows[train.X[rows, j] == v] if named else rows[train.X[rows, j] <= v]
                 other = np.setdiff1d(rows, one)
                 if min(len(one), len(other)) >= k:
-                    cuts.append((loss_of(owner, quasi, one) + loss_of(owner, quasi, other), one, other))
-        cuts = [cut for cut in cuts if cut[0] < loss_of(owner, quasi, rows) - 1e-6]
+                    cuts.append((loss_of(train, quasi, one) + loss_of(train, quasi, other), one, other))
+        cuts = [cut for cut in cuts if cut[0] < loss_of(train, quasi, rows) - 1e-6]
         if not cuts:
             return rows
         _, one, other = min(cuts, key=lambda cut: round(cut[0], 9))
@@ -51,43 +51,43 @@ def part_of(owner, quasi, rows, own, k):
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_parts_are_those_of_plain_loops(seed):
-    owner, model = mixed(80, seed)
+    train, model = mixed(80, seed)
     quasi = [0, 2, 3, 4]
-    said = model.logits(owner.X).argmax(axis=1)
+    said = model.logits(train.X).argmax(axis=1)
     rows = np.flatnonzero(said == 1)[:10]
-    crowd, poll, cores = around(owner, model, rows)
+    crowd, poll, cores = around(train, model, rows)
     found = mutual(poll, cores, Blocks(crowd, said, 5))
-    regions = crowd.regions(found.boxes, owner.X[rows])
+    regions = crowd.regions(found.boxes, train.X[rows])
     for i, own in enumerate(rows):
-        mine = np.repeat(owner.X[[own]], len(owner), axis=0)
-        mine[:, quasi] = owner.X[:, quasi]
+        mine = np.repeat(train.X[[own]], len(train), axis=0)
+        mine[:, quasi] = train.X[:, quasi]
         able = np.flatnonzero((model.logits(mine).argmax(axis=1) == 1) & (said == 1))
-        assert found.there[i] == (len(able) >= 5)
-        part = part_of(owner, quasi, able, own, 5) if found.there[i] else np.array([own])
+        assert found.feasible[i] == (len(able) >= 5)
+        part = part_of(train, quasi, able, own, 5) if found.feasible[i] else np.array([own])
         for j in quasi:
-            if owner.schema.columns[j].kind == "category":
-                assert np.flatnonzero(regions.allowed[i, j]).tolist() == np.unique(owner.X[part, j]).tolist()
+            if train.schema.columns[j].kind == "category":
+                assert np.flatnonzero(regions.allowed[i, j]).tolist() == np.unique(train.X[part, j]).tolist()
             else:
-                assert (regions.low[i, j], regions.high[i, j]) == (owner.X[part, j].min(), owner.X[part, j].max())
+                assert (regions.low[i, j], regions.high[i, j]) == (train.X[part, j].min(), train.X[part, j].max())
 
 
 @pytest.mark.parametrize("block", [20, 500])
 def test_k_people_would_get_the_same_answer(monkeypatch, block):
     """Whoever of those in an answer is put in the place of the one shown, k of them lead to it again."""
     monkeypatch.setattr(_mutual, "BLOCK", block)
-    owner, model, X = setting(400, 3)
+    train, model, X = setting(400, 3)
     part = KAnonymous(solver="mutual", k=5)
-    out = answers(part, model, X, owner)
-    ready = part.prepare(model, owner.schema, owner, None)
+    out = answers(part, model, X, train)
+    ready = part.prepare(model, train.schema, train, None)
     shown = np.flatnonzero(out.found)[:12]
     assert len(shown) == 12
-    assert (matching(out.regions.pick(shown), owner) >= 5).all()
+    assert (matching(out.regions.pick(shown), train) >= 5).all()
     for i in shown:
         one = out.regions.pick(np.array([i]))
-        who = np.flatnonzero(one.covers(owner.X, np.array([0, 2, 3, 4]))[0])
-        rows = np.repeat(owner.X[[out.origin[i]]], len(who), axis=0)
-        rows[:, [0, 2, 3, 4]] = owner.X[who][:, [0, 2, 3, 4]]
-        able = (model.logits(rows).argmax(axis=1) == 1) & (model.logits(owner.X[who]).argmax(axis=1) == 1)
+        who = np.flatnonzero(one.covers(train.X, np.array([0, 2, 3, 4]))[0])
+        rows = np.repeat(train.X[[out.origin[i]]], len(who), axis=0)
+        rows[:, [0, 2, 3, 4]] = train.X[who][:, [0, 2, 3, 4]]
+        able = (model.logits(rows).argmax(axis=1) == 1) & (model.logits(train.X[who]).argmax(axis=1) == 1)
         same = ready.regions_for(rows).same(one.pick(np.zeros(len(who), dtype=int)))
         assert (able & same).sum() >= 5
         assert (able & same)[who == out.origin[i]].all()
@@ -95,29 +95,29 @@ def test_k_people_would_get_the_same_answer(monkeypatch, block):
 
 def test_withheld_where_fewer_than_k_could_be_shown():
     """Seven people have the outcome: seven can share an answer, eight cannot."""
-    owner, _, X = setting(60)
-    lucky = owner.X[:7, 1]
+    train, _, X = setting(60)
+    lucky = train.X[:7, 1]
     model = Rule(lambda Z: np.isin(Z[:, 1], lucky))
-    assert not answers(KAnonymous(solver="mutual", k=8), model, X, owner).found.any()
-    assert answers(KAnonymous(solver="mutual", k=8), model, X, owner).withheld.all()
-    assert answers(KAnonymous(solver="mutual", k=7), model, X, owner).found.all()
+    assert not answers(KAnonymous(solver="mutual", k=8), model, X, train).found.any()
+    assert answers(KAnonymous(solver="mutual", k=8), model, X, train).withheld.all()
+    assert answers(KAnonymous(solver="mutual", k=7), model, X, train).found.all()
 
 
 def test_people_are_counted_once():
     """Seven rows of four people, all with the outcome."""
-    owner, _, X = setting(60)
+    train, _, X = setting(60)
     groups = np.r_[[0, 0, 1, 1, 2, 2, 3], np.arange(10, 63)]
-    owner = Dataset(owner.X, owner.y, owner.schema, groups=groups)
-    model = Rule(lambda Z: np.isin(Z[:, 1], owner.X[:7, 1]))
-    out = answers(KAnonymous(solver="mutual", k=4), model, X, owner)
+    train = Dataset(train.X, train.y, train.schema, groups=groups)
+    model = Rule(lambda Z: np.isin(Z[:, 1], train.X[:7, 1]))
+    out = answers(KAnonymous(solver="mutual", k=4), model, X, train)
     assert out.found.any()
     assert np.isin(out.origin[out.found], [0, 2, 4, 6]).all()  # others are not where their person is counted
-    assert not answers(KAnonymous(solver="mutual", k=5), model, X, owner).found.any()
+    assert not answers(KAnonymous(solver="mutual", k=5), model, X, train).found.any()
 
 
 def test_blocks_hold_enough_people_and_everybody_once():
-    owner, _ = mixed(400, 0, ages=30)
-    crowd = FrequencyTable.of(owner)
+    train, _ = mixed(400, 0, ages=30)
+    crowd = FrequencyTable.of(train)
     blocks = crowd.parted(np.arange(len(crowd.cells)), lambda cells: _mutual._cut(crowd, crowd.count, cells, 50))
     people = np.bincount(blocks, crowd.count)
     assert len(people) > 2
@@ -126,22 +126,22 @@ def test_blocks_hold_enough_people_and_everybody_once():
 
 
 def test_order_of_rows_changes_nothing():
-    owner, model, X = setting()
-    turned = Dataset(owner.X[::-1], owner.y[::-1], owner.schema)
+    train, model, X = setting()
+    turned = Dataset(train.X[::-1], train.y[::-1], train.schema)
     part = KAnonymous(NICE(immutable="free"), solver="mutual")
-    one, other = (answers(part, model, X[:40], table) for table in (owner, turned))
-    same = one.found & (one.origin == len(owner) - 1 - other.origin)
+    one, other = (answers(part, model, X[:40], table) for table in (train, turned))
+    same = one.found & (one.origin == len(train) - 1 - other.origin)
     assert same.mean() > 0.9  # equally near rows may be chosen by their order
     assert one.regions.pick(same).same(other.regions.pick(same)).all()
 
 
 def test_it_loses_more_than_the_least_and_keeps_k():
-    owner, model, X = setting()
+    train, model, X = setting()
     loss = {}
     for solver, k in itertools.product(("optimal", "mutual"), (5, 10)):
         part = KAnonymous(solver=solver, k=k)
-        there = explained(part.inner, model, X, owner.schema, owner, np.random.default_rng(0))
-        kept = protected(part, model, there, owner)
+        there = explained(part.inner, model, X, train.schema, train, np.random.default_rng(0))
+        kept = protected(part, model, there, train)
         assert (kept.people[kept.able] >= k).all()
         loss[solver, k] = kept.loss.mean()
     assert loss["optimal", 5] < loss["mutual", 5] < loss["mutual", 10]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from jali.audit.gather import gather
-from jali.audit.scoring import Trial, guess
-from jali.audit.setup import Experiment, Machine, load
+from jali.audit.all_models import gather
+from jali.audit.setup import Experiment, Resources, load
+from jali.audit.trials import Trial, guess
 from jali.core import registry
 from jali.core.values import Channel, Shadows, SignalName, Target
 from jali.stats.roc import auc
@@ -24,7 +24,7 @@ def mean_auc(game: str, attack: str) -> float:
         (registry.build("explain", "linear_recourse"),),
     )
     setup = load(experiment)
-    evidence = gather(setup, Machine()).evidence
+    evidence = gather(setup, Resources()).evidence
     trial = Trial(registry.build("attack", attack), (DISTANCE,), Channel.EXPLANATION)
     guesses = guess(evidence, setup.game, trial)
     parts_ = [guesses.pick(guesses.unit == u) for u in range(len(setup.game.targets))]

@@ -8,7 +8,7 @@ import pytest
 from jali.attacks.directed import Directed
 from jali.attacks.offline_lrt import OfflineLRT
 from jali.attacks.threshold import Threshold
-from jali.audit.scoring import Trial, feasible, guess
+from jali.audit.trials import Trial, feasible, guess
 from jali.core import registry
 from jali.core.errors import JaliError
 from jali.core.values import Column, Dataset, Evidence, Game, Schema, Shadows, Target
@@ -20,7 +20,7 @@ INNER = pytest.mark.parametrize("inner", [OfflineLRT(), OfflineLRT("student"), T
 
 
 def thirds(shift: float, seed: int = 0, n: int = 900, targets: int = 1, **sizes: float) -> tuple[Evidence, Game]:
-    """Signals of owner, evaluation and adversary populations, observed for the 60 % with an unfavourable prediction."""
+    """Signals of training, evaluation and adversary populations, observed for 60 %: an unfavourable prediction."""
     rng = np.random.default_rng(seed)
     data = Dataset(np.zeros((n, 1)), np.arange(n) % 2, Schema((Column("x"),)))
     game = Thirds(targets=targets, **sizes).draw(data, rng)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from jali.audit import evidence
-from jali.audit.scoring import Trial, guess
+from jali.audit.trials import Trial, guess
 from jali.core import registry
 from jali.core.values import Channel, SignalName
 from jali.reproduce import released

@@ -8,8 +8,8 @@ import re
 import numpy as np
 import pytest
 
-from jali.audit.judging import judge
-from jali.audit.scoring import unchanged
+from jali.audit.signal_attacks import attack_evidence
+from jali.audit.trials import unchanged
 from jali.core.values import Evidence, Game, Guesses, SignalName
 from jali.report.audit import text
 from jali.results import Results, Row
@@ -35,8 +35,8 @@ def audit(explain, records: int = 700, there=None) -> Results:
     shadows = np.arange(models)[None] >= np.full((TARGETS, 1), TARGETS)
     game = Game(member, np.arange(TARGETS), shadows, np.ones((records, TARGETS), dtype=bool))
     names = (SignalName("confidence"), SignalName("size", "e"))
-    judged = judge(Evidence(names, np.stack([score, told]), observed, member), game)
-    return Results(rows=judged.rows, curves=judged.curves, exposed=judged.exposed, sanity=judged.checks)
+    attacked = attack_evidence(Evidence(names, np.stack([score, told]), observed, member), game)
+    return Results(rows=attacked.rows, curves=attacked.curves, exposed=attacked.exposed, sanity=attacked.checks)
 
 
 def said(results: Results) -> str:

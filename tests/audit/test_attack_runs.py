@@ -70,7 +70,7 @@ def test_claims_of_membership_have_membership_for_truth():
     assert out.graded.truth.tolist() == [True, True, False, False, False]
     assert out.queries == 5
     assert out.graded.values.shape == (0, 5)
-    assert out.graded.facts["voters"] == 3.0
+    assert out.graded.overall["voters"] == 3.0
 
 
 def test_an_answer_is_the_same_whichever_attack_reads_it_and_is_asked_for_once():
@@ -150,8 +150,8 @@ def test_what_was_left_comes_back_from_the_store():
     out = made(AttackRun(Guess(), Register(), Stands()), spoken(), np.random.default_rng(0))
     again = restored(out.arrays())
     assert again.queries == out.queries
-    assert again.graded.facts == out.graded.facts
-    for name in ("score", "truth", "values", "there"):
+    assert again.graded.overall == out.graded.overall
+    for name in ("score", "truth", "values", "defined"):
         np.testing.assert_array_equal(getattr(again.graded, name), getattr(out.graded, name))
 
 

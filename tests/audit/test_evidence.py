@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from jali.audit import evidence
-from jali.audit.judging import judge
+from jali.audit.signal_attacks import attack_evidence
 from jali.core.errors import JaliError
 from jali.core.values import Channel, Evidence, Game, SignalName
 from tests.conftest import planted
@@ -107,7 +107,7 @@ def test_files_of_the_first_edition_load_as_they_were(tmp_path):
         np.testing.assert_array_equal(getattr(same, name), getattr(game, name))
     assert warnings == []
     evidence.write(tmp_path / "new.npz", again, same)
-    assert judge(*evidence.read(tmp_path / "new.npz")[:2]).rows == judge(again, same).rows
+    assert attack_evidence(*evidence.read(tmp_path / "new.npz")[:2]).rows == attack_evidence(again, same).rows
 
 
 def test_what_was_not_asked_is_read_back_as_such(tmp_path):
@@ -119,7 +119,7 @@ def test_what_was_not_asked_is_read_back_as_such(tmp_path):
     again, same, _ = evidence.read(tmp_path / "evidence.npz")
     assert again.names == found.names
     np.testing.assert_array_equal(same.asked, asked)
-    assert not [r for r in judge(again, same).rows if r.signal == "answered"]
+    assert not [r for r in attack_evidence(again, same).rows if r.signal == "answered"]
     with pytest.raises(JaliError, match="must also be asked about"):
         evidence.read(save(tmp_path / "e.npz", member=game.member, s=found.value[0], asked=asked))
 
@@ -174,7 +174,7 @@ def test_what_the_pattern_of_gaps_leaks_is_the_decisions(tmp_path):
         np.stack([np.ones_like(there), there]),
         found.member,
     )
-    rows = judge(gappy, game).rows
+    rows = attack_evidence(gappy, game).rows
     auc = {(r.kind, r.channel, r.signal, r.attack, r.against): r for r in rows if r.metric == "auc"}
     pattern = auc["attack", Channel.DECISION, "answered", "lira", None]
     assert pattern.low > 0.6

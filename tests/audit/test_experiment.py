@@ -14,10 +14,10 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
+from jali.audit.all_models import gather
 from jali.audit.experiment import Outcome
 from jali.audit.experiment import run as run_setup
-from jali.audit.gather import gather
-from jali.audit.setup import Experiment, Machine, load
+from jali.audit.setup import Experiment, Resources, load
 from jali.core import registry
 from jali.core.errors import JaliError
 from jali.core.explanation import Attribution
@@ -39,8 +39,8 @@ def small(**changes: str) -> Experiment:
     return Experiment(*(registry.build(kind, text[kind]) for kind in ("data", "model", "game")), explainers, attacks)
 
 
-def run(experiment: Experiment, machine: Machine = Machine()) -> Outcome:  # noqa: B008 (frozen)
-    return run_setup(load(experiment), machine)
+def run(experiment: Experiment, resources: Resources = Resources()) -> Outcome:  # noqa: B008 (frozen)
+    return run_setup(load(experiment), resources)
 
 
 def numbers(outcome) -> str:
@@ -52,47 +52,47 @@ def numbers(outcome) -> str:
     "model", ["logistic", "mlp(hidden=[8], epochs=2)", 'sklearn(estimator="sklearn.linear_model:LogisticRegression")']
 )
 def test_workers_and_blocks_change_no_bit(model):
-    one = run(small(model=model), Machine(workers=1, block=1))
-    for machine in (Machine(workers=2, block=1), Machine(workers=1, block=6), Machine(workers=2, block=4)):
-        other = run(small(model=model), machine)
+    one = run(small(model=model), Resources(workers=1, block=1))
+    for resources in (Resources(workers=2, block=1), Resources(workers=1, block=6), Resources(workers=2, block=4)):
+        other = run(small(model=model), resources)
         np.testing.assert_array_equal(one.evidence.value, other.evidence.value)
         assert numbers(one) == numbers(other)
 
 
 def test_what_the_store_has_is_not_redone(tmp_path, monkeypatch):
     store = Store(tmp_path)
-    first = run(small(), Machine(store=store))
+    first = run(small(), Resources(store=store))
     written = {p: p.stat().st_mtime_ns for p in tmp_path.rglob("*.npz")}
 
     def refuse(*_: object) -> None:
         raise AssertionError("a stored column was computed again")
 
-    monkeypatch.setattr("jali.audit.worker.observe", refuse)
-    again = run(small(), Machine(store=store))
+    monkeypatch.setattr("jali.audit.one_model.observe", refuse)
+    again = run(small(), Resources(store=store))
     assert numbers(first) == numbers(again)
     assert written == {p: p.stat().st_mtime_ns for p in tmp_path.rglob("*.npz")}
 
 
 def test_a_new_explainer_reuses_the_stored_models(tmp_path, monkeypatch):
     store = Store(tmp_path)
-    whole = run(small(), Machine(store=store))
-    run(replace(small(), explain=()), Machine(store=Store(tmp_path / "other")))
+    whole = run(small(), Resources(store=store))
+    run(replace(small(), explain=()), Resources(store=Store(tmp_path / "other")))
 
     def refuse(*_: object) -> None:
         raise AssertionError("a stored model was trained again")
 
     monkeypatch.setattr("jali.models.logistic.Logistic.fit", refuse)
     partly = replace(small(), explain=small().explain[:1])
-    again = run(partly, Machine(store=store))
+    again = run(partly, Resources(store=store))
     assert again.evidence.names == whole.evidence.names[: len(again.evidence.names)]
 
 
 def test_only_columns_with_something_left_to_do_are_trained_again(tmp_path, monkeypatch):
     """A forest is not kept in the store: where one channel of one column is missing, one forest is trained."""
     forest = 'sklearn("sklearn.ensemble:RandomForestClassifier", "n_estimators=2")'
-    machine, trained, fit = Machine(store=Store(tmp_path)), [], Sklearn.fit
+    resources, trained, fit = Resources(store=Store(tmp_path)), [], Sklearn.fit
     experiment = replace(small(model=forest), explain=())
-    first = run(experiment, machine)
+    first = run(experiment, resources)
     next(tmp_path.rglob("*.npz")).unlink()
 
     def counted(part, data, member, rngs):
@@ -100,23 +100,23 @@ def test_only_columns_with_something_left_to_do_are_trained_again(tmp_path, monk
         return fit(part, data, member, rngs)
 
     monkeypatch.setattr(Sklearn, "fit", counted)
-    again = run(experiment, machine)
+    again = run(experiment, resources)
     assert [member.shape[1] for member in trained] == [1]
     assert numbers(first) == numbers(again)
-    run(experiment, machine)
+    run(experiment, resources)
     assert len(trained) == 1
 
 
 def test_another_seed_model_or_membership_is_another_key(tmp_path):
     store = Store(tmp_path)
-    run(small(), Machine(store=store))
+    run(small(), Resources(store=store))
     before = len(list(tmp_path.rglob("*.npz")))
-    run(small(model="logistic(C=2.0)"), Machine(store=store))
+    run(small(model="logistic(C=2.0)"), Resources(store=store))
     assert len(list(tmp_path.rglob("*.npz"))) == 2 * before
 
 
 def test_asking_fewer_is_another_key_and_the_same_models(tmp_path, monkeypatch):
-    store = Machine(store=Store(tmp_path))
+    store = Resources(store=Store(tmp_path))
     whole = gather(load(small(game="thirds(targets=2, shadows=3)")), store)
 
     def refuse(*_: object) -> None:

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from jali.api import from_config
-from jali.audit.setup import Machine
+from jali.audit.setup import Resources
 from jali.config import checked
 from jali.core import registry
 
@@ -31,15 +31,15 @@ def counts(monkeypatch) -> Counter[str]:
     """How often the file was read, the table loaded, and a game of each kind drawn."""
     found: Counter[str] = Counter()
 
-    def counted(owner, name, label):
-        method = getattr(owner, name)
+    def counted(train, name, label):
+        method = getattr(train, name)
 
         def call(*args, **options):
             if "nrows" not in options:  # the line of names is looked at first
                 found[label] += 1
             return method(*args, **options)
 
-        monkeypatch.setattr(owner, name, call)
+        monkeypatch.setattr(train, name, call)
 
     counted(pd, "read_csv", "read")
     counted(registry.find("data", "table"), "load", "load")
@@ -50,7 +50,7 @@ def counts(monkeypatch) -> Counter[str]:
 
 def audit(path: str, **more):
     settings = {"data": path, "target": "repaid", "explain": ["linear_recourse"], "game": "rotate(models=3)"}
-    return from_config(checked(settings | more), Machine())
+    return from_config(checked(settings | more), Resources())
 
 
 def test_the_default_audit(path, counts):
@@ -83,7 +83,7 @@ def test_linkage_in_a_second_game(path, counts):
 def test_values_that_are_shown_load_nothing_again(path, counts):
     shown = from_config(
         checked({"data": path, "target": "repaid", "explain": ["nice"], "game": "rotate(models=3)"}),
-        Machine(),
+        Resources(),
         show_values=True,
     )
     assert shown.results.examples

@@ -42,8 +42,8 @@ def test_validity_asks_the_model():
     coef = np.zeros((6, 2))
     coef[1, 1] = 1.0  # favourable above an income of 75
     model = LinearModel(Encoding(SCHEMA), coef, np.array([0.0, -1.0]))
-    there = Counterfactual(ROWS, np.array([True, True, True]))
-    np.testing.assert_array_equal(quality.validity(model, X, there, SCHEMA), [0, 1, 0])
+    counterfactuals = Counterfactual(ROWS, np.array([True, True, True]))
+    np.testing.assert_array_equal(quality.validity(model, X, counterfactuals, SCHEMA), [0, 1, 0])
     already = np.array([[30.0, 150.0, 0.0, 1.0]])
     done = Counterfactual(already + np.array([1, 0, 0, 0]), np.array([True]))
     assert quality.validity(model, already, done, SCHEMA)[0] == 0
@@ -54,16 +54,16 @@ def test_validity_asks_the_model():
 def test_without_a_favourable_class_any_other_one_is_valid():
     schema = Schema((Column("a"),), classes=("0", "1", "2"))
     model = LinearModel(Encoding(schema), np.array([[-1.0, 0.0, 1.0]]), np.array([-1.0, 0.0, -1.0]))
-    there = Counterfactual(np.array([[2.0], [-2.0], [0.5]]), np.ones(3, bool))
-    np.testing.assert_array_equal(quality.validity(model, np.zeros((3, 1)), there, schema), [1, 1, 0])
+    counterfactuals = Counterfactual(np.array([[2.0], [-2.0], [0.5]]), np.ones(3, bool))
+    np.testing.assert_array_equal(quality.validity(model, np.zeros((3, 1)), counterfactuals, schema), [1, 1, 0])
 
 
 def test_plausibility_by_hand():
     """Rows at 0 and 10; class 1 has training rows at 1, 3, 8; class 0 at 4."""
     schema = Schema((Column("a"),))
-    owner = Dataset(np.array([[1.0], [3.0], [8.0], [4.0]]), [1, 1, 1, 0], schema)
-    there = Counterfactual(np.array([[0.0], [10.0], [0.0]]), np.ones(3, bool))
-    np.testing.assert_allclose(quality.plausibility(there, np.array([1, 1, 0]), owner, k=2), [2, 4.5, 4])
+    train = Dataset(np.array([[1.0], [3.0], [8.0], [4.0]]), [1, 1, 1, 0], schema)
+    counterfactuals = Counterfactual(np.array([[0.0], [10.0], [0.0]]), np.ones(3, bool))
+    np.testing.assert_allclose(quality.plausibility(counterfactuals, np.array([1, 1, 0]), train, k=2), [2, 4.5, 4])
 
 
 def test_plausibility_against_a_neighbour_tree():
@@ -71,12 +71,12 @@ def test_plausibility_against_a_neighbour_tree():
 
     rng = np.random.default_rng(0)
     schema = Schema(tuple(Column(f"x{j}", spread=2.0) for j in range(6)))
-    owner = Dataset(rng.normal(size=(700, 6)), rng.integers(0, 2, 700), schema)
-    there = Counterfactual(rng.normal(size=(600, 6)), np.ones(600, bool))  # more than one block
+    train = Dataset(rng.normal(size=(700, 6)), rng.integers(0, 2, 700), schema)
+    counterfactuals = Counterfactual(rng.normal(size=(600, 6)), np.ones(600, bool))  # more than one block
     wanted = rng.integers(0, 2, 600)
-    ours = quality.plausibility(there, wanted, owner, k=7)
+    ours = quality.plausibility(counterfactuals, wanted, train, k=7)
     for c in (0, 1):
-        far, _ = cKDTree(owner.X[owner.y == c] / 2).query(there.rows[wanted == c] / 2, k=7)
+        far, _ = cKDTree(train.X[train.y == c] / 2).query(counterfactuals.rows[wanted == c] / 2, k=7)
         np.testing.assert_allclose(ours[wanted == c], far.mean(axis=1), rtol=1e-7)
 
 
@@ -84,9 +84,11 @@ def test_appraise_puts_all_measures_together_and_says_where_they_speak():
     """One column x, favourable above 1.5; training rows of class 1 at 2 and 5."""
     schema = Schema((Column("x"),), favourable=1)
     model = LinearModel(Encoding(schema), np.array([[0.0, 1.0]]), np.array([0.0, -1.5]))
-    owner = Dataset(np.array([[2.0], [5.0], [0.0]]), [1, 1, 0], schema)
-    there = Counterfactual(np.array([[2.0], [1.0], [3.0]]), np.array([True, False, False]))
-    value, speaks = quality.appraise(model, np.array([[0.0], [1.0], [3.0]]), there, quality.Neighbourhood(owner), RNG)
+    train = Dataset(np.array([[2.0], [5.0], [0.0]]), [1, 1, 0], schema)
+    counterfactuals = Counterfactual(np.array([[2.0], [1.0], [3.0]]), np.array([True, False, False]))
+    value, speaks = quality.appraise(
+        model, np.array([[0.0], [1.0], [3.0]]), counterfactuals, quality.Neighbourhood(train), RNG
+    )
     at = {name: (value[k], speaks[k]) for k, name in enumerate(quality.MEASURES)}
     assert at["validity"][1].tolist() == [True, True, False]  # the third has what it hopes for
     assert at["validity"][0][:2].tolist() == [1, 0]
@@ -95,22 +97,22 @@ def test_appraise_puts_all_measures_together_and_says_where_they_speak():
         assert at[name][0][0] == pytest.approx(number)
 
 
-def test_plausibility_is_silent_where_the_owner_has_no_row_of_the_class():
+def test_plausibility_is_silent_where_the_training_set_has_no_row_of_the_class():
     schema = Schema((Column("x"),), favourable=1)
     model = LinearModel(Encoding(schema), np.array([[0.0, 1.0]]), np.zeros(2))
-    owner = Dataset(np.zeros((3, 1)), [0, 0, 0], schema)
-    there = Counterfactual(np.array([[1.0]]), np.array([True]))
-    _, speaks = quality.appraise(model, np.array([[-1.0]]), there, quality.Neighbourhood(owner), RNG)
+    train = Dataset(np.zeros((3, 1)), [0, 0, 0], schema)
+    counterfactuals = Counterfactual(np.array([[1.0]]), np.array([True]))
+    _, speaks = quality.appraise(model, np.array([[-1.0]]), counterfactuals, quality.Neighbourhood(train), RNG)
     assert speaks[:, 0].tolist() == [True] * 5 + [False] * 9
 
 
 def test_plausibility_says_what_is_missing():
-    owner = Dataset(np.zeros((3, 1)), [0, 0, 0], Schema((Column("a"),)))
-    there = Counterfactual(np.zeros((1, 1)), np.array([True]))
+    train = Dataset(np.zeros((3, 1)), [0, 0, 0], Schema((Column("a"),)))
+    counterfactuals = Counterfactual(np.zeros((1, 1)), np.array([True]))
     with pytest.raises(JaliError, match="class '1', and there are none"):
-        quality.plausibility(there, np.array([1]), owner)
+        quality.plausibility(counterfactuals, np.array([1]), train)
     with pytest.raises(JaliError, match="at least 1"):
-        quality.plausibility(there, np.array([0]), owner, k=0)
+        quality.plausibility(counterfactuals, np.array([0]), train, k=0)
 
 
 def test_reliance_is_the_accuracy_that_hangs_on_quasi_identifiers():
@@ -121,8 +123,8 @@ def test_reliance_is_the_accuracy_that_hangs_on_quasi_identifiers():
     for column, want in ((0, 0.5), (1, 0.0)):
         roles = ["quasi" if j == column else "private" for j in range(2)]
         schema = Schema(tuple(Column(f"x{j}", role=role) for j, role in enumerate(roles)))
-        value, there = quality.reliance(model_of(schema), Dataset(X, X[:, 0] > 0, schema), rng)
-        assert there.all()
+        value, counterfactuals = quality.reliance(model_of(schema), Dataset(X, X[:, 0] > 0, schema), rng)
+        assert counterfactuals.all()
         assert value.mean() == pytest.approx(want, abs=0.04)
     plain = Schema((Column("a"), Column("b")))
     assert not quality.reliance(model_of(plain), Dataset(X, X[:, 0] > 0, plain), rng)[1].any()

@@ -10,7 +10,7 @@ import pytest
 import jali
 from jali.api import from_config
 from jali.audit import queries
-from jali.audit.setup import Experiment, Machine, load
+from jali.audit.setup import Experiment, Resources, load
 from jali.config import checked, read
 from jali.core import registry
 from jali.core.errors import JaliError
@@ -41,7 +41,7 @@ def own(tmp_path_factory):
 
 def audit(path: str, **more):
     settings = {"data": path, "target": "repaid", "quasi": QUASI, "groups": "person", "explain": ["nice"], **more}
-    return from_config(checked(settings), Machine())
+    return from_config(checked(settings), Resources())
 
 
 def asked(found, metric: str, **which) -> float:
@@ -81,7 +81,7 @@ def test_the_numbers_are_those_of_the_register(linked, own):
 
 def test_it_repeats_from_its_own_file(linked, tmp_path):
     linked.save(tmp_path)
-    again = from_config(read(tmp_path / "audit.toml"), Machine())
+    again = from_config(read(tmp_path / "audit.toml"), Resources())
     rows = [[r for r in a.results.rows if r.metric != "seconds"] for a in (linked, again)]
     assert rows[0] == rows[1]
 
@@ -165,7 +165,7 @@ def test_a_fitted_model_of_ones_own():
         ({"attack": ["linkge"]}, "There is no attack called 'linkge'; did you mean linkage"),
         ({"attack": ["linkage"], "knowledge": "noise"}, "noise is no knowledge for linkage"),
         ({"attack": ["threshold"], "knowledge": "register"}, "register is no knowledge for any attack here"),
-        ({"attack": ["minimality"]}, "This attack recomputes answers"),
+        ({"attack": ["minimality"]}, "This attack recomputes explanations"),
     ],
 )
 def test_errors_are_one_sentence(own, settings, says):

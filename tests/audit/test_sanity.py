@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 
 from jali.audit import sanity
-from jali.audit.scoring import Trial, guess
+from jali.audit.trials import Trial, guess
 from jali.core import registry
 from jali.core.values import Channel, Column, Dataset, Game, Schema, SignalName
 from tests.conftest import planted
@@ -66,7 +66,7 @@ def test_orientation_fails_for_an_attack_that_is_upside_down():
 
 
 def test_parity_fails_when_outputs_depend_on_company():
-    from jali.audit.worker import company
+    from jali.audit.one_model import company
 
     class Standardising:
         def logits(self, X):

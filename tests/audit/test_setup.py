@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
+from jali.audit.one_model import GAME, stream
 from jali.audit.setup import Experiment, Setup, draw_game, grid, load
-from jali.audit.worker import GAME, stream
 from jali.core import registry
 from jali.core.errors import JaliError
 from jali.games.outsiders import Outsiders

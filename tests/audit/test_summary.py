@@ -20,10 +20,10 @@ def game(asked=None) -> Game:
 def test_costs_are_averaged_per_target_then_over_targets():
     """Means 2, 4 and 8 of the targets; the second cell of the last has no answer. t with 2 degrees of freedom."""
     value = np.array([[1, 3, 4, 4, 8, 99], [1, 0, 1, 1, 1, 0]], dtype=np.float32)
-    there = np.array([[1, 1, 1, 1, 1, 0], [1, 1, 1, 1, 1, 1]], dtype=bool)
+    defined = np.array([[1, 1, 1, 1, 1, 0], [1, 1, 1, 1, 1, 1]], dtype=bool)
     nothing = Evidence((), np.zeros((0, 6, 4)), np.zeros((0, 6, 4), bool), game().member)
     cost, share = measures(
-        nothing, game(), Quality((Measured("cost_l1", "e"), Measured("validity", "e")), value, there), {}
+        nothing, game(), Quality((Measured("cost_l1", "e"), Measured("validity", "e")), value, defined), {}
     )
     half = stats.t.ppf(0.975, 2) * np.std([2, 4, 8], ddof=1) / np.sqrt(3)
     assert cost.value == pytest.approx(14 / 3)
@@ -46,12 +46,12 @@ def test_a_measure_of_nobody_has_a_reason():
 def test_the_share_answered_is_of_those_asked():
     asked = np.ones((6, 4), bool)
     asked[3:, 3] = False
-    there = asked.copy()
-    there[0, 0] = False
+    defined = asked.copy()
+    defined[0, 0] = False
     evidence = Evidence(
         (SignalName("x", "whole"), SignalName("x", "gaps")),
         np.zeros((2, 6, 4)),
-        np.stack([asked, there]),
+        np.stack([asked, defined]),
         game().member,
     )
     none = Quality((), np.zeros((0, 6), np.float32), np.zeros((0, 6), bool))
@@ -87,12 +87,12 @@ def test_a_difference_is_taken_within_each_target():
     unit = np.nonzero(game.scored.T)[0]
     base = 10.0 * unit + rng.normal(size=len(unit))
     more = base + 0.3 + 0.01 * rng.normal(size=len(unit))
-    there = np.ones((2, len(unit)), dtype=bool)
-    there[0, ::7] = False
-    quality = Quality((Measured("ncp", "a"), Measured("ncp", "b")), np.stack([more, base]).astype(np.float32), there)
+    defined = np.ones((2, len(unit)), dtype=bool)
+    defined[0, ::7] = False
+    quality = Quality((Measured("ncp", "a"), Measured("ncp", "b")), np.stack([more, base]).astype(np.float32), defined)
     mine, other = (cells_of(quality, Measured("ncp", name), None, game) for name in "ab")
     found = difference(game, mine, other)
-    each = [(more - base)[there[0] & (unit == t)].mean() for t in range(4)]
+    each = [(more - base)[defined[0] & (unit == t)].mean() for t in range(4)]
     assert found.value == pytest.approx(np.mean(each), abs=1e-5)
     assert 0.28 < found.low < found.value < found.high < 0.32
     assert cells_of(quality, Measured("ncp", "c"), None, game) is None

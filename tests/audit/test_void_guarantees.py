@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import jali
-from jali.audit.setup import Machine
+from jali.audit.setup import Resources
 from jali.report.reproduction import studies
-from jali.results import Capped, Reproduction, Study
+from jali.results.reproduction import Capped, Reproduction, Study
 from jali.store import Store
 
 SCHEMA = """
@@ -49,8 +49,8 @@ def folder(tmp_path_factory):
 def audited(folder, model, explain, schema=False):
     declared = f', schema="{folder / "columns.toml"}"' if schema else ""
     data = f'table(path="{folder / "loans.csv"}", target="paid", favourable="yes"{declared})'
-    machine = Machine(store=Store(folder / f"store-{schema}"))
-    return jali.audit(model, data=data, explain=[explain], machine=machine, **QUICK)
+    resources = Resources(store=Store(folder / f"store-{schema}"))
+    return jali.audit(model, data=data, explain=[explain], resources=resources, **QUICK)
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from jali.audit.scoring import Trial, guess
+from jali.audit.trials import Trial, guess
 from jali.core import registry
 from jali.core.values import Game, Shadows, Target
 from jali.stats.roc import auc

@@ -68,8 +68,8 @@ def setting(explainer, n: int = 300):
 
 
 def explain(explainer, model, data, rows=slice(None), seed=0):
-    owner = data if explainer.reads_training_data else None
-    return explained(explainer, model, data.X[rows], data.schema, owner, np.random.default_rng(seed))
+    train = data if explainer.reads_training_data else None
+    return explained(explainer, model, data.X[rows], data.schema, train, np.random.default_rng(seed))
 
 
 def values(explanation):

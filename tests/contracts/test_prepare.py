@@ -22,7 +22,7 @@ from jali.audit.setup import Experiment, load
 from jali.core import registry
 from jali.core.explanation import Attribution
 from jali.core.guarantee import unannounced
-from jali.core.protocols import Replayable, is_local, keeps_immutable, releases_rows
+from jali.core.protocols import Recomputable, is_local, keeps_immutable, releases_rows
 from tests.contracts.people import streams
 from tests.contracts.test_explain import EXPLAINERS, FOREST, people, setting, values
 from tests.contracts.test_models import SPECS, membership, table, trainer
@@ -140,7 +140,7 @@ def test_every_explainer_answers_every_capability(explainer):
     assert releases_rows(explainer) == (name in SHOWS)
     assert keeps_immutable(explainer) == (name in SHOWS)
     assert is_local(explainer) == (name == "lore")
-    assert isinstance(prepared(explainer, data, model), Replayable) == (name in {"k_anonymous", "mondrian"})
+    assert isinstance(prepared(explainer, data, model), Recomputable) == (name in {"k_anonymous", "mondrian"})
 
 
 @pytest.mark.parametrize("wrapper", ["k_anonymous", "mondrian"])

@@ -14,15 +14,15 @@ from jali.core.errors import JaliError
 
 def test_a_claim_holds_nothing_that_says_who_is_a_member():
     names = {f.name for claim in get_args(Claim) for f in dataclasses.fields(claim)}
-    assert names == {"score", "facts", "person", "candidates", "values"}
+    assert names == {"score", "overall", "person", "candidates", "values"}
 
 
 def test_membership_is_a_score_per_record():
     claim = Membership([1, -1])
     assert claim.score.dtype == np.float64
     assert not claim.score.flags.writeable
-    assert claim.facts == {}
-    assert Membership(np.zeros(2)).facts is not claim.facts
+    assert claim.overall == {}
+    assert Membership(np.zeros(2)).overall is not claim.overall
     with pytest.raises(JaliError, match=r"score must have shape \(any\), not \(1, 2\)"):
         Membership(np.zeros((1, 2)))
 
@@ -49,6 +49,6 @@ def test_what_does_not_fit_together_is_refused(change, says):
 
 
 def test_harms_are_those_of_the_threat_table():
-    from jali.audit.scope import HARMS
+    from jali.audit.threat_models import HARMS
 
     assert tuple(HARMS) == get_args(Harm)

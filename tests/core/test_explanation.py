@@ -47,12 +47,14 @@ def test_a_row_is_a_region_of_its_own():
 
 
 def test_where_an_answer_comes_from_is_never_shown():
-    there = Counterfactual(np.zeros((2, 3)), [True, True], regions(), np.array([5, -1]), np.array([True, False]))
-    assert there.public().origin is None
-    assert there.public().clamped is None
-    assert there.public().regions is there.regions
-    assert "origin" not in repr(there)
-    kept = there.pick(np.array([False, True]))
+    counterfactuals = Counterfactual(
+        np.zeros((2, 3)), [True, True], regions(), np.array([5, -1]), np.array([True, False])
+    )
+    assert counterfactuals.public().origin is None
+    assert counterfactuals.public().clamped is None
+    assert counterfactuals.public().regions is counterfactuals.regions
+    assert "origin" not in repr(counterfactuals)
+    kept = counterfactuals.pick(np.array([False, True]))
     assert kept.origin.tolist() == [-1]
     assert kept.clamped.tolist() == [False]
 

@@ -39,7 +39,7 @@ def of_paper(name: str) -> set[str]:
     out = {sentence.metric for sentence in paper.sentences}
     for table in paper.tables:
         out |= {*table.tolerance, *table.bound}
-        out |= {m for attempts in table.published.values() for numbers in attempts.values() for m in numbers}
+        out |= {m for methods in table.published.values() for numbers in methods.values() for m in numbers}
     raw = (resources.files("jali.reproduce.papers") / f"{name}.toml").read_text(encoding="utf-8")
     out |= set(re.findall(r'(?m)^(?:metric|across) = "(.*)"$', raw))
     for line in re.findall(r"(?m)^upwards = (\[.*\])$", raw):
@@ -66,23 +66,23 @@ def test_whatever_a_paper_names_is_in_the_table(name):
 
 
 def test_whatever_a_query_attack_adds_is_in_the_table():
-    """The keys of the facts that attacks put into their claims, read from the code."""
+    """The keys of the overall numbers that attacks put into their claims, read from the code."""
     found = set()
     folder = resources.files("jali.query_attacks")
     for file in folder.iterdir():
         if file.name.endswith(".py"):
-            found |= facts_in(ast.parse(file.read_text(encoding="utf-8")))
+            found |= overall_in(ast.parse(file.read_text(encoding="utf-8")))
     assert {"surrogates", "voters", "shadow_accuracy", "attack_accuracy"} <= found | {SHADOW, ATTACK}
     assert {name for name in found if name not in TABLE} == set()
 
 
-def facts_in(tree: ast.AST) -> set[str]:
-    """Keys of dictionaries that are called facts, or are the second argument of a claim of membership."""
+def overall_in(tree: ast.AST) -> set[str]:
+    """Keys of dictionaries that are called overall, or are the second argument of a claim of membership."""
     dicts: list[ast.AST] = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign | ast.AugAssign):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            if any(isinstance(t, ast.Name) and t.id == "facts" for t in targets):
+            if any(isinstance(t, ast.Name) and t.id == "overall" for t in targets):
                 dicts.append(node.value)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Membership":
             dicts += node.args[1:]
@@ -122,7 +122,7 @@ def test_no_name_and_no_label_stands_twice():
         ("tpr@0.01", "TPR at 1 % FPR", "TPR at 1 %"),
         ("tpr@0.001", "TPR at 0.1 % FPR", "TPR at 0.1 %"),
         ("tnr@0.01", "TNR at 1 % FNR", "tNR at 1 % FNR"),
-        ("coverage@1000", "After 1,000 answers", "after 1,000 answers"),
+        ("coverage@1000", "After 1,000 explanations", "after 1,000 explanations"),
         ("class_recall@1", "Recall of class 1", "recall of class 1"),
         ("balanced_accuracy", "Balanced accuracy", "balanced accuracy"),
         ("reidentified", "Right person named", "right person"),

@@ -140,7 +140,7 @@ def test_keys_follow_what_a_part_imports_and_nothing_else(monkeypatch):
 
     first = fresh()
     assert fresh("explain.growing_spheres") == fresh("report.audit.html") == first
-    below = ("explain.scfe", "explain._recourse.task", "core.encoding", "audit.worker")
+    below = ("explain.scfe", "explain._recourse.task", "core.encoding", "audit.one_model")
     assert len({first, *map(fresh, below)}) == 1 + len(below)
     registry._source.cache_clear()
     registry.code.cache_clear()

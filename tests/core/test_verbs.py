@@ -31,8 +31,8 @@ def test_a_verb_is_a_package_that_is_called_as_its_function(name, monkeypatch):
 
 
 def test_the_function_is_looked_up_when_it_is_called(monkeypatch):
-    from jali.audit import worker
+    from jali.audit import one_model
 
     monkeypatch.setattr("jali.api.audit", lambda: "called")
     assert jali.audit() == "called"
-    assert worker.__name__ == "jali.audit.worker"
+    assert one_model.__name__ == "jali.audit.one_model"

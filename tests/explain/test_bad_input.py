@@ -98,15 +98,15 @@ def network(schema: Schema, weight: float = 1.0, bias: float = -3.0, threshold: 
     return Network(Encoding(schema), (np.stack([w, -w], axis=1), last), (np.full(2, -threshold), np.array([0.0, bias])))
 
 
-def ask(name: str, model, X, schema: Schema = SCHEMA, owner: Dataset | None = None) -> Counterfactual:
+def ask(name: str, model, X, schema: Schema = SCHEMA, train: Dataset | None = None) -> Counterfactual:
     """An explanation of raw rows, after so many questions at most, and honest about every one of them."""
     explainer = registry.build("explain", name)
     X = np.asarray(X, dtype=float)
-    if owner is None:
-        owner = Dataset(X if len(X) else table(), np.zeros(len(X) or 6), schema)
+    if train is None:
+        train = Dataset(X if len(X) else table(), np.zeros(len(X) or 6), schema)
     X.setflags(write=False)
     asked.clear()
-    out = explained(explainer, model, X, schema, owner, np.random.default_rng(0))
+    out = explained(explainer, model, X, schema, train, np.random.default_rng(0))
     honest(out, model, X, schema)
     return out
 
@@ -186,9 +186,9 @@ def test_whoever_has_the_favourable_outcome_is_left_alone(name):
 @pytest.mark.parametrize("n", [0, 1])
 def test_no_rows_and_one_row(name, n):
     X = table()[:n]
-    owner = Dataset(table(), np.zeros(6), SCHEMA)
+    train = Dataset(table(), np.zeros(6), SCHEMA)
     for make in fits(name):
-        assert ask(name, make(SCHEMA), X, owner=owner).found.all()
+        assert ask(name, make(SCHEMA), X, train=train).found.all()
 
 
 @every
@@ -242,30 +242,30 @@ def test_records_on_the_boundary_and_outside_their_bounds(name):
 
 @every
 @pytest.mark.parametrize("n", [1, 5])
-def test_an_owner_of_few_rows_of_one_class(name, n):
+def test_a_training_set_of_few_rows_of_one_class(name, n):
     for label in (0, 1):
-        owner = Dataset(table(n), np.full(n, label), SCHEMA)
+        train = Dataset(table(n), np.full(n, label), SCHEMA)
         for make in fits(name):
-            ask(name, make(SCHEMA), table(), owner=owner)
+            ask(name, make(SCHEMA), table(), train=train)
 
 
 @every
 def test_a_favourable_class_that_no_training_row_has_is_out_of_reach(name):
     schema = dataclasses.replace(SCHEMA, classes=("no", "perhaps", "yes"), favourable=2)
-    owner = Dataset(table(40), table(40)[:, 0] > 50, schema)
-    model = registry.build("model", "logistic").fit(owner, np.ones((40, 1), dtype=bool), [np.random.default_rng(0)])[0]
+    train = Dataset(table(40), table(40)[:, 0] > 50, schema)
+    model = registry.build("model", "logistic").fit(train, np.ones((40, 1), dtype=bool), [np.random.default_rng(0)])[0]
     if name == "linear_recourse":
         with pytest.raises(JaliError, match="two classes only"):
-            ask(name, model, table(), schema, owner)
+            ask(name, model, table(), schema, train)
         return
-    assert not ask(name, model, table(), schema, owner).found.any()
+    assert not ask(name, model, table(), schema, train).found.any()
 
 
 @pytest.mark.parametrize("n", [0, 1, 31, 33])
 def test_the_autoencoder_trains_on_any_number_of_rows_but_none(n):
-    owner = Dataset(table(n), np.zeros(n), SCHEMA)
+    train = Dataset(table(n), np.zeros(n), SCHEMA)
     if n == 0:
         with pytest.raises(JaliError, match="none was given"):
-            ask("cchvae", line(SCHEMA), table(), owner=owner)
+            ask("cchvae", line(SCHEMA), table(), train=train)
         return
-    ask("cchvae", line(SCHEMA), table(), owner=owner)
+    ask("cchvae", line(SCHEMA), table(), train=train)

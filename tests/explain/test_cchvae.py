@@ -199,11 +199,11 @@ def test_no_records_no_answers():
     assert len(ask(network(), curved().X[:0]).found) == 0
 
 
-def test_the_owner_is_required():
+def test_the_training_set_is_required():
     nobody = curved().rows(np.zeros(800, dtype=bool))
-    for owner in (None, nobody):
+    for train in (None, nobody):
         with pytest.raises(JaliError, match="reads the training set"):
-            explained(CCHVAE(), network(), curved().X[:2], FREE, owner, np.random.default_rng(0))
+            explained(CCHVAE(), network(), curved().X[:2], FREE, train, np.random.default_rng(0))
 
 
 def test_fields_must_be_positive():

@@ -36,27 +36,27 @@ def linear(schema: Schema, *weight: float, bias: float = 0.0) -> LinearModel:
     return LinearModel(Encoding(schema), np.array([[0.0, w] for w in weight]), np.array([0.0, bias]))
 
 
-def explain(part, model, X, owner):
-    return explained(part, model, np.asarray(X, dtype=float), owner.schema, owner, np.random.default_rng(0))
+def explain(part, model, X, train):
+    return explained(part, model, np.asarray(X, dtype=float), train.schema, train, np.random.default_rng(0))
 
 
 # --- a path for each record, forwards ------------------------------------------------------------------------------
 
 
-def oracle(part: FACE, model, x, owner: Dataset) -> tuple[float, int]:
+def oracle(part: FACE, model, x, train: Dataset) -> tuple[float, int]:
     """Cost of the cheapest path of one record, and the row where it ends; the record is one more vertex."""
-    n, k, schema = len(owner), part.neighbours, owner.schema
-    spans = ranges(schema, owner.X)
-    far = distances(np.concatenate([owner.X, x[None]]), owner.X, schema, spans)
+    n, k, schema = len(train), part.neighbours, train.schema
+    spans = ranges(schema, train.X)
+    far = distances(np.concatenate([train.X, x[None]]), train.X, schema, spans)
     radius = [sorted(far[i])[min(k + (i < n), n) - 1] for i in range(n + 1)]
     edges: dict[int, dict[int, float]] = {i: {} for i in range(n + 1)}
     fixed = [j for j, c in enumerate(schema.columns) if not c.mutable and part.immutable == "agree"]
-    everyone = np.concatenate([owner.X, x[None]])
+    everyone = np.concatenate([train.X, x[None]])
     for i in range(n + 1):
-        alike = [j for j in range(n) if (everyone[i, fixed] == owner.X[j, fixed]).all() and j != i]
+        alike = [j for j in range(n) if (everyone[i, fixed] == train.X[j, fixed]).all() and j != i]
         for j in sorted(alike, key=lambda j: (far[i, j], j))[:k]:
             edges[i][j] = edges[j][i] = far[i, j] * (radius[i] + radius[j]) / 2
-    logits = model.logits(owner.X)
+    logits = model.logits(train.X)
     p = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
     dense = np.array(radius[:n]) <= np.quantile(radius[:n], 1 - part.sparse)
     goals = set(np.flatnonzero((logits.argmax(axis=1) == 1) & (p[:, 1] >= part.confidence) & dense).tolist())
@@ -80,15 +80,15 @@ def cheapest(edges, start: int, goals: set[int]) -> tuple[float, int]:
     "part", [FACE(5), FACE(5, immutable="free"), FACE(3, confidence=0.8, sparse=0.5)], ids=["agree", "free", "strict"]
 )
 def test_backwards_from_all_ends_is_forwards_from_each_record(part):
-    owner = Dataset(people(90, 0), np.zeros(90), SCHEMA)
+    train = Dataset(people(90, 0), np.zeros(90), SCHEMA)
     model = linear(SCHEMA, 1.0, 1.0, 0.0, 0.3, 0.0, 0.5, -0.5, bias=-0.5)
     X = people(25, 1)
-    out = explain(part, model, X, owner)
+    out = explain(part, model, X, train)
     denied = model.logits(X).argmax(axis=1) == 0
     assert out.found.sum() > 0
     assert not out.found[~denied].any()
     for x, end in zip(X[denied], out.origin[denied], strict=True):
-        assert end == oracle(part, model, x, owner)[1]
+        assert end == oracle(part, model, x, train)[1]
 
 
 # --- by hand -------------------------------------------------------------------------------------------------------
@@ -97,45 +97,45 @@ def test_backwards_from_all_ends_is_forwards_from_each_record(part):
 def test_a_dense_way_round_beats_a_leap():
     """(2, 3) is nearer to the record than (8, 2), but alone; a chain of people leads to the other."""
     chain = [[a / 4, 0.0] for a in range(33)] + [[8.0, b / 4] for b in range(1, 9)]
-    owner = Dataset(np.array([*chain, [2.0, 3.0]]), np.zeros(42), POINTS)
+    train = Dataset(np.array([*chain, [2.0, 3.0]]), np.zeros(42), POINTS)
     model = linear(POINTS, 0.0, 1.0, bias=-1.9)
-    out = explain(FACE(4, sparse=0.0), model, [[2.0, 0.0]], owner)
+    out = explain(FACE(4, sparse=0.0), model, [[2.0, 0.0]], train)
     np.testing.assert_array_equal(out.rows, [[8.0, 2.0]])
     assert out.origin.tolist() == [40]
 
 
 def test_ends_must_be_dense_and_sure():
     X = np.array([[5.0, b] for b in np.linspace(0, 4, 17)] + [[5.0, 5.0]])
-    owner = Dataset(X, np.zeros(18), POINTS)
+    train = Dataset(X, np.zeros(18), POINTS)
     record, model = [[5.0, 1.0]], linear(POINTS, 0.0, 4.0, bias=-17.0)  # from b = 4.25 upwards
-    assert explain(FACE(3, sparse=0.0), model, record, owner).origin.tolist() == [17]
-    assert not explain(FACE(3, sparse=0.1), model, record, owner).found.any()
+    assert explain(FACE(3, sparse=0.0), model, record, train).origin.tolist() == [17]
+    assert not explain(FACE(3, sparse=0.1), model, record, train).found.any()
     model = linear(POINTS, 0.0, 1.0, bias=-2.9)
-    ends = [explain(FACE(3, confidence=c, sparse=0.0), model, record, owner).rows[0, 1] for c in (0.5, 0.7)]
+    ends = [explain(FACE(3, confidence=c, sparse=0.0), model, record, train).rows[0, 1] for c in (0.5, 0.7)]
     assert ends == [3.0, 3.75]  # where b - 2.9 is above 0, and above log(0.7 / 0.3) = 0.847
 
 
 def test_no_path_no_answer():
-    owner = Dataset(
+    train = Dataset(
         np.array([[a, 0.0] for a in (0, 0.1, 0.2)] + [[a, 9.0] for a in (0, 0.1, 0.2)]), np.zeros(6), POINTS
     )
     model = linear(POINTS, 0.0, 1.0, bias=-5.0)
-    out = explain(FACE(2, sparse=0.0), model, [[0.1, 0.5]], owner)
+    out = explain(FACE(2, sparse=0.0), model, [[0.1, 0.5]], train)
     assert not out.found.any()
-    assert explain(FACE(3, sparse=0.0), model, [[0.1, 0.5]], owner).found.all()
+    assert explain(FACE(3, sparse=0.0), model, [[0.1, 0.5]], train).found.all()
 
 
 def test_equal_rows_are_a_step_of_no_length():
-    owner = Dataset(np.array([[0.0, 0.0]] * 3 + [[1.0, 1.0]] * 3), np.zeros(6), POINTS)
-    out = explain(FACE(4, sparse=0.0), linear(POINTS, 1.0, 1.0, bias=-1.0), [[0.0, 0.0]], owner)
+    train = Dataset(np.array([[0.0, 0.0]] * 3 + [[1.0, 1.0]] * 3), np.zeros(6), POINTS)
+    out = explain(FACE(4, sparse=0.0), linear(POINTS, 1.0, 1.0, bias=-1.0), [[0.0, 0.0]], train)
     np.testing.assert_array_equal(out.rows, [[1.0, 1.0]])
 
 
 def test_any_other_class_where_none_is_favourable():
     schema = replace(POINTS, favourable=None)
-    owner = Dataset(np.array([[a, 0.0] for a in np.linspace(0, 10, 21)]), np.zeros(21), schema)
+    train = Dataset(np.array([[a, 0.0] for a in np.linspace(0, 10, 21)]), np.zeros(21), schema)
     model = linear(schema, 1.0, 0.0, bias=-5.2)
-    out = explain(FACE(2, sparse=0.0), model, [[4.0, 0.0], [9.0, 0.0]], owner)
+    out = explain(FACE(2, sparse=0.0), model, [[4.0, 0.0], [9.0, 0.0]], train)
     np.testing.assert_array_equal(out.rows[:, 0], [5.5, 5.0])
 
 
@@ -143,23 +143,23 @@ def test_any_other_class_where_none_is_favourable():
 
 
 def test_every_answer_is_a_training_row():
-    owner = Dataset(people(200, 2), np.zeros(200), SCHEMA)
+    train = Dataset(people(200, 2), np.zeros(200), SCHEMA)
     model = linear(SCHEMA, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    out = explain(FACE(), model, owner.X, owner)
+    out = explain(FACE(), model, train.X, train)
     assert FACE().releases_rows()
     np.testing.assert_array_equal(out.origin >= 0, out.found)
-    np.testing.assert_array_equal(out.rows[out.found], owner.X[out.origin[out.found]])
-    np.testing.assert_array_equal(out.rows[:, 2], owner.X[:, 2])
+    np.testing.assert_array_equal(out.rows[out.found], train.X[out.origin[out.found]])
+    np.testing.assert_array_equal(out.rows[:, 2], train.X[:, 2])
     assert (model.logits(out.rows).argmax(axis=1)[out.found] == 1).all()
 
 
 def test_the_graph_of_one_model_is_made_once(monkeypatch):
     made = []
     monkeypatch.setattr(face, "_joined", lambda pool, k, real=face._joined: made.append(k) or real(pool, k))
-    owner, model = Dataset(people(60, 3), np.zeros(60), SCHEMA), linear(SCHEMA, *[1.0] * 7, bias=-2.0)
-    ready = FACE(5).prepare(model, SCHEMA, owner, np.random.default_rng(0))
+    train, model = Dataset(people(60, 3), np.zeros(60), SCHEMA), linear(SCHEMA, *[1.0] * 7, bias=-2.0)
+    ready = FACE(5).prepare(model, SCHEMA, train, np.random.default_rng(0))
     for at in (0, 20, 40):
-        ready.explain(owner.X[at : at + 20], np.random.default_rng(0))
+        ready.explain(train.X[at : at + 20], np.random.default_rng(0))
     assert made == [5]
 
 

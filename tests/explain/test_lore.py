@@ -26,14 +26,14 @@ def setting(n: int = 400, box: str = FOREST):
     return data, registry.build("model", box).fit(data, np.ones((n, 1), bool), [np.random.default_rng(0)])[0]
 
 
-def explain(model, X, owner, seed=0, **fields):
-    return explained(Lore(**fields), model, X, owner.schema, owner, np.random.default_rng(seed))
+def explain(model, X, train, seed=0, **fields):
+    return explained(Lore(**fields), model, X, train.schema, train, np.random.default_rng(seed))
 
 
-def fresh(model, X, owner, seed=99, **fields):
+def fresh(model, X, train, seed=99, **fields):
     """Neighbourhoods that no tree has seen."""
     return Lore(**fields).neighbourhood(
-        Records(model, X, Marginals.of(owner.X, owner.schema)), np.random.default_rng(seed)
+        Records(model, X, Marginals.of(train.X, train.schema)), np.random.default_rng(seed)
     )
 
 
@@ -57,13 +57,13 @@ def test_the_factual_rule_is_true_of_its_record_and_the_others_are_not(generator
         assert not any(rule.covers(x[None])[0] or rule.outcome == y for rule in others)
 
 
-def changed(rule, x, owner):
+def changed(rule, x, train):
     """The record with each value that a rule forbids replaced by the nearest among all people that it allows."""
     row, terms = x.copy(), [term for term in rule.premise if not term.holds(x[None])[0]]
     for term in terms:
-        column = owner.schema.columns[term.column]
+        column = train.schema.columns[term.column]
         if column.kind == "category":
-            allowed = owner.X[np.isin(owner.X[:, term.column], term.codes), term.column]
+            allowed = train.X[np.isin(train.X[:, term.column], term.codes), term.column]
             row[term.column] = np.bincount(allowed.astype(int)).argmax()
         else:
             up = x[term.column] <= term.low
@@ -221,18 +221,18 @@ def test_one_class_everywhere_is_one_leaf_and_not_found():
     assert [local.rules()[0].sentence(data.schema) for local in made.models] == ["In all cases 1."] * 4
 
 
-def test_constant_columns_and_an_owner_of_one_row():
+def test_constant_columns_and_a_training_set_of_one_row():
     schema = Schema((Column("a"), Column("still")))
-    owner = Dataset(np.column_stack([np.linspace(-1, 1, 50), np.full(50, 3.0)]), np.zeros(50), schema)
+    train = Dataset(np.column_stack([np.linspace(-1, 1, 50), np.full(50, 3.0)]), np.zeros(50), schema)
 
     class Sign:
         def logits(self, X):
             return np.stack([-X[:, 0], X[:, 0]], axis=1)
 
-    made = explain(Sign(), owner.X[:3], owner, samples=100)
+    made = explain(Sign(), train.X[:3], train, samples=100)
     assert made.found.all()
     assert all({term.column for rule in local.rules() for term in rule.premise} == {0} for local in made.models)
-    assert not explain(Sign(), owner.X[:3], owner.rows(np.array([0])), samples=100).found.any()
+    assert not explain(Sign(), train.X[:3], train.rows(np.array([0])), samples=100).found.any()
 
 
 def test_bad_input():

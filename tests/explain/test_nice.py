@@ -50,10 +50,10 @@ def forest(data: Dataset):
     return registry.build("model", text).fit(data, np.ones((len(data), 1), bool), [np.random.default_rng(0)])[0]
 
 
-def explain(part, model, X, owner, schema=None):
+def explain(part, model, X, train, schema=None):
     X = np.asarray(X, dtype=float)
     X.setflags(write=False)
-    return explained(part, model, X, schema or owner.schema, owner, np.random.default_rng(0))
+    return explained(part, model, X, schema or train.schema, train, np.random.default_rng(0))
 
 
 # --- one record after the other, by the definition ---------------------------------------------------------------
@@ -64,19 +64,19 @@ def length(x, r, schema, spans) -> float:
     return sum(float(a != b) if c.kind == "category" else abs(a - b) / s for c, a, b, s in steps)
 
 
-def oracle(part: NICE, model, x, owner: Dataset, labels):
-    """What NICE answers to one record, with the labels of the owner's rows."""
-    schema, now = owner.schema, model.logits(x[None])[0].argmax()
+def oracle(part: NICE, model, x, train: Dataset, labels):
+    """What NICE answers to one record, with the labels of the training rows."""
+    schema, now = train.schema, model.logits(x[None])[0].argmax()
     goals = [
         c
         for c in range(len(schema.classes))
         if c != now and schema.favourable in (None, c) and now != schema.favourable
     ]
-    seen = owner.X.max(axis=0) - owner.X.min(axis=0)
+    seen = train.X.max(axis=0) - train.X.min(axis=0)
     known = [part.ranges == "schema" and np.isfinite(c.high - c.low) for c in schema.columns]
     spans = [c.high - c.low if k else s for c, k, s in zip(schema.columns, known, seen, strict=True)]
     best, neighbour = np.inf, None
-    for r, y, label in zip(owner.X, owner.y, labels, strict=True):
+    for r, y, label in zip(train.X, train.y, labels, strict=True):
         kept = part.immutable == "free" or all(
             c.mutable or a == b for c, a, b in zip(schema.columns, x, r, strict=True)
         )
@@ -85,17 +85,17 @@ def oracle(part: NICE, model, x, owner: Dataset, labels):
             best, neighbour = length(x, r, schema, spans), r
     if neighbour is None or part.optimise == "none":
         return neighbour
-    return walk(part.optimise, model, x, neighbour, goals, lambda row: length(x, row, schema, spans), owner)
+    return walk(part.optimise, model, x, neighbour, goals, lambda row: length(x, row, schema, spans), train)
 
 
-def walk(optimise, model, x, neighbour, goals, far, owner):
+def walk(optimise, model, x, neighbour, goals, far, train):
     """One column after the other; rewards that differ by rounding only are equal, and the first column is taken."""
 
     def chance(row):
         e = np.exp(model.logits(row[None])[0])
         return e / e.sum()
 
-    error, row = nice._errors(owner, owner.schema), x.copy()
+    error, row = nice._errors(train, train.schema), x.copy()
     while (p := chance(row)).argmax() not in goals:
         tries = []
         for j in np.flatnonzero(row != neighbour):
@@ -164,8 +164,8 @@ def test_the_neighbour_of_lisa_is_fiona():
         Column(n, "category", categories=tuple(map(str, range(codes[n])))) if n in codes else Column(n)
         for n in ("age", "sex", "city", "salary", "relationship")
     ]
-    owner = Dataset(table, accepted, Schema(tuple(columns), ("reject", "accept"), favourable=1))
-    out = explain(NICE(), Listed(table[accepted == 1]), [[21, 1, 0, 50, 0]], owner)
+    train = Dataset(table, accepted, Schema(tuple(columns), ("reject", "accept"), favourable=1))
+    out = explain(NICE(), Listed(table[accepted == 1]), [[21, 1, 0, 50, 0]], train)
     assert out.origin.tolist() == [5]
     np.testing.assert_array_equal(out.rows[0], table[5])
 
@@ -179,37 +179,37 @@ def line(a: float, b: float, bias: float, schema: Schema = LINE) -> LinearModel:
 
 def test_variants_differ_as_their_rewards_do():
     """To the only candidate, a gains 8 logits over 0.8 of its range and b gains 5 over 0.1; either is enough."""
-    owner = Dataset(np.array([[80.0, 1.0], [0.0, 0.0]]), [1, 0], LINE)
+    train = Dataset(np.array([[80.0, 1.0], [0.0, 0.0]]), [1, 0], LINE)
     model = line(0.1, 5.0, -4.0)
-    rows = {v: explain(NICE(v), model, [[0.0, 0.0]], owner).rows[0].tolist() for v in VARIANTS[:3]}
+    rows = {v: explain(NICE(v), model, [[0.0, 0.0]], train).rows[0].tolist() for v in VARIANTS[:3]}
     assert rows == {"none": [80, 1], "sparsity": [80, 0], "proximity": [0, 1]}
 
 
-def test_spans_of_the_schema_or_of_the_owner():
-    owner = Dataset(np.array([[10.0, 0.0], [0.0, 4.0], [0.0, 0.0]]), [1, 1, 0], LINE)
+def test_spans_of_the_schema_or_of_the_training_set():
+    train = Dataset(np.array([[10.0, 0.0], [0.0, 4.0], [0.0, 0.0]]), [1, 1, 0], LINE)
     model = line(1.0, 1.0, -3.0)
-    assert explain(NICE(), model, [[0.0, 0.0]], owner).origin.tolist() == [0]  # .1 of 100 against .4 of 10
-    owner = Dataset(np.array([[10.0, 0.0], [0.0, 4.0], [0.0, 9.0]]), [1, 1, 1], LINE)
-    assert explain(NICE(ranges="train"), model, [[0.0, 0.0]], owner).origin.tolist() == [1]  # 1 against 4/9
+    assert explain(NICE(), model, [[0.0, 0.0]], train).origin.tolist() == [0]  # .1 of 100 against .4 of 10
+    train = Dataset(np.array([[10.0, 0.0], [0.0, 4.0], [0.0, 9.0]]), [1, 1, 1], LINE)
+    assert explain(NICE(ranges="train"), model, [[0.0, 0.0]], train).origin.tolist() == [1]  # 1 against 4/9
 
 
 def test_equal_rows_are_told_apart_by_their_place():
-    owner = Dataset(np.array([[9.0, 9.0], [5.0, 5.0], [5.0, 5.0]]), [1, 1, 1], LINE)
-    assert explain(NICE(), line(1.0, 1.0, -3.0), [[0.0, 0.0]], owner).origin.tolist() == [1]
+    train = Dataset(np.array([[9.0, 9.0], [5.0, 5.0], [5.0, 5.0]]), [1, 1, 1], LINE)
+    assert explain(NICE(), line(1.0, 1.0, -3.0), [[0.0, 0.0]], train).origin.tolist() == [1]
 
 
 def test_justified_leaves_out_rows_the_model_gets_wrong():
-    owner = Dataset(np.array([[5.0, 5.0], [6.0, 6.0]]), [0, 1], LINE)
+    train = Dataset(np.array([[5.0, 5.0], [6.0, 6.0]]), [0, 1], LINE)
     for candidates, row in (("predicted", 0), ("justified", 1)):
         part = NICE(candidates=candidates)
-        assert explain(part, line(1.0, 1.0, -3.0), [[0.0, 0.0]], owner).origin.tolist() == [row]
+        assert explain(part, line(1.0, 1.0, -3.0), [[0.0, 0.0]], train).origin.tolist() == [row]
 
 
 def test_immutable_columns_agree_or_nobody_answers():
     fixed = replace(LINE, columns=(LINE.columns[0], replace(LINE.columns[1], mutable=False)))
-    owner = Dataset(np.array([[5.0, 4.0], [50.0, 0.0]]), [1, 1], fixed)
+    train = Dataset(np.array([[5.0, 4.0], [50.0, 0.0]]), [1, 1], fixed)
     X, model = [[0.0, 0.0], [0.0, 1.0]], line(1.0, 1.0, -3.0, fixed)
-    strict, free = explain(NICE(), model, X, owner), explain(NICE(immutable="free"), model, X, owner)
+    strict, free = explain(NICE(), model, X, train), explain(NICE(immutable="free"), model, X, train)
     assert strict.origin.tolist() == [1, -1]
     assert strict.found.tolist() == [True, False]
     assert free.origin.tolist() == [0, 0]
@@ -268,15 +268,15 @@ def test_error_of_reconstruction_against_encode_and_decode():
 
 def test_without_training_rows_it_refuses():
     model = line(1.0, 1.0, -3.0)
-    for owner in (None, Dataset(np.zeros((0, 2)), [], LINE)):
+    for train in (None, Dataset(np.zeros((0, 2)), [], LINE)):
         with pytest.raises(JaliError, match=r"nice answers with rows .* none were given"):
-            explain(NICE(), model, [[0.0, 0.0]], owner, LINE)
+            explain(NICE(), model, [[0.0, 0.0]], train, LINE)
 
 
 @pytest.mark.parametrize("optimise", VARIANTS)
 def test_no_row_with_the_outcome(optimise):
-    owner = Dataset(np.zeros((3, 2)), [0, 0, 0], LINE)
-    out = explain(NICE(optimise), line(1.0, 1.0, -3.0), [[0.0, 1.0]], owner)
+    train = Dataset(np.zeros((3, 2)), [0, 0, 0], LINE)
+    out = explain(NICE(optimise), line(1.0, 1.0, -3.0), [[0.0, 1.0]], train)
     assert not out.found.any()
     assert out.origin.tolist() == [-1]
     np.testing.assert_array_equal(out.rows, [[0.0, 1.0]])

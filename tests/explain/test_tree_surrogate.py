@@ -20,9 +20,9 @@ def setting(n: int = 500):
     return data, model
 
 
-def explain(model, owner, X=None, **fields):
-    rows = owner.X if X is None else X
-    return explained(TreeSurrogate(**fields), model, rows, owner.schema, owner, np.random.default_rng(0))
+def explain(model, train, X=None, **fields):
+    rows = train.X if X is None else X
+    return explained(TreeSurrogate(**fields), model, rows, train.schema, train, np.random.default_rng(0))
 
 
 def test_it_is_the_tree_of_scikit_learn_on_the_black_box_labels():

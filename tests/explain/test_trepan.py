@@ -37,27 +37,27 @@ def table(n: int = 60, seed: int = 0, width: int = 6) -> Dataset:
     return Dataset(X, np.zeros(n), Schema(tuple(Column(f"x{j}") for j in range(width))))
 
 
-def grown(part, model, owner, X=None):
-    rows = owner.X if X is None else X
-    return explained(part, model, rows, owner.schema, owner, np.random.default_rng(0)).models[0]
+def grown(part, model, train, X=None):
+    rows = train.X if X is None else X
+    return explained(part, model, rows, train.schema, train, np.random.default_rng(0)).models[0]
 
 
 def test_it_finds_a_planted_m_of_n_that_a_plain_tree_has_to_spell_out():
-    owner, test = table(), table(4000, 1)
-    tree, plain = grown(Trepan(), Concept(), owner), grown(TreeSurrogate(), Concept(), owner)
+    train, test = table(), table(4000, 1)
+    tree, plain = grown(Trepan(), Concept(), train), grown(TreeSurrogate(), Concept(), train)
     assert isinstance(tree.tests[0], AtLeast)
     assert {term.column for term in tree.tests[0].terms} >= {0, 1, 2}
     assert fidelity(tree, Concept(), test.X) > 0.97 > fidelity(plain, Concept(), test.X)
 
 
 def test_drawn_rows_obey_the_tests_above_them_and_the_sample_is_reached():
-    owner, model = table(200), Concept()
+    train, model = table(200), Concept()
     part = Trepan(sample=500, depth=3)
-    tree = grown(part, model, owner)
+    tree = grown(part, model, train)
     assert (tree.counts.sum(axis=1) >= 500).all()
     drawn = np.concatenate(model.asked[1:])
-    assert (drawn >= owner.X.min(axis=0)).all()
-    assert (drawn <= owner.X.max(axis=0)).all()
+    assert (drawn >= train.X.min(axis=0)).all()
+    assert (drawn <= train.X.max(axis=0)).all()
     for node, rows in enumerate(model.asked[1:]):  # the root is asked about first, then each child as it is made
         paths = [path for path in tree.paths() if node in [at for at, _ in path]]
         before = [at for at, _ in paths[0]].index(node)
@@ -66,41 +66,41 @@ def test_drawn_rows_obey_the_tests_above_them_and_the_sample_is_reached():
 
 
 def test_the_black_box_is_asked_once_for_each_node():
-    owner, model = table(200), Concept()
-    tree = grown(Trepan(terms=1, sample=1000), model, owner)
+    train, model = table(200), Concept()
+    tree = grown(Trepan(terms=1, sample=1000), model, train)
     assert len(model.asked) <= 1 + len(tree.tests)
 
 
 def test_without_a_sample_nothing_is_drawn():
-    owner, model = table(200), Concept()
-    tree = grown(Trepan(sample=0), model, owner)
+    train, model = table(200), Concept()
+    tree = grown(Trepan(sample=0), model, train)
     assert len(model.asked) == 1
     assert tree.counts[0].sum() == 200
 
 
 def test_size_and_depth_are_kept():
-    owner = table(300)
+    train = table(300)
     for size, depth in ((1, 5), (3, 0), (31, 2)):
-        tree = grown(Trepan(size=size, depth=depth, terms=1), Concept(), owner)
+        tree = grown(Trepan(size=size, depth=depth, terms=1), Concept(), train)
         assert sum(test is not None for test in tree.tests) <= size
         assert depth == 0 or tree.depth <= depth
 
 
-def losses(tree: Tree, owner: Dataset) -> np.ndarray:
+def losses(tree: Tree, train: Dataset) -> np.ndarray:
     """reach * (1 - fidelity) of each node, counted anew from the rules on the way to it."""
     out = np.full(len(tree.tests), np.nan)
     for path in tree.paths():
         for k, (node, _) in enumerate(path):
-            reach = tree.rule((*path[:k], (node, True))).covers(owner.X).mean()
+            reach = tree.rule((*path[:k], (node, True))).covers(train.X).mean()
             out[node] = reach * (1 - tree.counts[node].max() / tree.counts[node].sum())
     return out
 
 
 @pytest.mark.parametrize("terms", [1, 3])
 def test_the_node_with_most_to_gain_is_split_first(terms):
-    owner = table(300)
-    tree = grown(Trepan(size=12, depth=0, terms=terms, sample=600), Concept(), owner)
-    loss, ahead = losses(tree, owner), {0}
+    train = table(300)
+    tree = grown(Trepan(size=12, depth=0, terms=terms, sample=600), Concept(), train)
+    loss, ahead = losses(tree, train), {0}
     assert len(tree.tests) > 4
     for child in range(1, len(tree.tests), 2):  # children are made two at a time, in the order of the splits
         parent = int(np.flatnonzero(tree.yes == child)[0])
@@ -111,9 +111,9 @@ def test_the_node_with_most_to_gain_is_split_first(terms):
 
 def test_fidelity_to_a_wrong_model_is_not_accuracy():
     """The black box is wrong about a third of all people: a faithful tree is as wrong."""
-    owner, test = table(300), table(3000, 1)
+    train, test = table(300), table(3000, 1)
     truth = np.where(np.random.default_rng(2).random(3000) < 1 / 3, 1, 0) ^ Concept().logits(test.X).argmax(axis=1)
-    tree = grown(Trepan(), Concept(), owner)
+    tree = grown(Trepan(), Concept(), train)
     assert fidelity(tree, Concept(), test.X) > 0.97
     assert accuracy(tree, test.X, truth) == pytest.approx(2 / 3, abs=0.03)
     assert accuracy(tree, test.X, Concept().logits(test.X).argmax(axis=1)) == fidelity(tree, Concept(), test.X)
@@ -129,22 +129,22 @@ def test_three_classes():
 
 
 def test_every_row_obeys_one_rule():
-    owner = people(300, 0)
-    model = registry.build("model", "logistic").fit(owner, np.ones((300, 1), bool), [np.random.default_rng(0)])[0]
-    tree, new = grown(Trepan(sample=1000), model, owner), people(500, 1).X
+    train = people(300, 0)
+    model = registry.build("model", "logistic").fit(train, np.ones((300, 1), bool), [np.random.default_rng(0)])[0]
+    tree, new = grown(Trepan(sample=1000), model, train), people(500, 1).X
     cover = np.stack([rule.covers(new) for rule in tree.rules()])
     np.testing.assert_array_equal(cover.sum(axis=0), 1)
     outcome = np.array([rule.outcome for rule in tree.rules()])[cover.argmax(axis=0)]
     np.testing.assert_array_equal(outcome, tree.logits(new).argmax(axis=1))
-    assert support(tree.rules(), owner.X).sum() == 300
+    assert support(tree.rules(), train.X).sum() == 300
 
 
 def test_tiles_get_the_same_tree_and_it_is_grown_again_to_the_same():
-    owner = table(100)
-    ready = Trepan(sample=500).prepare(Concept(), owner.schema, owner, np.random.default_rng(0))
-    one, other = (ready.explain(rows, np.random.default_rng(0)).models[0] for rows in (owner.X[:5], owner.X[5:]))
+    train = table(100)
+    ready = Trepan(sample=500).prepare(Concept(), train.schema, train, np.random.default_rng(0))
+    one, other = (ready.explain(rows, np.random.default_rng(0)).models[0] for rows in (train.X[:5], train.X[5:]))
     assert one is other  # grown once
-    again = grown(Trepan(sample=500), Concept(), owner)
+    again = grown(Trepan(sample=500), Concept(), train)
     assert again is not one
     assert again.rules() == one.rules()
 
@@ -185,9 +185,9 @@ def test_it_is_at_least_as_faithful_on_adult(real_data, monkeypatch):
 
 
 def test_bad_input():
-    owner = table()
+    train = table()
     with pytest.raises(JaliError, match=r"trepan reads the training set, but none was given: pass it as train"):
-        explained(Trepan(), Concept(), owner.X, owner.schema, None, np.random.default_rng(0))
+        explained(Trepan(), Concept(), train.X, train.schema, None, np.random.default_rng(0))
     for fields in ({"size": 0}, {"terms": 0}, {"depth": -1}, {"sample": -1}):
         with pytest.raises(JaliError, match="size and terms must be at least 1, depth and sample at least 0"):
             Trepan(**fields)
@@ -196,20 +196,20 @@ def test_bad_input():
 
 
 def test_one_class_everywhere_and_constant_columns_and_one_row():
-    owner = table()
+    train = table()
 
     class Same:
         def logits(self, X):
             return np.tile([0.0, 1.0], (len(X), 1))
 
-    tree = grown(Trepan(), Same(), owner)
-    assert [rule.sentence(owner.schema) for rule in tree.rules()] == ["In all cases 1."]
-    still = replace(owner, X=np.column_stack([owner.X[:, :2], np.ones((60, 4))]))
+    tree = grown(Trepan(), Same(), train)
+    assert [rule.sentence(train.schema) for rule in tree.rules()] == ["In all cases 1."]
+    still = replace(train, X=np.column_stack([train.X[:, :2], np.ones((60, 4))]))
     tree = grown(Trepan(sample=500), Concept(), still)
     assert fidelity(tree, Concept(), still.X) == 1.0
-    one = owner.rows(np.array([0]))
+    one = train.rows(np.array([0]))
     assert len(grown(Trepan(sample=100), Concept(), one).rules()) == 1
     assert (
-        len(explained(Trepan(sample=100), Concept(), owner.X[:0], owner.schema, owner, np.random.default_rng(0)).which)
+        len(explained(Trepan(sample=100), Concept(), train.X[:0], train.schema, train, np.random.default_rng(0)).which)
         == 0
     )

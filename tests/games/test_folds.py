@@ -14,7 +14,7 @@ def draw(**fields):
     return Folds(**fields).draw(LinearGaussian(n=300, d=3).load(), np.random.default_rng(0))
 
 
-def test_every_record_of_the_owner_is_outside_once_in_each_repeat():
+def test_every_training_record_is_outside_once_in_each_repeat():
     game = draw(k=3, repeats=2, shadows=4)
     owned = game.scored[:, 0]
     assert owned.sum() == 210

@@ -84,7 +84,7 @@ def test_as_released_the_oracle_holds_the_labels_that_the_shadow_predicts():
     made = ShadowModels([Never()], shadow, np.array([[1], [1], [0], [0]]) > 0)
     found = calibrated(far, made, Oracle(schema, Sign().logits), records, "as_released")
     np.testing.assert_allclose(found.score, [0.5, 0.7])
-    assert found.facts["shadow_accuracy"] == 0.0
+    assert found.overall["shadow_accuracy"] == 0.0
 
 
 def test_the_accuracy_of_a_shadow_counts_rows_that_it_did_not_see():

@@ -90,8 +90,8 @@ def test_a_surrogate_that_was_fitted_on_a_leaking_model_is_found_out(trainer, d)
 
 
 @pytest.mark.parametrize("labels", ["true", "predicted"])
-@pytest.mark.parametrize(("owners", "auc"), [(slice(0, 200), 0.65), (slice(600, 800), 0.5)], ids=["members", "others"])
-def test_probabilities_of_a_surrogate_show_whom_it_singled_out(owners, auc, labels):
+@pytest.mark.parametrize(("trained", "auc"), [(slice(0, 200), 0.65), (slice(600, 800), 0.5)], ids=["members", "others"])
+def test_probabilities_of_a_surrogate_show_whom_it_singled_out(trained, auc, labels):
     """A forest that knows 200 people by heart, and a tree that asks for the side and then for 30 numbers on each.
 
     Leaves of the 60 people so named are pure, those of all others are not: of 70 people on a side 60 have its label. Of
@@ -99,7 +99,7 @@ def test_probabilities_of_a_surrogate_show_whom_it_singled_out(owners, auc, labe
     that nobody asks about names none of those asked about.
     """
     data, at = numbered(800), np.arange(800)
-    model, own = FOREST.fit(data, (at < 200)[:, None], [np.random.default_rng(1)])[0], data.rows(at[owners])
+    model, own = FOREST.fit(data, (at < 200)[:, None], [np.random.default_rng(1)])[0], data.rows(at[trained])
     told = explained(TreeSurrogate(31, labels=labels), model, own.X, own.schema, own, np.random.default_rng(0))
     case = Planted(told.models[0], data.rows(at < 400), at[:400] < 200, data.rows(at[400:600]))
     shadow = Sklearn("sklearn.neighbors:KNeighborsClassifier", 'n_neighbors=100, weights="distance"')

@@ -29,8 +29,8 @@ def known(rng=None):
     return Register().know(Dataset(PEOPLE, np.zeros(5, dtype=int), SCHEMA), rng or np.random.default_rng(0))
 
 
-def claims(query_attack, there, seed=0):
-    oracle = Oracle(SCHEMA, np.asarray, lambda X: there)
+def claims(query_attack, counterfactuals, seed=0):
+    oracle = Oracle(SCHEMA, np.asarray, lambda X: counterfactuals)
     return query_attack.run(oracle, known(), ASKED, np.random.default_rng(seed))
 
 
@@ -44,8 +44,8 @@ def regions(ages, incomes):
 
 
 def test_a_real_row_names_who_has_its_quasi_identifiers():
-    there = Counterfactual(np.array([PEOPLE[0], PEOPLE[3], [30.0, 0, 60, 0]]), np.array([True, True, True]))
-    found = claims(Linkage(), there)
+    counterfactuals = Counterfactual(np.array([PEOPLE[0], PEOPLE[3], [30.0, 0, 60, 0]]), np.array([True, True, True]))
+    found = claims(Linkage(), counterfactuals)
     assert found.candidates.tolist() == [1, 2, 0]  # two men of 47; nobody is 30
     assert found.person[0] == 0
     assert found.person[1] in (3, 4)
@@ -55,22 +55,22 @@ def test_a_real_row_names_who_has_its_quasi_identifiers():
 
 
 def test_everybody_who_fits_is_named_equally_often():
-    there = regions([(24, 27)] * 3, [60, 60, 60])
-    named = [int(p) for seed in range(200) for p in claims(Linkage(), there, seed).person]
+    counterfactuals = regions([(24, 27)] * 3, [60, 60, 60])
+    named = [int(p) for seed in range(200) for p in claims(Linkage(), counterfactuals, seed).person]
     share = np.bincount(named, minlength=5) / len(named)
     assert share[3:].tolist() == [0, 0]
     np.testing.assert_allclose(share[:3], 1 / 3, atol=0.06)  # 600 draws: .019 a standard deviation
 
 
 def test_no_answer_names_nobody():
-    there = Counterfactual(PEOPLE[:3], np.array([False, True, False]))
-    assert (claims(Linkage(), there).person >= 0).tolist() == [False, True, False]
+    counterfactuals = Counterfactual(PEOPLE[:3], np.array([False, True, False]))
+    assert (claims(Linkage(), counterfactuals).person >= 0).tolist() == [False, True, False]
 
 
 def test_what_two_answers_have_in_common_may_be_one_person():
     """24 to 26 and 26 to 27, the same income: each fits two women, both together one; another income stays apart."""
-    there = regions([(24, 26), (26, 27), (24, 27)], [60, 60, 80])
-    alone, together = claims(Linkage(), there), claims(Intersection(), there)
+    counterfactuals = regions([(24, 26), (26, 27), (24, 27)], [60, 60, 80])
+    alone, together = claims(Linkage(), counterfactuals), claims(Intersection(), counterfactuals)
     assert alone.candidates.tolist() == [2, 2, 3]
     assert together.candidates.tolist() == [1, 1, 3]
     assert together.person[:2].tolist() == [2, 2]
@@ -78,15 +78,15 @@ def test_what_two_answers_have_in_common_may_be_one_person():
 
 def test_answers_that_nobody_fits_together_are_judged_alone():
     """Two women with one income: no one is 24 to 24 and 27 to 27."""
-    there = regions([(24, 24), (27, 27), (24, 27)], [60, 60, 80])
-    assert claims(Intersection(), there).candidates.tolist() == [1, 1, 3]
-    assert claims(Intersection(), there).person[:2].tolist() == [0, 1]
+    counterfactuals = regions([(24, 24), (27, 27), (24, 27)], [60, 60, 80])
+    assert claims(Intersection(), counterfactuals).candidates.tolist() == [1, 1, 3]
+    assert claims(Intersection(), counterfactuals).person[:2].tolist() == [0, 1]
 
 
 def test_a_person_with_several_rows_is_counted_once():
     people = Register().know(Dataset(PEOPLE, np.zeros(5, dtype=int), SCHEMA, groups=np.array([7, 3, 7, 1, 3])), None)
-    there = regions([(24, 27), (24, 26), (25, 27)], [60, 60, 60])
-    oracle = Oracle(SCHEMA, np.asarray, lambda X: there)
+    counterfactuals = regions([(24, 27), (24, 26), (25, 27)], [60, 60, 60])
+    oracle = Oracle(SCHEMA, np.asarray, lambda X: counterfactuals)
     found = [Linkage().run(oracle, people, ASKED, np.random.default_rng(seed)) for seed in range(60)]
     assert found[0].candidates.tolist() == [2, 1, 2]
     assert {tuple(f.person[1:2]) for f in found} == {(0,)}

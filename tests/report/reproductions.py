@@ -6,7 +6,8 @@ import math
 from collections.abc import Callable
 from itertools import pairwise, product
 
-from jali.results import Check, Curve, Drawing, Finding, Reproduction, Row, Series, Study
+from jali.results import Check, Curve, Row
+from jali.results.reproduction import Drawing, Finding, Reproduction, Series, Study
 from tests.report.sample import HOSTILE
 
 Maker = Callable[[], Reproduction]

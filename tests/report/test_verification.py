@@ -4,7 +4,7 @@ import pytest
 
 from jali.core.errors import JaliError
 from jali.report import verification
-from jali.results import Verification
+from jali.results.verification import Verification
 
 
 def found(**fields):

@@ -9,7 +9,8 @@ import pytest
 
 from jali.core.errors import JaliError
 from jali.reproduce import files
-from jali.results import Capped, Check, Curve, Drawing, Finding, Reproduction, Row, Study
+from jali.results import Check, Curve, Row
+from jali.results.reproduction import Capped, Drawing, Finding, Reproduction, Study
 from tests.report.reproductions import bare, full
 
 THIRD = 1 / 3

@@ -6,16 +6,17 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from jali.audit.run_rows import fact
+from jali.audit.attack_run_rows import overall_estimate
 from jali.core.values import Guesses
 from jali.report.reproduction.compared import published
 from jali.reproduce.figures import drawings
 from jali.reproduce.findings import Ran, findings, judged_again
 from jali.reproduce.schema import Paper
-from jali.results import Reproduction, Row, Study
+from jali.results import Row
+from jali.results.reproduction import Reproduction, Study
 
 LOSS = {"signal": "loss", "attack": "threshold"}
-SETUP = {"data": "lending", "model": "logistic", "game": "thirds", "trials": ["strong", "weak"]}
+SETUP = {"data": "lending", "model": "logistic", "game": "thirds", "methods": ["strong", "weak"]}
 
 
 def guesses(shift, seed, units=6, each=400):
@@ -34,9 +35,9 @@ def ran():
     return {"a": made, "b": other}
 
 
-def paper(trials=None, **more):
-    both = trials or {"strong": LOSS, "weak": LOSS}
-    return Paper(title="t", citation="c", trials=both, studies={"a": SETUP, "b": SETUP}, **more)
+def paper(methods=None, **more):
+    both = methods or {"strong": LOSS, "weak": LOSS}
+    return Paper(title="t", citation="c", methods=both, studies={"a": SETUP, "b": SETUP}, **more)
 
 
 def sentence(**fields):
@@ -125,7 +126,7 @@ def test_claims_about_studies_that_were_not_run_are_left_out(ran):
 
 
 def panel(kind):
-    return {"figure": "Figure 1", "kind": kind, "trials": ["strong", "weak"], "panels": {"a": "panel"}}
+    return {"figure": "Figure 1", "kind": kind, "methods": ["strong", "weak"], "panels": {"a": "panel"}}
 
 
 def test_distances_are_densities_over_common_edges(ran):
@@ -147,7 +148,7 @@ def test_accuracy_by_threshold_is_a_half_at_both_ends(ran):
 
 
 def test_a_panel_without_guesses_is_left_out(ran):
-    assert list(drawings(paper(figures=[panel("roc") | {"panels": {"b": ""}, "trials": ["weak"]}]), ran)) == []
+    assert list(drawings(paper(figures=[panel("roc") | {"panels": {"b": ""}, "methods": ["weak"]}]), ran)) == []
 
 
 def test_chance_of_a_rate_counts_the_non_members(ran):
@@ -172,7 +173,7 @@ def test_measures_of_one_study_are_compared_as_independent_numbers(ran):
     ]
     ran["a"] = dataclasses.replace(ran["a"], study=ran["a"].study.model_copy(update={"measures": rows}))
     claims = paper(sentences=[sentence(more="a / weak", less="a / strong", metric="cost_l2")])
-    found = only(claims.model_copy(update={"trials": paper(trials=explained).trials}), ran)
+    found = only(claims.model_copy(update={"methods": paper(methods=explained).methods}), ran)
     assert (found.value, found.verdict) == (1.0, "matches")
 
 
@@ -239,20 +240,20 @@ def test_numbers_of_the_very_models_are_compared_without_an_interval(ran):
 
 
 def test_differences_from_another_attempt_are_metrics_too(ran):
-    trials = {"strong": {**LOSS, "against": "weak"}, "weak": LOSS}
+    methods = {"strong": {**LOSS, "against": "weak"}, "weak": LOSS}
     tables = [{"source": "T", "published": {"a": {"strong": {"Δ auc": 0.26}}}, "tolerance": {"Δ auc": 0.1}}]
-    found = only(paper(trials, tables=tables), ran)
+    found = only(paper(methods, tables=tables), ran)
     assert found.quantity == "Δ AUC, strong"
     assert (found.verdict, found.units) == ("matches", 6)
 
 
 def test_a_difference_from_nothing_says_so(ran):
     tables = [{"source": "T", "published": {"a": {"strong": {"Δ auc": 0.26}}}, "tolerance": {"Δ auc": 0.1}}]
-    assert only(paper(tables=tables), ran).reason == "'strong' is held against no other attempt."
+    assert only(paper(tables=tables), ran).reason == "'strong' is held against no other method."
 
 
 def test_facts_of_an_attack_are_numbers_over_targets(ran):
-    told = dataclasses.replace(ran["a"], facts={"strong": {"rules": np.array([3.0, 5.0])}})
+    told = dataclasses.replace(ran["a"], overall={"strong": {"rules": np.array([3.0, 5.0])}})
     tables = [{"source": "T", "published": {"a": {"strong": {"rules": 4.0}}}, "tolerance": {"rules": 20.0}}]
     found = only(paper(tables=tables), {**ran, "a": told})
     assert (found.value, found.verdict, found.units) == (4.0, "matches", 2)
@@ -272,8 +273,8 @@ def test_a_contest_needs_the_same_settings_for_all():
 
 
 def test_a_share_told_of_targets_stays_one():
-    assert fact("fidelity", np.array([0.97, 0.99, 1.0])).high == 1.0
-    assert fact("rules", np.array([1.0, 9.0])).high > 9
+    assert overall_estimate("fidelity", np.array([0.97, 0.99, 1.0])).high == 1.0
+    assert overall_estimate("rules", np.array([1.0, 9.0])).high > 9
 
 
 def test_claims_of_nobody_have_no_precision(ran):
@@ -331,7 +332,7 @@ def test_judged_again_by_other_claims_the_numbers_stay(ran):
 
 
 def test_judged_again_a_claim_that_no_number_is_left_for_says_that_a_run_is_due(ran):
-    """Numbers of different studies can be subtracted; attempts of one study are paired, which a page does not keep."""
+    """Numbers of different studies can be subtracted; methods of one study are paired, which a page does not keep."""
     told = [table(published={"strong": {"auc": 0.7}}), table(published={"strong": {"auc": 0.7}}, study="b")]
     run = kept(paper(tables=told), ran)
     wanted = [

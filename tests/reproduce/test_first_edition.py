@@ -22,11 +22,11 @@ CLAIM = {
 PAPER = Paper(
     title="T",
     citation="C",
-    trials={
+    methods={
         "NICE": {"explain": NICE, "query_attack": "minimality", "knowledge": "register"},
         "labels": {"query_attack": "label_only", "knowledge": "noise"},
     },
-    studies={"s": {"data": "lending", "model": "logistic", "game": "outsiders", "trials": ["NICE", "labels"]}},
+    studies={"s": {"data": "lending", "model": "logistic", "game": "outsiders", "methods": ["NICE", "labels"]}},
     sentences=[CLAIM],
 )
 

@@ -17,7 +17,7 @@ ROUNDED = {"drawings", "studies", "seconds", "memory_mb"}
 PAPER = """
 title = "A title"
 citation = "Somebody, somewhere"
-[trials]
+[methods]
 "CFD" = { explain = "linear_recourse", signal = "counterfactual_distance(norm=1)", attack = "threshold" }
 "CFD-LRT" = { explain = "linear_recourse", signal = "counterfactual_distance(norm=1)", attack = "offline_lrt" }
 "LiRA" = { signal = "loss", attack = "lira" }
@@ -26,7 +26,7 @@ citation = "Somebody, somewhere"
 data = "linear_gaussian(n=600, d=180)"
 model = "logistic(C=1000.0)"
 game = "thirds(targets=3, shadows=3)"
-trials = ["CFD", "CFD-LRT", "Loss", "LiRA"]
+methods = ["CFD", "CFD-LRT", "Loss", "LiRA"]
 [studies.few.smoke]
 game = "thirds(targets=2, shadows=2)"
 [studies.absent]
@@ -49,7 +49,7 @@ more = "few / Loss"
 [[figures]]
 figure = "Figure 1"
 kind = "roc"
-trials = ["CFD", "Loss"]
+methods = ["CFD", "Loss"]
 panels = { few = "few", absent = "absent" }
 """
 
@@ -244,14 +244,14 @@ def test_what_only_asks_or_measures_is_an_attempt_of_its_own(tmp_path):
         """
 title = "t"
 citation = "c"
-[trials]
+[methods]
 "shown" = { explain = "nice", query_attack = "linkage", knowledge = "register" }
 "measured" = { explain = "nice" }
 [studies.s]
 data = "lending(n=300)"
 model = "logistic"
 game = "outsiders(targets=2, most=40)"
-trials = ["shown", "measured"]
+methods = ["shown", "measured"]
 [[tables]]
 source = "Table 1"
 tolerance = { validity = 0.0 }
@@ -272,13 +272,13 @@ s = { "measured" = { validity = 1.0 } }
 SCORES = """
 title = "A title"
 citation = "Somebody, somewhere"
-[trials]
+[methods]
 "loss" = { signal = "loss", attack = "lira" }
 "both" = { signal = ["loss", "variance"], attack = "joint" }
 "missing" = { signal = "l1", attack = "lira" }
 [studies.left]
 scores = "left.npz"
-trials = ["loss", "both", "missing"]
+methods = ["loss", "both", "missing"]
 [studies.lost]
 like = "left"
 scores = "lost.npz"

@@ -11,13 +11,13 @@ from jali.reproduce import schema
 SMALL = """
 title = "A title"
 citation = "Somebody, somewhere"
-[trials]
+[methods]
 "CFD" = { explain = "linear_recourse", signal = "counterfactual_distance", attack = "threshold" }
 [studies.s]
 data = "linear_gaussian(n=90, d=2)"
 model = "logistic"
 game = "thirds(targets=2, shadows=2)"
-trials = ["CFD"]
+methods = ["CFD"]
 [studies.s.smoke]
 data = "linear_gaussian(n=30, d=2)"
 """
@@ -38,22 +38,22 @@ def test_every_paper_builds_its_parts_at_every_scale(name):
             for kind in ("data", "model", "game"):
                 if not there.scores:
                     registry.build(kind, getattr(there, kind))
-    read = {trial for setup in paper.studies.values() if not setup.scores for trial in setup.trials}
-    for trial, attempt in paper.trials.items():
+    read = {name for setup in paper.studies.values() if not setup.scores for name in setup.methods}
+    for name, method in paper.methods.items():
         for kind in ("attack", "query_attack", "knowledge"):
-            if text := getattr(attempt, kind):
+            if text := getattr(method, kind):
                 registry.build(kind, text)
-        for signal in attempt.signals if trial in read else ():
+        for signal in method.signals if name in read else ():
             registry.build("signal", signal)
-        for explainer in filter(None, (attempt.explain, attempt.among)):
+        for explainer in filter(None, (method.explain, method.among)):
             registry.build("explain", explainer)
 
 
 @pytest.mark.parametrize("name", schema.papers())
 def test_every_published_metric_has_a_tolerance(name):
     for table in schema.read(name).tables:
-        for attempts in table.published.values():
-            for numbers in attempts.values():
+        for methods in table.published.values():
+            for numbers in methods.values():
                 assert set(numbers) <= set(table.tolerance), table.source
 
 
@@ -67,7 +67,7 @@ def test_a_scale_changes_what_it_names(tmp_path):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (("trials = [", 'trials = ["LRT", '), "no attempt 'LRT'"),
+        (("methods = [", 'methods = ["LRT", '), "no method 'LRT'"),
         (("[studies.s]", "[studies.s]\nmodle = 'x'"), "modle"),
         (("[studies.s.smoke]\ndata", "[studies.s.smoke]\ndata ="), "not valid TOML"),
         (('model = "logistic"\n', ""), "model"),
@@ -132,7 +132,7 @@ def test_a_missing_file_is_one_sentence(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("attempt", "says"),
+    ("method", "says"),
     [
         ('{ signal = "loss" }', "a signal and an attack"),
         ('{ explain = "nice", query_attack = "linkage" }', "a query attack and its knowledge"),
@@ -140,10 +140,10 @@ def test_a_missing_file_is_one_sentence(tmp_path):
         ("{ }", "needs an attack, a query attack or an explainer"),
     ],
 )
-def test_half_an_attack_is_refused(tmp_path, attempt, says):
+def test_half_an_attack_is_refused(tmp_path, method, says):
     line = next(line for line in SMALL.splitlines() if line.startswith('"CFD"'))
     with pytest.raises(JaliError, match=says):
-        schema.read(written(tmp_path, SMALL.replace(line, f'"CFD" = {attempt}')))
+        schema.read(written(tmp_path, SMALL.replace(line, f'"CFD" = {method}')))
 
 
 # --- what the shipped papers are said to have published -------------------------------------------------------------
@@ -165,9 +165,9 @@ def numbers(paper):
     for table in paper.tables:
         if OWN.match(table.source):
             continue
-        for study, attempts in table.published.items():
-            for attempt, found in attempts.items():
-                out.update({(study, attempt, metric): value for metric, value in found.items()})
+        for study, methods in table.published.items():
+            for method, found in methods.items():
+                out.update({(study, method, metric): value for metric, value in found.items()})
     return out
 
 
@@ -201,7 +201,7 @@ def test_no_published_sentence_is_denied_by_the_numbers_published_beside_it(name
 
 
 def test_a_denied_sentence_is_noticed(tmp_path):
-    text = SMALL.replace('trials = ["CFD"]', 'trials = ["CFD"]\n[studies.t]\nlike = "s"') + (
+    text = SMALL.replace('methods = ["CFD"]', 'methods = ["CFD"]\n[studies.t]\nlike = "s"') + (
         '[[tables]]\nsource = "Table 1"\ntolerance = { auc = 0.1 }\n[tables.published]\n'
         's = { "CFD" = { auc = 0.6 } }\nt = { "CFD" = { auc = 0.5 } }\n'
         '[[sentences]]\nsays = "t leaks more"\nsource = "Section 1"\nmetric = "auc"\n'

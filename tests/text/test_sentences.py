@@ -23,8 +23,8 @@ def told(columns, x, low, high=None, codes=None, pure=None, sampled=None):
         allowed[0, j, list(some)] = True
     regions = Regions(np.array([low], float), np.array([low if high is None else high], float), allowed, schema)
     record = np.array([x], dtype=float)
-    there = Counterfactual(regions.nearest(record), np.ones(1), regions)
-    return sentences(record, there, schema, pure, sampled)[0]
+    counterfactuals = Counterfactual(regions.nearest(record), np.ones(1), regions)
+    return sentences(record, counterfactuals, schema, pure, sampled)[0]
 
 
 def number(column, x, low, high=None):
@@ -69,13 +69,13 @@ def test_lower_numbers_lists_and_what_is_left_open():
 
 def test_nothing_to_say():
     schema = Schema((Column("a"),), favourable=1)
-    there = Counterfactual(np.array([[1.0], [2.0], [0.3]]), np.array([False, True, True]))
-    out = sentences(np.array([[1.0], [2.0], [0.1 + 0.2]]), there, schema)
+    counterfactuals = Counterfactual(np.array([[1.0], [2.0], [0.3]]), np.array([False, True, True]))
+    out = sentences(np.array([[1.0], [2.0], [0.1 + 0.2]]), counterfactuals, schema)
     assert out[0] == WITHHELD
     assert out[1] == "Nothing would have to change for the outcome to be 1."
     assert out[2] == "Next to nothing would have to change for the outcome to be 1."
     with pytest.raises(JaliError, match="a record of 1 columns for each answer"):
-        sentences(np.zeros((4, 1)), there, schema)
+        sentences(np.zeros((4, 1)), counterfactuals, schema)
     nobody = Counterfactual(np.zeros((0, 1)), np.zeros(0, dtype=bool))
     assert sentences(np.zeros((0, 1)), nobody, schema) == []
 
@@ -97,11 +97,11 @@ def test_every_column_repaired_to_an_interval():
 
     Lisa would not, were she 23 and in Antwerp and all else as it is.
     """
-    out, owner = (
+    out, train = (
         explained(KAnonymous(k=3, repair="interval"), bank(), LISA, TOY, toy(), np.random.default_rng(0)),
         toy(),
     )
-    pure = pureness(bank(), out.shown(TOY), owner, np.ones(1, np.int64), np.random.default_rng(0))
+    pure = pureness(bank(), out.shown(TOY), train, np.ones(1, np.int64), np.random.default_rng(0))
     assert bank().logits(out.rows).argmax() == 0
     assert sentences(LISA, out, TOY, pure.value, pure.low < pure.high) == [
         "If age were 2 to 5 higher (23 to 26, not 21) and city Antwerp (not Brussels), the outcome would be accept "

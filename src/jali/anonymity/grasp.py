@@ -17,7 +17,7 @@ import numpy as np
 
 from jali.anonymity.frequency_table import Boxes, FrequencyTable, joined
 from jali.anonymity.local_search import SAME, Climb, best
-from jali.anonymity.purity import STREAM, Found, Poll
+from jali.anonymity.pureness import STREAM, Found, Poll
 from jali.core.errors import JaliError
 from jali.core.values import Bools, Floats, Ints, Rng
 
@@ -54,17 +54,17 @@ def grasp(table: FrequencyTable, poll: Poll, cores: Cores, labels: Ints, effort:
     """
     who = np.repeat(np.arange(len(cores.own)), effort.starts)
     draws = _draws(cores.streams(), effort)
-    boxes, there = grown(table, cores, able(table, labels), who, effort, draws)
+    boxes, feasible = grown(table, cores, able(table, labels), who, effort, draws)
     light = Climb.of(table, _assumed_pure, boxes, cores.own[who], who).run(effort.k)
     few = boxes.combinations(table.ranged).sum() < FEW
     every = joined([light.boxes, boxes]) if few else light.boxes
     pure = _pureness(poll, every, np.resize(who, len(every.low)))[0][: len(who)]
-    left = np.flatnonzero(~np.isin(who, who[there & (pure > 1 - SAME)]))
+    left = np.flatnonzero(~np.isin(who, who[feasible & (pure > 1 - SAME)]))
     climb = Climb.of(table, partial(_pureness, poll), boxes.pick(left), cores.own[who[left]], who[left]).run(effort.k)
     light.boxes.put(left, climb.boxes)
     light.loss[left] = climb.loss
     pure[left] = climb.pure
-    return _kept(Found(light.boxes, pure, light.loss, there, np.zeros(len(who))), who, pure)
+    return _kept(Found(light.boxes, pure, light.loss, feasible, np.zeros(len(who))), who, pure)
 
 
 def _assumed_pure(boxes: Boxes, who: Ints) -> tuple[Floats, Bools]:
@@ -97,11 +97,11 @@ def as_released(
     who = np.repeat(np.arange(len(cores.own)), effort.starts)
     rngs = cores.streams()
     matched = mistaken(table, order)
-    boxes, there = grown(table, cores, able(table, labels), who, effort, _draws(rngs, effort), matched)
+    boxes, feasible = grown(table, cores, able(table, labels), who, effort, _draws(rngs, effort), matched)
     boxes = _shown(matched, table, boxes)
     pure, _ = poll.pureness(boxes, who)
     seen = [rng.binomial(RELEASED, p) for rng, p in zip(rngs, pure.reshape(-1, effort.starts), strict=True)]
-    found = Found(boxes, pure, table.ncp(boxes), there, np.zeros(len(who)))
+    found = Found(boxes, pure, table.ncp(boxes), feasible, np.zeros(len(who)))
     return _kept(found, who, np.concatenate([np.zeros(0), *seen]))
 
 
@@ -144,7 +144,7 @@ def grown(
     """
     holder = table if matched is None else matched
     boxes = table.around(cores.own[who], max(table.wide, holder.wide))
-    there = np.ones(len(who), dtype=bool)
+    feasible = np.ones(len(who), dtype=bool)
     for block in table.blocks(len(who)):
         left = np.arange(block.start, block.stop)
         for step in range(effort.k):
@@ -158,10 +158,10 @@ def grown(
             many = np.where(apart, 0, able[cores.wanted[who[left]]])
             far = table.gap(boxes.pick(left))
             cell = _neighbour(far, many, inside, effort.alpha, draws[left, step], matched is not None)
-            there[left[cell < 0]] = False
+            feasible[left[cell < 0]] = False
             left = left[cell >= 0]
             boxes.add(left, table.cells[cell[cell >= 0]])
-    return boxes, there
+    return boxes, feasible
 
 
 def _neighbour(far: Floats, many: Ints, inside: Bools, alpha: int, draw: Floats, counted: bool) -> Ints:
@@ -193,5 +193,7 @@ def _shown(matched: FrequencyTable, table: FrequencyTable, boxes: Boxes) -> Boxe
 
 def _kept(found: Found, who: Ints, pure: Floats) -> Found:
     """The best start of each counterfactual who (S,): the one with k people that is purest by pure (S,)."""
-    first = best(who, np.where(found.there, pure, -1.0), found.loss)
-    return Found(found.boxes.pick(first), found.pure[first], found.loss[first], found.there[first], found.bound[first])
+    first = best(who, np.where(found.feasible, pure, -1.0), found.loss)
+    return Found(
+        found.boxes.pick(first), found.pure[first], found.loss[first], found.feasible[first], found.bound[first]
+    )

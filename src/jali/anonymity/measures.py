@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from jali.anonymity.frequency_table import Boxes, quasi_columns, shares
-from jali.anonymity.purity import CHUNK, points
+from jali.anonymity.pureness import CHUNK, points
 from jali.core.explanation import Regions, categories
 from jali.core.protocols import Model
 from jali.core.values import Bools, Dataset, Floats, Ints, Rng, Role

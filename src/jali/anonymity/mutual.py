@@ -18,7 +18,7 @@ import numpy as np
 from jali.anonymity.frequency_table import Boxes, FrequencyTable, joined
 from jali.anonymity.grasp import Cores
 from jali.anonymity.local_search import SAME
-from jali.anonymity.purity import Found, Poll
+from jali.anonymity.pureness import Found, Poll
 from jali.core.values import Bools, Ints
 
 BLOCK = 500  # least number of people in a block, which is cut by quasi-identifiers alone, before the model is called
@@ -58,7 +58,7 @@ def mutual(poll: Poll, cores: Cores, people: Blocks) -> Found:
     n = len(cores.own)
     own = table.find(cores.own)
     boxes = table.around(cores.own)
-    there = np.zeros(n, dtype=bool)
+    feasible = np.zeros(n, dtype=bool)
     for label in np.unique(cores.wanted):
         count = people.count(int(label))
         blocks = people.of(int(label))
@@ -73,9 +73,9 @@ def mutual(poll: Poll, cores: Cores, people: Blocks) -> Found:
             some = cells[good[end - len(cells) : end]]
             shown = who[np.isin(own[who], some)]
             for at, part in _parts(table, count, some, own[shown], people.k):
-                there[shown[at]] = True
+                feasible[shown[at]] = True
                 boxes.put(shown[at], _hull(table, part))
-    return Found(boxes, poll.pureness(boxes, np.arange(n))[0], table.ncp(boxes), there, np.zeros(n))
+    return Found(boxes, poll.pureness(boxes, np.arange(n))[0], table.ncp(boxes), feasible, np.zeros(n))
 
 
 def _alike(table: FrequencyTable, cores: Cores, mine: Ints, block: Ints) -> list[Ints]:

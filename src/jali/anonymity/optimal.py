@@ -15,7 +15,7 @@ from jali.anonymity.branch_and_bound import Below, Listed, costs
 from jali.anonymity.frequency_table import Boxes, FrequencyTable, joined
 from jali.anonymity.grasp import Cores
 from jali.anonymity.local_search import SAME, Trials, held
-from jali.anonymity.purity import Found, Poll
+from jali.anonymity.pureness import Found, Poll
 from jali.core.values import Bools, Floats, Ints
 
 NODES = 10_000  # most partial decisions kept, and most boxes listed, for one counterfactual
@@ -30,9 +30,9 @@ def optimal(table: FrequencyTable, poll: Poll, cores: Cores, start: Found, k: in
     Only boxes that are the smallest around the people they hold are considered. bound (n,) of the result is a lower
     bound on the NCP of such a box; it equals the loss if the box is proved optimal.
     """
-    there = start.there & (start.pure > floor - SAME)
-    limit = np.where(there, start.loss, 1 + 2 * SAME)  # no NCP is above 1
-    found = Found(start.boxes.pick(np.arange(len(floor))), start.pure.copy(), limit, there, limit.copy())
+    feasible = start.feasible & (start.pure > floor - SAME)
+    limit = np.where(feasible, start.loss, 1 + 2 * SAME)  # no NCP is above 1
+    found = Found(start.boxes.pick(np.arange(len(floor))), start.pure.copy(), limit, feasible, limit.copy())
     left = np.flatnonzero(limit > SAME)
     for share in SHARES:
         turns = _turns(table, poll, cores, left, share * limit, k, floor)
@@ -84,7 +84,7 @@ class _Turn:
             found.boxes.put(np.array([self.who]), self.listed.boxes.pick(self.queue[first : first + 1]))
             found.pure[self.who] = pure[first]
             found.loss[self.who] = loss[first]
-            found.there[self.who] = True
+            found.feasible[self.who] = True
             self.lower(found, loss[first : first + 1])
         self.tried += len(loss)
         self.queue = self.queue[len(self.queue) if enough.any() else self.size :]

@@ -14,7 +14,7 @@ from jali.core import registry
 from jali.core.errors import JaliError
 from jali.core.explanation import Explainer, Explanation, Regions, Surrogate, public
 from jali.core.grading import Graded, Grader, Truth
-from jali.core.protocols import Model, Replayable, is_local
+from jali.core.protocols import Model, Recomputable, is_local
 from jali.core.query import Knowledge, Oracle, QueryAttack, Sees
 from jali.core.values import Bools, Dataset, Floats, Ints, Rng
 from jali.store import Arrays
@@ -47,7 +47,7 @@ class AttackRun:
 
 
 @dataclass(frozen=True)
-class Done:
+class Completed:
     """One attack run on one target: its graded claim, and how many rows were queried."""
 
     graded: Graded
@@ -60,9 +60,9 @@ class Done:
             "score": graded.score,
             "truth": graded.truth,
             "values": graded.values,
-            "there": graded.there,
-            "fact_names": np.array(list(graded.facts), dtype=np.str_),
-            "facts": np.array(list(graded.facts.values()), dtype=np.float64),
+            "defined": graded.defined,
+            "overall_names": np.array(list(graded.overall), dtype=np.str_),
+            "overall": np.array(list(graded.overall.values()), dtype=np.float64),
             "queries": np.array(self.queries),
         }
 
@@ -78,21 +78,21 @@ class Failed:
         return {"reason": np.array(self.reason)}
 
 
-def restored(arrays: Arrays) -> Done | Failed:
+def restored(arrays: Arrays) -> Completed | Failed:
     """The result of an attack run, read back from the store."""
     if "reason" in arrays:
         return Failed(str(arrays["reason"]))
-    facts = dict(zip(arrays["fact_names"].tolist(), arrays["facts"].tolist(), strict=True))
-    graded = Graded(arrays["score"], arrays["truth"], arrays["values"], arrays["there"], facts)
-    return Done(graded, int(arrays["queries"]))
+    overall = dict(zip(arrays["overall_names"].tolist(), arrays["overall"].tolist(), strict=True))
+    graded = Graded(arrays["score"], arrays["truth"], arrays["values"], arrays["defined"], overall)
+    return Completed(graded, int(arrays["queries"]))
 
 
 @dataclass(frozen=True, eq=False)
 class TargetModel:
     """One model under attack, with its explainers, the records queried and the rest of the population.
 
-    draws: the random stream of each explainer, by its specification. given: the answers so far; an answer does not
-    depend on which attack reads it, or on earlier queries.
+    draws: the random stream of each explainer, by its specification. given: the explanations so far; an
+    explanation does not depend on which attack reads it, or on earlier queries.
     """
 
     prepared: Preparations
@@ -128,7 +128,7 @@ class TargetModel:
         return self.given[key]
 
 
-def try_run(run: AttackRun, target: TargetModel, rng: Rng) -> Done | Failed:
+def try_run(run: AttackRun, target: TargetModel, rng: Rng) -> Completed | Failed:
     """The attack run, or why it could not be carried out."""
     try:
         return made(run, target, rng)
@@ -136,7 +136,7 @@ def try_run(run: AttackRun, target: TargetModel, rng: Rng) -> Done | Failed:
         return Failed(str(error))
 
 
-def made(run: AttackRun, target: TargetModel, rng: Rng) -> Done:
+def made(run: AttackRun, target: TargetModel, rng: Rng) -> Completed:
     """Query the oracle, take the claim, and grade it."""
     known = run.knowledge.know(_rows_of(run.knowledge, target), rng)
     watched = _RecordingOracle(run, target)
@@ -148,7 +148,7 @@ def made(run: AttackRun, target: TargetModel, rng: Rng) -> Done:
             f"{name} declares that it learns {run.attack.learns}, so it must return {run.grader.claim.__name__}, not "
             f"{type(claim).__name__}."
         )
-    return Done(run.grader.grade(claim, watched.truth()), oracle.queries)
+    return Completed(run.grader.grade(claim, watched.truth()), oracle.queries)
 
 
 @dataclass(eq=False)
@@ -158,7 +158,7 @@ class _RecordingOracle:
     run: AttackRun
     target: TargetModel
     explained: Floats | None = None
-    answer: Explanation | None = None
+    explanation: Explanation | None = None
     scores: Callable[[Floats], Floats] | None = None
 
     def oracle(self) -> Oracle:
@@ -178,7 +178,9 @@ class _RecordingOracle:
             oracle = Oracle(schema, self.scores, self.explain)
             prepared = self.target.prepared.of(explainer)
             return (
-                replace(oracle, remake=_remake(prepared, self.target)) if isinstance(prepared, Replayable) else oracle
+                replace(oracle, regions_for=_regions_for(prepared, self.target))
+                if isinstance(prepared, Recomputable)
+                else oracle
             )
         self.scores = self._surrogate(explainer).logits
         return Oracle(schema, self.scores, self.explain)
@@ -187,8 +189,8 @@ class _RecordingOracle:
         """The public part of the explanations of rows X (n, D)."""
         assert self.run.explainer is not None
         self.explained = X
-        self.answer = self.target.explained(self.run.explainer, X)
-        return public(self.answer)
+        self.explanation = self.target.explained(self.run.explainer, X)
+        return public(self.explanation)
 
     def _surrogate(self, explainer: Explainer) -> Model:
         """The one surrogate of all records."""
@@ -197,9 +199,9 @@ class _RecordingOracle:
                 f"{registry.name_of(explainer)} explains each record by a model of its own: attack them together, with "
                 f"vote({registry.name_of(self.run.attack)})."
             )
-        answer = self.explain(self.target.records.X)
-        assert isinstance(answer, Surrogate)
-        return answer.models[0]
+        explanation = self.explain(self.target.records.X)
+        assert isinstance(explanation, Surrogate)
+        return explanation.models[0]
 
     def truth(self) -> Truth:
         """The truth about the target, after the attack."""
@@ -217,7 +219,7 @@ class _RecordingOracle:
             target.member,
             labels,
             self.explained,
-            self.answer,
+            self.explanation,
         )
 
 
@@ -234,18 +236,18 @@ def _rows_of(knowledge: Knowledge, target: TargetModel) -> Dataset:
     return Dataset(X, y, target.train.schema, np.concatenate(groups) if len(groups) == len(tables) else None)
 
 
-def _remake(prepared: Replayable, target: TargetModel) -> Callable[[Floats, Ints], Regions]:
-    """The regions that an explainer would show for people who (n,) of a register if they had rows X (n, D).
+def _regions_for(prepared: Recomputable, target: TargetModel) -> Callable[[Floats, Ints], Regions]:
+    """The regions that an explainer would show for each person (n,) of a register who had the row of X (n, D).
 
     A person outside the training set is never shown, nor one whose own outcome differs from that of the row; the region
-    is then the row itself, which stands for no answer.
+    is then the row itself, which stands for no explanation.
     """
     schema = target.train.schema
     labels = target.model.logits(target.train.X).argmax(axis=1)
 
-    def remake(X: Floats, who: Ints) -> Regions:
-        able = who < len(labels)
-        able[able] = labels[who[able]] == target.model.logits(X[able]).argmax(axis=1)
+    def regions_for(X: Floats, person: Ints) -> Regions:
+        able = person < len(labels)
+        able[able] = labels[person[able]] == target.model.logits(X[able]).argmax(axis=1)
         shown = prepared.regions_for(X[able])
         low = X.copy()
         high = X.copy()
@@ -255,7 +257,7 @@ def _remake(prepared: Replayable, target: TargetModel) -> Callable[[Floats, Ints
         allowed[able] = shown.allowed
         return Regions(low, high, allowed, schema)
 
-    return remake
+    return regions_for
 
 
 def _not_queried(X: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""One experiment from setup to results: gather the evidence, judge it, and document both."""
+"""One experiment from setup to results: gather the evidence, attack it, and document both."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import time
 from dataclasses import dataclass, field, fields
 
 from jali.audit import sanity
-from jali.audit.gather import Gathered, gather
+from jali.audit.all_models import Gathered, gather
+from jali.audit.attack_run_rows import rows_of_run
 from jali.audit.guarantees import Guarantees, contradicted, guarantees, stated, voided
 from jali.audit.guarantees import stamped as covered
-from jali.audit.judging import Judged, judge
-from jali.audit.run_rows import rows_of_run
-from jali.audit.setup import Experiment, Machine, Setup
+from jali.audit.one_model import STATISTICS, digest, stream
+from jali.audit.setup import Experiment, Resources, Setup
+from jali.audit.signal_attacks import Attacked, attack_evidence
 from jali.audit.summary import left_out, measures, sensitive, several_rows, sizes, twins
-from jali.audit.worker import JUDGE, digest, stream
 from jali.core import registry
 from jali.core.protocols import Cautioned
 from jali.core.values import Dataset, Evidence, Game
@@ -31,16 +31,16 @@ class Outcome:
     data: Dataset | None = field(default=None, repr=False)
 
 
-def run(setup: Setup, machine: Machine = Machine(), signals: bool = True) -> Outcome:  # noqa: B008 (frozen)
-    """Gather the evidence and judge it; without `signals`, only query attacks are run, which need no shadows."""
+def run(setup: Setup, resources: Resources = Resources(), signals: bool = True) -> Outcome:  # noqa: B008 (frozen)
+    """Gather the evidence and attack it; without `signals`, only query attacks are run, which need no shadows."""
     began = time.perf_counter()
-    found = gather(setup, machine)
+    found = gather(setup, resources)
     gathered = time.perf_counter()
     parts = setup.parts
-    judged = Judged()
+    attacked = Attacked()
     if signals:
-        judged = judge(found.evidence, setup.game, parts.attack, parts.seed, machine, setup.data)
-    results = _documented(setup, found, judged)
+        attacked = attack_evidence(found.evidence, setup.game, parts.attack, parts.seed, resources, setup.data)
+    results = _documented(setup, found, attacked)
     results.timings = {
         "data and game": setup.seconds,
         "models and explanations": gathered - began,
@@ -49,18 +49,18 @@ def run(setup: Setup, machine: Machine = Machine(), signals: bool = True) -> Out
     return Outcome(results, found.evidence, setup.game, setup.data)
 
 
-def _documented(setup: Setup, found: Gathered, judged: Judged) -> Results:
+def _documented(setup: Setup, found: Gathered, attacked: Attacked) -> Results:
     """Rows, curves and checks of the attacks on signals, with guarantees, measures, attack runs and warnings."""
     given = guarantees(setup.parts.model, setup.parts.explain, setup.data)
-    rows = covered(judged.rows, given) + measured(setup, found)
-    suite = [*checks(setup), *judged.checks, sanity.parity(found.parity)]
+    rows = covered(attacked.rows, given) + measured(setup, found)
+    suite = [*checks(setup), *attacked.checks, sanity.parity(found.parity)]
     return Results(
         rows=stamped(rows, _key(setup)),
-        curves=judged.curves,
-        exposed=judged.exposed,
+        curves=attacked.curves,
+        exposed=attacked.exposed,
         sanity=suite,
         warnings=warnings(setup, given),
-        contradicted=contradicted(judged.rows, given),
+        contradicted=contradicted(attacked.rows, given),
         guarantees=stated(given),
         facts=sizes(setup.game, setup.data),
     )
@@ -68,7 +68,7 @@ def _documented(setup: Setup, found: Gathered, judged: Judged) -> Results:
 
 def checks(setup: Setup) -> list[Check]:
     """Sanity checks of the data and the game, which do not depend on the attacks."""
-    blind = alone(lambda rng: sanity.blind(setup.data, setup.game, rng), stream(setup.parts.seed, JUDGE, 1))
+    blind = alone(lambda rng: sanity.blind(setup.data, setup.game, rng), stream(setup.parts.seed, STATISTICS, 1))
     return [blind, *sanity.rows_per_person(setup.data, setup.game)]
 
 
@@ -76,7 +76,7 @@ def measured(setup: Setup, found: Gathered) -> list[Row]:
     """The rows of measures of models and explanations, and those of each attack run."""
     out = measures(found.evidence, setup.game, found.quality, sensitive(setup.data))
     for record in found.runs:
-        out += rows_of_run(record, setup.game, lambda: stream(setup.parts.seed, JUDGE, 2))
+        out += rows_of_run(record, setup.game, lambda: stream(setup.parts.seed, STATISTICS, 2))
     return out
 
 

@@ -14,7 +14,8 @@ from jali.core.explanation import Explainer
 from jali.core.guarantee import Guarantee, Private, Unmet, doubled
 from jali.core.protocols import Source, Trainer
 from jali.core.values import Channel, Dataset
-from jali.results import Capped, Row, StatedGuarantee
+from jali.results import Row, StatedGuarantee
+from jali.results.reproduction import Capped
 from jali.stats.caps import auc_cap, balanced_accuracy_cap, pawelczyk_cap, tpr_cap
 
 Guarantees = dict[tuple[str, Channel], Guarantee]

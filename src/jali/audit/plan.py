@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jali.audit.scoring import Trial, feasible
+from jali.audit.trials import Trial, feasible
 from jali.core import registry
 from jali.core.errors import JaliError
 from jali.core.protocols import Attack
@@ -16,7 +16,7 @@ from jali.core.values import Bools, Channel, Evidence, Game, SignalName
 SCORE = ("confidence", "loss", "entropy")
 DECISION = ("correctness",)
 SINGLES = ("threshold", "calibrated", "ratio", "offline_lrt", "lira", 'lira(spread="shrunken")')
-ANSWERED = "answered"  # signal: whether the explainer answered
+ANSWERED = "answered"  # signal: whether the explainer gave an explanation
 UNNAMED = "explanation"  # explainer of signals that name none and are not signals of the prediction
 Place = tuple[str, Channel]  # an explainer, by specification, and the channel
 
@@ -42,18 +42,18 @@ class Plan:
 def with_gaps(evidence: Evidence, game: Game) -> Evidence:
     """Evidence with one more signal per explainer and pattern of gaps: whether it answered, where it was queried.
 
-    The decision determines who gets an answer, so what this pattern leaks counts as a leak of the decision.
+    The decision determines who gets an explanation, so what this pattern leaks counts as a leak of the decision.
     """
     queried = game.cells()
     extra: dict[SignalName, Bools] = {}
     for explainer, names in explainers(evidence).items():
         for name in names:
-            there = evidence.observed[evidence.names.index(name)]
+            observed = evidence.observed[evidence.names.index(name)]
             mine = {known: gaps for known, gaps in extra.items() if known.explainer == explainer}
-            if there[queried].all() or any(np.array_equal(gaps, there) for gaps in mine.values()):
+            if observed[queried].all() or any(np.array_equal(gaps, observed) for gaps in mine.values()):
                 continue
             signal = f"{ANSWERED} {name.signal}" if mine else ANSWERED
-            extra[SignalName(signal, explainer)] = there
+            extra[SignalName(signal, explainer)] = observed
     if not extra:
         return evidence
     value = np.concatenate([evidence.value, np.stack([v.astype(np.float64) for v in extra.values()])])

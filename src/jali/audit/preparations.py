@@ -16,7 +16,8 @@ class Preparations:
     """One model with its training set, and those of its explainers that have been queried.
 
     draws: the random stream in which an explainer, by its specification, is prepared. made: the prepared explainers, by
-    specification. An explainer is prepared at its first query, so that its errors are handled like those of an answer.
+    specification. An explainer is prepared at its first query, so that its errors are handled like those of its
+    explanations.
     """
 
     model: Model
@@ -25,7 +26,7 @@ class Preparations:
     made: dict[str, Prepared] = field(default_factory=dict, repr=False)
 
     def of(self, explainer: Explainer) -> Prepared:
-        """The explainer, ready to answer."""
+        """The explainer, ready to explain."""
         name = registry.spec(explainer)
         if name not in self.made:
             train = self.train if explainer.reads_training_data else None

@@ -22,7 +22,7 @@ from jali.core.protocols import Model
 from jali.core.values import Bools, Dataset, Floats, Ints, Rng, Schema
 
 PLAIN = ("validity", "cost_l0", "cost_l1", "cost_l2", "sparsity", "plausibility")
-# Of answers that show training rows, as they are or generalised:
+# Of explanations that show training rows, as they are or generalised:
 SHOWN = ("anonymity_set", "ncp", "pureness", "shared_values", "t_closeness")
 RELIANCE = "reliance_on_quasi_identifiers"
 MEASURES = (*PLAIN, "clamped", "ncp_above_bound", "withheld", *SHOWN)
@@ -43,13 +43,13 @@ class Measured:
 class Quality:
     """Measures of models and explanations in all scored cells of a game.
 
-    value (K, G): the cells of the first target by record, then those of the second, and so on; there (K, G): where a
+    value (K, G): the cells of the first target by record, then those of the second, and so on; defined (K, G): where a
     measure is defined.
     """
 
     names: tuple[Measured, ...]
     value: npt.NDArray[np.float32]
-    there: Bools
+    defined: Bools
 
 
 @dataclass(frozen=True)
@@ -80,46 +80,56 @@ class Neighbourhood:
         return out
 
 
-def appraise(model: Model, X: Floats, there: Counterfactual, near: Neighbourhood, rng: Rng) -> tuple[Floats, Bools]:
+def appraise(
+    model: Model, X: Floats, counterfactuals: Counterfactual, near: Neighbourhood, rng: Rng
+) -> tuple[Floats, Bools]:
     """All MEASURES (K, n) of the counterfactuals of records X (n, D), and where each is defined (K, n).
 
     Validity is defined for all who do not have the favourable outcome, the other measures where a counterfactual was
     found. Besides, plausibility needs training rows of the class reached, `clamped` an explainer that adds noise,
-    `ncp_above_bound` one that seeks an optimum, and SHOWN an answer that comes from a training row; `withheld` is
-    defined where an answer was given or withheld.
+    `ncp_above_bound` one that seeks an optimum, and SHOWN an explanation that comes from a training row; `withheld` is
+    defined where an explanation was given or withheld.
     """
     schema = near.train.schema
-    found = there.found
+    found = counterfactuals.found
     at = MEASURES.index
     before = model.logits(X).argmax(axis=1)
-    after = model.logits(there.rows).argmax(axis=1)
+    after = model.logits(counterfactuals.rows).argmax(axis=1)
     value = np.zeros((len(MEASURES), len(X)))
     defined = np.tile(found, (len(MEASURES), 1))
     defined[0] = before != (-1 if schema.favourable is None else schema.favourable)
     defined[at("plausibility")] &= np.isin(after, list(near.rows))
-    given = there.pick(found)
+    given = counterfactuals.pick(found)
     near_by = defined[at("plausibility")]
-    value[0] = _reached(before, after, there, schema)
+    value[0] = _reached(before, after, counterfactuals, schema)
     value[1:4, found] = [cost(X[found], given, schema, norm) for norm in ("l0", "l1", "l2")]
     value[at("sparsity"), found] = sparsity(X[found], given, schema)
-    value[at("plausibility"), near_by] = near.distance(there.rows[near_by], after[near_by])
-    beside = {"clamped": there.clamped, "ncp_above_bound": there.gap, "withheld": there.withheld}
+    value[at("plausibility"), near_by] = near.distance(counterfactuals.rows[near_by], after[near_by])
+    beside = {
+        "clamped": counterfactuals.clamped,
+        "ncp_above_bound": counterfactuals.gap,
+        "withheld": counterfactuals.withheld,
+    }
     for name, numbers in beside.items():
         defined[at(name)] &= numbers is not None
         value[at(name)] = 0.0 if numbers is None else numbers
-    if there.withheld is not None:
-        defined[at("withheld")] |= there.withheld
+    if counterfactuals.withheld is not None:
+        defined[at("withheld")] |= counterfactuals.withheld
     last = slice(at(SHOWN[0]), None)
-    defined[last] &= _traceable(there, schema)
+    defined[last] &= _traceable(counterfactuals, schema)
     if defined[last].any():
         value[last, found] = _shown(model, given, near.train, rng)
     return value, defined
 
 
-def _traceable(there: Counterfactual, schema: Schema) -> bool:
-    """Whether all answers show training rows, and some column is a quasi-identifier."""
+def _traceable(counterfactuals: Counterfactual, schema: Schema) -> bool:
+    """Whether all explanations show training rows, and some column is a quasi-identifier."""
     named = any(column.role == "quasi" for column in schema.columns)
-    return named and there.origin is not None and bool((there.origin[there.found] >= 0).all())
+    return (
+        named
+        and counterfactuals.origin is not None
+        and bool((counterfactuals.origin[counterfactuals.found] >= 0).all())
+    )
 
 
 def _shown(model: Model, given: Counterfactual, train: Dataset, rng: Rng) -> Floats:
@@ -154,51 +164,51 @@ def reliance(model: Model, records: Dataset, rng: Rng) -> tuple[Floats, Bools]:
     return right.astype(np.float64) - still, np.full(len(records), bool(quasi.any()))
 
 
-def validity(model: Model, X: Floats, there: Counterfactual, schema: Schema) -> Floats:
+def validity(model: Model, X: Floats, counterfactuals: Counterfactual, schema: Schema) -> Floats:
     """Whether (n,) a counterfactual has the outcome hoped for: the favourable class, else any but the record's own.
 
     Records without a counterfactual count as 0, and so do those that had the favourable class already.
     """
     before = model.logits(X).argmax(axis=1)
-    after = model.logits(there.rows).argmax(axis=1)
-    return _reached(before, after, there, schema)
+    after = model.logits(counterfactuals.rows).argmax(axis=1)
+    return _reached(before, after, counterfactuals, schema)
 
 
-def _reached(before: Ints, after: Ints, there: Counterfactual, schema: Schema) -> Floats:
+def _reached(before: Ints, after: Ints, counterfactuals: Counterfactual, schema: Schema) -> Floats:
     hoped = after != before if schema.favourable is None else (after == schema.favourable) & (before != after)
-    return np.asarray(there.found & hoped, dtype=np.float64)
+    return np.asarray(counterfactuals.found & hoped, dtype=np.float64)
 
 
-def cost(X: Floats, there: Counterfactual, schema: Schema, norm: Literal["l0", "l1", "l2"]) -> Floats:
+def cost(X: Floats, counterfactuals: Counterfactual, schema: Schema, norm: Literal["l0", "l1", "l2"]) -> Floats:
     """Distance (n,) from a record to its counterfactual; l0 counts the encoded features that change.
 
     >>> from jali.core.values import Column
     >>> columns = (Column("age", "integer", centre=40, spread=10), Column("sex", "category", categories=("f", "m")))
-    >>> there = Counterfactual(np.array([[60.0, 1.0]]), np.array([True]))
-    >>> [float(cost(np.array([[30.0, 0.0]]), there, Schema(columns), norm)[0].round(3)) for norm in ("l0", "l1", "l2")]
+    >>> moved = Counterfactual(np.array([[60.0, 1.0]]), np.array([True]))
+    >>> [float(cost(np.array([[30.0, 0.0]]), moved, Schema(columns), norm)[0].round(3)) for norm in ("l0", "l1", "l2")]
     [3.0, 5.0, 3.317]
     """
     encode = Encoding(schema).encode
-    move = np.abs(encode(there.rows) - encode(X))
+    move = np.abs(encode(counterfactuals.rows) - encode(X))
     if norm == "l0":
         return np.asarray((move > SAME).sum(axis=1), dtype=np.float64)
     return np.asarray(move.sum(axis=1) if norm == "l1" else np.sqrt((move * move).sum(axis=1)))
 
 
-def sparsity(X: Floats, there: Counterfactual, schema: Schema) -> Floats:
+def sparsity(X: Floats, counterfactuals: Counterfactual, schema: Schema) -> Floats:
     """Share (n,) of the raw columns that change; small is sparse."""
     spread = np.array([1.0 if c.kind == "category" else c.spread for c in schema.columns])
-    return np.asarray((np.abs(there.rows - X) / spread > SAME).mean(axis=1))
+    return np.asarray((np.abs(counterfactuals.rows - X) / spread > SAME).mean(axis=1))
 
 
-def plausibility(there: Counterfactual, wanted: Ints, train: Dataset, k: int = 5) -> Floats:
+def plausibility(counterfactuals: Counterfactual, wanted: Ints, train: Dataset, k: int = 5) -> Floats:
     """Mean l2 distance (n,) of a counterfactual to the k nearest training rows of the class it reaches, wanted (n,).
 
     All training rows of the class are compared, 256 rows at a time; where a class has fewer than k, all of them count.
     """
     if k < 1:
         raise JaliError(f"plausibility: k must be at least 1, not {k}.")
-    return Neighbourhood(train).distance(there.rows, wanted, k)
+    return Neighbourhood(train).distance(counterfactuals.rows, wanted, k)
 
 
 def _neighbours(Z: Floats, train: Floats, k: int) -> Floats:

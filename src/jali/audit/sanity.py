@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.stats import mannwhitneyu
 
-from jali.audit.scoring import Trial, guess
+from jali.audit.trials import Trial, guess
 from jali.core.errors import JaliError
 from jali.core.values import Bools, Dataset, Estimate, Evidence, Floats, Game, Guesses, Ints, Rng
 from jali.parallel import alone

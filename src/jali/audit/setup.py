@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from jali.audit.attack_runs import AttackRun
-from jali.audit.worker import GAME, stream
+from jali.audit.one_model import GAME, stream
 from jali.core.errors import JaliError
 from jali.core.explanation import Explainer
 from jali.core.protocols import Attack, Design, Signal, Source, Trainer
@@ -40,7 +40,7 @@ class Experiment:
 
 
 @dataclass(frozen=True)
-class Machine:
+class Resources:
     """Where and how an experiment runs; nothing here changes a number."""
 
     workers: int = 1

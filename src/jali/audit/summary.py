@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from jali.audit.quality import RELIANCE, SHOWN, Measured, Quality
-from jali.audit.scoring import flagged
+from jali.audit.trials import flagged
 from jali.core.metrics import metric as metric_of
 from jali.core.values import Bools, Dataset, Estimate, Evidence, Floats, Game, Guesses, Ints, SignalName
 from jali.results import Exposed, Row
@@ -84,16 +84,16 @@ def measures(evidence: Evidence, game: Game, quality: Quality, of: Mapping[str, 
         for metric, side in {"train_accuracy": inside, "test_accuracy": ~inside}.items():
             out.append(measure(Measured(metric), right[side], unit[side], record[side]))
     seen = set()
-    for signal, there in zip(evidence.names, evidence.observed, strict=True):
+    for signal, observed in zip(evidence.names, evidence.observed, strict=True):
         explainer = signal.explainer
-        if explainer not in seen and (explainer or not there[game.cells()].all()):
+        if explainer not in seen and (explainer or not observed[game.cells()].all()):
             seen.add(explainer)
-            out.append(measure(Measured("answered", explainer), there[record, column], unit, record))
-    for name, value, there in zip(quality.names, quality.value, quality.there, strict=True):
-        if there.any() or name.metric not in SOMETIMES:
-            out.append(measure(name, value[there], unit[there], record[there]))
+            out.append(measure(Measured("answered", explainer), observed[record, column], unit, record))
+    for name, value, defined in zip(quality.names, quality.value, quality.defined, strict=True):
+        if defined.any() or name.metric not in SOMETIMES:
+            out.append(measure(name, value[defined], unit[defined], record[defined]))
         for label, inside in of.items() if name.metric in BY_GROUP else ():
-            mine = there & inside[record]
+            mine = defined & inside[record]
             row = measure(name, value[mine], unit[mine], record[mine])
             out.append(row.model_copy(update={"group": label, "n": int(mine.sum())}))
     return out
@@ -104,7 +104,7 @@ class Cells:
     """One number per scored cell of a game (G,), and where it is defined (G,), in all or in one subgroup."""
 
     value: Floats
-    there: Bools
+    defined: Bools
     group: str = ""
 
 
@@ -114,8 +114,8 @@ def cells_of(quality: Quality, name: Measured, inside: Bools | None, game: Game,
         return None
     at = quality.names.index(name)
     record = np.nonzero(game.scored.T)[1]
-    there = quality.there[at] if inside is None else quality.there[at] & inside[record]
-    return Cells(quality.value[at].astype(np.float64), there, group)
+    defined = quality.defined[at] if inside is None else quality.defined[at] & inside[record]
+    return Cells(quality.value[at].astype(np.float64), defined, group)
 
 
 def difference(game: Game, more: Cells, less: Cells) -> Estimate | None:
@@ -125,15 +125,15 @@ def difference(game: Game, more: Cells, less: Cells) -> Estimate | None:
     """
     unit, record = np.nonzero(game.scored.T)
     value = np.stack([more.value, less.value])
-    there = np.stack([more.there, less.there])
+    defined = np.stack([more.defined, less.defined])
     if not (more.group or less.group):
-        there[:] = there.all(axis=0)
-    count = np.stack([np.bincount(unit, side, len(game.targets)) for side in there])
+        defined[:] = defined.all(axis=0)
+    count = np.stack([np.bincount(unit, side, len(game.targets)) for side in defined])
     both: Bools = np.asarray((count > 0).all(axis=0))
     if not both.any():
         return None
-    means = np.stack([np.bincount(unit, v * t, len(both)) for v, t in zip(value, there, strict=True)]) / count.clip(1)
-    effect = np.where(there, (value - means[:, unit]) / count.clip(1)[:, unit], 0.0)
+    means = np.stack([np.bincount(unit, v * t, len(both)) for v, t in zip(value, defined, strict=True)]) / count.clip(1)
+    effect = np.where(defined, (value - means[:, unit]) / count.clip(1)[:, unit], 0.0)
     mine = effect[0] - effect[1]
     cells = both[unit]
     within = float(mine[cells] @ mine[cells]) / both.sum() ** 2

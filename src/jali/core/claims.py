@@ -1,4 +1,4 @@
-"""What an attack claims, as values: that records were members, or who the person behind an answer is.
+"""What an attack claims, as values: that records were members, or who the person behind an explanation is.
 
 A claim knows nothing of the truth. The grader of its type (`audit/grading/`) joins the truth and turns it into numbers.
 """
@@ -20,11 +20,11 @@ Harm = Literal["membership", "identity", "attributes", "the model"]
 class Membership:
     """The claim that records are members: score (n,), larger = more certain, above 0 where the attack flags a record.
 
-    facts: further numbers about the attack, by metric, such as the accuracy of its shadow models.
+    overall: further numbers about the whole attack, by metric, such as the accuracy of its shadow models.
     """
 
     score: Floats
-    facts: Mapping[str, float] = field(default_factory=dict)
+    overall: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "score", frozen(self.score, np.float64, (None,), "score"))
@@ -32,10 +32,10 @@ class Membership:
 
 @dataclass(frozen=True)
 class Identity:
-    """The claim that each answer shows one person of a register: score (n,), larger = more certain.
+    """The claim that each explanation shows one person of a register: score (n,), larger = more certain.
 
     person (n,): the row of the register, -1 for nobody. candidates (n,): how many people of the register match the
-    answer. values (n, D): the raw row that the attack attributes to the person.
+    explanation. values (n, D): the raw row that the attack attributes to the person.
     """
 
     score: Floats

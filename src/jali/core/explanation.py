@@ -152,10 +152,10 @@ HIDDEN: dict[str, type] = {"origin": np.int64, "clamped": bool, "gap": np.float6
 class Counterfactual:
     """rows (n, D): a legal raw row with another outcome, where found (n,); the record itself elsewhere.
 
-    Where the answer is generalised, `regions` is what people see, and a row is the point of its region nearest to the
-    record. The other fields serve evaluation and are never shown. origin (n,): the training row an answer shows, -1
-    for none. clamped (n,): noise moved the answer to a bound. gap (n,): the NCP above the proven lower bound.
-    withheld (n,): an answer exists but must not be given.
+    Where the explanation is generalised, `regions` is what people see, and a row is the point of its region nearest to
+    the record. The other fields serve evaluation and are never shown. origin (n,): the training row an explanation
+    shows, -1 for none. clamped (n,): noise moved the explanation to a bound. gap (n,): the NCP above the proven lower
+    bound. withheld (n,): an explanation exists but must not be given.
     """
 
     rows: Floats
@@ -177,13 +177,13 @@ class Counterfactual:
                 object.__setattr__(self, name, frozen(array, kind, (len(rows),), name))
 
     def pick(self, which: Bools) -> Counterfactual:
-        """The answers to some of the records."""
+        """The explanations of some of the records."""
         regions = None if self.regions is None else self.regions.pick(which)
         hidden = {name: None if (array := getattr(self, name)) is None else array[which] for name in HIDDEN}
         return Counterfactual(self.rows[which], self.found[which], regions, **hidden)
 
     def public(self) -> Counterfactual:
-        """The answers without the fields that serve evaluation."""
+        """The explanations without the fields that serve evaluation."""
         return Counterfactual(self.rows, self.found, self.regions)
 
     def shown(self, schema: Schema) -> Regions:
@@ -215,9 +215,9 @@ Gives = Literal["attribution", "counterfactual", "surrogate"]
 Wants = Literal["labels", "gradient", "linear", "trees"]
 
 
-def public(answer: Explanation) -> Explanation:
+def public(explanation: Explanation) -> Explanation:
     """What people see of an explanation."""
-    return answer.public() if isinstance(answer, Counterfactual) else answer
+    return explanation.public() if isinstance(explanation, Counterfactual) else explanation
 
 
 class Prepared(Protocol):
@@ -235,4 +235,4 @@ class Explainer(Protocol):
     reads_training_data: ClassVar[bool]
 
     def prepare(self, model: Model, schema: Schema, train: Dataset | None, rng: Rng) -> Prepared:
-        """Fit once what all answers share; train = the model's training set, passed if reads_training_data."""
+        """Fit once what all explanations share; train = the model's training set, passed if reads_training_data."""

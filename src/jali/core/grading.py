@@ -1,4 +1,7 @@
-"""How claims are graded: the truth about one attacked model, and the numbers that a grader returns."""
+"""The interface of graders: the truth they compare a claim with, and the numbers they return.
+
+The graders themselves, one per harm, are in `audit/grading/`.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ class Truth:
     """What an attack must not see: the model, its training set, and which of the queried records are members.
 
     others: the rest of the population. labels (n,): the oracle's labels of the records, None where it gives none.
-    explained: the rows (m, D) explained last. answer: their explanation, with the fields that are never shown.
+    explained: the rows (m, D) explained last. explanation: their explanation, with the fields that are never shown.
     """
 
     model: Model
@@ -32,7 +35,7 @@ class Truth:
     member: Bools
     labels: Ints | None = None
     explained: Floats | None = None
-    answer: Explanation | None = None
+    explanation: Explanation | None = None
 
     def about_each(self, score: Floats) -> Floats:
         """The score (n,) of a claim, if it has one for each of the records."""
@@ -47,15 +50,15 @@ class Truth:
 class Graded:
     """One graded claim. score, truth (n,): the attack's score of each record, and whether the claim about it is true.
 
-    values (K, n): the metrics of `Grader.per_record`. there (K, n): where each of them is defined. facts: one number
-    per metric of the whole claim.
+    values (K, n): the metrics of `Grader.per_record`. defined (K, n): where each of them is defined. overall: one
+    number per metric of the whole claim.
     """
 
     score: Floats
     truth: Bools
     values: Floats = field(default_factory=lambda: np.zeros((0, 0)))
-    there: Bools = field(default_factory=lambda: np.zeros((0, 0), dtype=bool))
-    facts: Mapping[str, float] = field(default_factory=dict)
+    defined: Bools = field(default_factory=lambda: np.zeros((0, 0), dtype=bool))
+    overall: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         score = frozen(self.score, np.float64, (None,), "score")
@@ -64,8 +67,8 @@ class Graded:
         nothing = np.zeros((0, len(score)))
         values = frozen(self.values if len(self.values) else nothing, np.float64, (None, len(score)), "values")
         object.__setattr__(self, "values", values)
-        there = frozen(self.there if len(self.there) else nothing, bool, values.shape, "there")
-        object.__setattr__(self, "there", there)
+        defined = frozen(self.defined if len(self.defined) else nothing, bool, values.shape, "defined")
+        object.__setattr__(self, "defined", defined)
 
 
 class Grader(Protocol):

@@ -50,7 +50,7 @@ class Metric:
         """A column head.
 
         >>> metric("tpr@0.001").title, metric("coverage@1000").title
-        ('TPR at 0.1 % FPR', 'After 1,000 answers')
+        ('TPR at 0.1 % FPR', 'After 1,000 explanations')
         """
         return self.label if self.at is None else self.label.format(percent=f"{100 * self.at:g} %", count=self.at)
 
@@ -133,32 +133,32 @@ DECISIONS = (  # of an attack that sets its own threshold
         "higher",
     ),
 )
-IDENTITY = (  # of claims about which person an answer shows
+IDENTITY = (  # of claims about which person an explanation shows
     _count(
         "candidates",
         "Candidates",
-        "People on the attacker's list who match an answer: the size of the anonymity set.",
+        "People on the attacker's list who match an explanation: the size of the anonymity set.",
         "lower",
     ),
-    _share("singled_out", "Singled out", "Share of answers that only one person matches.", "higher", yes_no=True),
+    _share("singled_out", "Singled out", "Share of explanations that only one person matches.", "higher", yes_no=True),
     _share(
         "at_most_10_candidates",
         "At most 10 candidates",
-        "Share of answers that one to ten people match.",
+        "Share of explanations that one to ten people match.",
         "higher",
         yes_no=True,
     ),
     _share(
         "newly_singled_out",
         "Newly singled out",
-        "Share of answers that single out a person whom no earlier answer singled out.",
+        "Share of explanations that single out a person whom no earlier explanation singled out.",
         "higher",
         yes_no=True,
     ),
     _share(
         "reidentified",
         "Right person named",
-        "Share of answers where the person named is the one whose row it is.",
+        "Share of explanations where the person named is the one whose row it is.",
         "higher",
         yes_no=True,
         short="right person",
@@ -166,30 +166,30 @@ IDENTITY = (  # of claims about which person an answer shows
     _share(
         "disclosed",
         "Private values known",
-        "Share of the named person's private values that the attacker gets right with the answer.",
+        "Share of the named person's private values that the attacker gets right with the explanation.",
         "higher",
         short="values known",
     ),
     _share(
         "disclosed_baseline",
-        "Baseline without the answer",
-        "Share of the same values that are guessed right from similar people, without the answer.",
+        "Baseline without the explanation",
+        "Share of the same values that are guessed right from similar people, without the explanation.",
         short="baseline",
     ),
     Metric(
         "disclosure_advantage",
         "Disclosure advantage",
         "share",
-        "Private values known with the answer minus the baseline: what the explanation gives away.",
+        "Private values known with the explanation minus the baseline: what the explanation gives away.",
         low=-1.0,
         worse="higher",
         short="advantage",
     ),
     Metric(
         "coverage",
-        "After {count:,.0f} answers",
+        "After {count:,.0f} explanations",
         "share",
-        "Share of the training people who are singled out by that many answers together.",
+        "Share of the training people who are singled out by that many explanations together.",
         worse="higher",
     ),
 )
@@ -222,14 +222,16 @@ MODEL = (
 )
 EXPLANATIONS = (
     _share("answered", "Answered", "Share of records that got an explanation.", "lower", yes_no=True),
-    _share("validity", "Validity", "Share of denied people whose answer has the outcome they hope for.", "lower", True),
+    _share(
+        "validity", "Validity", "Share of denied people whose explanation has the outcome they hope for.", "lower", True
+    ),
     _distance("cost_l0", "Cost l0", "Encoded features that change on the way to the counterfactual."),
     _distance("cost_l1", "Cost l1", "l1 distance to the counterfactual in encoded features."),
     _distance("cost_l2", "Cost l2", "l2 distance to the counterfactual in encoded features."),
     _share("sparsity", "Sparsity", "Share of the raw columns that change; small is sparse.", "higher"),
     _distance("plausibility", "Plausibility", "Mean l2 distance to the five nearest training rows of its class."),
-    _share("clamped", "Clamped", "Share of answers that noise moved to a bound.", "higher", True),
-    _share("withheld", "Withheld", "Share of answers that exist but must not be given.", "higher", True),
+    _share("clamped", "Clamped", "Share of explanations that noise moved to a bound.", "higher", True),
+    _share("withheld", "Withheld", "Share of explanations that exist but must not be given.", "higher", True),
     Metric(
         "ncp_above_bound",
         "NCP above the proven bound",
@@ -238,12 +240,12 @@ EXPLANATIONS = (
         high=math.inf,
         worse="higher",
     ),
-    _count("anonymity_set", "Anonymity set", "Training people who match the answer.", "lower"),
-    Metric("ncp", "NCP", "share", "Normalised certainty penalty: how wide the answer is.", worse="higher"),
+    _count("anonymity_set", "Anonymity set", "Training people who match the explanation.", "lower"),
+    Metric("ncp", "NCP", "share", "Normalised certainty penalty: how wide the explanation is.", worse="higher"),
     _share(
         "pureness",
         "Pureness",
-        "Share of the region in which the model gives the outcome that the answer states.",
+        "Share of the region in which the model gives the outcome that the explanation states.",
         "lower",
     ),
     _share("shared_values", "Shared values", "Share of private columns in which all who match agree.", "higher"),

@@ -90,15 +90,15 @@ def model_name(model: object) -> str:
 
 @runtime_checkable
 class ReleasesRows(Protocol):
-    """Capability of an explainer: its answers may show rows of training people; a wrapper forwards this."""
+    """Capability of an explainer: its explanations may show rows of training people; a wrapper forwards this."""
 
     def releases_rows(self) -> bool:
-        """Whether the answers contain rows of training people, or parts of such rows."""
+        """Whether the explanations contain rows of training people, or parts of such rows."""
 
 
 @runtime_checkable
 class KeepsImmutable(Protocol):
-    """Capability of an explainer: its answers may agree with the record in the columns that cannot change."""
+    """Capability of an explainer: its explanations may agree with the record in the columns that cannot change."""
 
     def keeps_immutable(self) -> bool:
         """Whether they do; an attacker who knows the record then knows these values of the person shown."""
@@ -112,8 +112,8 @@ class Local(Protocol):
 
 
 @runtime_checkable
-class Replayable(Protocol):
-    """Capability of a prepared explainer: its answer can be recomputed as if it showed another person.
+class Recomputable(Protocol):
+    """Capability of a prepared explainer: its explanation can be recomputed as if it showed another person.
 
     The minimality attack does this (Wong et al., 2007). The training set is the one it was prepared with.
     """
@@ -202,7 +202,7 @@ class DrawsModels(Protocol):
 
 @runtime_checkable
 class ExplainsModels(Protocol):
-    """Capability of a private explainer: it adds noise to each answer about a model that is not private."""
+    """Capability of a private explainer: it adds noise to each explanation about a model that is not private."""
 
     def deployed(self) -> Trainer:
         """A trainer of models that it can explain."""

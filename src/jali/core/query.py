@@ -19,17 +19,17 @@ Whose = Literal["others", "train", "everybody"]
 
 
 def no_explanations(X: Floats) -> Explanation:
-    """The answer of an oracle that explains nothing."""
+    """Stands for the explanations of an oracle that has none."""
     raise JaliError(
         f"This attack reads explanations, but the oracle gives none for its {len(X)} rows: name an explainer."
     )
 
 
-def cannot_remake(X: Floats, who: Ints) -> Regions:  # noqa: ARG001 (the signature of `remake`)
-    """The answer of an oracle whose explanations cannot be recomputed for other people."""
+def cannot_recompute(X: Floats, person: Ints) -> Regions:  # noqa: ARG001 (the signature of `regions_for`)
+    """Stands for the regions of an oracle whose explanations cannot be recomputed for other people."""
     raise JaliError(
-        "This attack recomputes answers for other people, and this explainer cannot do that: it needs k_anonymous or "
-        'mondrian, or minimality(by="model").'
+        "This attack recomputes explanations for other people, and this explainer cannot do that: it needs "
+        'k_anonymous or mondrian, or minimality(by="model").'
     )
 
 
@@ -37,8 +37,9 @@ def cannot_remake(X: Floats, who: Ints) -> Regions:  # noqa: ARG001 (the signatu
 class Oracle:
     """Black-box access to a model or its explainer: it answers queries and counts them.
 
-    scores: class scores (n, C) of raw rows (n, D). explain: their explanations. remake: the regions that would be shown
-    for people of a register, who (n,) by row number, if they had these rows. reveals: labels only, or probabilities.
+    scores: class scores (n, C) of raw rows (n, D). explain: their explanations. regions_for: the regions that would
+    be shown for each person (n,) of a register, by row number, if that person had the row. reveals: labels only, or
+    probabilities.
 
     >>> oracle = Oracle(Schema(()), lambda X: np.stack([-X[:, 0], X[:, 0]], axis=1), reveals="labels")
     >>> oracle.labels(np.array([[1.0], [-1.0]])), oracle.queries
@@ -49,7 +50,7 @@ class Oracle:
     scores: Callable[[Floats], Floats] = field(repr=False)
     explain: Callable[[Floats], Explanation] = field(default=no_explanations, repr=False)
     reveals: Literal["labels", "probabilities"] = "probabilities"
-    remake: Callable[[Floats, Ints], Regions] = field(default=cannot_remake, repr=False)
+    regions_for: Callable[[Floats, Ints], Regions] = field(default=cannot_recompute, repr=False)
     queries: int = 0
 
     def labels(self, X: Floats) -> Ints:

@@ -154,7 +154,7 @@ def code() -> str:
     Code that only some parts use is digested with those parts, so that editing it keeps the other stored numbers.
     """
     versions = repr([_version(name) for name in LIBRARIES])
-    return hashlib.sha256((versions + _source("jali.audit.worker")).encode()).hexdigest()
+    return hashlib.sha256((versions + _source("jali.audit.one_model")).encode()).hexdigest()
 
 
 # --- reading ---------------------------------------------------------------------------------------------------

@@ -259,8 +259,8 @@ class Evidence:
         observed = frozen(self.observed, bool, value.shape, "observed")
         object.__setattr__(self, "member", frozen(self.member, bool, value.shape[1:], "member"))
         object.__setattr__(self, "observed", observed)
-        for name, cells, there in zip(self.names, value, observed, strict=True):
-            if not np.isfinite(cells[there]).all():
+        for name, cells, mask in zip(self.names, value, observed, strict=True):
+            if not np.isfinite(cells[mask]).all():
                 raise JaliError(f"Signal '{name}' holds missing or infinite values where it is marked as observed.")
         if value[~observed].any():
             value = frozen(np.where(observed, value, 0.0), np.float64, shape, "value")

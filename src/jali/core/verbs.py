@@ -1,4 +1,4 @@
-"""Packages that can be called: `jali.audit(model, …)` works beside `from jali.audit import worker`."""
+"""Packages that can be called: `jali.audit(model, …)` works beside `from jali.audit import one_model`."""
 
 from __future__ import annotations
 

@@ -62,32 +62,32 @@ class Inner:
             column = self.schema.columns[j]
             if len(X) and not (X[:, j].min() >= 0 and X[:, j].max() < len(column.categories)):
                 raise JaliError(f"Column {column.name!r} holds a category the schema does not name.")
-        there = self.ready.explain(X, rng)
-        if not isinstance(there, Counterfactual) or there.origin is None:
+        counterfactuals = self.ready.explain(X, rng)
+        if not isinstance(counterfactuals, Counterfactual) or counterfactuals.origin is None:
             raise JaliError(
                 f"{self.name} generalises counterfactuals that are training rows, and {type(self.part).__name__} does "
                 "not say which rows it shows: wrap nice or face."
             )
-        return there
+        return counterfactuals
 
 
-def shown(name: str, there: Counterfactual, train: Dataset) -> Shown:
+def shown(name: str, counterfactuals: Counterfactual, train: Dataset) -> Shown:
     """The training rows that counterfactuals show; a counterfactual that is not a training row is refused."""
-    origin = there.origin if there.origin is not None else np.full(len(there.found), -1)
-    mine = origin[there.found]
-    if (mine < 0).any() or not np.array_equal(train.X[mine], there.rows[there.found]):
+    origin = counterfactuals.origin if counterfactuals.origin is not None else np.full(len(counterfactuals.found), -1)
+    mine = origin[counterfactuals.found]
+    if (mine < 0).any() or not np.array_equal(train.X[mine], counterfactuals.rows[counterfactuals.found]):
         raise JaliError(
             f"{name} generalises counterfactuals that are training rows, and some of these are not: wrap nice without "
             "an optimisation."
         )
     rows, of = np.unique(mine, return_inverse=True)
     out = np.full(len(origin), -1)
-    out[there.found] = of
+    out[counterfactuals.found] = of
     return Shown(rows, out)
 
 
 def generalised(
-    X: Floats, there: Counterfactual, who: Shown, regions: Regions, able: Bools, gap: Floats | None = None
+    X: Floats, counterfactuals: Counterfactual, who: Shown, regions: Regions, able: Bools, gap: Floats | None = None
 ) -> Counterfactual:
     """Answers to records X (n, D): the region of the training row of each, where it may be shown, able (m,).
 
@@ -103,7 +103,7 @@ def generalised(
     high[found] = mine.high
     allowed[found] = mine.allowed
     whole = Regions(low, high, allowed, regions.schema)
-    origin = there.origin if there.origin is not None else np.full(len(X), -1)
+    origin = counterfactuals.origin if counterfactuals.origin is not None else np.full(len(X), -1)
     rows = np.where(found[:, None], whole.nearest(X), X)
     withheld = (who.of >= 0) & ~found
     spare = None if gap is None else np.where(found, np.r_[gap, 0.0][who.of], 0.0)

@@ -18,10 +18,12 @@ Sift = Callable[[Ints, Bools], Bools]  # answers (a,) and who matches each (a, R
 
 def answers(name: str, oracle: Oracle, records: Dataset) -> Counterfactual:
     """The counterfactuals of the records."""
-    there = oracle.explanations(records.X)
-    if not isinstance(there, Counterfactual):
-        raise JaliError(f"{name} reads counterfactuals, not {type(there).__name__.lower()}s: choose such an explainer.")
-    return there
+    counterfactuals = oracle.explanations(records.X)
+    if not isinstance(counterfactuals, Counterfactual):
+        raise JaliError(
+            f"{name} reads counterfactuals, not {type(counterfactuals).__name__.lower()}s: choose such an explainer."
+        )
+    return counterfactuals
 
 
 def everybody(answer: Ints, fits: Bools) -> Bools:  # noqa: ARG001 (the signature of a Sift)
@@ -29,7 +31,7 @@ def everybody(answer: Ints, fits: Bools) -> Bools:  # noqa: ARG001 (the signatur
     return fits
 
 
-def named(there: Counterfactual, about: Ints, known: Dataset, rng: Rng, sift: Sift = everybody) -> Identity:
+def named(counterfactuals: Counterfactual, about: Ints, known: Dataset, rng: Rng, sift: Sift = everybody) -> Identity:
     """One claim per answer: a random person among the candidates.
 
     Answers with the same number in about (n,) are taken to be about one person: the candidates match all of them and
@@ -37,20 +39,20 @@ def named(there: Counterfactual, about: Ints, known: Dataset, rng: Rng, sift: Si
     no candidate.
     """
     quasi = identifying(known)
-    shown = there.shown(known.schema)
+    shown = counterfactuals.shown(known.schema)
     person = np.full(len(about), -1)
     candidates = np.zeros(len(about), dtype=np.int64)
-    numbers = np.unique(about[there.found])
+    numbers = np.unique(about[counterfactuals.found])
     size = max(1, BLOCK // max(1, len(known)))
     for some in np.split(numbers, range(size, len(numbers), size)):
-        mine = there.found & np.isin(about, some)
+        mine = counterfactuals.found & np.isin(about, some)
         at = np.searchsorted(some, about[mine])
         fits = _fitting(shown.pick(mine), at, len(some), known.X, np.flatnonzero(quasi))
         fits = sift(np.flatnonzero(mine)[np.unique(at, return_index=True)[1]], fits)
         one, many = _drawn(fits, known, rng)
         person[mine] = one[at]
         candidates[mine] = many[at]
-    rows = np.where(quasi & (person >= 0)[:, None], known.X[person], there.rows)
+    rows = np.where(quasi & (person >= 0)[:, None], known.X[person], counterfactuals.rows)
     sure = np.divide(1.0, candidates, out=np.zeros(len(candidates)), where=candidates > 0)
     return Identity(sure, person, candidates, rows)
 

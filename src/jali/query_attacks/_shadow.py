@@ -93,8 +93,8 @@ def calibrated(
     else:
         own = _measured(measure, shadow_labels, rows.X, rows.y if reference == "true" else None)
     score = _measured(measure, oracle.labels, records.X, records.y if reference == "true" else None)
-    facts = {SHADOW: shadow.accuracy(), ATTACK: balanced_accuracy(own, inside)}
-    return Membership(score - threshold(own, inside), facts)
+    overall = {SHADOW: shadow.accuracy(), ATTACK: balanced_accuracy(own, inside)}
+    return Membership(score - threshold(own, inside), overall)
 
 
 def _measured(measure: Measure, label: Labeller, X: Floats, reference: Ints | None) -> Floats:

@@ -43,9 +43,9 @@ class Intersection:
 
     def run(self, oracle: Oracle, known: Dataset, records: Dataset, rng: Rng) -> Identity:
         """Name one person per answer."""
-        there = answers("intersection", oracle, records)
-        alone = named(there, np.arange(len(there.rows)), known, rng)
-        both = named(there, there.shown(known.schema).kinds(~identifying(known)), known, rng)
+        counterfactuals = answers("intersection", oracle, records)
+        alone = named(counterfactuals, np.arange(len(counterfactuals.rows)), known, rng)
+        both = named(counterfactuals, counterfactuals.shown(known.schema).kinds(~identifying(known)), known, rng)
         some = both.candidates > 0
         score = np.where(some, both.score, alone.score)
         person = np.where(some, both.person, alone.person)

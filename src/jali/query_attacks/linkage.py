@@ -42,5 +42,5 @@ class Linkage:
 
     def run(self, oracle: Oracle, known: Dataset, records: Dataset, rng: Rng) -> Identity:
         """Name one person per answer."""
-        there = answers("linkage", oracle, records)
-        return named(there, np.arange(len(there.rows)), known, rng)
+        counterfactuals = answers("linkage", oracle, records)
+        return named(counterfactuals, np.arange(len(counterfactuals.rows)), known, rng)

@@ -48,21 +48,21 @@ class Minimality:
 
     def run(self, oracle: Oracle, known: Dataset, records: Dataset, rng: Rng) -> Identity:
         """Name one person per answer."""
-        there = answers("minimality", oracle, records)
+        counterfactuals = answers("minimality", oracle, records)
         quasi = identifying(known)
-        shown = there.shown(known.schema)
+        shown = counterfactuals.shown(known.schema)
         exact = _exact(shown, ~quasi)
 
         def sift(answer: Ints, fits: Bools) -> Bools:
             at, person = (fits & exact[answer, None]).nonzero()
-            rows = np.where(quasi, known.X[person], there.rows[answer[at]])
+            rows = np.where(quasi, known.X[person], counterfactuals.rows[answer[at]])
             left = _stated(oracle, rows, records.X[answer], at)
             if self.by == "defence":
-                left[left] = oracle.remake(rows[left], person[left]).same(shown.pick(answer[at[left]]))
+                left[left] = oracle.regions_for(rows[left], person[left]).same(shown.pick(answer[at[left]]))
             fits[at[~left], person[~left]] = False
             return fits
 
-        return named(there, _numbered(oracle, records.X, shown), known, rng, sift)
+        return named(counterfactuals, _numbered(oracle, records.X, shown), known, rng, sift)
 
 
 def _numbered(oracle: Oracle, X: Floats, shown: Regions) -> Ints:

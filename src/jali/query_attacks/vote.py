@@ -61,9 +61,9 @@ class Vote:
                 f"vote: each of {len(models)} local surrogates gives all rows that the adversary knows one label: "
                 "choose knowledge closer to the data, such as noise."
             )
-        facts = _mean_facts(claims)
-        facts |= {"surrogates": float(len(models)), "voters": float(len(claims))}
-        return Membership(_votes(np.stack([c.score for c in claims]), self.select), facts)
+        overall = _mean_overall(claims)
+        overall |= {"surrogates": float(len(models)), "voters": float(len(claims))}
+        return Membership(_votes(np.stack([c.score for c in claims]), self.select), overall)
 
     def _alone(self, model: Model, oracle: Oracle, known: Dataset, records: Dataset, rng: Rng) -> Membership | None:
         """The attack on one surrogate; None where it gives all known rows one label."""
@@ -79,12 +79,12 @@ class Vote:
 
 def _surrogates(oracle: Oracle, X: Floats) -> list[Model]:
     """The models that explain some rows."""
-    there = oracle.explanations(X)
-    if not isinstance(there, Surrogate):
-        raise JaliError(f"vote attacks surrogates, not {type(there).__name__.lower()}s: choose such an explainer.")
-    if not there.found.any():
+    surrogates = oracle.explanations(X)
+    if not isinstance(surrogates, Surrogate):
+        raise JaliError(f"vote attacks surrogates, not {type(surrogates).__name__.lower()}s: choose such an explainer.")
+    if not surrogates.found.any():
         raise JaliError(f"vote: none of {len(X)} records has a local surrogate.")
-    return [there.models[k] for k in np.unique(there.which[there.found])]
+    return [surrogates.models[k] for k in np.unique(surrogates.which[surrogates.found])]
 
 
 def _votes(scores: Floats, select: Literal["confidence", "threshold"]) -> Floats:
@@ -108,7 +108,7 @@ def _beyond_elbow(sure: Floats) -> Bools:
     return np.asarray(sure > np.take_along_axis(ranked, elbow(ranked)[None], axis=0))
 
 
-def _mean_facts(claims: list[Membership]) -> dict[str, float]:
-    """The mean of each fact over the attacks that have it."""
-    names = dict.fromkeys(name for c in claims for name in c.facts)
-    return {name: float(np.mean([c.facts[name] for c in claims if name in c.facts])) for name in names}
+def _mean_overall(claims: list[Membership]) -> dict[str, float]:
+    """The mean of each overall number over the attacks that have it."""
+    names = dict.fromkeys(name for c in claims for name in c.overall)
+    return {name: float(np.mean([c.overall[name] for c in claims if name in c.overall])) for name in names}

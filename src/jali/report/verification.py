@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jali.results import Verification
+from jali.results.verification import Verification
 from jali.verify.dependence import UNDECLARED
 
 MEANING = {

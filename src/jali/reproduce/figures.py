@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from jali.audit.scoring import curve
+from jali.audit.trials import curve
 from jali.core.values import Estimate, Floats, Guesses
 from jali.reproduce.findings import Ran, number, word
 from jali.reproduce.schema import Comparison, CriticalDifference, Figure, Paper, TradeOff, group, place
-from jali.results import Drawing, Ranked, Series
+from jali.results.reproduction import Drawing, Ranked, Series
 from jali.stats.ranks import ranking
 
 BINS = 40
@@ -70,17 +70,17 @@ def _critical_difference(diagram: CriticalDifference, ran: dict[str, Ran], paper
 
 def _value(text: str, metric: str, ran: dict[str, Ran], paper: Paper) -> float:
     """The number at a place; not a number where there is none."""
-    study, attempt = place(text)
-    found = number(ran[study], attempt, metric, paper).value if study in ran else None
+    study, method = place(text)
+    found = number(ran[study], method, metric, paper).value if study in ran else None
     return np.nan if found is None else found
 
 
 def _both(text: str, plot: TradeOff, up: str, ran: dict[str, Ran], paper: Paper) -> tuple[Estimate, Estimate]:
-    study, attempt = place(text)
+    study, method = place(text)
     if study not in ran:
         return Estimate(None), Estimate(None)
-    across = number(ran[study], attempt, plot.across, paper, group(text))
-    return across, number(ran[study], attempt, up, paper, group(text), plot.by)
+    across = number(ran[study], method, plot.across, paper, group(text))
+    return across, number(ran[study], method, up, paper, group(text), plot.by)
 
 
 def _halves(e: Estimate) -> tuple[float, float]:
@@ -93,7 +93,7 @@ def _figures(figures: Iterable[Figure], ran: dict[str, Ran]) -> Iterator[Drawing
     for figure in figures:
         for study, title in figure.panels.items():
             some = ran[study].guesses if study in ran else {}
-            shown = {t: some[t] for t in figure.trials if t in some}
+            shown = {t: some[t] for t in figure.methods if t in some}
             if shown:
                 yield _panel(figure, title, shown)
 

@@ -13,7 +13,8 @@ from pydantic import BaseModel
 from jali.core.errors import JaliError
 from jali.reproduce import first_edition
 from jali.reproduce.schema import Paper
-from jali.results import Capped, Finding, Reproduction, Row, Study
+from jali.results import Row
+from jali.results.reproduction import Capped, Finding, Reproduction, Study
 from jali.store import atomic, write_text
 
 SCHEMA = "jali.reproduction/2"
@@ -49,7 +50,7 @@ def save(found: Reproduction, folder: Path) -> None:
 def read(file: Path, paper: Paper | None = None) -> Reproduction:
     """The reproduction that a file of this schema or of the first one holds.
 
-    paper: whose run it is; rows of the first schema name its attempts, and say no more of a query attack than that.
+    paper: whose run it is; rows of the first schema name its methods, and say no more of a query attack than that.
     """
     try:
         content = json.loads(file.read_text(encoding="utf-8"))

@@ -9,21 +9,22 @@ from typing import Any, Literal
 
 import numpy as np
 
+from jali.audit.all_models import Gathered, RunRecord
+from jali.audit.attack_run_rows import overall_estimate
 from jali.audit.attack_runs import AttackRun
-from jali.audit.gather import Gathered, RunRecord
+from jali.audit.one_model import STATISTICS, stream
 from jali.audit.quality import Measured
-from jali.audit.run_rows import fact
-from jali.audit.scoring import Trial, paired
 from jali.audit.setup import Setup as Loaded
 from jali.audit.summary import Cells, cells_of, difference, sensitive
-from jali.audit.worker import JUDGE, stream
+from jali.audit.trials import Trial, paired
 from jali.core import registry
 from jali.core.errors import JaliError
 from jali.core.metrics import metric as metric_of
 from jali.core.values import Bools, Channel, Estimate, Floats, Guesses, Rng, SignalName
-from jali.reproduce.schema import CHANCE, MODEL, NOTHING, SCALES, Attempt, Paper, Scale, Sentence, Table, group, place
+from jali.reproduce.schema import CHANCE, MODEL, NOTHING, SCALES, Method, Paper, Scale, Sentence, Table, group, place
 from jali.reproduce.verdicts import of_bound, of_count, of_order, of_sameness, of_value
-from jali.results import Finding, Reproduction, Row, Study, Verdict
+from jali.results import Row
+from jali.results.reproduction import Finding, Reproduction, Study, Verdict
 from jali.stats import released, roc
 from jali.stats.intervals import apart, contrast, each_target, estimate
 from jali.stats.student import two_sample
@@ -39,56 +40,56 @@ DUE = "not in the run that is judged again: a new run is due"
 
 @dataclass(frozen=True)
 class Ran:
-    """The results of a study: its record, guesses by attempt, and why an attempt failed.
+    """The results of a study: its record, guesses by method, and why a method failed.
 
-    facts: for query attacks, by attempt and metric, one number per target (T,). setup, found: data, game and evidence,
-    where models were trained.
+    overall: for query attacks, by method and metric, one number per target (T,). setup, found: data, game and
+    evidence, where models were trained.
     """
 
     study: Study
     guesses: dict[str, Guesses] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
     seed: int = 0
-    facts: dict[str, dict[str, Floats]] = field(default_factory=dict)
+    overall: dict[str, dict[str, Floats]] = field(default_factory=dict)
     setup: Loaded | None = None
     found: Gathered | None = None
 
-    def why(self, trial: str) -> str:
+    def why(self, method: str) -> str:
         """Why there are no guesses."""
-        return self.study.skipped or self.failed.get(trial, "")
+        return self.study.skipped or self.failed.get(method, "")
 
     @property
     def rng(self) -> Rng:
         """The stream of its bootstraps."""
-        return stream(self.seed, JUDGE, 2)
+        return stream(self.seed, STATISTICS, 2)
 
 
-def trial_of(attempt: Attempt) -> Trial:
-    """The trial an attempt describes; signals that need an explanation read it, the others read the prediction."""
-    explainer = explainer_of(attempt)
+def trial_of(method: Method) -> Trial:
+    """The trial a method describes; signals that need an explanation read it, the others read the prediction."""
+    explainer = explainer_of(method)
     names = []
-    for signal in (registry.build("signal", text) for text in attempt.signals):
+    for signal in (registry.build("signal", text) for text in method.signals):
         names.append(SignalName(registry.spec(signal), explainer if signal.needs & EXPLAINED else ""))
     channel = Channel.EXPLANATION if explainer else Channel.SCORE
-    return Trial(registry.build("attack", attempt.attack), tuple(names), channel, explainer)
+    return Trial(registry.build("attack", method.attack), tuple(names), channel, explainer)
 
 
-def explainer_of(attempt: Attempt) -> str:
-    """Specification of the explainer that an attempt reads, queries or measures."""
-    return registry.spec(registry.build("explain", attempt.explain)) if attempt.explain else ""
+def explainer_of(method: Method) -> str:
+    """Specification of the explainer that a method reads, queries or measures."""
+    return registry.spec(registry.build("explain", method.explain)) if method.explain else ""
 
 
-def run_of(attempt: Attempt) -> AttackRun:
-    """The run of a query attack that an attempt describes."""
-    explainer = registry.build("explain", attempt.explain) if attempt.explain else None
-    attack = registry.build("query_attack", attempt.query_attack)
-    return AttackRun(attack, registry.build("knowledge", attempt.knowledge), explainer)
+def run_of(method: Method) -> AttackRun:
+    """The run of a query attack that a method describes."""
+    explainer = registry.build("explain", method.explain) if method.explain else None
+    attack = registry.build("query_attack", method.query_attack)
+    return AttackRun(attack, registry.build("knowledge", method.knowledge), explainer)
 
 
 def findings(paper: Paper, ran: dict[str, Ran], scale: Scale) -> list[Finding]:
     """A finding for every claim about the studies that ran, numbers first."""
     cells, sentences = _claims(paper, ran)
-    numbers = [_value(c, number(ran[c.study], c.attempt, c.metric, paper), scale) for c in cells]
+    numbers = [_value(c, number(ran[c.study], c.method, c.metric, paper), scale) for c in cells]
     return numbers + [_sentence(s, _compared(s, ran, paper), scale) for s in sentences]
 
 
@@ -123,8 +124,8 @@ def _kept(text: str, metric: str, by: str, ran: dict[str, Ran], known: dict[str,
     """The number of an earlier run at a place."""
     if at(text, metric, by) in known:
         return known[at(text, metric, by)]
-    study, attempt = place(text)
-    ours = number(ran[study], attempt, metric, paper, group(text), by)
+    study, method = place(text)
+    ours = number(ran[study], method, metric, paper, group(text), by)
     return ours if ours.value is not None or ran[study].study.skipped else Estimate(None, reason=DUE)
 
 
@@ -135,7 +136,7 @@ def _kept_difference(sentence: Sentence, ran: dict[str, Ran], known: dict[str, E
     studies = [place(text)[0] for text in sentence.places()]
     skipped = next((ran[study].study.skipped for study in studies if ran[study].study.skipped), "")
     independent = sentence.kind in ("order", "same") and len(set(studies)) == 2
-    if skipped or not independent:  # attempts of one study are compared in pairs, which a page does not keep
+    if skipped or not independent:  # methods of one study are compared in pairs, which a page does not keep
         return Estimate(None, reason=skipped or DUE)
     more = _kept(sentence.more, sentence.metric, sentence.by, ran, known, paper)
     less = _kept(sentence.less, sentence.metric, sentence.by, ran, known, paper)
@@ -153,21 +154,21 @@ class _Cell:
 
     table: Table
     study: str
-    attempt: str
+    method: str
     metric: str
     published: float
 
     @property
     def text(self) -> str:
         """Its place."""
-        return f"{self.study} / {self.attempt}"
+        return f"{self.study} / {self.method}"
 
 
 def _cells(paper: Paper) -> Iterator[_Cell]:
     for table in paper.tables:
-        for study, attempts in table.published.items():
-            for attempt, numbers in attempts.items():
-                yield from (_Cell(table, study, attempt, metric, number) for metric, number in numbers.items())
+        for study, methods in table.published.items():
+            for method, numbers in methods.items():
+                yield from (_Cell(table, study, method, metric, number) for metric, number in numbers.items())
 
 
 def _value(cell: _Cell, ours: Estimate, scale: Scale) -> Finding:
@@ -177,8 +178,8 @@ def _value(cell: _Cell, ours: Estimate, scale: Scale) -> Finding:
     exact = replace(ours, low=ours.value, high=ours.value) if cell.table.same else ours
     verdict = judge(cell.published, tolerance, ours=exact)
     return Finding(
-        quantity=f"{word(cell.metric)}, {cell.study if cell.attempt == MODEL else cell.attempt}",
-        section=cell.table.source if cell.attempt == MODEL else f"{cell.table.source}: {cell.study}",
+        quantity=f"{word(cell.metric)}, {cell.study if cell.method == MODEL else cell.method}",
+        section=cell.table.source if cell.method == MODEL else f"{cell.table.source}: {cell.study}",
         source=cell.table.source,
         kind="value",
         published=cell.published,
@@ -233,34 +234,34 @@ def _judged(verdict: Verdict, ours: Estimate, claim: Table | Sentence, scale: Sc
     return {**out, "verdict": verdict, "reason": ours.reason or claim.note}
 
 
-def number(ran: Ran, attempt: str, metric: str, paper: Paper, among: str = "", by: str = "") -> Estimate:
+def number(ran: Ran, method: str, metric: str, paper: Paper, among: str = "", by: str = "") -> Estimate:
     """A measure of the explanation or of the model where the metric is one, else a metric of the attack.
 
-    among: of a group of people. by: the query attack whose metric it is, where it is not the attempt's own.
+    among: of a group of people. by: the query attack whose metric it is, where it is not the method's own.
     """
-    row = _row(ran.study.measures, attempt, metric, paper, among, by)
+    row = _row(ran.study.measures, method, metric, paper, among, by)
     if row is not None:
         return Estimate(row.value, row.low, row.high, row.units, row.reason)
     if among:
-        return Estimate(None, reason=ran.why(attempt) or f"The study has no {word(metric, by)} of {among!r}.")
-    if metric in ran.facts.get(attempt, {}):
-        return fact(metric, ran.facts[attempt][metric])
-    if attempt not in ran.guesses:
-        return Estimate(None, reason=ran.why(attempt) or f"The study has no {word(metric, by)}.")
+        return Estimate(None, reason=ran.why(method) or f"The study has no {word(metric, by)} of {among!r}.")
+    if metric in ran.overall.get(method, {}):
+        return overall_estimate(metric, ran.overall[method][metric])
+    if method not in ran.guesses:
+        return Estimate(None, reason=ran.why(method) or f"The study has no {word(metric, by)}.")
     try:
-        return _guessed(ran, attempt, metric, paper)
+        return _guessed(ran, method, metric, paper)
     except JaliError as error:
         return Estimate(None, reason=str(error))
 
 
-def _row(rows: list[Row], attempt: str, metric: str, paper: Paper, among: str, by: str) -> Row | None:
-    """The row of a metric at an attempt: of a query attack, or a measure of its explainer or of the model."""
-    trial = None if attempt == MODEL else paper.trials[attempt]
-    explainer = "" if trial is None else explainer_of(trial)
+def _row(rows: list[Row], method: str, metric: str, paper: Paper, among: str, by: str) -> Row | None:
+    """The row of a metric at a method: of a query attack, or a measure of its explainer or of the model."""
+    chosen = None if method == MODEL else paper.methods[method]
+    explainer = "" if chosen is None else explainer_of(chosen)
     same = [r for r in rows if (r.metric, r.group) == (metric, among) and r.explainer in (explainer, "")]
-    own = registry.spec(registry.build("query_attack", trial.query_attack)) if trial and trial.query_attack else ""
+    own = registry.spec(registry.build("query_attack", chosen.query_attack)) if chosen and chosen.query_attack else ""
     if by or own:
-        knowledge = registry.spec(registry.build("knowledge", trial.knowledge)) if trial and not by else ""
+        knowledge = registry.spec(registry.build("knowledge", chosen.knowledge)) if chosen and not by else ""
         mine = [r for r in same if r.kind == "query attack" and r.attack == (by or own) and r.explainer == explainer]
         mine = [r for r in mine if not knowledge or r.knowledge == knowledge]
         if mine or by:
@@ -269,21 +270,21 @@ def _row(rows: list[Row], attempt: str, metric: str, paper: Paper, among: str, b
     return min(measured, key=lambda r: r.explainer != explainer, default=None)
 
 
-def _guessed(ran: Ran, attempt: str, metric: str, paper: Paper) -> Estimate:
-    """A metric of the guesses, or its difference from the attempt named in `against`."""
-    guesses = ran.guesses[attempt]
-    beside = paper.trials[attempt].against
+def _guessed(ran: Ran, method: str, metric: str, paper: Paper) -> Estimate:
+    """A metric of the guesses, or its difference from the method named in `against`."""
+    guesses = ran.guesses[method]
+    beside = paper.methods[method].against
     if metric in released.METRICS:
         return each_target(released.METRICS[metric], guesses)
     if not metric.startswith(DELTA):
         return estimate(metric, guesses, ran.rng)[0]
     if beside not in ran.guesses:
-        return Estimate(None, reason=ran.why(beside) or f"{attempt!r} is held against no other attempt.")
+        return Estimate(None, reason=ran.why(beside) or f"{method!r} is held against no other method.")
     return contrast(metric.removeprefix(DELTA), *paired(guesses, ran.guesses[beside]), ran.rng)[0]
 
 
 def _difference(sentence: Sentence, ran: dict[str, Ran], paper: Paper) -> Estimate:
-    """More minus less: paired where both are attempts of one study, else of two independent ones."""
+    """More minus less: paired where both are methods of one study, else of two independent ones."""
     study, more = place(sentence.more)
     other, less = place(sentence.less)
     mine = ran[study].guesses.get(more) if study in ran else None
@@ -310,7 +311,7 @@ def _matched(sentence: Sentence, ran: Ran, paper: Paper) -> Estimate | None:
 
 def _cells_at(sentence: Sentence, text: str, found: Gathered, setup: Loaded, paper: Paper) -> Cells | None:
     """A metric in all scored cells at a place: a measure, or the metric of a query attack; None if there is none."""
-    explainer = explainer_of(paper.trials[place(text)[1]])
+    explainer = explainer_of(paper.methods[place(text)[1]])
     label = group(text)
     groups = sensitive(setup.data)
     if label and label not in groups:
@@ -319,14 +320,14 @@ def _cells_at(sentence: Sentence, text: str, found: Gathered, setup: Loaded, pap
     if not sentence.by:
         return cells_of(found.quality, Measured(sentence.metric, explainer), inside, setup.game, label)
     record = next((r for r in found.runs if _is(r, sentence.by, explainer)), None)
-    if record is None or record.values is None or record.there is None:
+    if record is None or record.values is None or record.defined is None:
         return None
     names = record.run.grader.per_record
     if sentence.metric not in names:
         return None
     at = names.index(sentence.metric)
-    there = record.there[at] if inside is None else record.there[at] & inside[np.nonzero(setup.game.scored.T)[1]]
-    return Cells(record.values[at], there, label)
+    defined = record.defined[at] if inside is None else record.defined[at] & inside[np.nonzero(setup.game.scored.T)[1]]
+    return Cells(record.values[at], defined, label)
 
 
 def _is(record: RunRecord, attack: str, explainer: str) -> bool:
@@ -337,18 +338,18 @@ def _is(record: RunRecord, attack: str, explainer: str) -> bool:
 def _tested(sentence: Sentence, ran: dict[str, Ran], _: Paper) -> Estimate:
     """More minus less by a two-sample t test over target models, with its statistic as the reason."""
     found = []
-    for study, attempt in map(place, sentence.places()):
-        if attempt not in ran[study].guesses:
-            return Estimate(None, reason=ran[study].why(attempt) or f"{attempt} guesses nothing in {study}.")
-        found.append(ran[study].guesses[attempt])
+    for study, method in map(place, sentence.places()):
+        if method not in ran[study].guesses:
+            return Estimate(None, reason=ran[study].why(method) or f"{method} guesses nothing in {study}.")
+        found.append(ran[study].guesses[method])
     return two_sample(sentence.metric, found[0], found[1])
 
 
 def _measured(ran: Ran, sentence: Sentence) -> bool:
     """Whether a metric is a measure of models, recourse or answers, not of guesses."""
-    facts = any(sentence.metric in facts for facts in ran.facts.values())
+    overall = any(sentence.metric in overall for overall in ran.overall.values())
     measures = any(row.metric == sentence.metric for row in ran.study.measures if row.kind == "measure")
-    return bool(sentence.by) or facts or measures
+    return bool(sentence.by) or overall or measures
 
 
 def _side(text: str, sentence: Sentence, ran: dict[str, Ran], paper: Paper, beside: Guesses | None) -> Estimate:
@@ -356,8 +357,8 @@ def _side(text: str, sentence: Sentence, ran: dict[str, Ran], paper: Paper, besi
     if text in (CHANCE, NOTHING):
         exact = 0.0 if text == NOTHING else roc.chance(sentence.metric, fewest(beside))
         return Estimate(exact, exact, exact, MANY)
-    study, attempt = place(text)
-    return number(ran[study], attempt, sentence.metric, paper, group(text), sentence.by)
+    study, method = place(text)
+    return number(ran[study], method, sentence.metric, paper, group(text), sentence.by)
 
 
 def fewest(guesses: Guesses | None) -> int:

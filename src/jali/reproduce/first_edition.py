@@ -1,7 +1,7 @@
 """Runs of the first edition: their rows, places and names of parts as this edition writes them.
 
 There, a row of a query attack was a measure: either its metric began with the attack, as in "linkage: crowd", or its
-group was the name of the attempt. What the attack queried and knew stood in the paper's file alone.
+group was the name of the method. What the attack queried and knew stood in the paper's file alone.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Told = dict[str, Any]
 
 
 def converted(told: Told, paper: Paper | None) -> Told:
-    """A file of the first schema with the names of this edition; paper: the one whose attempts its rows name."""
+    """A file of the first schema with the names of this edition; paper: the one whose methods its rows name."""
     return told | {
         "findings": [finding | {"place": place(finding.get("place", ""))} for finding in told["findings"]],
         "drawings": [_drawing(drawing) for drawing in told.get("drawings", [])],
@@ -86,37 +86,37 @@ def place(text: str) -> str:
 def study(told: Told, paper: Paper | None) -> Told:
     """A study with the rows and names of parts of this edition; measures stand first, then one run after another."""
     parts = {kind: text if kind == "about" else specification(text) for kind, text in told["parts"].items()}
-    attempts = _runs(told["name"], paper)
+    methods = _runs(told["name"], paper)
     rows: list[Told] = []
     for old in told.get("measures", []):
-        row = _row(old, attempts)
+        row = _row(old, methods)
         if row not in rows:
             rows.append(row)
-    runs = list(dict.fromkeys(run.label for run in attempts.values()))
+    runs = list(dict.fromkeys(run.label for run in methods.values()))
     return told | {"parts": parts, "measures": sorted(rows, key=lambda row: _order(row, runs))}
 
 
 def _runs(name: str, paper: Paper | None) -> dict[str, AttackRun]:
-    """The runs of query attacks in a study, by attempt; none where the paper does not have the study any more."""
+    """The runs of query attacks in a study, by method; none where the paper does not have the study any more."""
     if paper is None or name not in paper.studies:
         return {}
-    tried = {trial: paper.trials[trial] for trial in paper.studies[name].trials}
-    return {trial: run_of(attempt) for trial, attempt in tried.items() if attempt.query_attack}
+    tried = {label: paper.methods[label] for label in paper.studies[name].methods}
+    return {label: run_of(method) for label, method in tried.items() if method.query_attack}
 
 
-def _row(old: Told, attempts: dict[str, AttackRun]) -> Told:
+def _row(old: Told, methods: dict[str, AttackRun]) -> Told:
     """A row of this edition."""
     row = old | {name: None for name in ("channel", "against") if old.get(name) == ""}
     attack, _, name = old["metric"].rpartition(": ")
     row["metric"] = metric(name)
     if attack:
-        return row | _of_run(specification(attack), old.get("explainer", ""), attempts.values())
+        return row | _of_run(specification(attack), old.get("explainer", ""), methods.values())
     if not old.get("attack"):
         return row
-    attempt = old.get("group", "")
-    if attempt in attempts:
-        return row | _head(attempts[attempt]) | {"group": ""}
-    # The paper no longer has the attempt: its name stays as the group, so that two of them are not taken for one.
+    method = old.get("group", "")
+    if method in methods:
+        return row | _head(methods[method]) | {"group": ""}
+    # The paper no longer has the method: its name stays as the group, so that two of them are not taken for one.
     given = specification(old["attack"])
     return row | {"kind": "query attack", "learns": _learns(given), "attack": given}
 

@@ -10,8 +10,8 @@ import numpy as np
 from jali.attacks.lira import LiRA
 from jali.audit import evidence
 from jali.audit.experiment import Outcome
-from jali.audit.scoring import Trial, guess
 from jali.audit.summary import sizes
+from jali.audit.trials import Trial, guess
 from jali.core.errors import JaliError
 from jali.core.values import Channel, Floats
 from jali.results import Results, Row

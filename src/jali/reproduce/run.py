@@ -11,14 +11,14 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from jali.audit import evidence, sanity
+from jali.audit.all_models import Gathered, RunRecord, gather
 from jali.audit.experiment import checks, measured, warnings
-from jali.audit.gather import Gathered, RunRecord, gather
 from jali.audit.guarantees import Guarantees, capped, guarantees
-from jali.audit.scoring import Trial, guess, rows_of
-from jali.audit.setup import Experiment, Machine, load
+from jali.audit.one_model import STATISTICS, stream
+from jali.audit.setup import Experiment, Resources, load
 from jali.audit.setup import Setup as Loaded
 from jali.audit.summary import sizes
-from jali.audit.worker import JUDGE, stream
+from jali.audit.trials import Trial, guess, rows_of
 from jali.core import registry
 from jali.core.errors import JaliError
 from jali.core.values import Channel, Game, Guesses, SignalName
@@ -26,8 +26,8 @@ from jali.data.tables import files as _files
 from jali.reproduce.figures import drawings
 from jali.reproduce.files import read
 from jali.reproduce.findings import Ran, findings, judged_again, run_of, trial_of
-from jali.reproduce.schema import Attempt, Paper, Scale, Setup
-from jali.results import Capped, Reproduction, Study
+from jali.reproduce.schema import Method, Paper, Scale, Setup
+from jali.results.reproduction import Capped, Reproduction, Study
 
 LIBRARIES = ("jali-audit", "numpy", "scipy", "scikit-learn", "torch")
 
@@ -37,7 +37,7 @@ def reproduce(
     name: str,
     scale: Scale = "standard",
     only: Sequence[str] = (),
-    machine: Machine = Machine(),  # noqa: B008
+    resources: Resources = Resources(),  # noqa: B008
 ) -> Reproduction:
     """Run the studies of a paper at a scale, or `only` some of them, and judge every claim about them."""
     began = time.perf_counter()
@@ -48,13 +48,13 @@ def reproduce(
         )
     chosen = {k: s.at(scale) for k, s in paper.studies.items() if k in wanted}
     now = {k: s for k, s in chosen.items() if scale in s.scales}
-    experiments = {k: _experiment(s, _attempts_of(s, paper)) for k, s in now.items() if not s.scores}
+    experiments = {k: _experiment(s, _methods_of(s, paper)) for k, s in now.items() if not s.scores}
     ran = {}
     for k, setup in chosen.items():
         if k in experiments:
-            ran[k] = _study(k, setup, experiments[k], _attempts_of(setup, paper), machine)
+            ran[k] = _study(k, setup, experiments[k], _methods_of(setup, paper), resources)
         elif k in now:
-            ran[k] = _scored(k, setup, _attempts_of(setup, paper))
+            ran[k] = _scored(k, setup, _methods_of(setup, paper))
         else:
             skipped = f"run at --scale {' or '.join(setup.scales)} only"
             ran[k] = Ran(Study(name=k, parts=_parts(setup), skipped=skipped))
@@ -86,16 +86,16 @@ def judge_again(paper: Paper, name: str, file: Path) -> Reproduction:
     return kept.model_copy(update={**head, "findings": judged_again(paper, kept)})
 
 
-def _attempts_of(setup: Setup, paper: Paper) -> dict[str, Attempt]:
-    return {t: paper.trials[t] for t in setup.trials}
+def _methods_of(setup: Setup, paper: Paper) -> dict[str, Method]:
+    return {t: paper.methods[t] for t in setup.methods}
 
 
 def _parts(setup: Setup) -> dict[str, str]:
     return {k: v for k in ("about", "data", "model", "game", "scores") if (v := getattr(setup, k))}
 
 
-def _scored(name: str, setup: Setup, attempts: dict[str, Attempt]) -> Ran:
-    """Make every attempt on the scores of other people's models; without the file the study is skipped."""
+def _scored(name: str, setup: Setup, methods: dict[str, Method]) -> Ran:
+    """Run every method on the scores of other people's models; without the file the study is skipped."""
     began = time.perf_counter()
     parts = _parts(setup)
     found = next((path for folder in _files.folders() if (path := folder / setup.scores).is_file()), None)
@@ -104,28 +104,28 @@ def _scored(name: str, setup: Setup, attempts: dict[str, Attempt]) -> Ran:
     scores, game, warnings = evidence.read(found, raw=setup.raw)
     guesses = {}
     failed = {}
-    for attempt, words in attempts.items():
+    for method, words in methods.items():
         names = tuple(SignalName(text) for text in words.signals)
         trial = Trial(registry.build("attack", words.attack), names, Channel.SCORE)
         try:
-            guesses[attempt] = guess(scores, game, trial)
+            guesses[method] = guess(scores, game, trial)
         except JaliError as error:
-            failed[attempt] = str(error)
+            failed[method] = str(error)
     seconds = time.perf_counter() - began
     return Ran(Study(name=name, parts=parts, facts=sizes(game), warnings=warnings, seconds=seconds), guesses, failed)
 
 
-def _study(name: str, setup: Setup, experiment: Experiment, attempts: dict[str, Attempt], machine: Machine) -> Ran:
-    """Gather the evidence of a study and make every attempt on it; a study without its data is skipped."""
+def _study(name: str, setup: Setup, experiment: Experiment, methods: dict[str, Method], resources: Resources) -> Ran:
+    """Gather the evidence of a study and run every method on it; a study without its data is skipped."""
     began = time.perf_counter()
     parts = _parts(setup)
-    watched = replace(machine, watch=lambda label: machine.watch(f"{name}: {label}"))
+    watched = replace(resources, watch=lambda label: resources.watch(f"{name}: {label}"))
     try:
         loaded = load(experiment)
         found = gather(loaded, watched)
     except JaliError as error:
         return Ran(Study(name=name, parts=parts, skipped=_without_folders(str(error))))
-    guesses, failed = _attempts(loaded, found, attempts)
+    guesses, failed = _methods(loaded, found, methods)
     given = guarantees(experiment.model, experiment.explain, loaded.data)
     study = Study(
         name=name,
@@ -134,19 +134,19 @@ def _study(name: str, setup: Setup, experiment: Experiment, attempts: dict[str, 
         sanity=[*checks(loaded), sanity.parity(found.parity)],
         warnings=warnings(loaded, given),
         measures=measured(loaded, found),
-        capped=_capped(given, setup.seed, loaded.game, guesses, attempts),
+        capped=_capped(given, setup.seed, loaded.game, guesses, methods),
         seconds=time.perf_counter() - began,
     )
-    records = {name: found.record(run_of(attempts[name])) for name in guesses if attempts[name].query_attack}
-    facts = {name: dict(record.facts or {}) for name, record in records.items()}
-    return Ran(study, guesses, failed, setup.seed, facts, loaded, found)
+    records = {name: found.record(run_of(methods[name])) for name in guesses if methods[name].query_attack}
+    overall = {name: dict(record.overall or {}) for name, record in records.items()}
+    return Ran(study, guesses, failed, setup.seed, overall, loaded, found)
 
 
-def _experiment(setup: Setup, attempts: dict[str, Attempt]) -> Experiment:
-    named = dict.fromkeys(e for a in attempts.values() for e in (a.explain, a.among) if e)
+def _experiment(setup: Setup, methods: dict[str, Method]) -> Experiment:
+    named = dict.fromkeys(e for a in methods.values() for e in (a.explain, a.among) if e)
     explainers = [registry.build("explain", text) for text in named]
-    signals = dict.fromkeys(s for a in attempts.values() for s in a.signals)
-    runs = dict.fromkeys(run_of(a) for a in attempts.values() if a.query_attack)
+    signals = dict.fromkeys(s for a in methods.values() for s in a.signals)
+    runs = dict.fromkeys(run_of(a) for a in methods.values() if a.query_attack)
     return Experiment(
         registry.build("data", setup.data),
         registry.build("model", setup.model),
@@ -158,24 +158,22 @@ def _experiment(setup: Setup, attempts: dict[str, Attempt]) -> Experiment:
     )
 
 
-def _attempts(
-    setup: Loaded, found: Gathered, attempts: dict[str, Attempt]
-) -> tuple[dict[str, Guesses], dict[str, str]]:
-    """Guesses by attempt, and why others could not be made."""
+def _methods(setup: Loaded, found: Gathered, methods: dict[str, Method]) -> tuple[dict[str, Guesses], dict[str, str]]:
+    """Guesses by method, and why others could not be made."""
     guesses = {}
     failed = {}
-    for name, attempt in attempts.items():
+    for name, method in methods.items():
         try:
-            if attempt.query_attack:
-                guesses[name] = _claimed(found.record(run_of(attempt)))
-            if not attempt.attack:
+            if method.query_attack:
+                guesses[name] = _claimed(found.record(run_of(method)))
+            if not method.attack:
                 continue
-            trial = trial_of(attempt)
+            trial = trial_of(method)
             if unread := [n for n in trial.names if n not in found.evidence.names]:
-                raise JaliError(f"{unread[0].signal} does not read what {attempt.explain or 'a prediction'} shows.")
-            made = _among(guess(found.evidence, setup.game, trial), attempt.among, found, setup.game)
+                raise JaliError(f"{unread[0].signal} does not read what {method.explain or 'a prediction'} shows.")
+            made = _among(guess(found.evidence, setup.game, trial), method.among, found, setup.game)
             if not len(made.score):
-                raise JaliError(f"Nobody was answered by {attempt.among}, so no record can be scored.")
+                raise JaliError(f"Nobody was answered by {method.among}, so no record can be scored.")
             guesses[name] = made
         except JaliError as error:
             failed[name] = str(error)
@@ -189,16 +187,16 @@ def _claimed(record: RunRecord) -> Guesses:
 
 
 def _capped(
-    given: Guarantees, seed: int, game: Game, guesses: dict[str, Guesses], attempts: dict[str, Attempt]
+    given: Guarantees, seed: int, game: Game, guesses: dict[str, Guesses], methods: dict[str, Method]
 ) -> list[Capped]:
-    """The results of attempts on parts with a guarantee, beside the caps under it."""
+    """The results of attacks on parts with a guarantee, beside the caps under it."""
     out = []
     for name, made in guesses.items():
-        if not attempts[name].attack:
+        if not methods[name].attack:
             continue
-        trial = trial_of(attempts[name])
+        trial = trial_of(methods[name])
         if (trial.explainer, trial.channel) in given:
-            rows = rows_of(trial, made, game, stream(seed, JUDGE, 2))
+            rows = rows_of(trial, made, game, stream(seed, STATISTICS, 2))
             out += [c.model_copy(update={"what": name}) for c in capped(rows, given)]
     return out
 

@@ -27,12 +27,12 @@ class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Attempt(_Strict):
+class Method(_Strict):
     """One attack on one signal or several, of an explanation or of the prediction; or a query attack.
 
     `among` names an explainer: only records that it answered under the target are scored. A query attack queries the
     explainer, or without one the model, with some `knowledge`. With an explainer alone, its answers are measured and
-    nothing is attacked. `against` names another attempt of the study: metrics that begin with Δ are differences from
+    nothing is attacked. `against` names another method of the study: metrics that begin with Δ are differences from
     it.
     """
 
@@ -47,11 +47,11 @@ class Attempt(_Strict):
     def model_post_init(self, _: Any) -> None:
         """Refuse an incomplete attack."""
         if bool(self.signal) != bool(self.attack) or bool(self.query_attack) != bool(self.knowledge):
-            raise JaliError("An attempt has a signal and an attack, or a query attack and its knowledge.")
+            raise JaliError("A method has a signal and an attack, or a query attack and its knowledge.")
         if self.query_attack and self.attack:
-            raise JaliError("An attempt is an attack on a signal or a query attack, not both.")
+            raise JaliError("A method is an attack on a signal or a query attack, not both.")
         if not (self.attack or self.query_attack or self.explain):
-            raise JaliError("An attempt needs an attack, a query attack or an explainer to measure.")
+            raise JaliError("A method needs an attack, a query attack or an explainer to measure.")
 
     @property
     def signals(self) -> list[str]:
@@ -60,9 +60,9 @@ class Attempt(_Strict):
 
 
 class Setup(_Strict):
-    """One experiment: the parts, the attempts by name, and what other scales change.
+    """One experiment: the parts, the methods by name, and what other scales change.
 
-    Or `scores`, a file of evidence among the data that other people's models produced: its attempts then name the
+    Or `scores`, a file of evidence among the data that other people's models produced: its methods then name the
     file's signals, and `raw` keeps these on their own scale.
     """
 
@@ -72,7 +72,7 @@ class Setup(_Strict):
     game: str = ""
     scores: str = ""
     raw: bool = False
-    trials: list[str]
+    methods: list[str]
     seed: NonNegativeInt = 0
     scales: list[Scale] = Field(default_factory=lambda: list(SCALES))
     smoke: dict[str, str] = Field(default_factory=dict)
@@ -93,7 +93,7 @@ class Setup(_Strict):
 
 
 class Table(_Strict):
-    """Published numbers: study -> attempt (or `model`) -> metric -> number, judged from `scale` upwards.
+    """Published numbers: study -> method (or `model`) -> metric -> number, judged from `scale` upwards.
 
     bound: metrics for which the number is an upper ("most") or lower ("least") bound. same: they were computed from the
     same models as ours, so there is no sampling error and only the values are compared.
@@ -109,19 +109,19 @@ class Table(_Strict):
 
     def model_post_init(self, _: Any) -> None:
         """Refuse a published number without a tolerance."""
-        for numbers in (n for attempts in self.published.values() for n in attempts.values()):
+        for numbers in (n for methods in self.published.values() for n in methods.values()):
             if missing := set(numbers) - set(self.tolerance):
                 raise JaliError(f"{self.source}: {min(missing)} needs a tolerance.")
 
 
 class Sentence(_Strict):
-    """A sentence about numbers. A place is `study / attempt`, `study / attempt @ group`, `chance`, or `nothing`: 0.
+    """A sentence about numbers. A place is `study / method`, `study / method @ group`, `chance`, or `nothing`: 0.
 
     order: `metric` is higher at `more` than at `less` (either may be chance).
     test: the same by a two-sample t test over target models, as papers report it; it ignores that targets are paired.
     same: it differs by at most `tolerance` between the two.
     count: at least `published` of the places `among` lie above chance.
-    by: the query attack, by name, whose metric is compared, where it is not the attempt's own.
+    by: the query attack, by name, whose metric is compared, where it is not the method's own.
     """
 
     says: str
@@ -152,11 +152,11 @@ class Sentence(_Strict):
 
 
 class Figure(_Strict):
-    """A figure: the same attempts on several studies, one panel each, by study -> title."""
+    """A figure: the same methods on several studies, one panel each, by study -> title."""
 
     figure: str
     kind: Literal["roc", "distances", "thresholds"]
-    trials: list[str]
+    methods: list[str]
     panels: dict[str, str]
 
 
@@ -199,7 +199,7 @@ class Paper(_Strict):
     title: str
     citation: str
     note: str = ""
-    trials: dict[str, Attempt]
+    methods: dict[str, Method]
     studies: dict[str, Setup]
     tables: list[Table] = Field(default_factory=list)
     sentences: list[Sentence] = Field(default_factory=list)
@@ -209,15 +209,15 @@ class Paper(_Strict):
     critical_differences: list[CriticalDifference] = Field(default_factory=list)
 
     def model_post_init(self, _: Any) -> None:
-        """Refuse a file that names a study or an attempt it does not define."""
-        for study, trial in self._mentioned():
+        """Refuse a file that names a study or a method it does not define."""
+        for study, method in self._mentioned():
             if study not in self.studies:
                 raise JaliError(f"There is no study {study!r}; there are {', '.join(self.studies)}.")
-            known = [*self.studies[study].trials, MODEL]
-            if trial not in known:
-                raise JaliError(f"Study {study!r} has no attempt {trial!r}; it has {', '.join(known)}.")
-            if trial != MODEL and trial not in self.trials:
-                raise JaliError(f"There is no attempt {trial!r}; there are {', '.join(self.trials)}.")
+            known = [*self.studies[study].methods, MODEL]
+            if method not in known:
+                raise JaliError(f"Study {study!r} has no method {method!r}; it has {', '.join(known)}.")
+            if method != MODEL and method not in self.methods:
+                raise JaliError(f"There is no method {method!r}; there are {', '.join(self.methods)}.")
 
     def specifications(self) -> Iterator[tuple[str, str]]:
         """Every specification of a part, at every scale, and its kind."""
@@ -225,22 +225,26 @@ class Paper(_Strict):
             own = {"data": setup.data, "model": setup.model, "game": setup.game}
             for settings in (own, setup.smoke, setup.paper):
                 yield from settings.items()
-        for trial in self.trials.values():
-            yield from (("signal", signal) for signal in trial.signals)
-            yield from (("explain", text) for text in (trial.explain, trial.among))
-            yield from (("attack", trial.attack), ("query_attack", trial.query_attack), ("knowledge", trial.knowledge))
+        for method in self.methods.values():
+            yield from (("signal", signal) for signal in method.signals)
+            yield from (("explain", text) for text in (method.explain, method.among))
+            yield from (
+                ("attack", method.attack),
+                ("query_attack", method.query_attack),
+                ("knowledge", method.knowledge),
+            )
 
     def _mentioned(self) -> Iterator[tuple[str, str]]:
         for name, setup in self.studies.items():
-            yield from ((name, trial) for trial in setup.trials)
-            beside = (self.trials[trial].against for trial in setup.trials if trial in self.trials)
-            yield from ((name, trial) for trial in beside if trial)
+            yield from ((name, method) for method in setup.methods)
+            beside = (self.methods[method].against for method in setup.methods if method in self.methods)
+            yield from ((name, method) for method in beside if method)
         for table in self.tables:
-            yield from ((study, trial) for study, numbers in table.published.items() for trial in numbers)
+            yield from ((study, method) for study, numbers in table.published.items() for method in numbers)
         for sentence in self.sentences:
             yield from map(place, sentence.places())
         for figure in self.figures:
-            yield from ((study, trial) for study in figure.panels for trial in figure.trials)
+            yield from ((study, method) for study in figure.panels for method in figure.methods)
         for comparison in self.comparisons:
             yield from (place(text) for lines in comparison.panels.values() for text in lines.values())
         for diagram in self.critical_differences:
@@ -250,13 +254,13 @@ class Paper(_Strict):
 
 
 def place(text: str) -> tuple[str, str]:
-    """Study and attempt of a place.
+    """Study and method of a place.
 
     >>> place("heloc / CFD on scfe"), place("adult / CF-K @ sex = Female")
     (('heloc', 'CFD on scfe'), ('adult', 'CF-K'))
     """
-    study, _, trial = text.partition(" @ ")[0].partition(" / ")
-    return study.strip(), trial.strip()
+    study, _, method = text.partition(" @ ")[0].partition(" / ")
+    return study.strip(), method.strip()
 
 
 def group(text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from jali.core.values import Estimate
-from jali.results import Verdict
+from jali.results.reproduction import Verdict
 
 
 def of_value(published: float, tolerance: float, ours: Estimate) -> Verdict:

@@ -19,9 +19,9 @@ class CounterfactualDistance:
     tends to push the boundary away from it. Pawelczyk et al., On the Privacy Risks of Algorithmic Recourse, 2023.
 
     >>> from jali.core.explanation import Counterfactual
-    >>> there = Counterfactual(np.array([[3.0, 4.0]]), np.array([True]))
+    >>> counterfactuals = Counterfactual(np.array([[3.0, 4.0]]), np.array([True]))
     >>> same = lambda: np.asarray
-    >>> seen = Seen({"x": lambda: np.zeros((1, 2)), "counterfactual": lambda: there, "encode": same})
+    >>> seen = Seen({"x": lambda: np.zeros((1, 2)), "counterfactual": lambda: counterfactuals, "encode": same})
     >>> np.exp(CounterfactualDistance()(seen)).round(6)
     array([5.])
     """

@@ -21,9 +21,9 @@ class RecoveredDistance:
     After Pawelczyk et al., AISTATS 2023 (distances); aimed at Huang et al., 2023 (noised lengths).
 
     >>> from jali.core.explanation import Counterfactual
-    >>> there = Counterfactual(np.array([[9.0, 4.0]]), np.array([True]))
+    >>> counterfactuals = Counterfactual(np.array([[9.0, 4.0]]), np.array([True]))
     >>> same = lambda: np.asarray
-    >>> seen = Seen({"x": lambda: np.array([[3.0, 4.0]]), "counterfactual": lambda: there, "encode": same})
+    >>> seen = Seen({"x": lambda: np.array([[3.0, 4.0]]), "counterfactual": lambda: counterfactuals, "encode": same})
     >>> np.exp(RecoveredDistance()(seen)).round(6)
     array([3.])
     """

@@ -21,9 +21,9 @@ class SignedDistance:
     The distance: Pawelczyk, Lakkaraju and Neel, AISTATS 2023; the sign is ours.
 
     >>> from jali.core.explanation import Counterfactual
-    >>> there = Counterfactual(np.array([[3.0, 4.0]]), np.array([True]))
+    >>> counterfactuals = Counterfactual(np.array([[3.0, 4.0]]), np.array([True]))
     >>> makers = {"x": lambda: np.zeros((1, 2)), "y": lambda: np.array([1]), "decision": lambda: np.array([0])}
-    >>> SignedDistance()(Seen(makers | {"counterfactual": lambda: there, "encode": lambda: np.asarray}))
+    >>> SignedDistance()(Seen(makers | {"counterfactual": lambda: counterfactuals, "encode": lambda: np.asarray}))
     array([-5.])
     """
 

@@ -27,7 +27,7 @@ OPEN = "left open"  # the column need not change: it has one of several values a
 
 
 def sentences(
-    X: Floats, there: Counterfactual, schema: Schema, pure: Floats | None = None, sampled: Bools | None = None
+    X: Floats, counterfactuals: Counterfactual, schema: Schema, pure: Floats | None = None, sampled: Bools | None = None
 ) -> list[str]:
     """One sentence for each of the records X (n, D): which columns would have to change, and from what to what.
 
@@ -48,7 +48,7 @@ def sentences(
     >>> sentences(lisa, wide, schema, np.array([0.94]))[0].split(", ")[-1]
     'the outcome would be accept (in 94 % of the cases this covers).'
     """
-    if X.shape != there.rows.shape or X.shape[1] != len(schema.columns):
+    if X.shape != counterfactuals.rows.shape or X.shape[1] != len(schema.columns):
         raise JaliError(
             f"Expected a record of {len(schema.columns)} columns for each answer, not an array of {X.shape}."
         )
@@ -57,10 +57,10 @@ def sentences(
     if ((share < 0) | (share > 1)).any():
         raise JaliError("pure must contain shares from 0 to 1, or NaN where a share is unknown.")
     out = [WITHHELD] * len(X)
-    found = np.flatnonzero(there.found)
+    found = np.flatnonzero(counterfactuals.found)
     legal(X, schema)
-    legal(there.rows[found], schema)
-    shown = there.pick(there.found).shown(schema)
+    legal(counterfactuals.rows[found], schema)
+    shown = counterfactuals.pick(counterfactuals.found).shown(schema)
     _check_not_empty(shown)
     for at, i in enumerate(found):
         changes = [_change(column, X[i, j], shown, at, j) for j, column in enumerate(schema.columns)]

@@ -11,7 +11,7 @@ import numpy as np
 from jali.core.errors import JaliError
 from jali.core.guarantee import Guarantee, doubled
 from jali.parallel import alone
-from jali.results import Verification
+from jali.results.verification import Verification
 from jali.stats.epsilon import epsilon_ceiling
 from jali.verify.answers import Answers
 from jali.verify.coding import coding

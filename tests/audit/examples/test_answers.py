@@ -14,8 +14,8 @@ import pytest
 from jali.api import audit
 from jali.audit.examples.answers import NOTHING, PEOPLE, SHORT, WITHHELD, examples
 from jali.audit.experiment import run
-from jali.audit.setup import Experiment, Machine, load
-from jali.audit.worker import EXPLAIN, TRAIN, stream
+from jali.audit.one_model import EXPLAIN, TRAIN, stream
+from jali.audit.setup import Experiment, Resources, load
 from jali.core import registry
 from jali.core.explanation import Counterfactual, Regions
 from jali.core.values import Column, Dataset, Schema, SignalName
@@ -73,9 +73,9 @@ class Lottery(Direct):
     wants: ClassVar[str] = "labels"
 
     def answer(self, model, X, schema, train, rng):
-        there = X.copy()
-        there[:, 2] += rng.integers(1, self.most, len(X))
-        return Counterfactual(there, np.ones(len(X)))
+        counterfactuals = X.copy()
+        counterfactuals[:, 2] += rng.integers(1, self.most, len(X))
+        return Counterfactual(counterfactuals, np.ones(len(X)))
 
 
 @dataclass(frozen=True)
@@ -97,11 +97,11 @@ def found(**more):
     return audit("logistic", **(how | more))
 
 
-def outcome(*explainers, data=Loans(), machine=Machine()):  # noqa: B008 (frozen)
+def outcome(*explainers, data=Loans(), resources=Resources()):  # noqa: B008 (frozen)
     parts_of = (registry.build("model", "logistic"), registry.build("game", "rotate(models=2)"))
     experiment = Experiment(data, *parts_of, explainers, (registry.build("attack", "calibrated"),), seed=3)
     setup = load(experiment)
-    return setup, run(setup, machine)
+    return setup, run(setup, resources)
 
 
 @pytest.fixture(scope="module")
@@ -142,24 +142,24 @@ def test_exposed_people_come_first_among_those_with_as_many_answers(shown, targe
 
 def test_sentences_are_those_of_the_answers_that_were_audited(shown, target):
     data, said = Loans().load(), shown.results.examples
-    owner = data.rows(shown.game.member[:, 0])
+    train = data.rows(shown.game.member[:, 0])
     for at, name in enumerate(said["explainers"]):
         explainer = registry.build("explain", EXPLAIN_WITH[at])
         for record in said["records"]:
             tile = record["record"] // 256
             rows = np.arange(256 * tile, min(256 * (tile + 1), len(data)))
             rng = stream(3, EXPLAIN, zlib.crc32(name.encode()), 0, tile)
-            there = explained(explainer, target, data.X[rows], data.schema, owner, rng)
+            counterfactuals = explained(explainer, target, data.X[rows], data.schema, train, rng)
             mine = rows == record["record"]
-            share = np.array([kept(target, there.pick(mine).shown(data.schema), owner)])
-            assert [record["said"][at]] == sentences(data.X[rows[mine]], there.pick(mine), data.schema, share)
+            share = np.array([kept(target, counterfactuals.pick(mine).shown(data.schema), train)])
+            assert [record["said"][at]] == sentences(data.X[rows[mine]], counterfactuals.pick(mine), data.schema, share)
 
 
-def kept(model, region, owner):
+def kept(model, region, train):
     """Share of all combinations in a region that the model grants a loan, counted one by one."""
-    columns = owner.schema.columns
+    columns = train.schema.columns
     values = [
-        np.flatnonzero(region.allowed[0, j]) if c.kind == "category" else inside(owner.X[:, j], region, j)
+        np.flatnonzero(region.allowed[0, j]) if c.kind == "category" else inside(train.X[:, j], region, j)
         for j, c in enumerate(columns)
     ]
     rows = np.array(list(itertools.product(*values)), dtype=float)
@@ -184,7 +184,7 @@ def test_answers_that_hang_on_their_company_are_those_whose_signals_were_attacke
     signal = made.evidence.names.index(
         SignalName("counterfactual_distance", "tests.audit.examples.test_answers:Lottery")
     )
-    records = examples(setup, Machine(), made)["records"]
+    records = examples(setup, Resources(), made)["records"]
     for record in records:
         more = float(re.search(r"income were ([\d,]+) higher", record["said"][0])[1].replace(",", ""))
         distance = made.evidence.value[signal, record["record"], 0]
@@ -193,7 +193,7 @@ def test_answers_that_hang_on_their_company_are_those_whose_signals_were_attacke
 
 def test_promises_that_are_not_kept_are_not_made_without_reserve():
     setup, made = outcome(Lottery(most=2))  # nobody has another outcome for one more of anything
-    for record in examples(setup, Machine(), made)["records"]:
+    for record in examples(setup, Resources(), made)["records"]:
         assert record["said"][0].endswith("the outcome would be granted (in 0 % of the cases this covers).")
 
 
@@ -201,7 +201,7 @@ def test_shares_of_more_cases_than_can_be_asked_about_are_estimates():
     setup, made = outcome(Band(), data=Loans(700))
     data, inside = made.data, made.game.member[:, 0]
     model = registry.build("model", "logistic").fit(data, inside[:, None], [stream(3, TRAIN, 0)])[0]
-    record = next(r for r in examples(setup, Machine(), made)["records"] if r["cells"]["income"] < "45")
+    record = next(r for r in examples(setup, Resources(), made)["records"] if r["cells"]["income"] < "45")
     ending = re.search(
         r"granted \(in about (\d+) % of the cases this covers, with age and town left open\)", record["said"][0]
     )
@@ -212,7 +212,7 @@ def test_shares_of_more_cases_than_can_be_asked_about_are_estimates():
 def test_where_no_outcome_is_favourable_everybody_hopes_for_another():
     data = Loans(favourable=None)
     setup, made = outcome(Lottery(most=2), registry.build("explain", "nice"), data=data)
-    said = examples(setup, Machine(), made)
+    said = examples(setup, Resources(), made)
     assert said["hoped"] == ""
     for record in said["records"]:
         same, other = record["said"]
@@ -224,18 +224,18 @@ def test_where_no_outcome_is_favourable_everybody_hopes_for_another():
 def test_withheld_and_missing_answers_are_told_apart():
     setup, made = outcome(Mute())
     data = Loans().load()
-    records = examples(setup, Machine(), made)["records"]
+    records = examples(setup, Resources(), made)["records"]
     assert [r["said"][0] for r in records] == [NOTHING if data.X[r["record"], 0] % 2 else WITHHELD for r in records]
     assert {WITHHELD, NOTHING} == set(answers.NONE)
     assert len({r["said"][0] for r in records}) == 2
 
 
 def test_the_target_comes_from_the_store_and_no_store_changes_nothing(tmp_path, monkeypatch):
-    machine = Machine(store=Store(tmp_path))
-    setup, made = outcome(registry.build("explain", "nice"), machine=machine)
-    fresh = examples(setup, Machine(), made)
-    monkeypatch.setattr("jali.audit.worker._trained", lambda *_: pytest.fail("trained again"))
-    assert examples(setup, machine, made) == fresh
+    resources = Resources(store=Store(tmp_path))
+    setup, made = outcome(registry.build("explain", "nice"), resources=resources)
+    fresh = examples(setup, Resources(), made)
+    monkeypatch.setattr("jali.audit.one_model._trained", lambda *_: pytest.fail("trained again"))
+    assert examples(setup, resources, made) == fresh
 
 
 def test_nothing_is_made_or_written_unless_asked_for(tmp_path, monkeypatch):
@@ -276,7 +276,7 @@ def test_pictures_and_attributions_have_no_sentences():
 def test_nobody_denied_is_nobody_told():
     setup, made = outcome(Mute())
     nobody = replace(setup, game=replace(setup.game, scored=np.zeros_like(setup.game.scored)))
-    assert examples(nobody, Machine(), made) == {}
+    assert examples(nobody, Resources(), made) == {}
 
 
 def test_long_records_are_cut():

@@ -10,8 +10,8 @@ import pytest
 
 from jali.api import audit
 from jali.audit.examples import pictures
-from jali.audit.setup import Machine
-from jali.audit.worker import TRAIN, stream
+from jali.audit.one_model import TRAIN, stream
+from jali.audit.setup import Resources
 from jali.core import registry
 from jali.core.values import Game, SignalName
 from jali.store import Store
@@ -32,8 +32,8 @@ def grid(picture):
 
 @pytest.fixture(scope="module")
 def shown(tmp_path_factory):
-    machine = Machine(store=Store(tmp_path_factory.mktemp("store")))
-    return found(explain=MAPS, show_values=True, machine=machine), machine
+    resources = Resources(store=Store(tmp_path_factory.mktemp("store")))
+    return found(explain=MAPS, show_values=True, resources=resources), resources
 
 
 def test_records_have_their_picture_and_label_and_two_maps_of_every_attribution(shown):
@@ -79,11 +79,11 @@ def test_random_explanations_are_those_whose_signals_were_attacked(shown):
 
 
 def test_models_come_from_the_store_and_no_store_changes_nothing(shown, monkeypatch):
-    audit, machine = shown
+    audit, resources = shown
     again = found(explain=MAPS, show_values=True)
     assert again.results.exposed == audit.results.exposed
-    monkeypatch.setattr("jali.audit.worker._trained", lambda *_: pytest.fail("trained again"))
-    assert found(explain=MAPS, show_values=True, machine=machine).results.exposed == audit.results.exposed
+    monkeypatch.setattr("jali.audit.one_model._trained", lambda *_: pytest.fail("trained again"))
+    assert found(explain=MAPS, show_values=True, resources=resources).results.exposed == audit.results.exposed
 
 
 def test_nothing_is_shown_unless_asked_for(tmp_path):

@@ -54,7 +54,7 @@ def graded(explainer, knowledge=Register(), groups=None, seed=0):  # noqa: B008 
     run = AttackRun(Linkage(), knowledge, explainer)
     out = made(run, target(len(explainer.rows), groups), np.random.default_rng(seed)).graded
     names = GradesIdentity.per_record
-    return out, dict(zip(names, out.values, strict=True)), dict(zip(names, out.there, strict=True))
+    return out, dict(zip(names, out.values, strict=True)), dict(zip(names, out.defined, strict=True))
 
 
 def test_real_rows_are_linked_to_their_people():
@@ -103,13 +103,13 @@ def test_rows_of_one_person_are_one_person():
     assert value["candidates"].tolist() == [1, 1]
     assert value["reidentified"].tolist() == [1, 1]
     assert value["newly_singled_out"].tolist() == [1, 0]
-    assert out.facts["coverage@2"] == pytest.approx(1 / 3)
+    assert out.overall["coverage@2"] == pytest.approx(1 / 3)
 
 
 def test_people_singled_out_so_far():
     out, value, _ = graded(Shows([0, 3, 0, 1]))
     assert value["at_most_10_candidates"].tolist() == [1, 1, 1, 1]
-    assert out.facts["coverage@4"] == pytest.approx(2 / 4)  # the second and third person have one age
+    assert out.overall["coverage@4"] == pytest.approx(2 / 4)  # the second and third person have one age
     new = np.r_[np.ones(20), np.zeros(30)]
     found = _coverage(new, Dataset(np.zeros((40, 3)), np.zeros(40, dtype=int), SCHEMA))
     assert found == {"coverage@10": 0.25, "coverage@30": 0.5, "coverage@50": 0.5}
@@ -125,20 +125,20 @@ def test_an_answer_counts_as_much_as_it_is_sure():
     assert _guessed(np.array([[3.0]]), both, np.array([0.1])).tolist() == [[3.0]]  # .1 + .9 * 7 / 15 > .9 * 8 / 15
 
 
-def truth(answer, others=OTHERS):
+def truth(explanation, others=OTHERS):
     records = Dataset(np.zeros((2, 3)), [0, 0], SCHEMA)
     train = Dataset(TRAIN, np.zeros(4, dtype=int), SCHEMA)
     rest = Dataset(others, np.zeros(len(others), dtype=int), SCHEMA)
-    return Truth(MODEL, train, records, rest, np.zeros(2, bool), None, records.X, answer)
+    return Truth(MODEL, train, records, rest, np.zeros(2, bool), None, records.X, explanation)
 
 
 def test_a_person_who_did_not_train_the_model_is_never_right():
     """Register rows from 4 on are of others: they count as candidates, and nothing of them is disclosed."""
     claim = Identity(np.array([1.0, 0.5]), np.array([5, 0]), np.array([1, 2]), TRAIN[:2])
-    answer = Counterfactual(TRAIN[:2], np.ones(2, bool), origin=np.array([1, 0]))
-    out = GradesIdentity().grade(claim, truth(answer))
+    explanation = Counterfactual(TRAIN[:2], np.ones(2, bool), origin=np.array([1, 0]))
+    out = GradesIdentity().grade(claim, truth(explanation))
     value = dict(zip(GradesIdentity.per_record, out.values, strict=True))
-    there = dict(zip(GradesIdentity.per_record, out.there, strict=True))
+    there = dict(zip(GradesIdentity.per_record, out.defined, strict=True))
     assert out.truth.tolist() == [False, True]
     assert value["singled_out"].tolist() == [1, 0]
     assert value["newly_singled_out"].tolist() == [0, 0]
@@ -147,9 +147,9 @@ def test_a_person_who_did_not_train_the_model_is_never_right():
 
 def test_without_others_there_is_no_baseline():
     claim = Identity(np.ones(2), np.array([0, 1]), np.array([1, 1]), TRAIN[:2])
-    answer = Counterfactual(TRAIN[:2], np.ones(2, bool), origin=np.array([0, 1]))
-    out = GradesIdentity().grade(claim, truth(answer, OTHERS[:0]))
-    there = dict(zip(GradesIdentity.per_record, out.there, strict=True))
+    explanation = Counterfactual(TRAIN[:2], np.ones(2, bool), origin=np.array([0, 1]))
+    out = GradesIdentity().grade(claim, truth(explanation, OTHERS[:0]))
+    there = dict(zip(GradesIdentity.per_record, out.defined, strict=True))
     assert there["disclosed"].all()
     assert not there["disclosed_baseline"].any()
     assert not there["disclosure_advantage"].any()

@@ -59,10 +59,10 @@ def test_what_surrogates_show_is_counted():
     data = Dataset(X, [0, 0, 0, 1, 0, 0, 0, 0, 1], SCHEMA)
     at = np.arange(len(data))
     target = TargetModel.of(Preparations(Old(), data.rows(at < 4), draws), data, at < 4, at >= 7, draws)
-    facts = made(AttackRun(Guess(), Register(), Stands()), target, np.random.default_rng(0)).graded.facts
+    overall = made(AttackRun(Guess(), Register(), Stands()), target, np.random.default_rng(0)).graded.overall
     of_classes = {f"class_{name}@{c}": 1.0 for name in ("precision", "recall", "f1") for c in (0, 1)}
     shown = {"fidelity": 1.0, "rules": 2.0, "rules_below_10": 2.0, "surrogate_accuracy": 1.0}
-    assert facts == {"voters": 3.0, **of_classes, **shown}
+    assert overall == {"voters": 3.0, **of_classes, **shown}
 
 
 def truth(member, labels):
@@ -75,8 +75,8 @@ def truth(member, labels):
 def test_classes_are_graded_on_non_members_by_hand():
     """The oracle labels the four outside 0, 1, 1, 1: class 0 is named once, rightly; class 1 thrice, twice rightly."""
     labels = np.array([-1, -1, 0, 1, 1, 1])
-    facts = GradesMembership().grade(Membership(np.zeros(6)), truth([1, 1, 0, 0, 0, 0], labels)).facts
-    assert facts == {
+    overall = GradesMembership().grade(Membership(np.zeros(6)), truth([1, 1, 0, 0, 0, 0], labels)).overall
+    assert overall == {
         "class_precision@0": 1.0,
         "class_recall@0": 1 / 2,
         "class_f1@0": 1 / 1.5,
@@ -91,12 +91,12 @@ def test_score_and_membership_are_kept_in_order():
     out = GradesMembership().grade(Membership(np.arange(6.0)), truth(member, None))
     assert out.score.tolist() == [0, 1, 2, 3, 4, 5]
     assert out.truth.tolist() == [bool(m) for m in member]
-    assert out.values.shape == out.there.shape == (0, 6)
-    assert out.facts == {}
+    assert out.values.shape == out.defined.shape == (0, 6)
+    assert out.overall == {}
 
 
 def test_where_everybody_is_a_member_no_class_is_graded():
-    assert GradesMembership().grade(Membership(np.zeros(6)), truth([1] * 6, np.zeros(6, dtype=int))).facts == {}
+    assert GradesMembership().grade(Membership(np.zeros(6)), truth([1] * 6, np.zeros(6, dtype=int))).overall == {}
 
 
 def test_every_harm_that_is_graded_has_one_grader():

@@ -45,12 +45,12 @@ def test_categories_are_halved():
 
 @pytest.mark.parametrize("raw", [False, True])
 def test_parts_hold_k_people_are_cut_as_far_as_possible_and_share_nobody(raw):
-    owner, _ = mixed(800, 3, ages=40)
-    crowd = FrequencyTable.of(owner)
+    train, _ = mixed(800, 3, ages=40)
+    crowd = FrequencyTable.of(train)
     part, boxes = partition(crowd, 10, raw)
     held = np.bincount(part, crowd.count)
     assert held.min() >= 10
-    assert held.sum() == len(owner)
+    assert held.sum() == len(train)
     assert held.max() < 60  # what is left uncut is dominated by single values
     assert (crowd.people(boxes) >= held).all()
     inside = crowd.covers(boxes)
@@ -64,37 +64,37 @@ def test_a_dominant_lowest_value_is_still_cut_off():
 
 
 def test_answers_are_the_classes_of_the_rows_shown():
-    owner, model = mixed(400, 0, ages=30)
+    train, model = mixed(400, 0, ages=30)
     X = mixed(200, 9, ages=30)[0].X
     part = Mondrian(k=12)
-    out = explained(part, model, X, owner.schema, owner, np.random.default_rng(0))
+    out = explained(part, model, X, train.schema, train, np.random.default_rng(0))
     assert out.found.any()
-    assert matching(out.regions.pick(out.found), owner).min() >= 12
-    assert out.regions.covers(owner.X, np.array([0, 2, 3, 4]))[out.found, out.origin[out.found]].all()
+    assert matching(out.regions.pick(out.found), train).min() >= 12
+    assert out.regions.covers(train.X, np.array([0, 2, 3, 4]))[out.found, out.origin[out.found]].all()
     np.testing.assert_array_equal(out.rows[~out.found], X[~out.found])
     assert registry.build("explain", registry.spec(part, every=True)) == part
 
 
 def test_a_table_is_cut_once_for_all_who_ask(monkeypatch):
-    owner, model = mixed(400, 0, ages=30)
+    train, model = mixed(400, 0, ages=30)
     X, cuts = mixed(200, 9, ages=30)[0].X, []
     monkeypatch.setattr(mondrian, "partition", lambda *told: cuts.append(told[1:]) or partition(*told))
     for part in (Mondrian(k=12), Mondrian(k=5), Mondrian(k=12, widths="raw")):
-        ready = part.prepare(model, owner.schema, owner, np.random.default_rng(0))
+        ready = part.prepare(model, train.schema, train, np.random.default_rng(0))
         for tile in np.split(X, 4):
             ready.explain(tile, np.random.default_rng(0))
     assert cuts == [(12, False), (5, False), (12, True)]
 
 
 def test_bad_input_is_one_sentence():
-    owner, model = mixed(20, 0)
+    train, model = mixed(20, 0)
     with pytest.raises(
         JaliError, match="mondrian shows training rows that the model predicts as '1', and there are none"
     ):
-        explained(Mondrian(), Rule(lambda Z: Z[:, 0] < 0), owner.X, owner.schema, owner, np.random.default_rng(0))
+        explained(Mondrian(), Rule(lambda Z: Z[:, 0] < 0), train.X, train.schema, train, np.random.default_rng(0))
     with pytest.raises(JaliError, match="k must be at least 2"):
         Mondrian(k=1)
     with pytest.raises(JaliError, match="more than the 20 people"):
-        explained(Mondrian(k=21), model, owner.X, owner.schema, owner, np.random.default_rng(0))
+        explained(Mondrian(k=21), model, train.X, train.schema, train, np.random.default_rng(0))
     with pytest.raises(JaliError, match="pass them as train"):
-        explained(Mondrian(), model, owner.X, owner.schema, None, np.random.default_rng(0))
+        explained(Mondrian(), model, train.X, train.schema, None, np.random.default_rng(0))

@@ -57,7 +57,7 @@ def test_one_row_is_all_there_is():
     np.testing.assert_array_equal(Marginals.of(X, SCHEMA).draw((5,), np.random.default_rng(0)), X.repeat(5, axis=0))
 
 
-@pytest.mark.parametrize("owner", [None, Dataset(np.empty((0, 5)), [], SCHEMA)])
-def test_no_rows_are_refused(owner):
+@pytest.mark.parametrize("train", [None, Dataset(np.empty((0, 5)), [], SCHEMA)])
+def test_no_rows_are_refused(train):
     with pytest.raises(JaliError, match=r"trepan reads the training set, but none was given"):
-        required("trepan", owner)
+        required("trepan", train)

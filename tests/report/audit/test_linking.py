@@ -71,7 +71,7 @@ def test_the_page_has_a_section_with_the_reason_once() -> None:
     section = page.partition('<section id="queries"')[2].partition("</section>")[0]
     assert section.count("<li>This attack makes answers again, and this explainer cannot be run like that.</li>") == 1
     assert section.count("–<sup>1</sup>") == 2
-    assert "After 60 answers" in section
+    assert "After 60 explanations" in section
     assert "Who can be found" in section
     assert "Query attacks</h3>" not in page
 

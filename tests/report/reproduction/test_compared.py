@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from jali.report.reproduction import compared
-from jali.results import Finding
+from jali.results.reproduction import Finding
 from tests.report import reproductions
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from jali.report.reproduction.compared import Section, sections
 from jali.report.reproduction.forest import forest
-from jali.results import Finding
+from jali.results.reproduction import Finding
 from tests.report import reproductions
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from jali.report.reproduction.outcomes import gap, outcomes
 from jali.report.reproduction.page import markdown, page
-from jali.results import Finding, Verdict
+from jali.results.reproduction import Finding, Verdict
 from tests.report.reproductions import full
 
 

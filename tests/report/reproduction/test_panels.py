@@ -5,7 +5,7 @@ from xml.etree import ElementTree as ET
 
 from jali.report import curves
 from jali.report.reproduction.panels import plates
-from jali.results import Drawing, Ranked, Series
+from jali.results.reproduction import Drawing, Ranked, Series
 from tests.report import reproductions
 
 

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from jali.anonymity.measures import pureness
+from jali.audit.all_models import blocks
 from jali.audit.experiment import Outcome
-from jali.audit.gather import blocks
-from jali.audit.setup import Machine, Setup
-from jali.audit.worker import EXPLAIN, JUDGE, Readout, look, models_of, preparations, stream, tiles
+from jali.audit.one_model import EXPLAIN, STATISTICS, Readout, look, models_of, preparations, stream, tiles
+from jali.audit.setup import Resources, Setup
 from jali.core.explanation import Counterfactual, Explainer
 from jali.core.protocols import Model
 from jali.core.values import Bools, Dataset, Floats, Game, Ints
@@ -29,7 +29,7 @@ SHORT = 12  # columns of a record that are written out; the others are only coun
 WITHHELD, NOTHING = "withheld", "no answer"
 
 
-def examples(setup: Setup, machine: Machine, outcome: Outcome) -> dict[str, Any]:
+def examples(setup: Setup, resources: Resources, outcome: Outcome) -> dict[str, Any]:
     """The target, the outcome hoped for, and for up to three records the answer of each explainer, ready for JSON.
 
     The records are those without the favourable outcome: those with most answers first, then the exposed ones, then by
@@ -39,7 +39,7 @@ def examples(setup: Setup, machine: Machine, outcome: Outcome) -> dict[str, Any]
     explainers = [e for e in setup.parts.explain if e.gives == "counterfactual"]
     if data.schema.image is not None or not explainers:
         return {}
-    target = _Target(setup.parts.seed, data, setup.game, alone(lambda _: _model(setup, machine), None))
+    target = _Target(setup.parts.seed, data, setup.game, alone(lambda _: _model(setup, resources), None))
     records = target.denied(_answered(outcome, explainers), [row.record for row in outcome.results.exposed])[:PEOPLE]
     if not len(records):
         return {}
@@ -53,18 +53,18 @@ def examples(setup: Setup, machine: Machine, outcome: Outcome) -> dict[str, Any]
     }
 
 
-def _model(setup: Setup, machine: Machine) -> Model:
+def _model(setup: Setup, resources: Resources) -> Model:
     """The first target, from the store where it is there."""
-    columns = blocks(setup, replace(machine, block=1), ())
+    columns = blocks(setup, replace(resources, block=1), ())
     return models_of(next(islice(columns, int(setup.game.targets[0]), None)))(0)
 
 
 def _answered(outcome: Outcome, explainers: list[Explainer]) -> Ints:
     """How many of the explainers answered each record (N,) under the first target."""
-    names, there = outcome.evidence.names, outcome.evidence.observed[:, :, int(outcome.game.targets[0])]
-    out = np.zeros(there.shape[1], dtype=np.int64)
+    names, observed = outcome.evidence.names, outcome.evidence.observed[:, :, int(outcome.game.targets[0])]
+    out = np.zeros(observed.shape[1], dtype=np.int64)
     for label in (Readout(e, ()).label for e in explainers):
-        out += next((there[s] for s, name in enumerate(names) if name.explainer == label), False)
+        out += next((observed[s] for s, name in enumerate(names) if name.explainer == label), False)
     return out
 
 
@@ -110,19 +110,23 @@ class _Target:
         for tile, rows in tiles(self.game.cells()[:, self.column]):
             if (mine := np.isin(rows, records)).any():
                 seen = look(prepared, self.data, explainer, rows, stream(self.seed, EXPLAIN, *where, tile))
-                there, X = seen.answer.pick(mine), self.data.X[rows[mine]]
-                share, sampled = self.pure(X, there, prepared.train, stream(self.seed, JUDGE, *where, tile))
-                lines = sentences(X, there, self.data.schema, share, sampled)
-                out |= dict(zip(rows[mine].tolist(), _marked(lines, there), strict=True))
+                counterfactuals, X = seen.explanation.pick(mine), self.data.X[rows[mine]]
+                share, sampled = self.pure(
+                    X, counterfactuals, prepared.train, stream(self.seed, STATISTICS, *where, tile)
+                )
+                lines = sentences(X, counterfactuals, self.data.schema, share, sampled)
+                out |= dict(zip(rows[mine].tolist(), _marked(lines, counterfactuals), strict=True))
         return out
 
-    def pure(self, X: Floats, there: Counterfactual, train: Dataset, rng: np.random.Generator) -> tuple[Floats, Bools]:
+    def pure(
+        self, X: Floats, counterfactuals: Counterfactual, train: Dataset, rng: np.random.Generator
+    ) -> tuple[Floats, Bools]:
         """Pureness (n,) of the answers to X, NaN where there is none, and where it is an estimate (n,).
 
         It is the share of the values covered with the favourable class; without one, with another class than now.
         """
-        found = there.found
-        given = there.pick(found)
+        found = counterfactuals.found
+        given = counterfactuals.pick(found)
         hoped = self.data.schema.favourable
         share = np.full(len(X), np.nan)
         sampled = np.zeros(len(X), dtype=bool)
@@ -133,11 +137,11 @@ class _Target:
         return share, sampled
 
 
-def _marked(lines: list[str], there: Counterfactual) -> list[str]:
+def _marked(lines: list[str], counterfactuals: Counterfactual) -> list[str]:
     """The sentences, or why there is none."""
-    held = np.zeros(len(lines), dtype=bool) if there.withheld is None else there.withheld
+    held = np.zeros(len(lines), dtype=bool) if counterfactuals.withheld is None else counterfactuals.withheld
     gone = np.where(held, WITHHELD, NOTHING).tolist()
-    return [line if found else word for line, found, word in zip(lines, there.found, gone, strict=True)]
+    return [line if found else word for line, found, word in zip(lines, counterfactuals.found, gone, strict=True)]
 
 
 def _decided(model: Model, X: Floats) -> Ints:

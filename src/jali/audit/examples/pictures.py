@@ -14,11 +14,11 @@ from itertools import islice
 import numpy as np
 from scipy.special import softmax
 
+from jali.audit.all_models import blocks
 from jali.audit.experiment import Outcome
-from jali.audit.gather import blocks
+from jali.audit.one_model import EXPLAIN, Readout, look, models_of, preparations, stream, tile_numbers
 from jali.audit.preparations import Preparations
-from jali.audit.setup import Machine, Setup
-from jali.audit.worker import EXPLAIN, Readout, look, models_of, preparations, stream, tile_numbers
+from jali.audit.setup import Resources, Setup
 from jali.core.explanation import Explainer
 from jali.core.protocols import Model
 from jali.core.values import Dataset, Floats, Game, Ints
@@ -31,7 +31,7 @@ MIDDLE = 128  # the shade of an attribution of zero
 STEPS = 127  # shades above and below it
 
 
-def pictures(setup: Setup, machine: Machine, outcome: Outcome) -> list[Exposed]:
+def pictures(setup: Setup, resources: Resources, outcome: Outcome) -> list[Exposed]:
     """The exposed records with label, picture, and maps of their attributions; none where records are no pictures.
 
     Each explainer has a map under a target that was trained on the record and under one that was not, as far as a few
@@ -41,7 +41,7 @@ def pictures(setup: Setup, machine: Machine, outcome: Outcome) -> list[Exposed]:
     rows = outcome.results.exposed
     if data.schema.image is None or not rows:
         return []
-    targets = _Targets(setup, replace(machine, block=1))
+    targets = _Targets(setup, replace(resources, block=1))
     records = np.array([row.record for row in rows])
     labels = [data.schema.classes[c] for c in data.y[records]]
     return [
@@ -86,7 +86,7 @@ class _Targets:
     """The target models of an experiment, to explain some of its records again."""
 
     setup: Setup
-    machine: Machine
+    resources: Resources
 
     def maps(self, records: Ints) -> list[list[Heat]]:
         """Maps of each record, explainer by explainer."""
@@ -103,7 +103,7 @@ class _Targets:
 
     def model(self, column: int) -> Model:
         """The model of one column, from the store where it is there."""
-        columns = blocks(self.setup, self.machine, ())
+        columns = blocks(self.setup, self.resources, ())
         return models_of(next(islice(columns, column, None)))(0)
 
     def seen(self, prepared: Preparations, explainer: Explainer, record: int, column: int) -> _Seen:

@@ -1,4 +1,4 @@
-"""One grader per harm, one per file; a new file is registered automatically."""
+"""The graders, one per harm and file; their interface is `core/grading.py`. A new file is registered automatically."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Grades claims about which person an answer shows."""
+"""Grades claims about which person an explanation shows."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from jali.core.grading import About, Graded, Truth
 from jali.core.values import Bools, Dataset, Floats, Ints
 
 FEW = 10
-AFTER = (10, 30, 100, 300, 1000)  # answers after which coverage is reported
+AFTER = (10, 30, 100, 300, 1000)  # explanations after which coverage is reported
 NEIGHBOURS = 15  # similar people from whom the baseline guesses private values
 
 
 @dataclass(frozen=True)
 class GradesIdentity:
-    """Who was singled out, who was named correctly, and what the answer disclosed beyond a guess without it.
+    """Who was singled out, who was named correctly, and what the explanation disclosed beyond a guess without it.
 
-    candidates: people who match the answer. singled_out: only one does. at_most_10_candidates: one to ten do.
-    newly_singled_out: a person whom no earlier answer singled out. reidentified: the person named is the one whose
-    training row the answer shows. disclosed_baseline: share of the named person's private values that are guessed
-    right without any answer, as the commonest value among the 15 people of the population who are nearest in
-    quasi-identifiers. disclosed: the same with the answer, whose value has weight 1 / candidates; the 15 share the
+    candidates: people who match the explanation. singled_out: only one does. at_most_10_candidates: one to ten do.
+    newly_singled_out: a person whom no earlier explanation singled out. reidentified: the person named is the one whose
+    training row the explanation shows. disclosed_baseline: share of the named person's private values that are guessed
+    right without any explanation, as the commonest value among the 15 people of the population who are nearest in
+    quasi-identifiers. disclosed: the same with the explanation, whose value has weight 1 / candidates; the 15 share the
     rest. disclosure_advantage: disclosed minus the baseline.
     """
 
@@ -47,33 +47,33 @@ class GradesIdentity:
     about: ClassVar[About] = "outsiders"
 
     def grade(self, claim: Identity, truth: Truth) -> Graded:
-        """All of `per_record` for each answer, and the share of the training people singled out as answers add up."""
-        if not isinstance(truth.answer, Counterfactual):
+        """All of `per_record` for each explanation, and the share of people singled out as explanations add up."""
+        if not isinstance(truth.explanation, Counterfactual):
             raise JaliError(
                 "Identity is graded for counterfactuals only, and none was queried: choose an explainer such as nice."
             )
         score = truth.about_each(claim.score)
-        found = truth.answer.found
+        found = truth.explanation.found
         who = truth.train.group_numbers()
         real = found & (claim.person >= 0) & (claim.person < len(truth.train))
         alone = found & (claim.candidates == 1)
         new = alone & real & _first(np.where(alone & real, who[np.where(real, claim.person, 0)], -1))
-        right = _right(claim.person, truth.answer.origin, real, who)
-        with_answer, without = _disclosed(claim, real, truth)
+        right = _right(claim.person, truth.explanation.origin, real, who)
+        with_explanation, without = _disclosed(claim, real, truth)
         values = np.zeros((len(self.per_record), len(found)))
         values[0] = claim.candidates
         values[1] = alone
         values[2] = found & (claim.candidates > 0) & (claim.candidates <= FEW)
         values[3] = new
         values[4] = right
-        values[5, real] = with_answer
-        there = np.tile(found, (len(values), 1))
-        there[5] = real
-        there[6:] = real & (len(truth.others) > 0)
+        values[5, real] = with_explanation
+        defined = np.tile(found, (len(values), 1))
+        defined[5] = real
+        defined[6:] = real & (len(truth.others) > 0)
         if len(truth.others):
             values[6, real] = without
             values[7] = values[5] - values[6]
-        return Graded(score, right, values, there, _coverage(new, truth.train))
+        return Graded(score, right, values, defined, _coverage(new, truth.train))
 
 
 def _first(named: Ints) -> Bools:
@@ -84,7 +84,7 @@ def _first(named: Ints) -> Bools:
 
 
 def _right(person: Ints, origin: Ints | None, real: Bools, who: Ints) -> Bools:
-    """Whether (n,) the person named is the one whose training row the answer shows."""
+    """Whether (n,) the person named is the one whose training row the explanation shows."""
     out = np.zeros(len(person), dtype=bool)
     if origin is not None:
         out[real] = who[person[real]] == who[origin[real]]
@@ -92,21 +92,21 @@ def _right(person: Ints, origin: Ints | None, real: Bools, who: Ints) -> Bools:
 
 
 def _coverage(new: Bools, train: Dataset) -> dict[str, float]:
-    """Share of the training people who are singled out after some of the answers, in the order they were given."""
+    """Share of the training people who are singled out after some of the explanations, in the order they were given."""
     people = len(train) if train.groups is None else len(np.unique(train.groups))
     after = [q for q in AFTER if q < len(new)] + [len(new)]
     return {f"coverage@{q}": float(new[:q].sum() / people) for q in after}
 
 
 def _disclosed(claim: Identity, real: Bools, truth: Truth) -> tuple[Floats, Floats]:
-    """Share of the private values of each person named that is right, with the answer and without it."""
+    """Share of the private values of each person named that is right, with the explanation and without it."""
     person = truth.train.X[claim.person[real]]
     shown = claim.values[real]
     near = _neighbours(person, truth)
     sure = np.divide(1.0, claim.candidates[real], dtype=np.float64)
-    with_answer = _agreement(_guessed(shown, near, sure), person, truth.train)
+    with_explanation = _agreement(_guessed(shown, near, sure), person, truth.train)
     without = _agreement(_guessed(shown, near, 0 * sure), person, truth.train) if len(truth.others) else 0 * sure
-    return with_answer, without
+    return with_explanation, without
 
 
 def _agreement(guess: Floats, person: Floats, train: Dataset) -> Floats:
@@ -123,8 +123,8 @@ def _neighbours(people: Floats, truth: Truth) -> Floats:
         return np.zeros((len(people), 0, people.shape[1]))
     quasi = np.array([c.role == "quasi" for c in schema.columns])
     here = np.where(quasi, people, 0.0)
-    there = np.where(quasi, rest, 0.0)
-    return np.asarray(rest[nearest(here, there, schema, ranges(schema, rest), min(NEIGHBOURS, len(rest)))[0]])
+    others = np.where(quasi, rest, 0.0)
+    return np.asarray(rest[nearest(here, others, schema, ranges(schema, rest), min(NEIGHBOURS, len(rest)))[0]])
 
 
 def _guessed(shown: Floats, near: Floats, sure: Floats) -> Floats:

@@ -17,7 +17,7 @@ FEW = 10  # a rule that covers fewer training people counts as one about few
 
 @dataclass(frozen=True)
 class GradesMembership:
-    """Scores with the truth; facts: the quality of the oracle, and the rules of a surrogate."""
+    """Scores with the truth; overall: the quality of the oracle, and the rules of a surrogate."""
 
     harm: ClassVar[Harm] = "membership"
     claim: ClassVar[type] = Membership
@@ -34,9 +34,9 @@ class GradesMembership:
     about: ClassVar[About] = "members and non-members"
 
     def grade(self, claim: Membership, truth: Truth) -> Graded:
-        """Score and truth of each record, and the facts about attack, oracle and surrogate."""
-        facts = {**claim.facts, **_classes(truth), **_surrogate(truth)}
-        return Graded(truth.about_each(claim.score), truth.member, facts=facts)
+        """Score and truth of each record, and numbers about attack, oracle and surrogate."""
+        overall = {**claim.overall, **_classes(truth), **_surrogate(truth)}
+        return Graded(truth.about_each(claim.score), truth.member, overall=overall)
 
 
 def _classes(truth: Truth) -> dict[str, float]:
@@ -60,17 +60,17 @@ def _one_class(labels: Ints, outside: Dataset, number: int) -> dict[str, float]:
 
 def _surrogate(truth: Truth) -> dict[str, float]:
     """The fidelity of the surrogates shown, and how many of their rules cover few training people."""
-    answer = truth.answer
-    if not isinstance(answer, Surrogate) or truth.explained is None:
+    explanation = truth.explanation
+    if not isinstance(explanation, Surrogate) or truth.explained is None:
         return {}
-    rules = [rule for model in answer.models if isinstance(model, Readable) for rule in model.rules()]
+    rules = [rule for model in explanation.models if isinstance(model, Readable) for rule in model.rules()]
     few = exposing(rules, truth.train.X, FEW)
     out = {
-        "fidelity": float(hits(answer, truth.model, truth.explained).mean()),
+        "fidelity": float(hits(explanation, truth.model, truth.explained).mean()),
         "rules": float(len(rules)),
         "rules_below_10": float(few.sum()),
     }
     outside = truth.records.rows(~truth.member)
-    if len(answer.models) == 1 and len(outside):
-        out["surrogate_accuracy"] = float(accuracy(answer.models[0], outside.X, outside.y))
+    if len(explanation.models) == 1 and len(outside):
+        out["surrogate_accuracy"] = float(accuracy(explanation.models[0], outside.X, outside.y))
     return out

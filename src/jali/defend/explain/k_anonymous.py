@@ -12,7 +12,7 @@ from jali.anonymity.grasp import Cores, Effort, as_released, grasp
 from jali.anonymity.measures import class_interval, matching, repeated
 from jali.anonymity.mutual import Blocks, mutual
 from jali.anonymity.optimal import optimal
-from jali.anonymity.purity import Found, Poll
+from jali.anonymity.pureness import Found, Poll
 from jali.core.errors import JaliError
 from jali.core.explanation import Counterfactual, Explainer, Gives, Regions, Wants, legal
 from jali.core.protocols import Model, keeps_immutable, releases_rows
@@ -125,24 +125,24 @@ class _Prepared:
     def explain(self, X: Floats, rng: Rng) -> Counterfactual:
         """The region for each record, and the row (n, D) in it that is nearest to the record."""
         legal(X, self.inner.schema)
-        there = self.inner.explain(X, rng)
-        kept = self.protect(there)
+        counterfactuals = self.inner.explain(X, rng)
+        kept = self.protect(counterfactuals)
         gap = kept.loss - kept.bound if self.part.solver == "optimal" else None
-        return generalised(X, there, kept.who, kept.regions, kept.able, gap)
+        return generalised(X, counterfactuals, kept.who, kept.regions, kept.able, gap)
 
-    def protect(self, there: Counterfactual) -> Protected:
+    def protect(self, counterfactuals: Counterfactual) -> Protected:
         """The regions that replace the training rows that counterfactuals show."""
         train = self.inner.train
         labels = self.people.labels
-        who = shown("k_anonymous", there, train)
-        if len(there.found):
+        who = shown("k_anonymous", counterfactuals, train)
+        if len(counterfactuals.found):
             require_favourable("k_anonymous", labels, train.schema)
         rows = train.X[who.rows]
         cores = Cores(rows, self.table.coded(rows), labels[who.rows])
         found = self._solved(cores)
         regions = self.table.regions(found.boxes, rows)
         people = matching(regions, train)
-        able = found.there & (people >= self.part.k) & self._pure(cores, found)
+        able = found.feasible & (people >= self.part.k) & self._pure(cores, found)
         bound = np.zeros(len(people)) if repeated(train) else found.bound  # a bound counts each person at one row only
         if self.part.repair == "interval":
             regions = class_interval(regions, train)

@@ -92,13 +92,13 @@ class _Prepared:
     def explain(self, X: Floats, rng: Rng) -> Counterfactual:
         """The class for each record, and the row (n, D) in the class that is nearest to the record."""
         legal(X, self.inner.schema)
-        there = self.inner.explain(X, rng)
+        counterfactuals = self.inner.explain(X, rng)
         train = self.inner.train
-        if len(there.found):
+        if len(counterfactuals.found):
             require_favourable("mondrian", self.labels, train.schema)
-        who = shown("mondrian", there, train)
+        who = shown("mondrian", counterfactuals, train)
         regions = self.regions_for(train.X[who.rows])
-        return generalised(X, there, who, regions, matching(regions, train) >= self.k)
+        return generalised(X, counterfactuals, who, regions, matching(regions, train) >= self.k)
 
     def regions_for(self, rows: Floats) -> Regions:
         """The regions that would be shown for rows (n, D), whose quasi-identifiers must occur in the training rows."""

@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import get_args
 
 from jali.report import words
-from jali.results import Finding, Verdict
+from jali.results.reproduction import Finding, Verdict
 
 # The same shapes as in the figures, so that no verdict is told by its colour alone.
 MARKS: dict[Verdict, str] = {"matches": "●", "deviates": "◆", "not resolvable": "○"}

@@ -12,7 +12,7 @@ from markupsafe import Markup
 from jali.report import svg
 from jali.report.figures import bare
 from jali.report.reproduction.compared import Group, Section, band, groups, points
-from jali.results import Finding, Verdict
+from jali.results.reproduction import Finding, Verdict
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

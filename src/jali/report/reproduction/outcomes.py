@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from jali.report.reproduction.compared import DIFFERENCES, band, claimed, ours, span, tally
-from jali.results import Finding
+from jali.results.reproduction import Finding
 
 
 def outcomes(findings: Sequence[Finding]) -> list[str]:

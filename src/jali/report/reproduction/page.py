@@ -14,7 +14,7 @@ from jali.report.reproduction.compared import MARKS, Section, sections, tally
 from jali.report.reproduction.forest import forest
 from jali.report.reproduction.panels import Plate, plates
 from jali.report.templates import environment
-from jali.results import Finding, Reproduction, Verdict
+from jali.results.reproduction import Finding, Reproduction, Verdict
 
 Pictured = tuple[Section, tuple[str, str] | None]
 STYLES: dict[Verdict, str] = {"matches": "green", "deviates": "bold red", "not resolvable": "dim"}

@@ -12,7 +12,7 @@ from markupsafe import Markup
 from jali.report import curves, svg, words
 from jali.report.curves import DASHES, Stroke
 from jali.report.reproduction.ranks import critical_difference
-from jali.results import Drawing, Ranked, Series
+from jali.results.reproduction import Drawing, Ranked, Series
 from jali.stats.ranks import Ranking
 
 if TYPE_CHECKING:

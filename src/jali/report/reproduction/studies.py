@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from jali.report import views, words
-from jali.results import Capped, Reproduction, Results, Row, Study
+from jali.results import Results, Row
+from jali.results.reproduction import Capped, Reproduction, Study
 
 DETAILS = (views.AFTER, views.MEANS)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from jali.audit.judging import Judged, judge, leading
 from jali.audit.plan import plan
+from jali.audit.signal_attacks import Attacked, attack_evidence, leading
 from jali.core import registry
 from jali.core.errors import JaliError
 from jali.core.values import Channel, Column, Dataset, Evidence, Game, Guesses, Schema, SignalName
@@ -22,34 +22,34 @@ def evidence(shift: float = 1.0) -> tuple[Evidence, Game]:
 
 
 @pytest.fixture(scope="module")
-def judged() -> Judged:
-    return judge(*evidence(), LIRA)
+def attacked() -> Attacked:
+    return attack_evidence(*evidence(), LIRA)
 
 
-def test_every_signal_and_every_combination_has_rows(judged):
-    singles = {(r.channel, r.signal) for r in judged.rows if r.kind == "attack" and not r.combined}
+def test_every_signal_and_every_combination_has_rows(attacked):
+    singles = {(r.channel, r.signal) for r in attacked.rows if r.kind == "attack" and not r.combined}
     assert singles == {(Channel.SCORE, "confidence"), (Channel.EXPLANATION, "size")}
-    combined = {(r.explainer, r.channel) for r in judged.rows if r.kind == "attack" and r.combined}
+    combined = {(r.explainer, r.channel) for r in attacked.rows if r.kind == "attack" and r.combined}
     assert combined == {("", Channel.SCORE), ("e", Channel.EXPLANATION), ("e", Channel.SCORE_AND_EXPLANATION)}
-    assert {r.learns for r in judged.rows} == {"membership"}
+    assert {r.learns for r in attacked.rows} == {"membership"}
 
 
-def test_a_difference_stands_beside_both_of_its_sides(judged):
-    (added,) = [r for r in judged.rows if r.kind == "contrast" and r.metric == "auc"]
-    sides = {r.channel: r.value for r in judged.rows if r.kind == "paired" and r.metric == "auc"}
+def test_a_difference_stands_beside_both_of_its_sides(attacked):
+    (added,) = [r for r in attacked.rows if r.kind == "contrast" and r.metric == "auc"]
+    sides = {r.channel: r.value for r in attacked.rows if r.kind == "paired" and r.metric == "auc"}
     assert added.against == Channel.SCORE
     assert added.value == pytest.approx(sides[Channel.SCORE_AND_EXPLANATION] - sides[Channel.SCORE])
 
 
-def test_curves_checks_and_exposed_people_come_with_it(judged):
-    assert {(c.explainer, c.label) for c in judged.curves} == {
+def test_curves_checks_and_exposed_people_come_with_it(attacked):
+    assert {(c.explainer, c.label) for c in attacked.curves} == {
         ("", "score"),
         ("e", "explanation"),
         ("e", "score + explanation"),
     }
-    assert [c.name for c in judged.checks] == ["null target", "orientation"]
-    assert judged.exposed
-    assert all(0 < e.recognised <= e.member_of for e in judged.exposed)
+    assert [c.name for c in attacked.checks] == ["null target", "orientation"]
+    assert attacked.exposed
+    assert all(0 < e.recognised <= e.member_of for e in attacked.exposed)
 
 
 def test_the_combination_that_stands_for_exposure_is_chosen_by_size_and_never_by_success():
@@ -67,19 +67,19 @@ def test_groups_of_people_are_judged_where_the_data_are_known():
     sex = np.arange(300) % 2
     schema = Schema((Column("sex", "category", categories=("f", "m")), Column("x")), sensitive="sex")
     data = Dataset(np.stack([sex, np.arange(300)], axis=1), sex, schema)
-    rows = judge(found, game, LIRA, data=data).rows
+    rows = attack_evidence(found, game, LIRA, data=data).rows
     groups = {r.group for r in rows if r.group.startswith("sex ")}
     assert len(groups) == 2
-    assert not [r for r in judge(found, game, LIRA).rows if r.group]
+    assert not [r for r in attack_evidence(found, game, LIRA).rows if r.group]
 
 
 def test_an_attack_that_cannot_judge_leaves_its_reason_and_no_combination_is_an_error():
     found, game = evidence()
     there = found.observed.copy()
     there[1, :, 1:] = False  # no shadow shows the explanation
-    rows = judge(Evidence(found.names, found.value, there, found.member), game, LIRA).rows
+    rows = attack_evidence(Evidence(found.names, found.value, there, found.member), game, LIRA).rows
     silent = [r for r in rows if r.signal == "size" and r.kind == "attack" and not r.combined]
     assert all(r.value is None and r.reason for r in silent)
     nothing = Evidence((SCORE,), found.value[:1], np.zeros_like(there[:1]), found.member)
     with pytest.raises(JaliError, match="No combined attack could be run"):
-        judge(nothing, game, LIRA)
+        attack_evidence(nothing, game, LIRA)

@@ -37,7 +37,7 @@ TILE = 256
 GAME = 1
 TRAIN = 2
 EXPLAIN = 3
-JUDGE = 4
+STATISTICS = 4
 QUERY = 5
 PREPARE = 6
 
@@ -205,7 +205,7 @@ def observe(prepared: Preparations, data: Dataset, roles: Roles, readout: Readou
     value = np.zeros((len(readout.signals), len(data)))
     found = np.zeros(len(data), dtype=bool)
     quality = np.zeros((kinds, len(data)), dtype=np.float32)
-    there = np.zeros((kinds, len(data)), dtype=bool)
+    defined = np.zeros((kinds, len(data)), dtype=bool)
     near = Neighbourhood(prepared.train)
     for tile, rows in tiles(roles.asked):
         seen = look(prepared, data, readout.explainer, rows, stream(seed, EXPLAIN, label, column, tile))
@@ -216,18 +216,18 @@ def observe(prepared: Preparations, data: Dataset, roles: Roles, readout: Readou
             value[s, rows] = signal(seen.only(signal.needs))
         some = roles.measured[rows]
         if readout.explainer is None and some.any():
-            rng = stream(seed, JUDGE, label, column, tile)
-            quality[0, rows[some]], there[0, rows[some]] = reliance(model, data.rows(rows[some]), rng)
+            rng = stream(seed, STATISTICS, label, column, tile)
+            quality[0, rows[some]], defined[0, rows[some]] = reliance(model, data.rows(rows[some]), rng)
         elif some.any():
             quality[-1, rows[some]] = each  # SECONDS
-            there[-1, rows[some]] = True
+            defined[-1, rows[some]] = True
             if kinds > 1:
-                rng = stream(seed, JUDGE, label, column, tile)
-                given = seen.answer.pick(some)
-                quality[:-1, rows[some]], there[:-1, rows[some]] = appraise(model, seen.x[some], given, near, rng)
+                rng = stream(seed, STATISTICS, label, column, tile)
+                given = seen.explanation.pick(some)
+                quality[:-1, rows[some]], defined[:-1, rows[some]] = appraise(model, seen.x[some], given, near, rng)
     observed = np.tile(found, (len(readout.signals), 1))
     arrays = {"value": np.where(observed, value, 0.0), "observed": observed}
-    arrays |= {"quality": quality[:, roles.measured], "there": there[:, roles.measured]}
+    arrays |= {"quality": quality[:, roles.measured], "defined": defined[:, roles.measured]}
     return arrays if readout.explainer else arrays | {"parity": np.array(company(model, data, roles.member))}
 
 
@@ -276,8 +276,8 @@ def look(prepared: Preparations, data: Dataset, explainer: Explainer | None, row
         "encode": lambda: Encoding(data.schema).encode,
     }
     if explainer is not None:
-        makers["answer"] = lambda: prepared.of(explainer).explain(X, rng)
-        makers[explainer.gives] = lambda: public(seen.answer)
+        makers["explanation"] = lambda: prepared.of(explainer).explain(X, rng)
+        makers[explainer.gives] = lambda: public(seen.explanation)
     seen = Seen(makers)
     return seen
 

@@ -8,9 +8,9 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
+from jali.audit.all_models import gather, readouts
 from jali.audit.attack_runs import AttackRun
-from jali.audit.gather import gather, readouts
-from jali.audit.setup import Experiment, Machine, load
+from jali.audit.setup import Experiment, Resources, load
 from jali.core import registry
 from jali.core.claims import Membership
 from jali.core.errors import JaliError
@@ -67,44 +67,44 @@ def test_a_signal_on_request_is_read_where_it_is_named():
 
 def test_a_run_over_all_targets_keeps_guesses_facts_and_queries():
     mine = setup(Margin())
-    (record,) = gather(mine, Machine()).runs
+    (record,) = gather(mine, Resources()).runs
     many = int(mine.game.scored.sum())
     assert record.failed == ""
     assert len(record.guesses.score) == many
     unit, people = np.nonzero(mine.game.scored.T)
     np.testing.assert_array_equal(record.guesses.unit, unit)
     np.testing.assert_array_equal(record.guesses.truth, mine.game.member[people, mine.game.targets[unit]])
-    assert record.facts["voters"].tolist() == [1.0, 2.0, 3.0]
+    assert record.overall["voters"].tolist() == [1.0, 2.0, 3.0]
     assert record.queries == 2 * many // 3
 
 
 def test_a_run_that_fails_of_one_target_is_no_result_and_says_of_how_many():
-    (record,) = gather(setup(Margin(fails_at=1)), Machine()).runs
+    (record,) = gather(setup(Margin(fails_at=1)), Resources()).runs
     assert record.failed == "no luck (It failed on 1 of 3 targets.)"
     assert record.guesses is None
 
 
 def test_a_record_is_found_by_its_run():
     mine = setup(Margin(), Margin(fails_at=99))
-    found = gather(mine, Machine())
+    found = gather(mine, Resources())
     for run in mine.parts.runs:
         assert found.record(run).run is run
 
 
 def test_what_the_store_has_of_a_run_is_not_redone(tmp_path):
-    machine = Machine(store=Store(tmp_path))
-    first = gather(setup(Margin()), machine)
-    again = gather(setup(Margin()), machine)
+    resources = Resources(store=Store(tmp_path))
+    first = gather(setup(Margin()), resources)
+    again = gather(setup(Margin()), resources)
     assert Margin.calls == []
     np.testing.assert_array_equal(again.runs[0].guesses.score, first.runs[0].guesses.score)
     assert again.runs[0].queries == first.runs[0].queries
-    assert again.runs[0].facts["voters"].tolist() == first.runs[0].facts["voters"].tolist()
+    assert again.runs[0].overall["voters"].tolist() == first.runs[0].overall["voters"].tolist()
 
 
 @pytest.mark.parametrize("block", [1, 4])
 def test_evidence_is_stacked_by_column(block):
     mine = setup(explain=("linear_recourse",))
-    found = gather(mine, Machine(block=block))
+    found = gather(mine, Resources(block=block))
     assert found.evidence.value.shape == (len(found.evidence.names), *mine.game.member.shape)
     assert found.quality.value.shape[1] == mine.game.scored.sum()
     assert 0 <= found.parity < 1e-6

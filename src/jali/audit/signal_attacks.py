@@ -1,4 +1,4 @@
-"""Run every planned attack on the evidence, and turn the guesses into rows, curves and exposed records."""
+"""All attacks on signals: run every planned trial on the evidence; rows, differences, curves and exposed records."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from jali.audit import sanity
+from jali.audit.one_model import STATISTICS, stream
 from jali.audit.plan import Place, Plan, plan, with_gaps
-from jali.audit.scoring import Trial, contrast_rows, curve, group_rows, guess, paired, paired_rows, rows_of, unresolved
-from jali.audit.setup import Machine
+from jali.audit.setup import Resources
 from jali.audit.summary import exposed, groups
-from jali.audit.worker import JUDGE, stream
+from jali.audit.trials import Trial, contrast_rows, curve, group_rows, guess, paired, paired_rows, rows_of, unresolved
 from jali.core.errors import JaliError
 from jali.core.protocols import Attack
 from jali.core.values import Dataset, Evidence, Game, Guesses
@@ -23,7 +23,7 @@ NOTHING = "One side of the difference could not be judged: too little was observ
 
 
 @dataclass(frozen=True)
-class Judged:
+class Attacked:
     """The results of the attacks on signals."""
 
     rows: list[Row] = field(default_factory=list)
@@ -68,27 +68,27 @@ def _attacked(job: _Job) -> tuple[list[Row], Guesses | None]:
         found = guess(job.evidence(), game, job.trial)
     except JaliError as error:
         return unresolved(job.trial, str(error)), None
-    return rows_of(job.trial, found, game, stream(job.seed, JUDGE, 2)), found if job.keep else None
+    return rows_of(job.trial, found, game, stream(job.seed, STATISTICS, 2)), found if job.keep else None
 
 
-def judge(
+def attack_evidence(
     evidence: Evidence,
     game: Game,
     attacks: Sequence[Attack] = (),
     seed: int = 0,
-    machine: Machine = Machine(),  # noqa: B008 (frozen)
+    resources: Resources = Resources(),  # noqa: B008 (frozen)
     data: Dataset | None = None,
-) -> Judged:
+) -> Attacked:
     """Run every planned attack on the evidence; subgroups are reported where the data are given."""
     full = with_gaps(evidence, game)
     todo = plan(full, game, attacks)
     trials = [*todo.singles, *todo.combined.values()]
-    with sharing(_shared_arrays(full, game), machine.workers) as ref:
+    with sharing(_shared_arrays(full, game), resources.workers) as ref:
         jobs = []
         for k, trial in enumerate(trials):
             at = tuple(full.names.index(name) for name in trial.names)
             jobs.append(_Job(trial, ref, at, seed, keep=k >= len(todo.singles)))
-        done = list(fan_out(_attacked, jobs, machine.workers, machine.watch("attacking")))
+        done = list(fan_out(_attacked, jobs, resources.workers, resources.watch("attacking")))
     combined = zip(todo.combined, done[len(todo.singles) :], strict=True)
     kept = {place: guesses for place, (_, guesses) in combined if guesses is not None}
     if not kept:
@@ -96,9 +96,9 @@ def judge(
     rows = [row for made, _ in done for row in made] + _contrasts(todo, kept, game, seed)
     lead = leading(todo, kept)
     if data is not None:
-        rows += group_rows(todo.combined[lead], kept[lead], groups(data), ALPHA, stream(seed, JUDGE, 4))
+        rows += group_rows(todo.combined[lead], kept[lead], groups(data), ALPHA, stream(seed, STATISTICS, 4))
     checks = [sanity.null_target(full, game, todo.combined[lead]), sanity.orientation(kept[lead])]
-    return Judged(rows, _curves(todo, kept), checks, exposed(kept[lead], ALPHA))
+    return Attacked(rows, _curves(todo, kept), checks, exposed(kept[lead], ALPHA))
 
 
 def _contrasts(todo: Plan, kept: dict[Place, Guesses], game: Game, seed: int) -> list[Row]:
@@ -109,9 +109,9 @@ def _contrasts(todo: Plan, kept: dict[Place, Guesses], game: Game, seed: int) ->
         if more is None or less is None:
             out += unresolved(with_, NOTHING, "contrast")
             continue
-        out += contrast_rows(with_, more, less, game, stream(seed, JUDGE, 3))
+        out += contrast_rows(with_, more, less, game, stream(seed, STATISTICS, 3))
         # The stream of `_attacked`: where everybody is explained, these are the numbers of the attacks themselves.
-        out += paired_rows((with_, without), (more, less), game, lambda: stream(seed, JUDGE, 2))
+        out += paired_rows((with_, without), (more, less), game, lambda: stream(seed, STATISTICS, 2))
     return out
 
 

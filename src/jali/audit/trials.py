@@ -1,4 +1,4 @@
-"""From evidence to rows: run attacks on every target, join the truth, put an interval on each number."""
+"""One attack on some signals: run it on every target, join the truth, and put an interval on each number."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All columns of a game: plan the work, compute the keys of the store, and put the columns' results together."""
+"""All models of a game: cut the work into blocks, compute the keys of the store, and join the results of the models."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from jali.audit.attack_runs import AttackRun, Done, Failed, restored
+from jali.audit.attack_runs import AttackRun, Completed, Failed, restored
+from jali.audit.one_model import Block, Readout, Roles, digest, run_block, shared_arrays
 from jali.audit.quality import Quality
-from jali.audit.setup import Experiment, Machine, Setup
-from jali.audit.worker import Block, Readout, Roles, digest, run_block, shared_arrays
+from jali.audit.setup import Experiment, Resources, Setup
 from jali.core import registry
 from jali.core.protocols import Existing, OnRequest, Signal
 from jali.core.values import Bools, Evidence, Floats, Game, Guesses
@@ -28,15 +28,15 @@ class RunRecord:
     """The results of an attack run on all targets, or why it failed.
 
     guesses: score and truth of each record. values (K, G): the metrics of `Grader.per_record`, in the order of the
-    guesses. there (K, G): where they are defined. facts: by metric, one number per target (T,). queries: mean number of
-    rows queried per target.
+    guesses. defined (K, G): where they are defined. overall: by metric, one number per target (T,). queries: mean
+    number of rows queried per target.
     """
 
     run: AttackRun
     guesses: Guesses | None = None
     values: Floats | None = None
-    there: Bools | None = None
-    facts: Mapping[str, Floats] | None = None
+    defined: Bools | None = None
+    overall: Mapping[str, Floats] | None = None
     queries: int = 0
     failed: str = ""
 
@@ -66,21 +66,21 @@ def readouts(experiment: Experiment) -> tuple[Readout, ...]:
     return tuple(out)
 
 
-def gather(setup: Setup, machine: Machine) -> Gathered:
+def gather(setup: Setup, resources: Resources) -> Gathered:
     """Evidence of all columns, quality of the targets' recourse, and attack runs; stored results are reused."""
     game = setup.game
     chosen = readouts(setup.parts)
-    with sharing(shared_arrays(setup.data, roles_of(game)), machine.workers) as ref:
-        todo = list(blocks(setup, machine, chosen, ref))
-        watch = machine.watch("training and explaining")
-        columns = list(itertools.chain(*fan_out(run_block, todo, machine.workers, watch)))
+    with sharing(shared_arrays(setup.data, roles_of(game)), resources.workers) as ref:
+        todo = list(blocks(setup, resources, chosen, ref))
+        watch = resources.watch("training and explaining")
+        columns = list(itertools.chain(*fan_out(run_block, todo, resources.workers, watch)))
     seen = [column[: len(chosen)] for column in columns]
     targets = [seen[j] for j in game.targets]
     names = tuple(name for readout in chosen for name in readout.names())
     value = np.stack([_joined(c, "value") for c in seen], axis=2)
     observed = np.stack([_joined(c, "observed") for c in seen], axis=2)
     quality = np.concatenate([_joined(c, "quality") for c in targets], axis=1)
-    there = np.concatenate([_joined(c, "there") for c in targets], axis=1)
+    defined = np.concatenate([_joined(c, "defined") for c in targets], axis=1)
     measured = tuple(name for readout in chosen for name in readout.measures())
     parity = max(float(column[0]["parity"]) for column in columns)
     runs = []
@@ -88,7 +88,7 @@ def gather(setup: Setup, machine: Machine) -> Gathered:
         results = [restored(columns[j][len(chosen) + k]) for j in game.targets]
         runs.append(_recorded(run, results, game))
     return Gathered(
-        Evidence(names, value, observed, game.member), Quality(measured, quality, there), parity, tuple(runs)
+        Evidence(names, value, observed, game.member), Quality(measured, quality, defined), parity, tuple(runs)
     )
 
 
@@ -97,13 +97,13 @@ def _joined(column: Sequence[Arrays], name: str) -> npt.NDArray[Any]:
     return np.concatenate([arrays[name] for arrays in column])
 
 
-def _recorded(run: AttackRun, results: list[Done | Failed], game: Game) -> RunRecord:
+def _recorded(run: AttackRun, results: list[Completed | Failed], game: Game) -> RunRecord:
     """One attack run over all targets."""
     failures = [f for f in results if isinstance(f, Failed)]
     if failures:
         some = f" (It failed on {len(failures)} of {len(results)} targets.)" if len(failures) < len(results) else ""
         return RunRecord(run, failed=failures[0].reason + some)
-    done = [d for d in results if isinstance(d, Done)]
+    done = [d for d in results if isinstance(d, Completed)]
     graded = [d.graded for d in done]
     unit, record = np.nonzero(game.scored.T)
     guesses = None
@@ -111,18 +111,18 @@ def _recorded(run: AttackRun, results: list[Done | Failed], game: Game) -> RunRe
         guesses = Guesses(
             np.concatenate([g.score for g in graded]), np.concatenate([g.truth for g in graded]), unit, record
         )
-    names = [name for name in graded[0].facts if all(name in g.facts for g in graded)]
+    names = [name for name in graded[0].overall if all(name in g.overall for g in graded)]
     return RunRecord(
         run,
         guesses,
         np.concatenate([g.values for g in graded], axis=1),
-        np.concatenate([g.there for g in graded], axis=1),
-        {name: np.array([g.facts[name] for g in graded]) for name in names},
+        np.concatenate([g.defined for g in graded], axis=1),
+        {name: np.array([g.overall[name] for g in graded]) for name in names},
         round(float(np.mean([d.queries for d in done]))),
     )
 
 
-def blocks(setup: Setup, machine: Machine, chosen: tuple[Readout, ...], ref: Ref | None = None) -> Iterator[Block]:
+def blocks(setup: Setup, resources: Resources, chosen: tuple[Readout, ...], ref: Ref | None = None) -> Iterator[Block]:
     """The columns of an experiment in blocks, with the readouts of each and the keys of what is stored.
 
     A model that exists is sent only to the block of its own column; all others get the trainer of its shadows. Without
@@ -135,7 +135,7 @@ def blocks(setup: Setup, machine: Machine, chosen: tuple[Readout, ...], ref: Ref
     fingerprint = digest(data.X, data.y, *(() if data.groups is None else (data.groups,))) + repr(data.schema)
     trainer = experiment.model
     exists = isinstance(trainer, Existing)
-    for columns in _cut(setup.game.member.shape[1], machine, exists):
+    for columns in _cut(setup.game.member.shape[1], resources, exists):
         models = tuple(_model_key(experiment, fingerprint, setup.game, j) for j in columns)
         pairs = zip(models, columns, strict=True)
         yield Block(
@@ -147,18 +147,18 @@ def blocks(setup: Setup, machine: Machine, chosen: tuple[Readout, ...], ref: Ref
             runs=experiment.runs,
             keys=tuple(_keys(m, roles.pick(j), chosen, experiment.runs) for m, j in pairs),
             models=models,
-            store=machine.store,
+            store=resources.store,
             seed=experiment.seed,
         )
 
 
-def _cut(total: int, machine: Machine, exists: bool) -> Iterator[tuple[int, ...]]:
+def _cut(total: int, resources: Resources, exists: bool) -> Iterator[tuple[int, ...]]:
     """Columns in blocks of equal size; the column of a model that exists is a block of its own.
 
-    >>> list(_cut(5, Machine(block=2), exists=True))
+    >>> list(_cut(5, Resources(block=2), exists=True))
     [(0,), (1, 2), (3, 4)]
     """
-    size = max(1, min(machine.block, -(-total // max(1, machine.workers))))
+    size = max(1, min(resources.block, -(-total // max(1, resources.workers))))
     first = 1 if exists else 0
     if exists:
         yield (0,)

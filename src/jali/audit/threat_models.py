@@ -11,7 +11,7 @@ from jali.core.values import Channel, Game
 from jali.results import Results, Threat
 
 SEES = {
-    Channel.DECISION: "the decision, and whether an answer was given",
+    Channel.DECISION: "the decision, and whether an explanation was given",
     Channel.SCORE: "the probability of every class",
     Channel.EXPLANATION: "the explanation",
     Channel.SCORE_AND_EXPLANATION: "the probabilities and the explanation",
@@ -19,7 +19,7 @@ SEES = {
 }
 HARMS: dict[Harm, str] = {
     "membership": "who was in the training data",
-    "identity": "whose record an answer shows",
+    "identity": "whose record an explanation shows",
     "attributes": "single attributes of a person, and reconstruction of records",
     "the model": "extraction of the model",
 }

@@ -1,4 +1,4 @@
-"""Rows of attack runs: guesses, measures per record and facts, all with what the run learns and how often it asked."""
+"""Rows of attack runs: of guesses, of each record and of the whole claim, with what the run learns and its queries."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from jali.audit import queries
-from jali.audit.gather import RunRecord
+from jali.audit.all_models import RunRecord
+from jali.audit.attack_run_rows import overall_estimate, rows_of_run, shown_overall
 from jali.audit.grading.identity import GradesIdentity
 from jali.audit.grading.membership import GradesMembership
-from jali.audit.run_rows import fact, rows_of_run, shown_facts
 from jali.core import registry
 from jali.core.values import Game, Guesses
 
@@ -48,9 +48,9 @@ def label_only():
 def test_claims_of_identity_have_a_row_per_measure_and_fact():
     values = np.zeros((len(GradesIdentity.per_record), 8))
     values[SINGLED_OUT] = [1, 1, 0, 0, 1, 0, 0, 0]
-    there = np.ones(values.shape, dtype=bool)
-    there[SINGLED_OUT, 3] = False
-    record = RunRecord(linkage(), None, values, there, {"coverage@10": np.array([0.1, 0.3])}, queries=4)
+    defined = np.ones(values.shape, dtype=bool)
+    defined[SINGLED_OUT, 3] = False
+    record = RunRecord(linkage(), None, values, defined, {"coverage@10": np.array([0.1, 0.3])}, queries=4)
     made = {row.metric: row for row in rows_of_run(record, game(), fresh)}
     assert list(made) == [*GradesIdentity.per_record, "coverage@10"]
     assert made["singled_out"].value == pytest.approx((2 / 3 + 1 / 4) / 2)  # the mean over targets; one says nothing
@@ -70,8 +70,8 @@ def test_none_of_some_records_is_not_none_of_all():
 
 
 def test_claims_of_membership_are_judged(guesses):
-    facts = {"class_precision@0": np.ones(2), "shadow_accuracy": np.array([0.6, 0.8])}
-    record = RunRecord(label_only(), guesses, np.zeros((0, 8)), np.zeros((0, 8), bool), facts, queries=1200)
+    overall = {"class_precision@0": np.ones(2), "shadow_accuracy": np.array([0.6, 0.8])}
+    record = RunRecord(label_only(), guesses, np.zeros((0, 8)), np.zeros((0, 8), bool), overall, queries=1200)
     made = {row.metric: row for row in rows_of_run(record, game(), fresh)}
     # By hand: of 2 claims about each target, both and one are true; of 3 and 1 members, 2 and 1 are claimed.
     assert made["precision"].value == pytest.approx((2 / 2 + 1 / 2) / 2)
@@ -91,6 +91,6 @@ def test_what_failed_says_why():
 
 def test_facts_stay_within_the_bounds_of_their_metric():
     """Over two targets Student's interval of 0.9 and 1 reaches above 1, and counts have no upper bound."""
-    assert fact("fidelity", np.array([0.9, 1.0])).high == 1.0
-    assert fact("rules", np.array([90.0, 100.0])).high > 100
-    assert list(shown_facts({"class_f1@1": np.ones(2), "rules": np.ones(2)})) == ["rules"]
+    assert overall_estimate("fidelity", np.array([0.9, 1.0])).high == 1.0
+    assert overall_estimate("rules", np.array([90.0, 100.0])).high > 100
+    assert list(shown_overall({"class_f1@1": np.ones(2), "rules": np.ones(2)})) == ["rules"]

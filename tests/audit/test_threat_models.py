@@ -8,8 +8,8 @@ import pytest
 
 from jali.api import from_config
 from jali.audit import queries
-from jali.audit.scope import ALWAYS, HARMS, MANY, not_tested, shadows_held, threats
-from jali.audit.setup import Machine
+from jali.audit.setup import Resources
+from jali.audit.threat_models import ALWAYS, HARMS, MANY, not_tested, shadows_held, threats
 from jali.config import checked
 from jali.core import registry
 from jali.core.values import Channel, Game
@@ -31,7 +31,7 @@ def table(tmp_path_factory) -> str:
 
 def audit(path: str, **more) -> Results:
     settings = {"data": path, "target": "repaid", "quasi": ["age"], "explain": ["nice"], "game": "rotate(models=3)"}
-    return from_config(checked(settings | more), Machine()).results
+    return from_config(checked(settings | more), Resources()).results
 
 
 @pytest.fixture(scope="module")

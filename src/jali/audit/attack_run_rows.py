@@ -1,4 +1,4 @@
-"""Rows of query attacks; the metrics of all graders are treated alike."""
+"""The rows of attack runs, which are query attacks; the metrics of all graders are treated alike."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from jali.audit.gather import RunRecord
+from jali.audit.all_models import RunRecord
 from jali.audit.quality import Measured
 from jali.audit.summary import measure
 from jali.core import registry
@@ -21,7 +21,7 @@ PER_CLASS = frozenset({"class_precision", "class_recall", "class_f1"})  # for pa
 
 
 def rows_of_run(record: RunRecord, game: Game, fresh: Fresh) -> list[Row]:
-    """All rows of an attack run: metrics of its guesses, metrics per record, and facts."""
+    """All rows of an attack run: metrics of its guesses, metrics per record, and metrics of the whole claim."""
     head = _head(record, int(game.scored.sum()) // max(1, len(game.targets)))
     grader = record.run.grader
     if record.failed:
@@ -32,8 +32,8 @@ def rows_of_run(record: RunRecord, game: Game, fresh: Fresh) -> list[Row]:
         numbers = guessed(grader.metrics, record.guesses, fresh)
         out += [_row(name, number, head) for name, number in numbers.items()]
     out += _per_record(record, game, head)
-    facts = shown_facts(record.facts or {})
-    return out + [_row(name, number, head) for name, number in facts.items()]
+    overall = shown_overall(record.overall or {})
+    return out + [_row(name, number, head) for name, number in overall.items()]
 
 
 def guessed(metrics: tuple[str, ...], guesses: Guesses, fresh: Fresh) -> dict[str, Estimate]:
@@ -41,25 +41,27 @@ def guessed(metrics: tuple[str, ...], guesses: Guesses, fresh: Fresh) -> dict[st
     return {name: estimate(name, guesses, fresh())[0] for name in metrics}
 
 
-def fact(name: str, values: Floats) -> Estimate:
-    """The mean of a fact over targets (T,), with its interval."""
+def overall_estimate(name: str, values: Floats) -> Estimate:
+    """The mean of a metric of the whole claim over targets (T,), with its interval."""
     about = metric(name)
     return over_units(values, bounds=(about.low, about.high))
 
 
-def shown_facts(facts: Mapping[str, Floats]) -> dict[str, Estimate]:
-    """All facts but those of single classes."""
-    return {name: fact(name, values) for name, values in facts.items() if metric(name).name not in PER_CLASS}
+def shown_overall(overall: Mapping[str, Floats]) -> dict[str, Estimate]:
+    """The metrics of the whole claim, except those of single classes."""
+    return {
+        name: overall_estimate(name, values) for name, values in overall.items() if metric(name).name not in PER_CLASS
+    }
 
 
 def _per_record(record: RunRecord, game: Game, head: dict[str, Any]) -> list[Row]:
     """The mean of each metric that has a number for each record."""
-    if record.values is None or record.there is None:
+    if record.values is None or record.defined is None:
         return []
     unit, rows = np.nonzero(game.scored.T)
     out = []
-    for name, value, there in zip(record.run.grader.per_record, record.values, record.there, strict=True):
-        made = measure(Measured(name), value[there], unit[there], rows[there])
+    for name, value, defined in zip(record.run.grader.per_record, record.values, record.defined, strict=True):
+        made = measure(Measured(name), value[defined], unit[defined], rows[defined])
         out.append(made.model_copy(update=head))
     return out
 

@@ -21,14 +21,14 @@ STREAM = 2022
 class Found(NamedTuple):
     """One box (n,) for each counterfactual, as a solver found it.
 
-    pure (n,): pureness. loss (n,): NCP. there (n,): whether a box of k people was found. bound (n,): a lower bound on
-    the NCP of any box that would do.
+    pure (n,): pureness. loss (n,): NCP. feasible (n,): whether a box of k people was found. bound (n,): a lower
+    bound on the NCP of any box that would do.
     """
 
     boxes: Boxes
     pure: Floats
     loss: Floats
-    there: Bools
+    feasible: Bools
     bound: Floats
 
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from jali.audit import quality
+from jali.audit.one_model import TILE, Readout, Roles, observe, preparations, tile_numbers, tiles
 from jali.audit.quality import Measured
-from jali.audit.worker import TILE, Readout, Roles, observe, preparations, tile_numbers, tiles
 from jali.core import registry
 from jali.core.explanation import Attribution, Counterfactual
 from jali.models.logistic import Logistic
@@ -109,16 +109,16 @@ def test_quality_is_kept_of_the_measured_records_alone():
     measured[2 * TILE :] = False
     found = readout(explainer)
     out = seen(model, data, Roles(member, asked, measured), found, 0)
-    X, owner = data.X[measured], data.rows(member)
+    X, train = data.X[measured], data.rows(member)
     there = explained(explainer, model, X, data.schema, None, np.random.default_rng(0))
-    value, speaks = quality.appraise(model, X, there, quality.Neighbourhood(owner), np.random.default_rng(0))
+    value, speaks = quality.appraise(model, X, there, quality.Neighbourhood(train), np.random.default_rng(0))
     assert found.measures()[:2] == (Measured("validity", "linear_recourse"), Measured("cost_l0", "linear_recourse"))
     assert there.found.any()
-    np.testing.assert_array_equal(out["there"][:-1], speaks)
+    np.testing.assert_array_equal(out["defined"][:-1], speaks)
     np.testing.assert_allclose(out["quality"][:-1][speaks], value[speaks], rtol=1e-6)
     assert out["quality"].dtype == np.float32
     assert (out["quality"][-1] > 0).all()
-    assert out["there"][-1].all()
+    assert out["defined"][-1].all()
 
 
 def test_of_explanations_that_are_no_recourse_the_time_is_measured():
@@ -128,4 +128,4 @@ def test_of_explanations_that_are_no_recourse_the_time_is_measured():
     out = seen(model, data, Roles(member, everybody, everybody), attribution, 0)
     assert attribution.measures() == (Measured("seconds", "input_x_gradient"),)
     assert (out["quality"] > 0).all()
-    assert out["there"].all()
+    assert out["defined"].all()

@@ -1,0 +1,49 @@
+"""What the test of a privacy claim leaves behind."""
+
+from __future__ import annotations
+
+import json
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from jali.core.errors import JaliError
+
+
+class Verification(BaseModel):
+    """What a test of a privacy claim found; `bounds` are lower bounds on epsilon by what an adversary looks at.
+
+    distinguisher: how the data sets were told apart best before the evaluated draws. leaking_variables: through what
+    the answer depends on the record while the declared mechanisms are held fixed. pairs: how many pairs of neighbouring
+    data sets were tried. pairs_changed: in how many of them the answer changed with the record while the noise was held
+    fixed; None where it could not be held fixed.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    schema_version: Literal["jali.verification/2"] = "jali.verification/2"
+    name: str
+    claim: str
+    epsilon: float
+    draws: int
+    bounds: dict[str, float]
+    distinguisher: str
+    lower: float
+    ceiling: float
+    verdict: Literal["REFUTED", "NOT REFUTED", "NOT TESTABLE"]
+    leaking_variables: list[str] = Field(default_factory=list)
+    recomputed: float | None = None
+    assumes: list[str] = Field(default_factory=list)
+    known_flaws: str = ""
+    pairs: int = 1
+    pairs_changed: int | None = 1
+    seconds: float = 0.0
+
+    @classmethod
+    def read(cls, text: str) -> Verification:
+        """A verification from the text of its file; of another schema, one sentence."""
+        given = json.loads(text)
+        version = given.get("schema_version")
+        if version != "jali.verification/2":
+            raise JaliError(f"Expected a file of schema jali.verification/2, not {version}: run jali verify again.")
+        return cls.model_validate(given)
