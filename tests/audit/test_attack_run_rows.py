@@ -7,11 +7,14 @@ import pytest
 
 from jali.audit import queries
 from jali.audit.all_models import RunRecord
-from jali.audit.attack_run_rows import overall_estimate, rows_of_run, shown_overall
+from jali.audit.attack_run_rows import PER_CLASS, overall_estimate, rows_of_run, shown_overall
 from jali.audit.grading.identity import GradesIdentity
 from jali.audit.grading.membership import GradesMembership
 from jali.core import registry
-from jali.core.values import Game, Guesses
+from jali.core.claims import Membership
+from jali.core.grading import Truth
+from jali.core.metrics import metric
+from jali.core.values import Column, Dataset, Game, Guesses, Schema
 
 SINGLED_OUT = GradesIdentity.per_record.index("singled_out")
 
@@ -45,7 +48,7 @@ def label_only():
     return run
 
 
-def test_claims_of_identity_have_a_row_per_measure_and_fact():
+def test_claims_of_identity_have_a_row_per_metric():
     values = np.zeros((len(GradesIdentity.per_record), 8))
     values[SINGLED_OUT] = [1, 1, 0, 0, 1, 0, 0, 0]
     defined = np.ones(values.shape, dtype=bool)
@@ -83,13 +86,34 @@ def test_claims_of_membership_are_judged(guesses):
     assert abouts == {("membership", "", "noise", 1200, 4)}
 
 
+@pytest.mark.parametrize("name", ["class_precision", "class_recall", "class_f1"])
+def test_numbers_of_single_classes_are_no_rows_of_their_own(guesses, name):
+    """Papers read them from the record; a table of the audit would have three more rows for each class."""
+    overall = {f"{name}@{number}": np.array([0.5, 1.0]) for number in range(3)} | {"fidelity": np.ones(2)}
+    record = RunRecord(label_only(), guesses, np.zeros((0, 8)), np.zeros((0, 8), bool), overall, queries=8)
+    metrics = [row.metric for row in rows_of_run(record, game(), fresh)]
+    assert metrics == [*GradesMembership.metrics, "fidelity"]
+    assert record.overall == overall
+
+
+def test_what_the_grader_says_of_single_classes_is_what_is_left_out():
+    schema = Schema((Column("x"),), classes=("no", "yes"))
+    rows = Dataset(np.arange(4.0)[:, None], [0, 1, 0, 1], schema)
+    member = np.array([True, False, False, False])
+    truth = Truth(None, rows, rows, rows, member, np.array([0, 1, 0, 0]))
+    graded = GradesMembership().grade(Membership(np.zeros(4)), truth)
+    assert {metric(name).name for name in graded.overall} == PER_CLASS
+    assert {metric(name).at for name in graded.overall} == {0, 1}
+    assert shown_overall({name: np.array([number]) for name, number in graded.overall.items()}) == {}
+
+
 def test_what_failed_says_why():
     made = rows_of_run(RunRecord(linkage("face"), failed="because"), game(), fresh)
     assert [r.metric for r in made] == list(GradesIdentity.per_record)
     assert {(r.value, r.reason, r.explainer, r.learns) for r in made} == {(None, "because", "face", "identity")}
 
 
-def test_facts_stay_within_the_bounds_of_their_metric():
+def test_numbers_of_the_whole_claim_stay_within_the_bounds_of_their_metric():
     """Over two targets Student's interval of 0.9 and 1 reaches above 1, and counts have no upper bound."""
     assert overall_estimate("fidelity", np.array([0.9, 1.0])).high == 1.0
     assert overall_estimate("rules", np.array([90.0, 100.0])).high > 100
