@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from jali.audit.reference import REFERENCE
 from jali.audit.scoring import Trial, feasible
 from jali.core import registry
 from jali.core.errors import JaliError
@@ -16,6 +17,7 @@ from jali.core.values import Bools, Channel, Evidence, Game, SignalName
 SCORE = ("confidence", "loss", "entropy")
 DECISION = ("correctness",)
 SINGLES = ("threshold", "calibrated", "ratio", "offline_lrt", "lira", 'lira(spread="shrunken")')
+COMBINED = ("joint", "offline_joint", "quantile_joint")
 ANSWERED = "answered"  # signal: whether the explainer answered
 UNNAMED = "explanation"  # explainer of signals that name none and are not signals of the prediction
 Place = tuple[str, Channel]  # an explainer, by specification, and the channel
@@ -76,19 +78,16 @@ def _is_gap(name: SignalName) -> bool:
 
 
 def usual(game: Game, more: tuple[str, ...] = ()) -> tuple[Attack, ...]:
-    """The built-in attacks on one signal whose shadows the game provides."""
-    return tuple(a for text in (*SINGLES, *more) if feasible(a := registry.build("attack", text), game))
+    """The built-in attacks on one signal whose shadows the game provides; without any, also the one that needs none."""
+    texts = (*SINGLES, *more) if game.shadows.any() else (*SINGLES, *more, "quantile")
+    return tuple(a for text in texts if feasible(a := registry.build("attack", text), game))
 
 
 def plan(evidence: Evidence, game: Game, attacks: Sequence[Attack] = ()) -> Plan:
     """All trials; without a list of attacks, every built-in one whose shadows the game provides."""
     for attack in attacks:
         if not feasible(attack, game):
-            kinds = " and ".join({"in": "with", "out": "without"}[k] for k in sorted(attack.requires))
-            raise JaliError(
-                f"{registry.name_of(attack)} needs shadow models trained {kinds} the records it judges, and this game "
-                "has none: choose an attack that does without, or another game."
-            )
+            raise JaliError(_infeasible(attack))
     chosen = tuple(attacks) or usual(game)
     several = [a for a in attacks if a.many]
     if len(several) > 1:
@@ -99,11 +98,25 @@ def plan(evidence: Evidence, game: Game, attacks: Sequence[Attack] = ()) -> Plan
     return Plan(tuple(trials), _places(evidence, combined))
 
 
+def _infeasible(attack: Attack) -> str:
+    """Why an attack cannot be run in a game, and what to do."""
+    name = registry.name_of(attack)
+    if REFERENCE in attack.requires:
+        return (
+            f"{name} compares records with people who are known not to be in the training set, and this game scores or "
+            "trains on everybody it asks about: set people aside, such as --game 'rotate(reference=0.3)'."
+        )
+    kinds = " and ".join({"in": "with", "out": "without"}[k] for k in sorted(attack.requires))
+    return (
+        f"{name} needs shadow models trained {kinds} the records it judges, and this game has none: choose an attack "
+        "that does without, or another game."
+    )
+
+
 def _combined(game: Game) -> Attack:
-    """The built-in attack on several signals whose shadows the game provides."""
-    online: Attack = registry.build("attack", "joint")
-    offline: Attack = registry.build("attack", "offline_joint")
-    return online if feasible(online, game) else offline
+    """The first built-in attack on several signals whose shadows, or reference, the game provides."""
+    known: list[Attack] = [registry.build("attack", name) for name in COMBINED]
+    return next((attack for attack in known if feasible(attack, game)), known[1])
 
 
 def _channel(name: SignalName) -> Channel:

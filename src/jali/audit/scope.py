@@ -49,8 +49,15 @@ def not_tested(results: Results) -> list[str]:
 
 
 def shadows_held(game: Game) -> str:
-    """The adversary's shadow models in words, and whether they were trained on records that are scored."""
+    """The adversary's shadow models and known non-members, in words."""
     many = int(game.shadows[0].sum())
+    aside = 0 if game.aside is None else int(game.aside.sum())
+    apart = f", and {aside:,} records of people known to be in no training set, who are not judged" if aside else ""
+    return (_shadows_in_words(game, many) if many else "no shadow models") + apart
+
+
+def _shadows_in_words(game: Game, many: int) -> str:
+    """How many shadow models there are, and whether they were trained on records that are scored."""
     scored = game.scored[:, 0]
     inside = game.member[:, game.shadows[0]][scored]
     if not inside.any():

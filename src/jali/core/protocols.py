@@ -27,6 +27,14 @@ class Design(Protocol):
         """Draw who is in which training set; rows of one group stay together."""
 
 
+@runtime_checkable
+class SetsAside(Protocol):
+    """Capability of a game: it can set a share of the people aside, as a reference of known non-members."""
+
+    def with_reference(self) -> Design:
+        """The same game with people set aside; the game itself if it has some already."""
+
+
 class Model(Protocol):
     """One trained classifier."""
 
@@ -228,7 +236,11 @@ class Signal(Protocol):
 
 
 class Attack(Protocol):
-    """Scores records from signals; never sees the target's membership."""
+    """Scores records from signals; never sees the target's membership.
+
+    requires: shadow models trained with ("in") or without ("out") the records judged, or a "reference": people known
+    not to be in the training set. Only an attack that requires a reference is given the records (`Target.records`).
+    """
 
     requires: ClassVar[frozenset[str]]
     many: ClassVar[bool]
