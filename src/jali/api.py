@@ -15,6 +15,7 @@ from jali.audit import evidence, queries
 from jali.audit.examples.answers import examples
 from jali.audit.examples.pictures import pictures
 from jali.audit.experiment import Outcome, run, stamped
+from jali.audit.gather import controls
 from jali.audit.judging import judge
 from jali.audit.plan import usual
 from jali.audit.reference import needed, provided
@@ -306,7 +307,8 @@ def finished(outcome: Outcome, config: Config, setup: Setup | None = None) -> Au
     results.title = config.title()
     results.config = config.model_dump(exclude_defaults=False)
     runs = () if setup is None else setup.parts.runs
-    results.threats = threats(results, outcome.game, runs)
+    named = () if setup is None else setup.parts.signal
+    results.threats = threats(results, outcome.game, runs, list(dict.fromkeys([*named, *controls(named)])))
     results.not_tested = not_tested(results)
     if not config.explain and data is not None:
         results.warnings.append("No explainer was named: this audit covers the predictions only.")

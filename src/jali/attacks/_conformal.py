@@ -73,9 +73,9 @@ class Split:
 
         label = [self.inputs.shape[1] - 1]
         trees: Any = HistGradientBoostingRegressor(
-            learning_rate=0.05,
-            max_iter=200,
-            max_leaf_nodes=8,
+            learning_rate=0.1,
+            max_iter=60,
+            max_leaf_nodes=16,
             early_stopping=False,
             categorical_features=label if self.records.label.max() < 255 else None,
             random_state=0,

@@ -21,7 +21,8 @@ class QuantileJoint:
     of the reference; score = -log p of u. Nothing is known about members without shadow models, so the whitened signals
     have equal weights: larger is more member-like. A sum of squares would also flag records with small signals.
 
-    Bertran et al., Scalable Membership Inference Attacks via Quantile Regression, NeurIPS 2023; the combination is ours.
+    Bertran et al., Scalable Membership Inference Attacks via Quantile Regression, NeurIPS 2023; the combination is
+    ours.
 
     >>> from jali.core.values import Records
     >>> order = np.linspace(0, 1, 101, endpoint=False)

@@ -14,7 +14,8 @@ from jali.core.errors import JaliError
 from jali.core.protocols import Attack
 from jali.core.values import Bools, Channel, Evidence, Game, SignalName
 
-SCORE = ("confidence", "loss", "entropy")
+SCORE = ("confidence", "loss", "entropy", "confidence_peak")
+WITH_SCORES = ("attribution_peak", "attribution_removal")  # signals of an explanation and of scores together
 DECISION = ("correctness",)
 SINGLES = ("threshold", "calibrated", "ratio", "offline_lrt", "lira", 'lira(spread="shrunken")')
 COMBINED = ("joint", "offline_joint", "quantile_joint")
@@ -67,9 +68,14 @@ def explainers(evidence: Evidence) -> dict[str, tuple[SignalName, ...]]:
     """Names of signals by explainer; `explanation` for those that name none and are not of the prediction."""
     out: dict[str, list[SignalName]] = {}
     for name in evidence.names:
-        if not _is_gap(name) and (name.explainer or name.signal not in SCORE + DECISION):
+        if not _is_gap(name) and (name.explainer or _kind(name) not in SCORE + DECISION):
             out.setdefault(name.explainer or UNNAMED, []).append(name)
     return {explainer: tuple(names) for explainer, names in out.items()}
+
+
+def _kind(name: SignalName) -> str:
+    """The name of a signal without its settings."""
+    return name.signal.partition("(")[0]
 
 
 def _is_gap(name: SignalName) -> bool:
@@ -122,32 +128,38 @@ def _combined(game: Game) -> Attack:
 def _channel(name: SignalName) -> Channel:
     if name.signal in DECISION or _is_gap(name):
         return Channel.DECISION
-    return Channel.SCORE if name.signal in SCORE else Channel.EXPLANATION
+    if _kind(name) in SCORE:
+        return Channel.SCORE
+    return Channel.SCORE_AND_EXPLANATION if _kind(name) in WITH_SCORES else Channel.EXPLANATION
 
 
 def _explainer(name: SignalName) -> str:
-    if name.explainer or name.signal in SCORE + DECISION or _is_gap(name):
+    if name.explainer or _kind(name) in SCORE + DECISION or _is_gap(name):
         return name.explainer
     return UNNAMED
 
 
 def _places(evidence: Evidence, combined: Attack) -> dict[Place, Trial]:
     """Combined trials: each base alone, each explanation alone, and each base with each explanation."""
-    score = tuple(SignalName(n) for n in SCORE if SignalName(n) in evidence.names)
+    found = [name for name in evidence.names if not name.explainer and _kind(name) in SCORE]
+    score = tuple(sorted(found, key=lambda name: SCORE.index(_kind(name))))
     decision = tuple(SignalName(n) for n in DECISION if SignalName(n) in evidence.names)
     out: dict[Place, Trial] = {}
     if score:
         out["", Channel.SCORE] = Trial(combined, score, Channel.SCORE)
     if decision:
         out["", Channel.DECISION] = Trial(combined, decision, Channel.DECISION)
-    for explainer, names in explainers(evidence).items():
-        out[explainer, Channel.EXPLANATION] = Trial(combined, names, Channel.EXPLANATION, explainer)
+    for explainer, every in explainers(evidence).items():
+        names = tuple(name for name in every if _kind(name) not in WITH_SCORES)
+        if names:
+            out[explainer, Channel.EXPLANATION] = Trial(combined, names, Channel.EXPLANATION, explainer)
         gaps = SignalName(ANSWERED, explainer)
         if not decision and gaps in evidence.names:
             out[explainer, Channel.DECISION] = Trial(combined, (gaps,), Channel.DECISION, explainer)
         for base in (Channel.SCORE, Channel.DECISION):
             alone = out.get((explainer, base)) or out.get(("", base))
-            if alone:
-                both = (*alone.names, *names)
+            shown = every if base is Channel.SCORE else names
+            if alone and shown:
+                both = (*alone.names, *shown)
                 out[explainer, base.with_explanation] = Trial(combined, both, base.with_explanation, explainer, base)
     return out

@@ -199,8 +199,8 @@ def left_out(game: Game) -> list[str]:
         return []
     return [
         f"Of {int(inside.sum()):,} members {int((inside & judged).sum()):,} are judged, and of "
-        f"{int((~inside & ~aside).sum()):,} others {int((~inside & judged).sum()):,}: one side is much larger, or others have "
-        "rows among the members. Those who are judged are drawn at random."
+        f"{int((~inside & ~aside).sum()):,} others {int((~inside & judged).sum()):,}: one side is much larger, or "
+        "others have rows among the members. Those who are judged are drawn at random."
     ]
 
 

@@ -264,6 +264,25 @@ class OnRequest(Protocol):
 
 
 @runtime_checkable
+class AsksMore(Protocol):
+    """Capability of a signal: it asks the model about rows other than the record."""
+
+    @property
+    def queries(self) -> int:
+        """How many such rows it asks about for one record."""
+
+
+@runtime_checkable
+class Controlled(Protocol):
+    """Capability of such a signal that reads an explanation: the signal that asks as much without any explanation.
+
+    Both are audited together, so that what the queries reveal is not credited to the explanation.
+    """
+
+    control: ClassVar[str]
+
+
+@runtime_checkable
 class Cautioned(Protocol):
     """A part with a warning for its users, such as that it exists for comparison only."""
 

@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from jali.core.errors import JaliError
 from jali.core.values import Bools, Dataset, Game, Ints, Rng
-from jali.games._draws import enough, positive, set_aside, share_or_none, subsets
+from jali.games._draws import FEWEST, enough, positive, set_aside, share_or_none, subsets
 from jali.games._existing import sides
 from jali.games.fixed_offline import FixedOffline
 
@@ -49,6 +50,11 @@ class Fixed:
         group = data.group_numbers()
         aside = set_aside(group, self.reference, rng, others)
         rest = others & ~aside
+        if self.reference and int(rest.sum()) < FEWEST:
+            raise JaliError(
+                f"fixed: with {int(aside.sum())} rows set aside, {int(rest.sum())} rows of people outside the training "
+                f"data are left to be judged; at least {FEWEST} are needed: give a larger population."
+            )
         candidate = _balanced(group, train, rest, rng) if self.shadows else train | rest
         share = float(train[candidate].mean())
         drawn = subsets(group, share, self.shadows, rng, candidate) & candidate[:, None]

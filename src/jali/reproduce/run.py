@@ -14,6 +14,7 @@ from jali.audit import evidence, sanity
 from jali.audit.experiment import checks, measured, warnings
 from jali.audit.gather import Gathered, RunRecord, gather
 from jali.audit.guarantees import Guarantees, capped, guarantees
+from jali.audit.reference import needed, records_of
 from jali.audit.scoring import Trial, guess, rows_of
 from jali.audit.setup import Experiment, Machine, load
 from jali.audit.setup import Setup as Loaded
@@ -173,7 +174,8 @@ def _attempts(
             trial = trial_of(attempt)
             if unread := [n for n in trial.names if n not in found.evidence.names]:
                 raise JaliError(f"{unread[0].signal} does not read what {attempt.explain or 'a prediction'} shows.")
-            made = _among(guess(found.evidence, setup.game, trial), attempt.among, found, setup.game)
+            people = records_of(setup.data, stream(setup.parts.seed, JUDGE, 5)) if needed([trial.attack]) else None
+            made = _among(guess(found.evidence, setup.game, trial, people), attempt.among, found, setup.game)
             if not len(made.score):
                 raise JaliError(f"Nobody was answered by {attempt.among}, so no record can be scored.")
             guesses[name] = made
