@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from jali.core.values import Evidence, Game, SignalName
+from jali.core.values import Evidence, Game, Records, SignalName
 
 ROOT = Path(__file__).parents[1]
 
@@ -27,15 +27,32 @@ def real_data() -> Path:
     return folder
 
 
-def planted(shift: float, n: int = 600, models: int = 24, signals: int = 1, seed: int = 0) -> tuple[Evidence, Game]:
-    """Evidence in which members' signals lie higher by `shift` within-record deviations; every model a target."""
+def planted(
+    shift: float, n: int = 600, models: int = 24, signals: int = 1, seed: int = 0, aside: int = 0
+) -> tuple[Evidence, Game]:
+    """Evidence in which members' signals lie higher by `shift` within-record deviations; every model a target.
+
+    aside: how many further records, which come last, are in no training set and not scored.
+    """
     rng = np.random.default_rng(seed)
-    member = rng.random((n, models)) < 0.5
+    n += aside
+    scored = np.arange(n) < n - aside
+    member = (rng.random((n, models)) < 0.5) & scored[:, None]
     difficulty = rng.normal(size=(signals, n, 1))
     value = difficulty + shift * member + rng.normal(size=(signals, n, models))
-    game = Game(member, np.arange(models), ~np.eye(models, dtype=bool), np.ones((n, models), dtype=bool))
+    shadows = ~np.eye(models, dtype=bool)
+    everywhere = np.repeat(scored[:, None], models, axis=1)
+    game = Game(member, np.arange(models), shadows, everywhere, aside=~scored if aside else None)
     names = tuple(SignalName(f"s{i}") for i in range(signals))
     return Evidence(names, value, np.ones(value.shape, dtype=bool), member), game
+
+
+def records_for(game: Game, seed: int = 0) -> Records:
+    """Records with two features that say nothing about the signal; those set aside are the reference."""
+    rng = np.random.default_rng(seed)
+    n = len(game.member)
+    aside = np.zeros(n, dtype=bool) if game.aside is None else game.aside
+    return Records(rng.normal(size=(n, 2)), rng.integers(0, 2, n), np.arange(n), rng.permutation(n) / n, aside)
 
 
 def target_and_shadows(evidence: Evidence, column: int = 0):

@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from jali import __version__
 from jali.audit import evidence, queries
+from jali.audit.all_models import controls
 from jali.audit.examples.answers import examples
 from jali.audit.examples.pictures import pictures
 from jali.audit.experiment import Outcome, run, stamped
 from jali.audit.one_model import digest
 from jali.audit.plan import usual
+from jali.audit.reference import needed, provided
 from jali.audit.setup import Experiment, Resources, Setup, load
 from jali.audit.signal_attacks import attack_evidence
 from jali.audit.summary import sizes
@@ -35,7 +37,9 @@ from jali.text.sentences import value
 
 if TYPE_CHECKING:
     from jali.data.tables.own import OwnTables
+    from jali.models.given import Given
 
+UNREPEATABLE = "Attacks that read the records cannot be repeated from evidence.npz: call jali.audit again."
 NO_MODEL = {"evidence": "evidence.npz", "data": "", "model": "", "game": ""}
 
 
@@ -95,7 +99,8 @@ def audit(
 
     With `train` and `population`, `model` is your own fitted scikit-learn estimator or pipeline: the training rows
     are the members, the population are the non-members, and shadows are clones of the model, each trained on a random
-    part of all of them. `game="fixed_offline(members=…)"` is the weaker adversary who does not know these people.
+    part of all of them. `game="fixed_offline(members=…)"` is the weaker adversary who does not know these people. A
+    model that cannot be cloned is attacked without shadows (`quantile`): half of the population is then not judged.
     `quasi` names the quasi-identifiers, `groups` a column that identifies the person of each row (the model does not
     read it), `sensitive` a column whose groups are compared; `schema` is a schema file, which private explainers need
     for a claim. Without `train` and `population`, `data`, `model`, `explain` and `game` name parts: a
@@ -111,7 +116,8 @@ def audit(
         experiment, own = _own(model, source, game, seed)
         resources = replace(resources, store=None)  # an object without a specification has no content key
         plain, _ = queries.by_kind(settings["attack"])  # only attacks on the evidence can be repeated later
-        config = checked(own | settings | {"attack": [_text(a) for a in plain], "seed": seed})
+        kept = [_text(a) for a in plain if not needed([a])]
+        config = checked(own | settings | {"attack": kept, "seed": seed})
     else:
         if hasattr(model, "predict"):
             raise JaliError("A fitted model of your own needs train=(X, y) and population=(X, y).")
@@ -123,7 +129,7 @@ def audit(
         experiment = Experiment(_part("data", data), _part("model", model), _part("game", game or "rotate"))
     extra: dict[str, Any] = {name: tuple(_part(name, part) for part in lists[name]) for name in ("explain", "signal")}
     setup = _armed(replace(experiment, seed=seed, **extra), attack, knowledge)
-    return _run(setup, resources, config, show_values, named=bool(attack))
+    return _run(setup, resources, _as_played(config, experiment, setup), show_values, named=bool(attack))
 
 
 def from_config(
@@ -151,7 +157,7 @@ def from_config(
         **lists,
     )
     setup = _armed(experiment, config.attack, config.knowledge)
-    return _run(setup, resources, config, show_values, named=bool(config.attack))
+    return _run(setup, resources, _as_played(config, experiment, setup), show_values, named=bool(config.attack))
 
 
 def _vet(config: Config, trust: bool | Collection[str]) -> None:
@@ -214,29 +220,39 @@ def save_reproduction(found: Reproduction, out: Path) -> Path:
 def _armed(experiment: Experiment, attack: Sequence[Any], knowledge: Any) -> Setup:
     """The setup with its attacks on signals and its query attacks; without a list, the default ones that apply.
 
-    A mistake in the names is reported before the data are loaded.
+    A mistake in the names is reported before the data are loaded. Where an attack compares records with known
+    non-members, the game sets some people aside.
     """
     attacks, on_oracles = queries.by_kind(attack)
     runs = queries.usual(experiment.explain, knowledge)
     if attack:
         runs = queries.runs(on_oracles, experiment.explain, knowledge)
-    setup = load(replace(experiment, attack=attacks, runs=runs))
+    setup = load(replace(experiment, game=provided(experiment.game, attacks), attack=attacks, runs=runs))
     if not attack and not knowledge and not queries.identifiable(setup.data):
         return setup.with_parts(runs=())
     queries.check(runs, setup.data)
     return setup
 
 
+def _as_played(config: Config, named: Experiment, setup: Setup) -> Config:
+    """The configuration with the game that is played, where people were set aside for an attack."""
+    game = setup.parts.game
+    return config if game == named.game else config.model_copy(update={"game": registry.spec(game)})
+
+
 def _run(setup: Setup, resources: Resources, config: Config, show_values: bool, named: bool) -> Audit:
     """Run attacks on signals and query attacks; only the latter if no others were named or the game has no shadows."""
     parts = setup.parts
-    if parts.runs and not parts.attack and (named or not setup.game.shadows.any()):
+    attackable = setup.game.shadows.any() or setup.game.reference(0).any()
+    if parts.runs and not parts.attack and (named or not attackable):
         return _queried_alone(setup, resources, config, show_values)
     plain = setup.with_parts(runs=())
     outcome = run(plain, resources)
     if show_values:
         _reveal(plain, resources, outcome)
     outcome.results.warnings += queries.untried(parts.explain, parts.runs, setup.data)
+    if config.evidence and needed(parts.attack):
+        outcome.results.warnings.append(UNREPEATABLE)
     if parts.runs:
         _add(outcome.results, _queried(setup.with_parts(explain=(), signal=()), resources))
     return finished(outcome, config, setup)
@@ -292,7 +308,8 @@ def finished(outcome: Outcome, config: Config, setup: Setup | None = None) -> Au
     results.title = config.title()
     results.config = config.model_dump(exclude_defaults=False)
     runs = () if setup is None else setup.parts.runs
-    results.threats = threats(results, outcome.game, runs)
+    named = () if setup is None else setup.parts.signal
+    results.threats = threats(results, outcome.game, runs, list(dict.fromkeys([*named, *controls(named)])))
     results.not_tested = not_tested(results)
     if not config.explain and data is not None:
         results.warnings.append("No explainer was named: this audit covers the predictions only.")
@@ -338,14 +355,25 @@ def _own(model: Any, source: OwnTables, game: Any, seed: int) -> tuple[Experimen
     from jali.models.given import Given
 
     members = len(source.train[1])
-    chosen = _part("game", game) if game else Fixed(members)
+    given = Given(model, source.inputs(), source.like())
+    default = Fixed(members) if _refittable(given) else replace(Fixed(members).with_reference(), shadows=0)
+    chosen = _part("game", game) if game else default
     if not isinstance(chosen, Fixed | FixedOffline) or chosen.members != members:
         raise JaliError(
             f"A model that exists is audited with its real training rows: use game='fixed(members={members})', or "
             f"fixed_offline for an adversary who does not know the candidates, not {_text(chosen)}."
         )
-    experiment = Experiment(source, Given(model, source.inputs(), source.like()), chosen, seed=seed)
+    experiment = Experiment(source, given, chosen, seed=seed)
     return experiment, NO_MODEL | {"model": type(model).__name__, "game": _text(chosen)}
+
+
+def _refittable(model: Given) -> bool:
+    """Whether shadow models can be made of a user's model."""
+    try:
+        model.unfitted()
+    except JaliError:
+        return False
+    return True
 
 
 def _several(name: str, given: Any) -> Sequence[Any]:

@@ -13,13 +13,16 @@ from jali.stats.roc import auc
 SPECS = [
     "rotate(models=12)",
     "rotate(models=12, share=0.2)",
+    "rotate(models=12, reference=0.3)",
     "halves(targets=8, shadows=10)",
     "halves(targets=8, shadows=10, share=0.2)",
+    "halves(targets=8, shadows=10, reference=0.3)",
     "disjoint(targets=8, shadows=10)",
     "folds(k=3, shadows=10)",
     "fixed(members=100, shadows=10)",
     "fixed(members=300, shadows=10)",
     "fixed(members=430, shadows=10)",
+    "fixed(members=300, shadows=10, reference=0.5)",
     "fixed_offline(members=150, shadows=10)",
     "thirds(targets=4, shadows=5)",
     "thirds(targets=4, shadows=5, most=60)",
@@ -112,6 +115,41 @@ def test_rows_of_one_group_stay_together(text):
         assert (rows == rows[:1]).all()
 
 
+@pytest.mark.parametrize(
+    "text", ["rotate(models=12)", "halves(targets=8, shadows=10)", "fixed(members=200, shadows=5)"]
+)
+def test_people_set_aside_train_nothing_and_are_asked_about_under_every_target(text):
+    game = registry.build("game", text).with_reference().draw(data(grouped=True), np.random.default_rng(0))
+    groups = data(grouped=True).groups
+    assert game.aside.sum() > 10
+    assert not game.member[game.aside].any()
+    assert not game.scored[game.aside].any()
+    assert game.cells()[game.aside][:, game.targets].all()
+    assert not np.isin(groups[game.aside], groups[~game.aside]).any()
+    assert all((game.reference(t) >= game.aside).all() for t in range(len(game.targets)))
+
+
+@pytest.mark.parametrize("text", ["rotate(models=4)", "halves(targets=2, shadows=4)", "fixed(members=200, shadows=3)"])
+def test_a_game_is_told_only_once_to_set_people_aside(text):
+    plain = registry.build("game", text)
+    assert plain.with_reference().with_reference() == plain.with_reference() != plain
+    assert draw(text, 0).aside is None
+
+
+def test_too_small_a_population_to_set_people_aside_is_refused():
+    with pytest.raises(JaliError, match="are left to be judged"):
+        draw("fixed(members=585, shadows=3, reference=0.5)", 0)
+
+
+def test_a_model_without_shadows_keeps_every_member_as_a_candidate():
+    game = draw("fixed(members=500, shadows=0, reference=0.5)", 0)
+    assert game.member.shape == (600, 1)
+    assert not game.shadows.any()
+    assert game.scored[:500].all()
+    assert game.scored.sum() == 550
+    assert game.reference(0).sum() == 50
+
+
 @every
 def test_the_same_stream_gives_the_same_game(text):
     np.testing.assert_array_equal(draw(text, 3).member, draw(text, 3).member)
@@ -150,6 +188,10 @@ def test_no_shadow_sees_a_scored_row(text):
         "disjoint(train=0.0)",
         "folds(k=1)",
         "fixed(members=0)",
+        "fixed(members=9, shadows=0)",
+        "fixed(members=9, reference=1.0)",
+        "rotate(reference=1.0)",
+        "halves(reference=-0.1)",
         "fixed_offline(members=0)",
         "thirds(most=-1)",
         "pawelczyk_released(most=-1)",

@@ -8,7 +8,7 @@ import pytest
 from jali.core import registry
 from jali.core.errors import JaliError
 from jali.core.explanation import Attribution, Counterfactual
-from jali.core.values import Seen
+from jali.core.values import Column, Schema, Seen
 
 SIGNALS = [registry.build("signal", name) for name in registry.names("signal")]
 signals = pytest.mark.parametrize("signal", SIGNALS, ids=registry.names("signal"))
@@ -33,7 +33,16 @@ def tile(member_like: bool, n: int = 40) -> dict[str, object]:
         "encode": lambda rows: rows,
         "attribution": Attribution(0.1 * np.abs(away) ** 0.5 if member_like else 2.0 * away**2),  # smaller and flatter
         "counterfactual": Counterfactual(x + away * strength, np.ones(n, bool)),
+        "schema": Schema(tuple(Column(name) for name in "abcd")),
+        "ask": lambda rows: scores(rows, x, logits, strength),
     }
+
+
+def scores(rows: np.ndarray, x: np.ndarray, logits: np.ndarray, strength: float) -> np.ndarray:
+    """Logits of any rows: those of the nearest record, flatter with the distance, and more so where it fits well."""
+    far = np.linalg.norm(rows[:, None] - x, axis=2)
+    near = far.argmin(axis=1)
+    return logits[near] / (1 + strength * far.min(axis=1, keepdims=True))
 
 
 def view(values: dict[str, object], needs) -> Seen:

@@ -50,6 +50,11 @@ class Directed:
     def __post_init__(self) -> None:
         if self.least < 1:
             raise JaliError(f"directed: least must be at least 1, not {self.least}.")
+        if "reference" in self.attack.requires:
+            name = type(self.attack).__name__
+            raise JaliError(
+                f"directed learns its direction on shadow models, and {name} uses none: name that attack alone."
+            )
 
     @property
     def requires(self) -> frozenset[str]:

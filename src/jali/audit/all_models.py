@@ -15,7 +15,7 @@ from jali.audit.one_model import Block, Readout, Roles, digest, run_block, share
 from jali.audit.quality import Quality
 from jali.audit.setup import Experiment, Resources, Setup
 from jali.core import registry
-from jali.core.protocols import Existing, OnRequest, Signal
+from jali.core.protocols import Controlled, Existing, OnRequest, Signal
 from jali.core.values import Bools, Evidence, Floats, Game, Guesses
 from jali.parallel import Here, Ref, fan_out, sharing
 from jali.store import Arrays
@@ -59,11 +59,17 @@ def readouts(experiment: Experiment) -> tuple[Readout, ...]:
     """The prediction and each explainer, with every default signal that reads it and those named."""
     built_in: list[Signal] = [registry.build("signal", name) for name in registry.names("signal")]
     signals = [s for s in built_in if not isinstance(s, OnRequest) or s.usual]
-    signals += [s for s in experiment.signal if s not in signals]
+    named = [*experiment.signal, *controls(experiment.signal)]
+    signals += [s for s in dict.fromkeys(named) if s not in signals]
     out = [Readout(None, tuple(s for s in signals if not s.needs & EXPLAINED))]
     for explainer in experiment.explain:
         out.append(Readout(explainer, tuple(s for s in signals if s.needs & EXPLAINED == {explainer.gives})))
     return tuple(out)
+
+
+def controls(named: Sequence[Signal]) -> list[Signal]:
+    """The signals that make as many queries as those named, without an explanation."""
+    return [registry.build("signal", s.control) for s in named if isinstance(s, Controlled)]
 
 
 def gather(setup: Setup, resources: Resources) -> Gathered:

@@ -13,7 +13,7 @@ from jali.core.errors import JaliError
 from jali.core.values import Evidence, Floats, Game, SignalName
 from jali.store import Arrays, read_arrays, write_arrays
 
-GAME = ("member", "targets", "shadows", "scored", "asked", "oriented")
+GAME = ("member", "targets", "shadows", "scored", "asked", "aside", "oriented")
 WHOLE = ("signals", "explainers", "value", "observed")  # arrays of a file that an audit wrote
 MASK = "observed/"  # prefix of the array that marks where a signal was observed, in a file of plain arrays
 LOW = ("loss", "variance", "l1", "l2", "linf")
@@ -25,6 +25,8 @@ def write(path: Path, evidence: Evidence, game: Game) -> None:
     arrays: Arrays = {"member": game.member, "targets": game.targets, "shadows": game.shadows, "scored": game.scored}
     if game.asked is not None:
         arrays["asked"] = game.asked
+    if game.aside is not None:
+        arrays["aside"] = game.aside
     arrays["signals"] = np.array([name.signal for name in evidence.names], dtype=np.str_)
     arrays["explainers"] = np.array([name.explainer for name in evidence.names], dtype=np.str_)
     arrays["value"] = evidence.value
@@ -138,7 +140,8 @@ def _game(arrays: Arrays, member: npt.NDArray[np.bool_]) -> tuple[Game, list[str
     """The game in a file; without one, every column in turn is the target and the others are its shadows."""
     named = [n for n in ("targets", "shadows", "scored") if n in arrays]
     if len(named) == 3:
-        return Game(member, arrays["targets"], arrays["shadows"], arrays["scored"], arrays.get("asked")), []
+        more = arrays.get("asked"), arrays.get("aside")
+        return Game(member, arrays["targets"], arrays["shadows"], arrays["scored"], *more), []
     if named:
         missing = next(n for n in ("targets", "shadows", "scored") if n not in arrays)
         raise JaliError(f"The file names {', '.join(named)} but not {missing}: give all three, or none.")

@@ -274,6 +274,8 @@ def look(prepared: Preparations, data: Dataset, explainer: Explainer | None, row
         "logits": lambda: prepared.model.logits(X),
         "decision": lambda: seen.logits.argmax(axis=1),
         "encode": lambda: Encoding(data.schema).encode,
+        "schema": lambda: data.schema,
+        "ask": lambda: prepared.model.logits,
     }
     if explainer is not None:
         makers["explanation"] = lambda: prepared.of(explainer).explain(X, rng)

@@ -7,15 +7,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from jali.audit.reference import REFERENCE
 from jali.audit.trials import Trial, feasible
 from jali.core import registry
 from jali.core.errors import JaliError
 from jali.core.protocols import Attack
 from jali.core.values import Bools, Channel, Evidence, Game, SignalName
 
-SCORE = ("confidence", "loss", "entropy")
+SCORE = ("confidence", "loss", "entropy", "confidence_peak")
+WITH_SCORES = ("attribution_peak", "attribution_removal")  # signals of an explanation and of scores together
 DECISION = ("correctness",)
 SINGLES = ("threshold", "calibrated", "ratio", "offline_lrt", "lira", 'lira(spread="shrunken")')
+COMBINED = ("joint", "offline_joint", "quantile_joint")
 ANSWERED = "answered"  # signal: whether the explainer gave an explanation
 UNNAMED = "explanation"  # explainer of signals that name none and are not signals of the prediction
 Place = tuple[str, Channel]  # an explainer, by specification, and the channel
@@ -65,9 +68,14 @@ def explainers(evidence: Evidence) -> dict[str, tuple[SignalName, ...]]:
     """Names of signals by explainer; `explanation` for those that name none and are not of the prediction."""
     out: dict[str, list[SignalName]] = {}
     for name in evidence.names:
-        if not _is_gap(name) and (name.explainer or name.signal not in SCORE + DECISION):
+        if not _is_gap(name) and (name.explainer or _kind(name) not in SCORE + DECISION):
             out.setdefault(name.explainer or UNNAMED, []).append(name)
     return {explainer: tuple(names) for explainer, names in out.items()}
+
+
+def _kind(name: SignalName) -> str:
+    """The name of a signal without its settings."""
+    return name.signal.partition("(")[0]
 
 
 def _is_gap(name: SignalName) -> bool:
@@ -76,19 +84,16 @@ def _is_gap(name: SignalName) -> bool:
 
 
 def usual(game: Game, more: tuple[str, ...] = ()) -> tuple[Attack, ...]:
-    """The built-in attacks on one signal whose shadows the game provides."""
-    return tuple(a for text in (*SINGLES, *more) if feasible(a := registry.build("attack", text), game))
+    """The built-in attacks on one signal whose shadows the game provides; without any, also the one that needs none."""
+    texts = (*SINGLES, *more) if game.shadows.any() else (*SINGLES, *more, "quantile")
+    return tuple(a for text in texts if feasible(a := registry.build("attack", text), game))
 
 
 def plan(evidence: Evidence, game: Game, attacks: Sequence[Attack] = ()) -> Plan:
     """All trials; without a list of attacks, every built-in one whose shadows the game provides."""
     for attack in attacks:
         if not feasible(attack, game):
-            kinds = " and ".join({"in": "with", "out": "without"}[k] for k in sorted(attack.requires))
-            raise JaliError(
-                f"{registry.name_of(attack)} needs shadow models trained {kinds} the records it judges, and this game "
-                "has none: choose an attack that does without, or another game."
-            )
+            raise JaliError(_infeasible(attack))
     chosen = tuple(attacks) or usual(game)
     several = [a for a in attacks if a.many]
     if len(several) > 1:
@@ -99,42 +104,62 @@ def plan(evidence: Evidence, game: Game, attacks: Sequence[Attack] = ()) -> Plan
     return Plan(tuple(trials), _places(evidence, combined))
 
 
+def _infeasible(attack: Attack) -> str:
+    """Why an attack cannot be run in a game, and what to do."""
+    name = registry.name_of(attack)
+    if REFERENCE in attack.requires:
+        return (
+            f"{name} compares records with people who are known not to be in the training set, and this game scores or "
+            "trains on everybody it asks about: set people aside, such as --game 'rotate(reference=0.3)'."
+        )
+    kinds = " and ".join({"in": "with", "out": "without"}[k] for k in sorted(attack.requires))
+    return (
+        f"{name} needs shadow models trained {kinds} the records it judges, and this game has none: choose an attack "
+        "that does without, or another game."
+    )
+
+
 def _combined(game: Game) -> Attack:
-    """The built-in attack on several signals whose shadows the game provides."""
-    online: Attack = registry.build("attack", "joint")
-    offline: Attack = registry.build("attack", "offline_joint")
-    return online if feasible(online, game) else offline
+    """The first built-in attack on several signals whose shadows, or reference, the game provides."""
+    known: list[Attack] = [registry.build("attack", name) for name in COMBINED]
+    return next((attack for attack in known if feasible(attack, game)), known[1])
 
 
 def _channel(name: SignalName) -> Channel:
     if name.signal in DECISION or _is_gap(name):
         return Channel.DECISION
-    return Channel.SCORE if name.signal in SCORE else Channel.EXPLANATION
+    if _kind(name) in SCORE:
+        return Channel.SCORE
+    return Channel.SCORE_AND_EXPLANATION if _kind(name) in WITH_SCORES else Channel.EXPLANATION
 
 
 def _explainer(name: SignalName) -> str:
-    if name.explainer or name.signal in SCORE + DECISION or _is_gap(name):
+    if name.explainer or _kind(name) in SCORE + DECISION or _is_gap(name):
         return name.explainer
     return UNNAMED
 
 
 def _places(evidence: Evidence, combined: Attack) -> dict[Place, Trial]:
     """Combined trials: each base alone, each explanation alone, and each base with each explanation."""
-    score = tuple(SignalName(n) for n in SCORE if SignalName(n) in evidence.names)
+    found = [name for name in evidence.names if not name.explainer and _kind(name) in SCORE]
+    score = tuple(sorted(found, key=lambda name: SCORE.index(_kind(name))))
     decision = tuple(SignalName(n) for n in DECISION if SignalName(n) in evidence.names)
     out: dict[Place, Trial] = {}
     if score:
         out["", Channel.SCORE] = Trial(combined, score, Channel.SCORE)
     if decision:
         out["", Channel.DECISION] = Trial(combined, decision, Channel.DECISION)
-    for explainer, names in explainers(evidence).items():
-        out[explainer, Channel.EXPLANATION] = Trial(combined, names, Channel.EXPLANATION, explainer)
+    for explainer, every in explainers(evidence).items():
+        names = tuple(name for name in every if _kind(name) not in WITH_SCORES)
+        if names:
+            out[explainer, Channel.EXPLANATION] = Trial(combined, names, Channel.EXPLANATION, explainer)
         gaps = SignalName(ANSWERED, explainer)
         if not decision and gaps in evidence.names:
             out[explainer, Channel.DECISION] = Trial(combined, (gaps,), Channel.DECISION, explainer)
         for base in (Channel.SCORE, Channel.DECISION):
             alone = out.get((explainer, base)) or out.get(("", base))
-            if alone:
-                both = (*alone.names, *names)
+            shown = every if base is Channel.SCORE else names
+            if alone and shown:
+                both = (*alone.names, *shown)
                 out[explainer, base.with_explanation] = Trial(combined, both, base.with_explanation, explainer, base)
     return out

@@ -7,7 +7,7 @@ from scipy.stats import mannwhitneyu
 
 from jali.audit.trials import Trial, guess
 from jali.core.errors import JaliError
-from jali.core.values import Bools, Dataset, Estimate, Evidence, Floats, Game, Guesses, Ints, Rng
+from jali.core.values import Bools, Dataset, Estimate, Evidence, Floats, Game, Guesses, Ints, Records, Rng
 from jali.parallel import alone
 from jali.results import Check
 from jali.stats.intervals import delong, over_units
@@ -92,7 +92,7 @@ def _unique(group: Ints) -> tuple[Ints, Ints, Ints]:
     return people, at, first
 
 
-def null_target(evidence: Evidence, game: Game, trial: Trial) -> Check:
+def null_target(evidence: Evidence, game: Game, trial: Trial, records: Records | None = None) -> Check:
     """The same attack on a model that is independent of the target must not recognise the target's members.
 
     One shadow of each target is attacked with the help of the other shadows, and judged by the target's membership.
@@ -103,9 +103,9 @@ def null_target(evidence: Evidence, game: Game, trial: Trial) -> Check:
     helpers[np.arange(len(stand_in)), stand_in] = False
     if not helpers.any(axis=1).all():
         return Check(name="null target", passed=True, detail="not run: it needs at least two shadow models")
-    swapped = Game(game.member, stand_in, helpers, game.scored[:, : len(stand_in)])
+    swapped = Game(game.member, stand_in, helpers, game.scored[:, : len(stand_in)], aside=game.aside)
     try:
-        found = guess(evidence, swapped, trial)
+        found = guess(evidence, swapped, trial, records)
     except JaliError as error:
         return Check(name="null target", passed=True, detail=f"not run: {error}")
     truth = game.member[found.record, game.targets[found.unit]]

@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 from jali.audit import sanity
 from jali.audit.one_model import STATISTICS, stream
 from jali.audit.plan import Place, Plan, plan, with_gaps
+from jali.audit.reference import arrays_of, needed, records_of, restored
 from jali.audit.setup import Resources
 from jali.audit.summary import exposed, groups
 from jali.audit.trials import Trial, contrast_rows, curve, group_rows, guess, paired, paired_rows, rows_of, unresolved
 from jali.core.errors import JaliError
 from jali.core.protocols import Attack
-from jali.core.values import Dataset, Evidence, Game, Guesses
+from jali.core.values import Dataset, Evidence, Game, Guesses, Records
 from jali.parallel import Ref, fan_out, sharing
 from jali.results import Check, Curve, Exposed, Row
 from jali.store import Arrays
@@ -51,21 +52,27 @@ class _Job:
     def game(self) -> Game:
         """The game."""
         arrays = self.shared.read()
-        return Game(arrays["member"], arrays["targets"], arrays["shadows"], arrays["scored"], arrays.get("asked"))
+        more = arrays.get("asked"), arrays.get("aside")
+        return Game(arrays["member"], arrays["targets"], arrays["shadows"], arrays["scored"], *more)
+
+    def records(self) -> Records | None:
+        """The records themselves, where some attack of the run reads them."""
+        return restored(self.shared.read())
 
 
-def _shared_arrays(evidence: Evidence, game: Game) -> Arrays:
+def _shared_arrays(evidence: Evidence, game: Game, records: Records | None) -> Arrays:
     """The arrays that all jobs of a run share."""
     arrays: Arrays = {"value": evidence.value, "observed": evidence.observed, "member": game.member}
     arrays |= {"targets": game.targets, "shadows": game.shadows, "scored": game.scored}
-    return arrays if game.asked is None else arrays | {"asked": game.asked}
+    optional = {"asked": game.asked, "aside": game.aside}
+    return arrays | {name: array for name, array in optional.items() if array is not None} | arrays_of(records)
 
 
 def _attacked(job: _Job) -> tuple[list[Row], Guesses | None]:
     """The rows of one trial, and its guesses where these are kept."""
     game = job.game()
     try:
-        found = guess(job.evidence(), game, job.trial)
+        found = guess(job.evidence(), game, job.trial, job.records())
     except JaliError as error:
         return unresolved(job.trial, str(error)), None
     return rows_of(job.trial, found, game, stream(job.seed, STATISTICS, 2)), found if job.keep else None
@@ -83,7 +90,10 @@ def attack_evidence(
     full = with_gaps(evidence, game)
     todo = plan(full, game, attacks)
     trials = [*todo.singles, *todo.combined.values()]
-    with sharing(_shared_arrays(full, game), resources.workers) as ref:
+    records = None
+    if data is not None and needed(trial.attack for trial in trials):
+        records = records_of(data, stream(seed, STATISTICS, 5))
+    with sharing(_shared_arrays(full, game, records), resources.workers) as ref:
         jobs = []
         for k, trial in enumerate(trials):
             at = tuple(full.names.index(name) for name in trial.names)
@@ -97,7 +107,7 @@ def attack_evidence(
     lead = leading(todo, kept)
     if data is not None:
         rows += group_rows(todo.combined[lead], kept[lead], groups(data), ALPHA, stream(seed, STATISTICS, 4))
-    checks = [sanity.null_target(full, game, todo.combined[lead]), sanity.orientation(kept[lead])]
+    checks = [sanity.null_target(full, game, todo.combined[lead], records), sanity.orientation(kept[lead])]
     return Attacked(rows, _curves(todo, kept), checks, exposed(kept[lead], ALPHA))
 
 

@@ -194,12 +194,13 @@ def left_out(game: Game) -> list[str]:
         return []
     inside = game.member[:, game.targets[0]]
     judged = game.scored[:, 0]
-    if judged.all():
+    aside = np.zeros_like(inside) if game.aside is None else game.aside
+    if (judged | aside).all():
         return []
     return [
         f"Of {int(inside.sum()):,} members {int((inside & judged).sum()):,} are judged, and of "
-        f"{int((~inside).sum()):,} others {int((~inside & judged).sum()):,}: one side is much larger, or others have "
-        "rows among the members. Those who are judged are drawn at random."
+        f"{int((~inside & ~aside).sum()):,} others {int((~inside & judged).sum()):,}: one side is much larger, or "
+        "others have rows among the members. Those who are judged are drawn at random."
     ]
 
 
@@ -210,7 +211,9 @@ def sizes(game: Game, data: Dataset | None = None) -> dict[str, Any]:
     out: dict[str, Any] = {"rows": int(game.member.shape[0])}
     if data is not None:
         out |= {"columns": len(data.schema.columns), "classes": list(data.schema.classes)}
-    if game.asked is not None:
+    if game.aside is not None:
+        out["records set aside"] = int(game.aside.sum())
+    if game.asked is not None or game.aside is not None:
         out["records scored per target"] = int(game.scored.sum(axis=0).max())
     return out | {
         "members per target": f"{low:,}" if low == high else f"{low:,} to {high:,}",

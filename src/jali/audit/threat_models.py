@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from jali.audit import queries
+from jali.audit.all_models import EXPLAINED
 from jali.audit.attack_runs import AttackRun
 from jali.core.claims import Harm
+from jali.core.protocols import AsksMore, Signal
 from jali.core.values import Channel, Game
 from jali.results import Results, Threat
 
@@ -31,12 +33,24 @@ ALWAYS = (
 )
 
 
-def threats(results: Results, game: Game, runs: Sequence[AttackRun]) -> list[Threat]:
-    """What the adversary of each channel and of each attack run is assumed to see, to know, to have and to ask."""
+def threats(results: Results, game: Game, runs: Sequence[AttackRun], signals: Sequence[Signal] = ()) -> list[Threat]:
+    """What the adversary of each channel and of each attack run is assumed to see, to know, to have and to ask.
+
+    signals: those that were named, with their controls.
+    """
     present = {row.channel for row in results.rows}
-    common = {"knows": "the record and its label", "has": shadows_held(game), "asks": "one query per record"}
-    on_signals = [Threat(channel=c, sees=sees, **common) for c, sees in SEES.items() if c in present]
+    common = {"knows": "the record and its label", "has": shadows_held(game)}
+    seen = [(channel, sees) for channel, sees in SEES.items() if channel in present]
+    on_signals = [Threat(channel=c, sees=sees, asks=_asks(c, signals), **common) for c, sees in seen]
     return on_signals + queries.threats(runs, results)
+
+
+def _asks(channel: Channel, signals: Sequence[Signal]) -> str:
+    """How many queries are made about a record, where some signals ask about other rows too."""
+    explained = channel is Channel.SCORE_AND_EXPLANATION
+    mine = [s for s in signals if explained or (channel is Channel.SCORE and not s.needs & EXPLAINED)]
+    more = sum(s.queries for s in mine if isinstance(s, AsksMore))
+    return f"{1 + more} queries per record" if more else "one query per record"
 
 
 def not_tested(results: Results) -> list[str]:
@@ -49,8 +63,15 @@ def not_tested(results: Results) -> list[str]:
 
 
 def shadows_held(game: Game) -> str:
-    """The adversary's shadow models in words, and whether they were trained on records that are scored."""
+    """The adversary's shadow models and known non-members, in words."""
     many = int(game.shadows[0].sum())
+    aside = 0 if game.aside is None else int(game.aside.sum())
+    apart = f", and {aside:,} records of people known to be in no training set, who are not judged" if aside else ""
+    return (_shadows_in_words(game, many) if many else "no shadow models") + apart
+
+
+def _shadows_in_words(game: Game, many: int) -> str:
+    """How many shadow models there are, and whether they were trained on records that are scored."""
     scored = game.scored[:, 0]
     inside = game.member[:, game.shadows[0]][scored]
     if not inside.any():

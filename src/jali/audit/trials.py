@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.stats import rankdata
 
+from jali.audit.reference import REFERENCE, known
 from jali.core import registry
 from jali.core.errors import JaliError
 from jali.core.protocols import Attack, ChoosesSignals
@@ -20,6 +21,7 @@ from jali.core.values import (
     Game,
     Guesses,
     Ints,
+    Records,
     Rng,
     Shadows,
     SignalName,
@@ -59,10 +61,13 @@ class Trial:
         )
 
 
-def guess(evidence: Evidence, game: Game, trial: Trial) -> Guesses:
-    """Attack every target with its own shadows; guesses exist where a record is scored and observed."""
+def guess(evidence: Evidence, game: Game, trial: Trial, records: Records | None = None) -> Guesses:
+    """Attack every target with its own shadows; guesses exist where a record is scored and observed.
+
+    records: the records themselves, which only attacks that require a reference are given.
+    """
     chosen = evidence.pick(trial.names)
-    found = [_one(chosen, game, trial.attack, t) for t in range(len(game.targets))]
+    found = [_one(chosen, game, trial.attack, t, records) for t in range(len(game.targets))]
     scores, rows = zip(*found, strict=True)
     unit = np.repeat(np.arange(len(rows)), [len(r) for r in rows])
     record = np.concatenate(rows)
@@ -70,13 +75,20 @@ def guess(evidence: Evidence, game: Game, trial: Trial) -> Guesses:
     return Guesses(np.concatenate(scores), truth, unit, record)
 
 
-def _one(evidence: Evidence, game: Game, attack: Attack, t: int) -> tuple[Floats, Ints]:
+def _one(evidence: Evidence, game: Game, attack: Attack, t: int, records: Records | None) -> tuple[Floats, Ints]:
     column = game.targets[t]
     helpers = game.shadows[t]
     judged = game.scored[:, t] & evidence.observed[:, :, column].all(axis=0)
-    shadows = Shadows(evidence.value[:, :, helpers], evidence.observed[:, :, helpers], evidence.member[:, helpers])
+    observed = evidence.observed
+    mine = None
+    if REFERENCE in attack.requires:
+        mine = None if records is None else known(records, game, t)
+    elif game.aside is not None:
+        # They are in no training set, so attacks that are tuned on shadow models would learn to recognise them.
+        observed = observed & ~game.aside[:, None]
+    shadows = Shadows(evidence.value[:, :, helpers], observed[:, :, helpers], evidence.member[:, helpers])
     _check_shadows(attack, shadows, judged, int(column))
-    target = Target(evidence.value[:, :, column], evidence.observed[:, :, column])
+    target = Target(evidence.value[:, :, column], observed[:, :, column], mine)
     score = attack.score(target, shadows)
     rows = np.flatnonzero(judged)
     return score[rows], rows
@@ -86,7 +98,7 @@ def _check_shadows(attack: Attack, shadows: Shadows, judged: Bools, column: int)
     if not judged.any():
         raise JaliError(f"Nothing was observed under model {column}, so there is nothing to judge.")
     seen = {"in": shadows.member, "out": ~shadows.member}
-    for kind in sorted(attack.requires):
+    for kind in sorted(attack.requires - {REFERENCE}):
         if not (seen[kind] & judged[:, None]).any():
             how = "trained on" if kind == "in" else "trained without"
             raise JaliError(
@@ -96,8 +108,10 @@ def _check_shadows(attack: Attack, shadows: Shadows, judged: Bools, column: int)
 
 
 def feasible(attack: Attack, game: Game) -> bool:
-    """Whether every target has the kinds of shadow an attack requires."""
+    """Whether every target has the kinds of shadow, or the reference, that an attack requires."""
     for t in range(len(game.targets)):
+        if REFERENCE in attack.requires and not game.reference(t).any():
+            return False
         member = game.member[:, game.shadows[t]][game.scored[:, t]]
         if ("in" in attack.requires and not member.any()) or ("out" in attack.requires and member.all()):
             return False

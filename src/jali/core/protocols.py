@@ -27,6 +27,14 @@ class Design(Protocol):
         """Draw who is in which training set; rows of one group stay together."""
 
 
+@runtime_checkable
+class SetsAside(Protocol):
+    """Capability of a game: it can set a share of the people aside, as a reference of known non-members."""
+
+    def with_reference(self) -> Design:
+        """The same game with people set aside; the game itself if it has some already."""
+
+
 class Model(Protocol):
     """One trained classifier."""
 
@@ -228,7 +236,11 @@ class Signal(Protocol):
 
 
 class Attack(Protocol):
-    """Scores records from signals; never sees the target's membership."""
+    """Scores records from signals; never sees the target's membership.
+
+    requires: shadow models trained with ("in") or without ("out") the records judged, or a "reference": people known
+    not to be in the training set. Only an attack that requires a reference is given the records (`Target.records`).
+    """
 
     requires: ClassVar[frozenset[str]]
     many: ClassVar[bool]
@@ -249,6 +261,25 @@ class OnRequest(Protocol):
     """Capability of a signal: whether every audit computes it, or only one that names it."""
 
     usual: ClassVar[bool]
+
+
+@runtime_checkable
+class AsksMore(Protocol):
+    """Capability of a signal: it asks the model about rows other than the record."""
+
+    @property
+    def queries(self) -> int:
+        """How many such rows it asks about for one record."""
+
+
+@runtime_checkable
+class Controlled(Protocol):
+    """Capability of such a signal that reads an explanation: the signal that asks as much without any explanation.
+
+    Both are audited together, so that what the queries reveal is not credited to the explanation.
+    """
+
+    control: ClassVar[str]
 
 
 @runtime_checkable

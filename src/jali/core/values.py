@@ -210,6 +210,8 @@ class Game:
     member (N, M): record i is in the training set of model j. targets (T,): columns attacked.
     shadows (T, M): shadow models of the adversary of target t. scored (N, T): records whose membership is guessed.
     asked (N, M): the cells (record, model) that are queried, including all that are scored; None: all cells.
+    aside (N,): people set aside, who are in no training set and never scored; only attacks that compare records with
+    known non-members see them. None: nobody.
     """
 
     member: Bools
@@ -217,6 +219,7 @@ class Game:
     shadows: Bools
     scored: Bools
     asked: Bools | None = None
+    aside: Bools | None = None
 
     def __post_init__(self) -> None:
         member = frozen(self.member, bool, (None, None), "member")
@@ -235,10 +238,24 @@ class Game:
             object.__setattr__(self, "asked", frozen(self.asked, bool, (n, m), "asked"))
         if (self.scored & ~self.cells()[:, targets]).any():
             raise JaliError("Every record that is scored must also be asked about under its target: extend `asked`.")
+        if self.aside is not None:
+            object.__setattr__(self, "aside", frozen(self.aside, bool, (n,), "aside"))
+            if (self.aside & (member.any(axis=1) | self.scored.any(axis=1))).any():
+                raise JaliError("People set aside must be in no training set and must not be scored.")
 
     def cells(self) -> Bools:
         """The cells (N, M) that are queried."""
         return np.broadcast_to(np.True_, self.member.shape) if self.asked is None else self.asked
+
+    def reference(self, t: int) -> Bools:
+        """Records (N,) that are queried under target t, not scored there, and not in its training set.
+
+        >>> game = Game([[True], [False], [False]], [0], [[False]], [[True], [True], [False]])
+        >>> game.reference(0)
+        array([False, False,  True])
+        """
+        column = self.targets[t]
+        return np.asarray(self.cells()[:, column] & ~self.scored[:, t] & ~self.member[:, column])
 
 
 @dataclass(frozen=True)
@@ -278,11 +295,37 @@ class Evidence:
 
 
 @dataclass(frozen=True)
+class Records:
+    """What the adversary knows of the records themselves, for attacks that read them.
+
+    features (N, P): the encoded rows. label (N,). person (N,): whose row it is. lot (N,): a random number in [0, 1),
+    the same for all rows of a person, by which an attack splits people. reference (N,): people who are known not to be
+    in the target's training set; they are never scored.
+    """
+
+    features: Floats
+    label: Ints
+    person: Ints
+    lot: Floats
+    reference: Bools
+
+    def __post_init__(self) -> None:
+        features = frozen(self.features, np.float64, (None, None), "features")
+        object.__setattr__(self, "features", features)
+        for name, dtype in {"label": np.int64, "person": np.int64, "lot": np.float64, "reference": bool}.items():
+            object.__setattr__(self, name, frozen(vars(self)[name], dtype, (len(features),), name))
+
+
+@dataclass(frozen=True)
 class Target:
-    """What the adversary sees of the attacked model: value and observed (S, N). Its membership is not here."""
+    """What the adversary sees of the attacked model: value and observed (S, N). Its membership is not here.
+
+    records: the records themselves, where the attack requires a reference.
+    """
 
     value: Floats
     observed: Bools
+    records: Records | None = None
 
 
 @dataclass(frozen=True)

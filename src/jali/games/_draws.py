@@ -8,6 +8,7 @@ from jali.core.errors import JaliError
 from jali.core.values import Bools, Dataset, Ints, Rng
 
 FEWEST = 10
+REFERENCE = 0.3  # share of the people that a game sets aside where an attack needs them
 
 
 def subsets(group: Ints, share: float, count: int, rng: Rng, pool: Bools | None = None) -> Bools:
@@ -23,6 +24,13 @@ def subsets(group: Ints, share: float, count: int, rng: Rng, pool: Bools | None 
 def split(group: Ints, share: float, rng: Rng) -> Bools:
     """A random share of the groups as a mask (N,)."""
     return subsets(group, share, 1, rng)[:, 0]
+
+
+def set_aside(group: Ints, share: float, rng: Rng, pool: Bools | None = None) -> Bools:
+    """A random share of the groups in the pool (N,) as a mask (N,); a share of 0 draws nothing from the stream."""
+    if not share:
+        return np.zeros(len(group), dtype=bool)
+    return np.asarray(subsets(group, share, 1, rng, pool)[:, 0])
 
 
 def enough(name: str, data: Dataset, member: Bools, scored: Bools) -> None:
@@ -41,6 +49,12 @@ def proportion(name: str, field: str, value: float) -> None:
     """Refuse a share outside (0, 1)."""
     if not 0 < value < 1:
         raise JaliError(f"{name}: {field} must lie between 0 and 1, not {value}.")
+
+
+def share_or_none(name: str, field: str, value: float) -> None:
+    """Refuse a share outside [0, 1)."""
+    if not 0 <= value < 1:
+        raise JaliError(f"{name}: {field} must be 0, or lie between 0 and 1, not {value}.")
 
 
 def positive(name: str, field: str, value: int, least: int = 1) -> None:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from jali.core.errors import JaliError
 from jali.core.values import Bools, Dataset, Game, Ints, Rng
-from jali.games._draws import enough, positive, subsets
+from jali.games._draws import FEWEST, enough, positive, set_aside, share_or_none, subsets
 from jali.games._existing import sides
 from jali.games.fixed_offline import FixedOffline
 
+HALF = 0.5  # share of the others that is set aside where an attack needs them
 LEAST, MOST = 0.3, 0.7  # share of members among the candidates: outside, a record has too few in- or out-shadows
 
 
@@ -21,7 +23,9 @@ class Fixed:
     Every candidate, member or not, enters every shadow with the same probability p = members / (members + others). So
     each has shadows trained with it and without it, all about as large as the real training set, and counting shadows
     reveals nothing about membership. The larger side is subsampled until p lies between .3 and .7; members left out
-    that way are not scored and train every shadow, others left out are not used.
+    that way are not scored and train every shadow, others left out are not used. A share `reference` of the others is
+    set aside first: they are asked about, but neither scored nor in a shadow, for attacks that compare with them. Such
+    attacks need no shadows, so there `shadows` may be 0.
 
     The online game of Carlini et al., Membership Inference Attacks From First Principles, S&P 2022, for one model.
 
@@ -33,16 +37,25 @@ class Fixed:
 
     members: int
     shadows: int = 32
+    reference: float = 0.0
 
     def __post_init__(self) -> None:
         positive("fixed", "members", self.members)
-        positive("fixed", "shadows", self.shadows)
+        share_or_none("fixed", "reference", self.reference)
+        positive("fixed", "shadows", self.shadows, least=0 if self.reference else 1)
 
     def draw(self, data: Dataset, rng: Rng) -> Game:
         """Keep the given membership in column 0 and draw shadows from all candidates alike."""
         train, others = sides("fixed", data, self.members)
         group = data.group_numbers()
-        candidate = _balanced(group, train, others, rng)
+        aside = set_aside(group, self.reference, rng, others)
+        rest = others & ~aside
+        if self.reference and int(rest.sum()) < FEWEST:
+            raise JaliError(
+                f"fixed: with {int(aside.sum())} rows set aside, {int(rest.sum())} rows of people outside the training "
+                f"data are left to be judged; at least {FEWEST} are needed: give a larger population."
+            )
+        candidate = _balanced(group, train, rest, rng) if self.shadows else train | rest
         share = float(train[candidate].mean())
         drawn = subsets(group, share, self.shadows, rng, candidate) & candidate[:, None]
         always = train & ~candidate
@@ -52,11 +65,27 @@ class Fixed:
         scored = candidate[:, None]
         enough("fixed", data, member, scored)
         asked = None if candidate.all() else np.repeat(scored, 1 + self.shadows, axis=1)
-        return Game(member, np.array([0]), shadows, scored, asked)
+        if asked is not None:
+            asked[aside, 0] = True
+        return Game(member, np.array([0]), shadows, scored, asked, aside if self.reference else None)
+
+    @property
+    def caution(self) -> str:
+        """What an audit without shadow models misses."""
+        if self.shadows:
+            return ""
+        return (
+            "No shadow models were trained, so records are only compared with people outside the training data: shadow "
+            "models find more where they can be trained."
+        )
 
     def offline(self) -> FixedOffline:
         """The same model and an adversary without candidates, for attacks that know people who are not scored."""
-        return FixedOffline(self.members, self.shadows)
+        return FixedOffline(self.members, max(1, self.shadows))
+
+    def with_reference(self) -> Fixed:
+        """The same game with half of the others set aside."""
+        return self if self.reference else replace(self, reference=HALF)
 
 
 def _balanced(group: Ints, train: Bools, others: Bools, rng: Rng) -> Bools:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from jali.core.values import Dataset, Game, Rng
-from jali.games._draws import enough, positive, proportion, subsets
+from jali.games._draws import REFERENCE, enough, positive, proportion, set_aside, share_or_none, subsets
 
 
 @dataclass(frozen=True)
@@ -16,7 +16,8 @@ class Halves:
 
     Shadows could be balanced, so that each record is in exactly half of them. But then counting over the other shadows
     reveals who is in one of them, and an attack that is tuned on shadow models learns to count (measured: AUC .64 where
-    independent shadows give .66). So every column is drawn independently.
+    independent shadows give .66). So every column is drawn independently. A share `reference` of the people is set
+    aside first: in no training set and not scored, for attacks that compare with them.
 
     Carlini et al., Membership Inference Attacks From First Principles, S&P 2022 (the online game).
 
@@ -29,17 +30,28 @@ class Halves:
     targets: int = 8
     shadows: int = 32
     share: float = 0.5
+    reference: float = 0.0
 
     def __post_init__(self) -> None:
         positive("halves", "targets", self.targets)
         positive("halves", "shadows", self.shadows, least=2)
         proportion("halves", "share", self.share)
+        share_or_none("halves", "reference", self.reference)
 
     def draw(self, data: Dataset, rng: Rng) -> Game:
-        """Draw all columns; everybody is scored under every target."""
+        """Draw all columns; everybody who is not set aside is scored under every target."""
         models = self.targets + self.shadows
-        member = subsets(data.group_numbers(), self.share, models, rng)
-        shadows = np.broadcast_to(np.arange(models) >= self.targets, (self.targets, models))
-        scored = np.ones((len(data), self.targets), dtype=bool)
+        group = data.group_numbers()
+        aside = set_aside(group, self.reference, rng)
+        member = subsets(group, self.share, models, rng, ~aside)
+        attacked = np.arange(models) < self.targets
+        shadows = np.broadcast_to(~attacked, (self.targets, models))
+        scored = np.repeat(~aside[:, None], self.targets, axis=1)
         enough("halves", data, member, scored)
-        return Game(member, np.arange(self.targets), shadows, scored)
+        if not self.reference:
+            return Game(member, np.arange(self.targets), shadows, scored)
+        return Game(member, np.arange(self.targets), shadows, scored, ~aside[:, None] | attacked, aside)
+
+    def with_reference(self) -> Halves:
+        """The same game with people set aside."""
+        return self if self.reference else replace(self, reference=REFERENCE)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from jali.core.values import Dataset, Game, Rng
-from jali.games._draws import enough, positive, proportion, subsets
+from jali.games._draws import REFERENCE, enough, positive, proportion, set_aside, share_or_none, subsets
 
 
 @dataclass(frozen=True)
@@ -15,7 +15,8 @@ class Rotate:
     """Each model in turn is the target and all others are its shadows.
 
     Every column is an independent random share of the rows. Independence matters: if each record were in exactly
-    half of all models, counting the other columns would reveal membership (AUC 1.0 without any signal).
+    half of all models, counting the other columns would reveal membership (AUC 1.0 without any signal). A share
+    `reference` of the people is set aside first: in no training set and not scored, for attacks that compare with them.
 
     Carlini et al., Membership Inference Attacks From First Principles, S&P 2022, with independent draws.
 
@@ -26,14 +27,23 @@ class Rotate:
 
     models: int = 32
     share: float = 0.5
+    reference: float = 0.0
 
     def __post_init__(self) -> None:
         positive("rotate", "models", self.models, least=2)
         proportion("rotate", "share", self.share)
+        share_or_none("rotate", "reference", self.reference)
 
     def draw(self, data: Dataset, rng: Rng) -> Game:
-        """Draw independent columns; everybody is scored under every model."""
-        member = subsets(data.group_numbers(), self.share, self.models, rng)
-        scored = np.ones((len(data), self.models), dtype=bool)
+        """Draw independent columns; everybody who is not set aside is scored under every model."""
+        group = data.group_numbers()
+        aside = set_aside(group, self.reference, rng)
+        member = subsets(group, self.share, self.models, rng, ~aside)
+        scored = np.repeat(~aside[:, None], self.models, axis=1)
         enough("rotate", data, member, scored)
-        return Game(member, np.arange(self.models), ~np.eye(self.models, dtype=bool), scored)
+        shadows = ~np.eye(self.models, dtype=bool)
+        return Game(member, np.arange(self.models), shadows, scored, aside=aside if self.reference else None)
+
+    def with_reference(self) -> Rotate:
+        """The same game with people set aside."""
+        return self if self.reference else replace(self, reference=REFERENCE)

@@ -15,6 +15,7 @@ from jali.audit.all_models import Gathered, RunRecord, gather
 from jali.audit.experiment import checks, measured, warnings
 from jali.audit.guarantees import Guarantees, capped, guarantees
 from jali.audit.one_model import STATISTICS, stream
+from jali.audit.reference import needed, records_of
 from jali.audit.setup import Experiment, Resources, load
 from jali.audit.setup import Setup as Loaded
 from jali.audit.summary import sizes
@@ -171,7 +172,8 @@ def _methods(setup: Loaded, found: Gathered, methods: dict[str, Method]) -> tupl
             trial = trial_of(method)
             if unread := [n for n in trial.names if n not in found.evidence.names]:
                 raise JaliError(f"{unread[0].signal} does not read what {method.explain or 'a prediction'} shows.")
-            made = _among(guess(found.evidence, setup.game, trial), method.among, found, setup.game)
+            people = records_of(setup.data, stream(setup.parts.seed, STATISTICS, 5)) if needed([trial.attack]) else None
+            made = _among(guess(found.evidence, setup.game, trial, people), method.among, found, setup.game)
             if not len(made.score):
                 raise JaliError(f"Nobody was answered by {method.among}, so no record can be scored.")
             guesses[name] = made

@@ -10,8 +10,8 @@ import numpy as np
 from jali.attacks._combined.candidates import Lesson, Rule, rules, scored
 from jali.attacks._combined.reading import Reading, Tuning, read
 from jali.core.values import Bools, Combined, Floats, Ints, Shadows, Target
-from jali.stats.roc import metric as metric_of
 from jali.stats.roc import Metric, resolvable, tpr_curve
+from jali.stats.roc import metric as metric_of
 
 FEWEST = 3  # with fewer shadow models, none can be set aside
 CELLS = 40_000  # cells of shadow models that are judged, if there are as many
