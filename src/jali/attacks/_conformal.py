@@ -37,7 +37,7 @@ class Split:
         if len(lots) < FEWEST:
             raise JaliError(
                 f"{self.name}: only {len(lots)} people with an answer are known not to be in the training set; at "
-                f"least {FEWEST} are needed: set more people aside (reference of the game), or give a larger population."
+                f"least {FEWEST} are needed: set more people aside (reference of the game), or give more people."
             )
         rows = np.flatnonzero(self.use)
         rows = rows[np.argsort(self.records.lot[rows], kind="stable")]

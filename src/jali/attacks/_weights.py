@@ -1,23 +1,11 @@
-"""Correlations of the signals from the shadows' residuals, and weights that discount repeated signals."""
+"""Correlations of the signals from the shadows' residuals."""
 
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import nnls
 
 from jali.core.values import Bools, Floats, Shadows
 from jali.stats.moments import moments
-
-
-def overlap(shadows: Shadows) -> Floats:
-    """Squared within-record correlation (S, S) of the signals: 1 for a signal and its copy, 0 for uncorrelated ones."""
-    return correlation(residuals(shadows, shadows.member) + residuals(shadows, ~shadows.member)) ** 2
-
-
-def distinct(shared: Floats, chosen: list[int]) -> Floats:
-    """Weights of the chosen signals, w >= 0 minimising w'Rw/2 - 1'w with R their overlap: copies share one weight."""
-    factor = np.linalg.cholesky(shared[np.ix_(chosen, chosen)] + 1e-6 * np.eye(len(chosen)))
-    return np.asarray(nnls(factor.T, np.linalg.solve(factor, np.ones(len(chosen))))[0])
 
 
 def residuals(shadows: Shadows, side: Bools) -> Floats:

@@ -82,7 +82,9 @@ def gather(setup: Setup, resources: Resources) -> Gathered:
         columns = list(itertools.chain(*fan_out(run_block, todo, resources.workers, watch)))
     seen = [column[: len(chosen)] for column in columns]
     targets = [seen[j] for j in game.targets]
-    names = tuple(name for readout in chosen for name in readout.names())
+    schema = setup.data.schema
+    names = tuple(name for readout in chosen for name in readout.names(schema))
+    units = tuple(unit for readout in chosen for unit in readout.units(schema))
     value = np.stack([_joined(c, "value") for c in seen], axis=2)
     observed = np.stack([_joined(c, "observed") for c in seen], axis=2)
     quality = np.concatenate([_joined(c, "quality") for c in targets], axis=1)
@@ -94,7 +96,7 @@ def gather(setup: Setup, resources: Resources) -> Gathered:
         results = [restored(columns[j][len(chosen) + k]) for j in game.targets]
         runs.append(_recorded(run, results, game))
     return Gathered(
-        Evidence(names, value, observed, game.member), Quality(measured, quality, defined), parity, tuple(runs)
+        Evidence(names, value, observed, game.member, units), Quality(measured, quality, defined), parity, tuple(runs)
     )
 
 

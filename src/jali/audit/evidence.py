@@ -10,13 +10,24 @@ import numpy as np
 import numpy.typing as npt
 
 from jali.core.errors import JaliError
-from jali.core.values import Evidence, Floats, Game, SignalName
+from jali.core.values import Evidence, Floats, Game, SignalName, Unit
 from jali.store import Arrays, read_arrays, write_arrays
 
 GAME = ("member", "targets", "shadows", "scored", "asked", "aside", "oriented")
 WHOLE = ("signals", "explainers", "value", "observed")  # arrays of a file that an audit wrote
 MASK = "observed/"  # prefix of the array that marks where a signal was observed, in a file of plain arrays
 LOW = ("loss", "variance", "l1", "l2", "linf")
+# Scales of the signals of files that an audit wrote before it named them.
+OWN = {
+    "confidence": Unit.LOG_ODDS,
+    "loss": Unit.LOG_PROBABILITY,
+    "entropy": Unit.MINUS_LOG,
+    "correctness": Unit.YES_NO,
+    "counterfactual_distance": Unit.LOG,
+    "attribution_l1": Unit.MINUS_LOG,
+    "attribution_l2": Unit.MINUS_LOG,
+    "attribution_variance": Unit.MINUS_LOG,
+}
 LOGARITHMIC = ("variance", "l1", "l2", "linf", "counterfactual_distance")
 
 
@@ -29,6 +40,8 @@ def write(path: Path, evidence: Evidence, game: Game) -> None:
         arrays["aside"] = game.aside
     arrays["signals"] = np.array([name.signal for name in evidence.names], dtype=np.str_)
     arrays["explainers"] = np.array([name.explainer for name in evidence.names], dtype=np.str_)
+    arrays["parts"] = np.array([-1 if name.part is None else name.part for name in evidence.names])
+    arrays["units"] = np.array([unit.value for unit in evidence.units], dtype=np.str_)
     arrays["value"] = evidence.value
     arrays["observed"] = evidence.observed
     write_arrays(path, arrays)
@@ -50,14 +63,30 @@ def read(path: Path, raw: bool = False, low: Sequence[str] = ()) -> tuple[Eviden
 
 def _whole(arrays: Arrays, member: npt.NDArray[np.bool_], low: Sequence[str]) -> Evidence:
     """Evidence that an audit wrote."""
-    pairs = zip(arrays["signals"].tolist(), arrays["explainers"].tolist(), strict=True)
-    names = tuple(SignalName(signal, explainer) for signal, explainer in pairs)
+    parts = arrays.get("parts", np.full(len(arrays["signals"]), -1)).tolist()
+    known = zip(arrays["signals"].tolist(), arrays["explainers"].tolist(), parts, strict=True)
+    names = tuple(SignalName(signal, explainer, None if part < 0 else part) for signal, explainer, part in known)
     _known(low, [str(name) for name in names])
     value = arrays["value"]
     if value.shape != (len(names), *member.shape):
         raise JaliError(f"`value` has shape {value.shape}, but there are {len(names)} signals of shape {member.shape}.")
     sign = np.array([-1.0 if str(name) in low else 1.0 for name in names])
-    return Evidence(names, value * sign[:, None, None], arrays["observed"], member)
+    units = tuple(_unit(text) for text in arrays["units"].tolist()) if "units" in arrays else _of_names(names)
+    turned = tuple(Unit.PLAIN if str(name) in low else unit for name, unit in zip(names, units, strict=True))
+    return Evidence(names, value * sign[:, None, None], arrays["observed"], member, turned)
+
+
+def _unit(text: str) -> Unit:
+    try:
+        return Unit(text)
+    except ValueError:
+        known = ", ".join(unit.value for unit in Unit)
+        raise JaliError(f"`units` names the scale {text!r}; there are {known}.") from None
+
+
+def _of_names(names: Sequence[SignalName]) -> tuple[Unit, ...]:
+    """The scales of signals that jali computes itself, by their names."""
+    return tuple(OWN.get(name.signal, Unit.PLAIN) for name in names)
 
 
 def _plain(path: Path, arrays: Arrays, raw: bool, low: Sequence[str]) -> Evidence:
@@ -75,7 +104,19 @@ def _plain(path: Path, arrays: Arrays, raw: bool, low: Sequence[str]) -> Evidenc
         cells = _cells(name, arrays[name], observed[s])
         value[s] = cells if oriented and name not in low else _oriented(name, cells, observed[s], raw, name in low)
     signals = tuple(_first_edition(name) if oriented else SignalName(name) for name in names)
-    return Evidence(signals, value, observed, member)
+    units = _of_names(signals) if oriented else tuple(_plain_unit(name, raw or name in low) for name in names)
+    return Evidence(signals, value, observed, member, units)
+
+
+def _plain_unit(name: str, raw: bool) -> Unit:
+    """The scale on which `_oriented` puts a signal of plain arrays."""
+    if raw:
+        return Unit.PLAIN
+    if name == "loss":
+        return Unit.LOG_ODDS
+    if name in LOGARITHMIC:
+        return Unit.MINUS_LOG if name in LOW else Unit.LOG
+    return Unit.PLAIN
 
 
 def _first_edition(name: str) -> SignalName:

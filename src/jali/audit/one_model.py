@@ -26,8 +26,8 @@ from jali.core import registry
 from jali.core.encoding import Encoding
 from jali.core.explanation import Explainer, public
 from jali.core.guarantee import unannounced
-from jali.core.protocols import Ensemble, Existing, Model, Signal, Storable, Trainer
-from jali.core.values import Bools, Dataset, Ints, Rng, Schema, Seen, SignalName
+from jali.core.protocols import Ensemble, Existing, HasUnit, Model, Signal, Storable, Trainer, Vector
+from jali.core.values import Bools, Dataset, Floats, Ints, Rng, Schema, Seen, SignalName, Unit
 from jali.models.fitted.restore import restore
 from jali.parallel import Ref
 from jali.store import Arrays, Store
@@ -59,10 +59,23 @@ class Readout:
         """Specification of the explainer, or prediction; it names the random streams."""
         return "prediction" if self.explainer is None else registry.spec(self.explainer)
 
-    def names(self) -> tuple[SignalName, ...]:
-        """Names of the signals in evidence."""
+    def names(self, schema: Schema) -> tuple[SignalName, ...]:
+        """Names of the signals in evidence, of a vector one per part."""
         explainer = "" if self.explainer is None else self.label
-        return tuple(SignalName(registry.spec(s), explainer) for s in self.signals)
+        out: list[SignalName] = []
+        for signal in self.signals:
+            spec = registry.spec(signal)
+            parts = range(signal.width(schema)) if isinstance(signal, Vector) else (None,)
+            out += [SignalName(spec, explainer, part) for part in parts]
+        return tuple(out)
+
+    def units(self, schema: Schema) -> tuple[Unit, ...]:
+        """The scale of each signal in evidence."""
+        out: list[Unit] = []
+        for signal in self.signals:
+            unit = signal.unit if isinstance(signal, HasUnit) else Unit.PLAIN
+            out += [unit] * (signal.width(schema) if isinstance(signal, Vector) else 1)
+        return tuple(out)
 
     def measures(self) -> tuple[Measured, ...]:
         """The measures: quality of recourse, and for any explainer the time it takes."""
@@ -202,7 +215,8 @@ def observe(prepared: Preparations, data: Dataset, roles: Roles, readout: Readou
     model = prepared.model
     label = zlib.crc32(readout.label.encode())
     kinds = len(readout.measures())
-    value = np.zeros((len(readout.signals), len(data)))
+    numbers = len(readout.names(data.schema))
+    value = np.zeros((numbers, len(data)))
     found = np.zeros(len(data), dtype=bool)
     quality = np.zeros((kinds, len(data)), dtype=np.float32)
     defined = np.zeros((kinds, len(data)), dtype=bool)
@@ -212,8 +226,7 @@ def observe(prepared: Preparations, data: Dataset, roles: Roles, readout: Readou
         began = time.perf_counter()
         found[rows] = True if readout.explainer is None else getattr(seen, readout.explainer.gives).found
         each = (time.perf_counter() - began) / len(rows)
-        for s, signal in enumerate(readout.signals):
-            value[s, rows] = signal(seen.only(signal.needs))
+        value[:, rows] = _read(readout.signals, seen, len(rows))
         some = roles.measured[rows]
         if readout.explainer is None and some.any():
             rng = stream(seed, STATISTICS, label, column, tile)
@@ -225,10 +238,16 @@ def observe(prepared: Preparations, data: Dataset, roles: Roles, readout: Readou
                 rng = stream(seed, STATISTICS, label, column, tile)
                 given = seen.explanation.pick(some)
                 quality[:-1, rows[some]], defined[:-1, rows[some]] = appraise(model, seen.x[some], given, near, rng)
-    observed = np.tile(found, (len(readout.signals), 1))
+    observed = np.tile(found, (numbers, 1))
     arrays = {"value": np.where(observed, value, 0.0), "observed": observed}
     arrays |= {"quality": quality[:, roles.measured], "defined": defined[:, roles.measured]}
     return arrays if readout.explainer else arrays | {"parity": np.array(company(model, data, roles.member))}
+
+
+def _read(signals: tuple[Signal, ...], seen: Seen, rows: int) -> Floats:
+    """All numbers (S, n) of the signals of one tile, vectors part by part."""
+    found = [np.asarray(signal(seen.only(signal.needs))).reshape(rows, -1).T for signal in signals]
+    return np.concatenate(found) if found else np.zeros((0, rows))
 
 
 def tiles(queried: Bools) -> Iterator[tuple[int, Ints]]:

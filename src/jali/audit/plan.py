@@ -12,7 +12,7 @@ from jali.audit.trials import Trial, feasible
 from jali.core import registry
 from jali.core.errors import JaliError
 from jali.core.protocols import Attack
-from jali.core.values import Bools, Channel, Evidence, Game, SignalName
+from jali.core.values import Bools, Channel, Evidence, Game, SignalName, Unit
 
 SCORE = ("confidence", "loss", "entropy", "confidence_peak")
 WITH_SCORES = ("attribution_peak", "attribution_removal")  # signals of an explanation and of scores together
@@ -26,20 +26,10 @@ Place = tuple[str, Channel]  # an explainer, by specification, and the channel
 
 @dataclass(frozen=True)
 class Plan:
-    """Trials on one signal, and the combined trials, by place, between which differences are taken."""
+    """Trials on one signal, and the combined trials by place; those with a baseline give paired differences."""
 
     singles: tuple[Trial, ...]
     combined: dict[Place, Trial]
-
-    def contrasts(self) -> list[tuple[Trial, Trial]]:
-        """(with, without): prediction and explanation together, against the prediction alone."""
-        out = []
-        for (explainer, channel), trial in self.combined.items():
-            base = channel.base
-            if base is not None and channel.explained:
-                without = self.combined.get((explainer, base)) or self.combined["", base]
-                out.append((trial, without))
-        return out
 
 
 def with_gaps(evidence: Evidence, game: Game) -> Evidence:
@@ -61,7 +51,8 @@ def with_gaps(evidence: Evidence, game: Game) -> Evidence:
         return evidence
     value = np.concatenate([evidence.value, np.stack([v.astype(np.float64) for v in extra.values()])])
     observed = np.concatenate([evidence.observed, np.repeat(queried[None], len(extra), axis=0)])
-    return Evidence((*evidence.names, *extra), value, observed, evidence.member)
+    units = (*evidence.units, *(Unit.YES_NO for _ in extra))
+    return Evidence((*evidence.names, *extra), value, observed, evidence.member, units)
 
 
 def explainers(evidence: Evidence) -> dict[str, tuple[SignalName, ...]]:
@@ -100,7 +91,8 @@ def plan(evidence: Evidence, game: Game, attacks: Sequence[Attack] = ()) -> Plan
         raise JaliError(f"Name at most one attack on several signals, not {' and '.join(map(registry.spec, several))}.")
     combined = several[0] if several else _combined(game)
     singles = [a for a in chosen if not a.many]
-    trials = [Trial(a, (n,), _channel(n), _explainer(n)) for n in evidence.names for a in singles]
+    whole = [name for name in evidence.names if name.part is None]  # parts of a vector mean little one by one
+    trials = [Trial(a, (n,), _channel(n), _explainer(n)) for n in whole for a in singles]
     return Plan(tuple(trials), _places(evidence, combined))
 
 
@@ -161,5 +153,6 @@ def _places(evidence: Evidence, combined: Attack) -> dict[Place, Trial]:
             shown = every if base is Channel.SCORE else names
             if alone and shown:
                 both = (*alone.names, *shown)
-                out[explainer, base.with_explanation] = Trial(combined, both, base.with_explanation, explainer, base)
+                channel = base.with_explanation
+                out[explainer, channel] = Trial(combined, both, channel, explainer, base, len(alone.names))
     return out

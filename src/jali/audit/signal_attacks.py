@@ -11,10 +11,20 @@ from jali.audit.plan import Place, Plan, plan, with_gaps
 from jali.audit.reference import arrays_of, needed, records_of, restored
 from jali.audit.setup import Resources
 from jali.audit.summary import exposed, groups
-from jali.audit.trials import Trial, contrast_rows, curve, group_rows, guess, paired, paired_rows, rows_of, unresolved
+from jali.audit.trials import (
+    ByMetric,
+    Trial,
+    contrast_rows,
+    curve,
+    group_rows,
+    guess_by_metric,
+    paired_rows,
+    rows_of,
+    unresolved,
+)
 from jali.core.errors import JaliError
 from jali.core.protocols import Attack
-from jali.core.values import Dataset, Evidence, Game, Guesses, Records
+from jali.core.values import Dataset, Evidence, Game, Records, Unit
 from jali.parallel import Ref, fan_out, sharing
 from jali.results import Check, Curve, Exposed, Row
 from jali.store import Arrays
@@ -40,6 +50,7 @@ class _Job:
     trial: Trial
     shared: Ref
     at: tuple[int, ...]
+    units: tuple[Unit, ...]
     seed: int
     keep: bool
 
@@ -47,7 +58,8 @@ class _Job:
         """The signals of the trial."""
         arrays = self.shared.read()
         where = list(self.at)
-        return Evidence(self.trial.names, arrays["value"][where], arrays["observed"][where], arrays["member"])
+        value = arrays["value"][where]
+        return Evidence(self.trial.names, value, arrays["observed"][where], arrays["member"], self.units)
 
     def game(self) -> Game:
         """The game."""
@@ -68,14 +80,14 @@ def _shared_arrays(evidence: Evidence, game: Game, records: Records | None) -> A
     return arrays | {name: array for name, array in optional.items() if array is not None} | arrays_of(records)
 
 
-def _attacked(job: _Job) -> tuple[list[Row], Guesses | None]:
+def _attacked(job: _Job) -> tuple[list[Row], ByMetric | None]:
     """The rows of one trial, and its guesses where these are kept."""
     game = job.game()
     try:
-        found = guess(job.evidence(), game, job.trial, job.records())
+        found = guess_by_metric(job.evidence(), game, job.trial, job.records())
     except JaliError as error:
         return unresolved(job.trial, str(error)), None
-    return rows_of(job.trial, found, game, stream(job.seed, STATISTICS, 2)), found if job.keep else None
+    return rows_of(job.trial, found.score, game, stream(job.seed, STATISTICS, 2)), found if job.keep else None
 
 
 def attack_evidence(
@@ -97,7 +109,8 @@ def attack_evidence(
         jobs = []
         for k, trial in enumerate(trials):
             at = tuple(full.names.index(name) for name in trial.names)
-            jobs.append(_Job(trial, ref, at, seed, keep=k >= len(todo.singles)))
+            units = tuple(full.units[i] for i in at)
+            jobs.append(_Job(trial, ref, at, units, seed, keep=k >= len(todo.singles)))
         done = list(fan_out(_attacked, jobs, resources.workers, resources.watch("attacking")))
     combined = zip(todo.combined, done[len(todo.singles) :], strict=True)
     kept = {place: guesses for place, (_, guesses) in combined if guesses is not None}
@@ -105,45 +118,41 @@ def attack_evidence(
         raise JaliError(f"No combined attack could be run: {done[-1][0][0].reason}")
     rows = [row for made, _ in done for row in made] + _contrasts(todo, kept, game, seed)
     lead = leading(todo, kept)
+    first = kept[lead].score
     if data is not None:
-        rows += group_rows(todo.combined[lead], kept[lead], groups(data), ALPHA, stream(seed, STATISTICS, 4))
-    checks = [sanity.null_target(full, game, todo.combined[lead], records), sanity.orientation(kept[lead])]
-    return Attacked(rows, _curves(todo, kept), checks, exposed(kept[lead], ALPHA))
+        few = first[f"tpr@{ALPHA}"]
+        rows += group_rows(todo.combined[lead], few, groups(data), ALPHA, stream(seed, STATISTICS, 4))
+    checks = [sanity.null_target(full, game, todo.combined[lead], records), sanity.orientation(first["auc"])]
+    return Attacked(rows, _curves(todo, kept), checks, exposed(first[f"tpr@{ALPHA}"], ALPHA))
 
 
-def _contrasts(todo: Plan, kept: dict[Place, Guesses], game: Game, seed: int) -> list[Row]:
+def _contrasts(todo: Plan, kept: dict[Place, ByMetric], game: Game, seed: int) -> list[Row]:
     """Paired differences and both of their sides."""
     out: list[Row] = []
-    for with_, without in todo.contrasts():
-        more, less = _guesses(todo, kept, with_), _guesses(todo, kept, without)
-        if more is None or less is None:
-            out += unresolved(with_, NOTHING, "contrast")
+    for place, trial in todo.combined.items():
+        if trial.against is None:
             continue
-        out += contrast_rows(with_, more, less, game, stream(seed, STATISTICS, 3))
+        found = kept.get(place)
+        if found is None:
+            out += unresolved(trial, NOTHING, "contrast")
+            continue
+        out += contrast_rows(trial, found, game, stream(seed, STATISTICS, 3))
         # The stream of `_attacked`: where everybody is explained, these are the numbers of the attacks themselves.
-        out += paired_rows((with_, without), (more, less), game, lambda: stream(seed, STATISTICS, 2))
+        out += paired_rows(trial, found, game, lambda: stream(seed, STATISTICS, 2))
     return out
 
 
-def _guesses(todo: Plan, kept: dict[Place, Guesses], trial: Trial) -> Guesses | None:
-    """The guesses of a combined trial, if it could be run."""
-    place = next(place for place, mine in todo.combined.items() if mine is trial)
-    return kept.get(place)
-
-
-def leading(todo: Plan, kept: dict[Place, Guesses]) -> Place:
+def leading(todo: Plan, kept: dict[Place, ByMetric]) -> Place:
     """The combined trial used for exposure: most guesses first, then most signals; never chosen by its success."""
-    return max(kept, key=lambda place: (len(kept[place].score), len(todo.combined[place].names), place))
+    return max(kept, key=lambda place: (len(kept[place].score["auc"].score), len(todo.combined[place].names), place))
 
 
-def _curves(todo: Plan, kept: dict[Place, Guesses]) -> list[Curve]:
+def _curves(todo: Plan, kept: dict[Place, ByMetric]) -> list[Curve]:
     """A curve per combined attack; the baseline of an explainer is restricted to the people it explains."""
-    drawn = dict(kept)
-    for with_, without in todo.contrasts():
-        explained, everybody = _guesses(todo, kept, with_), _guesses(todo, kept, without)
-        if explained is None or everybody is None or with_.against is None:
-            continue
-        same = paired(explained, everybody)[1]
-        if 0 < len(same.score) < len(everybody.score):
-            drawn[with_.explainer, with_.against] = same
+    drawn = {place: found.score["auc"] for place, found in kept.items()}
+    for place, found in kept.items():
+        trial = todo.combined[place]
+        whole = drawn.get(("", trial.against)) if trial.against else None
+        if trial.against and whole is not None and len(found.baseline["auc"].score) < len(whole.score):
+            drawn[trial.explainer, trial.against] = found.baseline["auc"]
     return [curve(seen.replace("+", " + "), explainer, found) for (explainer, seen), found in drawn.items()]

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.stats import rankdata
 
 from jali.audit.reference import REFERENCE, known
 from jali.core import registry
 from jali.core.errors import JaliError
-from jali.core.protocols import Attack, ChoosesSignals
+from jali.core.protocols import Attack, Combines
 from jali.core.values import (
     Bools,
     Channel,
+    Combined,
     Estimate,
     Evidence,
     Floats,
@@ -37,13 +37,14 @@ GRID = tuple(float(f) for f in np.logspace(-4, 0, 41).round(8))
 
 @dataclass(frozen=True)
 class Trial:
-    """One attack on some signals of one channel."""
+    """One attack on some signals of one channel; the first `base` of them are those of its baseline, `against`."""
 
     attack: Attack
     names: tuple[SignalName, ...]
     channel: Channel
     explainer: str = ""
     against: Channel | None = None
+    base: int = 0
 
     def row(self, metric: str, kind: Kind = "attack") -> Row:
         """An empty row of this trial."""
@@ -54,7 +55,7 @@ class Trial:
             learns="membership",
             explainer=self.explainer,
             channel=self.channel,
-            signal=" + ".join(name.signal for name in self.names),
+            signal=" + ".join(dict.fromkeys(name.signal for name in self.names)),
             attack=registry.spec(self.attack),
             combined=self.attack.many,
             against=self.against,
@@ -75,7 +76,68 @@ def guess(evidence: Evidence, game: Game, trial: Trial, records: Records | None 
     return Guesses(np.concatenate(scores), truth, unit, record)
 
 
+@dataclass(frozen=True)
+class ByMetric:
+    """The guesses of a trial by metric, for which an attack may combine signals differently.
+
+    score: what the attack says. baseline: the same attack without the explanation's signals, on the same records; empty
+    where the trial has no baseline. forced: the attack made to use all signals; used (T,): in which target models it
+    does so by its own choice, made on shadow models.
+    """
+
+    score: Mapping[str, Guesses]
+    baseline: Mapping[str, Guesses]
+    forced: Mapping[str, Guesses]
+    used: Mapping[str, Bools]
+
+
+def guess_by_metric(evidence: Evidence, game: Game, trial: Trial, records: Records | None = None) -> ByMetric:
+    """Attack every target, with the combination chosen for each metric, and without the explanation's signals."""
+    chosen = evidence.pick(trial.names)
+    found = [_combined(chosen, game, trial, t, records) for t in range(len(game.targets))]
+    rows = [r for _, r in found]
+    unit = np.repeat(np.arange(len(rows)), [len(r) for r in rows])
+    record = np.concatenate(rows)
+    truth = game.member[record, game.targets[unit]]
+
+    def joined(scores: list[Floats]) -> Guesses:
+        return Guesses(np.concatenate(scores), truth, unit, record)
+
+    every = {metric: [scores[metric] for scores, _ in found] for metric in METRICS}
+    beside = trial.base > 0
+    return ByMetric(
+        {metric: joined([c.score for c in each]) for metric, each in every.items()},
+        {metric: joined([c.baseline for c in each]) for metric, each in every.items() if beside},
+        {metric: joined([c.forced for c in each]) for metric, each in every.items() if beside},
+        {metric: np.array([c.helps for c in each]) for metric, each in every.items() if beside},
+    )
+
+
+def _combined(
+    evidence: Evidence, game: Game, trial: Trial, t: int, records: Records | None
+) -> tuple[dict[str, Combined], Ints]:
+    """The scores of one target by metric, and the rows that are judged."""
+    attack = trial.attack
+    target, shadows, judged = _view(evidence, game, attack, t, records)
+    if isinstance(attack, Combines):
+        made = attack.combine(target, shadows, trial.base or len(trial.names), tuple(METRICS))
+        return {metric: scores.pick(judged) for metric, scores in made.items()}, np.flatnonzero(judged)
+    score = attack.score(target, shadows)
+    some = slice(0, trial.base)
+    baseline = attack.score(target.pick(some), shadows.pick(some)) if trial.base else score
+    only = Combined(score, baseline, score, helps=trial.base > 0).pick(judged)
+    return dict.fromkeys(METRICS, only), np.flatnonzero(judged)
+
+
 def _one(evidence: Evidence, game: Game, attack: Attack, t: int, records: Records | None) -> tuple[Floats, Ints]:
+    target, shadows, judged = _view(evidence, game, attack, t, records)
+    return attack.score(target, shadows)[judged], np.flatnonzero(judged)
+
+
+def _view(
+    evidence: Evidence, game: Game, attack: Attack, t: int, records: Records | None
+) -> tuple[Target, Shadows, Bools]:
+    """What the adversary sees of target t and of its shadows, and which records (N,) are judged."""
     column = game.targets[t]
     helpers = game.shadows[t]
     judged = game.scored[:, t] & evidence.observed[:, :, column].all(axis=0)
@@ -86,12 +148,10 @@ def _one(evidence: Evidence, game: Game, attack: Attack, t: int, records: Record
     elif game.aside is not None:
         # They are in no training set, so attacks that are tuned on shadow models would learn to recognise them.
         observed = observed & ~game.aside[:, None]
-    shadows = Shadows(evidence.value[:, :, helpers], observed[:, :, helpers], evidence.member[:, helpers])
+    member = evidence.member[:, helpers]
+    shadows = Shadows(evidence.value[:, :, helpers], observed[:, :, helpers], member, evidence.units)
     _check_shadows(attack, shadows, judged, int(column))
-    target = Target(evidence.value[:, :, column], observed[:, :, column], mine)
-    score = attack.score(target, shadows)
-    rows = np.flatnonzero(judged)
-    return score[rows], rows
+    return Target(evidence.value[:, :, column], observed[:, :, column], mine), shadows, judged
 
 
 def _check_shadows(attack: Attack, shadows: Shadows, judged: Bools, column: int) -> None:
@@ -118,13 +178,12 @@ def feasible(attack: Attack, game: Game) -> bool:
     return True
 
 
-def rows_of(trial: Trial, guesses: Guesses, game: Game, rng: Rng) -> list[Row]:
-    """One row per metric."""
-    facts = _facts(guesses, game)
+def rows_of(trial: Trial, guesses: Mapping[str, Guesses], game: Game, rng: Rng) -> list[Row]:
+    """One row per metric, each with the guesses made for it."""
     out = []
-    for metric in METRICS:
-        number, how = estimate(metric, guesses, rng)
-        out.append(_filled(trial.row(metric), number, how, facts))
+    for metric, mine in guesses.items():
+        number, how = estimate(metric, mine, rng)
+        out.append(_filled(trial.row(metric), number, how, _facts(mine, game)))
     return out
 
 
@@ -133,44 +192,40 @@ def unresolved(trial: Trial, reason: str, kind: Kind = "attack") -> list[Row]:
     return [trial.row(metric, kind).model_copy(update={"reason": reason}) for metric in METRICS]
 
 
-def contrast_rows(trial: Trial, with_: Guesses, without: Guesses, game: Game, rng: Rng) -> list[Row]:
-    """Paired differences on the guesses both sides have."""
-    with_, without = paired(with_, without)
-    facts = _facts(with_, game)
-    same = unchanged(with_, without)
-    # The combined attack uses a signal only if it adds this much AUC on shadow models.
-    gain = trial.attack.gain if isinstance(trial.attack, ChoosesSignals) else 0.0
-    out = []
-    for metric in METRICS:
-        number, how = contrast(metric, with_, without, rng)
-        row = _filled(trial.row(metric, "contrast"), number, how, facts)
-        out.append(row.model_copy(update={"unchanged": same, "ignored_below": gain if metric == "auc" else 0.0}))
-    return out
+def contrast_rows(trial: Trial, found: ByMetric, game: Game, rng: Rng) -> list[Row]:
+    """Paired differences to the baseline.
 
-
-def paired_rows(sides: tuple[Trial, Trial], guesses: tuple[Guesses, Guesses], game: Game, fresh: Fresh) -> list[Row]:
-    """The metrics of both sides of a difference, each on the guesses that both sides have."""
-    about = {"explainer": sides[0].explainer, "against": sides[0].against}
-    out = []
-    for trial, mine in zip(sides, paired(*guesses), strict=True):
-        rng = fresh()
-        for metric in METRICS:
-            number, how = estimate(metric, mine, rng)
-            row = _filled(trial.row(metric, "paired"), number, how, _facts(mine, game))
-            out.append(row.model_copy(update=about))
-    return out
-
-
-def unchanged(a: Guesses, b: Guesses) -> int:
-    """In how many target models two attacks rank the same people in the same order.
-
-    >>> truth, unit, record = np.array([True, False] * 2), np.array([0, 0, 1, 1]), np.arange(4)
-    >>> a = Guesses(np.array([1.0, 2.0, 1.0, 2.0]), truth, unit, record)
-    >>> unchanged(a, Guesses(np.array([5.0, 9.0, 2.0, 1.0]), truth, unit, record))
-    1
+    Where the attack uses the explanation in no target, there is no difference and no interval; then it is made to use
+    it, and the interval is that of the forced combination, with zero inside: an attacker may ignore what hurts.
     """
-    mine = [a.unit == u for u in np.unique(a.unit)]
-    return sum(np.array_equal(rankdata(a.score[m]), rankdata(b.score[m])) for m in mine)
+    out = []
+    for metric, with_ in found.score.items():
+        number, how = contrast(metric, with_, found.baseline[metric], rng)
+        if number.value is not None and not found.used[metric].any():
+            forced, how = contrast(metric, found.forced[metric], found.baseline[metric], rng)
+            number = _around_zero(forced)
+            how = f"{how}, of the combination made to use the explanation"
+        row = _filled(trial.row(metric, "contrast"), number, how, _facts(with_, game))
+        out.append(row.model_copy(update={"unchanged": int((~found.used[metric]).sum())}))
+    return out
+
+
+def _around_zero(forced: Estimate) -> Estimate:
+    if forced.low is None or forced.high is None:
+        return replace(forced, value=0.0)
+    return replace(forced, value=0.0, low=min(forced.low, 0.0), high=max(forced.high, 0.0))
+
+
+def paired_rows(trial: Trial, found: ByMetric, game: Game, fresh: Fresh) -> list[Row]:
+    """The metrics of both sides of a difference."""
+    alone = replace(trial, names=trial.names[: trial.base], channel=trial.against or trial.channel)
+    out = []
+    for side, guesses in ((trial, found.score), (alone, found.baseline)):
+        rng = fresh()
+        for metric, mine in guesses.items():
+            number, how = estimate(metric, mine, rng)
+            out.append(_filled(side.row(metric, "paired"), number, how, _facts(mine, game)))
+    return out
 
 
 def paired(a: Guesses, b: Guesses) -> tuple[Guesses, Guesses]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, runtime_checkable
 
 import numpy.typing as npt
 
-from jali.core.values import Bools, Dataset, Floats, Game, Ints, Rng, Schema, Seen, Shadows, Target
+from jali.core.values import Bools, Combined, Dataset, Floats, Game, Ints, Rng, Schema, Seen, Shadows, Target, Unit
 
 if TYPE_CHECKING:
     from jali.core.explanation import Regions
@@ -226,6 +226,23 @@ class UsesPublicData(Protocol):
         """The same part with public data of this many standardised numbers."""
 
 
+@runtime_checkable
+class HasUnit(Protocol):
+    """Capability of a signal: the scale on which it is stored is known, so that attacks can read it on others."""
+
+    @property
+    def unit(self) -> Unit:
+        """The scale."""
+
+
+@runtime_checkable
+class Vector(Protocol):
+    """Capability of a signal: several numbers per record (n, W), which only combined attacks read."""
+
+    def width(self, schema: Schema) -> int:
+        """How many numbers W there are for rows of this schema."""
+
+
 class Signal(Protocol):
     """One number per record, computed from what the adversary sees."""
 
@@ -250,10 +267,11 @@ class Attack(Protocol):
 
 
 @runtime_checkable
-class ChoosesSignals(Protocol):
-    """Capability of an attack: it ignores signals that add less than `gain` to the AUC on its shadow models."""
+class Combines(Protocol):
+    """Capability of an attack: it chooses on its shadow models how to combine signals, for each metric by itself."""
 
-    gain: float
+    def combine(self, target: Target, shadows: Shadows, base: int, metrics: Sequence[str]) -> Mapping[str, Combined]:
+        """Scores by metric; the first `base` signals are those of the baseline, and always used."""
 
 
 @runtime_checkable

@@ -7,7 +7,7 @@ Arrays are frozen on the way in, and every shape is checked here and nowhere els
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 from typing import Any, Literal
@@ -72,15 +72,19 @@ class Unit(StrEnum):
 class SignalName:
     """A signal of the explanations of an explainer, by specification; without an explainer, one of the prediction.
 
-    >>> print(SignalName("loss"), SignalName("counterfactual_distance", "scfe"))
-    loss scfe/counterfactual_distance
+    part: of a signal with several numbers per record, which one.
+
+    >>> print(SignalName("loss"), SignalName("counterfactual_distance", "scfe"), SignalName("attributions", "lime", 2))
+    loss scfe/counterfactual_distance lime/attributions[2]
     """
 
     signal: str
     explainer: str = ""
+    part: int | None = None
 
     def __str__(self) -> str:
-        return f"{self.explainer}/{self.signal}" if self.explainer else self.signal
+        name = self.signal if self.part is None else f"{self.signal}[{self.part}]"
+        return f"{self.explainer}/{name}" if self.explainer else name
 
 
 def frozen(array: npt.ArrayLike, dtype: Any, shape: tuple[int | None, ...], name: str) -> npt.NDArray[Any]:
@@ -262,16 +266,22 @@ class Game:
 class Evidence:
     """Named signals of every record under every model; larger = more member-like, everywhere, always.
 
-    value (S, N, M); observed (S, N, M): where a signal was computed; elsewhere value is zero. member (N, M).
+    value (S, N, M); observed (S, N, M): where a signal was computed; elsewhere value is zero. member (N, M). units:
+    the scale of each signal, plain where none is named.
     """
 
     names: tuple[SignalName, ...]
     value: Floats
     observed: Bools
     member: Bools
+    units: tuple[Unit, ...] = ()
 
     def __post_init__(self) -> None:
         shape = (len(self.names), None, None)
+        if not self.units:
+            object.__setattr__(self, "units", (Unit.PLAIN,) * len(self.names))
+        if len(self.units) != len(self.names):
+            raise JaliError(f"There are {len(self.names)} signals and {len(self.units)} units: give one each, or none.")
         value = frozen(self.value, np.float64, shape, "value")
         observed = frozen(self.observed, bool, value.shape, "observed")
         object.__setattr__(self, "member", frozen(self.member, bool, value.shape[1:], "member"))
@@ -291,7 +301,7 @@ class Evidence:
             known = ", ".join(map(str, self.names))
             raise JaliError(f"There is no signal {str(missing[0])!r}; there are {known}.")
         at = [self.names.index(n) for n in names]
-        return Evidence(names, self.value[at], self.observed[at], self.member)
+        return Evidence(names, self.value[at], self.observed[at], self.member, tuple(self.units[i] for i in at))
 
 
 @dataclass(frozen=True)
@@ -327,6 +337,10 @@ class Target:
     observed: Bools
     records: Records | None = None
 
+    def pick(self, signals: slice) -> Target:
+        """The chosen signals."""
+        return Target(self.value[signals], self.observed[signals], self.records)
+
 
 @dataclass(frozen=True)
 class Shadows:
@@ -336,6 +350,10 @@ class Shadows:
     observed: Bools
     member: Bools
     units: tuple[Unit, ...] = ()
+
+    def pick(self, signals: slice) -> Shadows:
+        """The chosen signals."""
+        return Shadows(self.value[signals], self.observed[signals], self.member, self.units[signals])
 
     def unit(self, signal: int) -> Unit:
         """The unit of a signal, plain if none is known."""
@@ -354,7 +372,11 @@ class Combined:
     baseline: Floats
     forced: Floats
     helps: bool
-    how: str
+    how: str = ""
+
+    def pick(self, rows: Bools | Ints) -> Combined:
+        """The chosen records."""
+        return replace(self, score=self.score[rows], baseline=self.baseline[rows], forced=self.forced[rows])
 
 
 @dataclass(frozen=True)

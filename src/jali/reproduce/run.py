@@ -31,6 +31,7 @@ from jali.reproduce.schema import Method, Paper, Scale, Setup
 from jali.results.reproduction import Capped, Reproduction, Study
 
 LIBRARIES = ("jali-audit", "numpy", "scipy", "scikit-learn", "torch")
+from jali.stats.roc import METRICS
 
 
 def reproduce(
@@ -198,7 +199,7 @@ def _capped(
             continue
         trial = trial_of(methods[name])
         if (trial.explainer, trial.channel) in given:
-            rows = rows_of(trial, made, game, stream(seed, STATISTICS, 2))
+            rows = rows_of(trial, dict.fromkeys(METRICS, made), game, stream(seed, STATISTICS, 2))
             out += [c.model_copy(update={"what": name}) for c in capped(rows, given)]
     return out
 

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from jali.core.values import Floats, Seen
+from jali.core.values import Floats, Seen, Unit
 from jali.signals._norms import smallness
 
 
@@ -26,6 +26,11 @@ class AttributionL1:
 
     scale: Literal["log", "raw"] = "log"
     needs: ClassVar[frozenset[str]] = frozenset({"attribution"})
+
+    @property
+    def unit(self) -> Unit:
+        """The scale of the signal."""
+        return Unit.MINUS_LOG if self.scale == "log" else Unit.PLAIN
 
     def __call__(self, seen: Seen) -> Floats:
         """Negative (log) norm (n,)."""

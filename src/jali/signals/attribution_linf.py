@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from jali.core.values import Floats, Seen
+from jali.core.values import Floats, Seen, Unit
 from jali.signals._norms import smallness
 
 
@@ -27,6 +27,11 @@ class AttributionLinf:
     scale: Literal["log", "raw"] = "log"
     needs: ClassVar[frozenset[str]] = frozenset({"attribution"})
     usual: ClassVar[bool] = False
+
+    @property
+    def unit(self) -> Unit:
+        """The scale of the signal."""
+        return Unit.MINUS_LOG if self.scale == "log" else Unit.PLAIN
 
     def __call__(self, seen: Seen) -> Floats:
         """Negative (log) of the largest absolute attribution (n,)."""

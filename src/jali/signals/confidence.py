@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import logsumexp
 
-from jali.core.values import Floats, Seen
+from jali.core.values import Floats, Seen, Unit
 
 
 @dataclass(frozen=True)
@@ -22,6 +22,7 @@ class Confidence:
     """
 
     needs: ClassVar[frozenset[str]] = frozenset({"y", "logits"})
+    unit: ClassVar[Unit] = Unit.LOG_ODDS
 
     def __call__(self, seen: Seen) -> Floats:
         """Log-odds (n,)."""

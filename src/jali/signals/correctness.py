@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from jali.core.values import Floats, Seen
+from jali.core.values import Floats, Seen, Unit
 
 
 @dataclass(frozen=True)
@@ -21,6 +21,7 @@ class Correctness:
     """
 
     needs: ClassVar[frozenset[str]] = frozenset({"y", "decision"})
+    unit: ClassVar[Unit] = Unit.YES_NO
 
     def __call__(self, seen: Seen) -> Floats:
         """Zero or one (n,)."""

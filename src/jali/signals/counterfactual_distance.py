@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from jali.core.errors import JaliError
-from jali.core.values import Floats, Seen
+from jali.core.values import Floats, Seen, Unit
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,7 @@ class CounterfactualDistance:
 
     norm: int = 2
     needs: ClassVar[frozenset[str]] = frozenset({"x", "counterfactual", "encode"})
+    unit: ClassVar[Unit] = Unit.LOG
 
     def __post_init__(self) -> None:
         if self.norm not in (1, 2):

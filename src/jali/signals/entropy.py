@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import log_softmax
 
-from jali.core.values import Floats, Seen
+from jali.core.values import Floats, Seen, Unit
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,7 @@ class Entropy:
     """
 
     needs: ClassVar[frozenset[str]] = frozenset({"logits"})
+    unit: ClassVar[Unit] = Unit.MINUS_LOG
 
     def __call__(self, seen: Seen) -> Floats:
         """Negative log entropy (n,)."""

@@ -17,6 +17,7 @@ FEWEST = 3  # with fewer shadow models, none can be set aside
 CELLS = 40_000  # cells of shadow models that are judged, if there are as many
 LEAST = 12  # shadow models that are judged at least, if there are as many
 LARGEST_ERROR = 0.1
+FEW = 20
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,23 @@ def set_aside(shadows: Shadows) -> tuple[Ints, Ints]:
 
 
 def _judged(shadows: Shadows) -> Callable[[int], Bools]:
-    return lambda column: np.asarray(shadows.observed[:, :, column].all(axis=0))
+    """Per shadow model, the records (N,) that it is judged on: those that some other models trained on and some did not.
+
+    Whether the model itself trained on a record does not decide, so counting the others reveals nothing. Where that
+    leaves few members or non-members, all records that were observed are used.
+    """
+    seen = np.asarray(shadows.observed.all(axis=0))
+    k_in = (seen & shadows.member).sum(axis=1)
+    k_out = (seen & ~shadows.member).sum(axis=1)
+
+    def rows(column: int) -> Bools:
+        mine = shadows.member[:, column]
+        there = seen[:, column]
+        both = there & (k_in - (there & mine) > 0) & (k_out - (there & ~mine) > 0)
+        enough = min(np.count_nonzero(both & mine), np.count_nonzero(both & ~mine)) >= FEW
+        return np.asarray(both if enough else there)
+
+    return rows
 
 
 def _pool(

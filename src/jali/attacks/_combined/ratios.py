@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from jali.attacks._combined.sums import Side
-from jali.core.values import Floats
+from jali.core.values import Bools, Floats
 from jali.stats.moments import student_logpdf
 
 TINY = 1e-12
@@ -55,7 +55,7 @@ def above_outside(value: Floats, outside: Side) -> Floats:
 
 
 def yes_no_ratios(value: Floats, outside: Side, inside: Side) -> tuple[Floats, Floats]:
-    """Bernoulli log-likelihood ratios (F, N) of features that are 0 or 1: with the record's own shift, and a common one.
+    """Bernoulli log-likelihood ratios (F, N) of features that are 0 or 1: with each record's own shift, and one for all.
 
     The rate of each side is shrunken towards the record's rate on both sides together, moved by the common shift of
     the log-odds. value and means are true zeros and ones here, not less a mean.
@@ -74,7 +74,7 @@ def yes_no_ratios(value: Floats, outside: Side, inside: Side) -> tuple[Floats, F
     return _bernoulli(value, own_in) - _bernoulli(value, own_out), common
 
 
-def _weighted(x: Floats, weight: Floats) -> Floats:
+def _weighted(x: Floats, weight: Floats | Bools) -> Floats:
     """Weighted mean (F, 1) over records; 0 where all weights are 0."""
     weight = np.broadcast_to(np.asarray(weight, dtype=np.float64), x.shape)
     whole = weight.sum(axis=1, keepdims=True)

@@ -65,7 +65,7 @@ class Reading:
         own = own_ratio(own_value, *self.own_sums.sides(column), prior)
         common = common_ratio(value, *sides)
         for s in np.flatnonzero(self.yes_no):
-            own[s], common[s] = self._bernoulli(s, column)
+            own[s], common[s] = self._bernoulli(int(s), column)
         raw = value + self.common_sums.centre
         white_own = own_ratio(white, *whites, prior)
         white_common = common_ratio(white, *whites)
@@ -81,10 +81,6 @@ class Reading:
             value = _stacked([f(self.target.value[s]) for s, f in self.every], sums.centre.shape) - sums.centre
         sides = sums.sides(column)
         return own_ratio(value, *sides, self.tuning.prior), common_ratio(value, *sides)
-
-    def judged(self, column: int) -> Bools:
-        """The records (N,) that can be judged under a shadow model."""
-        return np.asarray(self.shadows.observed[:, :, column].all(axis=0))
 
     def _at(self, sums: Sums, scale: tuple[Change, ...], column: int | None) -> Floats:
         if column is not None:
@@ -106,12 +102,8 @@ class Reading:
         outside, inside = sums.sides()
         back = sums.centre
         now = self.target.value[s : s + 1] if column is None else value[:, :, column]
-        own, common = yes_no_ratios(now, _moved(outside, back), _moved(inside, back))
+        own, common = yes_no_ratios(now, outside.moved(back), inside.moved(back))
         return own[0], common[0]
-
-
-def _moved(side, back):  # type: ignore[no-untyped-def]
-    return type(side)(side.count, np.where(side.count > 0, side.mean + back, 0.0), side.variance)
 
 
 def read(target: Target, shadows: Shadows, fit: Ints, tuning: Tuning) -> Reading:

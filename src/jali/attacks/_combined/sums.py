@@ -17,6 +17,10 @@ class Side:
     mean: Floats
     variance: Floats
 
+    def moved(self, by: Floats) -> Side:
+        """The same with means (F, N) moved by so much, where there are any."""
+        return Side(self.count, np.where(self.count > 0, self.mean + by, 0.0), self.variance)
+
     @property
     def pooled(self) -> Floats:
         """Mean within-record variance (F, 1) of the records with two models or more; 0 where there are none."""
