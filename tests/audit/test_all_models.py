@@ -14,7 +14,7 @@ from jali.audit.setup import Experiment, Resources, load
 from jali.core import registry
 from jali.core.claims import Membership
 from jali.core.errors import JaliError
-from jali.core.values import SignalName
+from jali.core.values import SignalName, Unit
 from jali.store import Store
 
 NOISE = registry.build("knowledge", "noise")
@@ -39,6 +39,9 @@ class Margin:
         return Membership(oracle.probabilities(records.X)[:, 1], {"voters": float(len(self.calls))})
 
 
+SCHEMA = registry.build("data", "lending(n=240)").load().schema
+
+
 def setup(*attacks, explain=(), game="thirds(targets=3, shadows=2)"):
     Margin.calls.clear()
     runs = tuple(AttackRun(attack, NOISE) for attack in attacks)
@@ -50,19 +53,19 @@ def setup(*attacks, explain=(), game="thirds(targets=3, shadows=2)"):
 def test_the_prediction_comes_first_then_each_explainer_with_the_signals_that_read_it():
     first, *rest = readouts(setup(explain=("linear_recourse", "input_x_gradient", "trepan")).parts)
     assert first.explainer is None
-    assert SignalName("confidence") in first.names()
+    assert SignalName("confidence") in first.names(SCHEMA)
     assert [r.label for r in rest] == ["linear_recourse", "input_x_gradient", "trepan"]
-    assert SignalName("counterfactual_distance", "linear_recourse") in rest[0].names()
-    assert SignalName("attribution_l1", "input_x_gradient") in rest[1].names()
-    assert rest[2].names() == ()  # a surrogate is attacked by queries
+    assert SignalName("counterfactual_distance", "linear_recourse") in rest[0].names(SCHEMA)
+    assert SignalName("attribution_l1", "input_x_gradient") in rest[1].names(SCHEMA)
+    assert rest[2].names(SCHEMA) == ()  # a surrogate is attacked by queries
 
 
 def test_a_signal_on_request_is_read_where_it_is_named():
     plain = setup(explain=("linear_recourse",)).parts
     named = registry.build("signal", "recovered_distance")
     wanted = SignalName("recovered_distance", "linear_recourse")
-    assert wanted not in readouts(plain)[1].names()
-    assert wanted in readouts(replace(plain, signal=(named,)))[1].names()
+    assert wanted not in readouts(plain)[1].names(SCHEMA)
+    assert wanted in readouts(replace(plain, signal=(named,)))[1].names(SCHEMA)
 
 
 def test_a_run_over_all_targets_keeps_guesses_facts_and_queries():
@@ -108,3 +111,21 @@ def test_evidence_is_stacked_by_column(block):
     assert found.evidence.value.shape == (len(found.evidence.names), *mine.game.member.shape)
     assert found.quality.value.shape[1] == mine.game.scored.sum()
     assert 0 <= found.parity < 1e-6
+
+
+def test_a_whole_attribution_is_one_name_per_column():
+    names = readouts(setup(explain=("input_x_gradient",)).parts)[1].names(SCHEMA)
+    parts = [name.part for name in names if name.signal == "attributions"]
+    assert parts == list(range(len(SCHEMA.columns)))
+    assert all(name.part is None for name in names if name.signal != "attributions")
+
+
+def test_evidence_names_the_scale_of_each_signal():
+    seen = readouts(setup(explain=("input_x_gradient",)).parts)
+    for readout in seen:
+        assert len(readout.units(SCHEMA)) == len(readout.names(SCHEMA))
+    units = dict(zip(seen[0].names(SCHEMA), seen[0].units(SCHEMA), strict=True))
+    assert units[SignalName("confidence")] is Unit.LOG_ODDS
+    assert units[SignalName("correctness")] is Unit.YES_NO
+    units = dict(zip(seen[1].names(SCHEMA), seen[1].units(SCHEMA), strict=True))
+    assert units[SignalName("attribution_l1", "input_x_gradient")] is Unit.MINUS_LOG

@@ -167,7 +167,8 @@ def test_what_the_pattern_of_gaps_leaks_is_the_decisions(tmp_path):
     found, game = planted(0.0, n=800, models=16)
     rng = np.random.default_rng(5)
     there = rng.random(found.member.shape) < np.where(found.member, 0.75, 0.35)
-    score = planted(0.3, n=800, models=16)[0].value[0]
+    # With noise of its own: what two signals share, the combined attack takes off.
+    score = rng.normal(size=there.shape) + 0.3 * found.member
     gappy = Evidence(
         (SignalName("confidence"), SignalName("counterfactual_distance", "recourse")),
         np.stack([score, found.value[0]]),

@@ -7,6 +7,7 @@ import pytest
 
 from jali.audit.plan import plan
 from jali.audit.signal_attacks import Attacked, attack_evidence, leading
+from jali.audit.trials import ByMetric
 from jali.core import registry
 from jali.core.errors import JaliError
 from jali.core.values import Channel, Column, Dataset, Evidence, Game, Guesses, Schema, SignalName
@@ -52,13 +53,17 @@ def test_curves_checks_and_exposed_people_come_with_it(attacked):
     assert all(0 < e.recognised <= e.member_of for e in attacked.exposed)
 
 
+def _guessed(score: np.ndarray) -> ByMetric:
+    rows = np.arange(len(score))
+    return ByMetric({"auc": Guesses(score, rows % 2 == 0, 0 * rows, rows)}, {}, {}, {})
+
+
 def test_the_combination_that_stands_for_exposure_is_chosen_by_size_and_never_by_success():
     found, game = evidence()
     todo = plan(found, game, LIRA)
-    unit = np.zeros(4, dtype=int)
-    kept = {place: Guesses(np.zeros(4), np.array([1, 0, 1, 0]), unit, np.arange(4)) for place in todo.combined}
+    kept = {place: _guessed(np.zeros(4)) for place in todo.combined}
     assert leading(todo, kept) == ("e", Channel.SCORE_AND_EXPLANATION)
-    kept["", Channel.SCORE] = Guesses(np.ones(5), np.array([1, 0, 1, 0, 1]), np.zeros(5, dtype=int), np.arange(5))
+    kept["", Channel.SCORE] = _guessed(np.ones(5))
     assert leading(todo, kept) == ("", Channel.SCORE)
 
 

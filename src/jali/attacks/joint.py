@@ -35,6 +35,16 @@ class Joint:
         Shrinkage of the correlations of signals towards none.
     gain
         AUC on shadow models that a ratio must add to enter the selected sum.
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> member, noise = rng.random((200, 9)) < 0.5, rng.normal(size=(200, 9))
+    >>> both = np.stack([noise + member, noise])  # the second signal has no shift, but the noise of the first
+    >>> seen = np.ones(both.shape, dtype=bool)
+    >>> target, shadows = Target(both[:, :, 0], seen[:, :, 0]), Shadows(both[:, :, 1:], seen[:, :, 1:], member[:, 1:])
+    >>> score = Joint().score(target, shadows)
+    >>> bool(score[member[:, 0]].min() > score[~member[:, 0]].max())
+    True
     """
 
     prior: float = 11.0

@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from jali.attacks._correlation import correlation, residuals
 from jali.attacks._likelihood import TINY
-from jali.attacks._weights import correlation, residuals
 from jali.core.errors import JaliError
 from jali.core.values import Bools, Floats, Shadows, Target
 from jali.stats.moments import moments, pooled_variance, total

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from jali.attacks._conformal import split, surprise
-from jali.attacks._weights import correlation
+from jali.attacks._correlation import correlation
 from jali.core.errors import JaliError
 from jali.core.values import Floats, Shadows, Target
 

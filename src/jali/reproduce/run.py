@@ -29,9 +29,9 @@ from jali.reproduce.files import read
 from jali.reproduce.findings import Ran, findings, judged_again, run_of, trial_of
 from jali.reproduce.schema import Method, Paper, Scale, Setup
 from jali.results.reproduction import Capped, Reproduction, Study
+from jali.stats.roc import METRICS
 
 LIBRARIES = ("jali-audit", "numpy", "scipy", "scikit-learn", "torch")
-from jali.stats.roc import METRICS
 
 
 def reproduce(
