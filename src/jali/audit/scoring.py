@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.stats import rankdata
 
 from jali.core import registry
 from jali.core.errors import JaliError
@@ -155,6 +154,8 @@ def unchanged(a: Guesses, b: Guesses) -> int:
     >>> unchanged(a, Guesses(np.array([5.0, 9.0, 2.0, 1.0]), truth, unit, record))
     1
     """
+    from scipy.stats import rankdata
+
     mine = [a.unit == u for u in np.unique(a.unit)]
     return sum(np.array_equal(rankdata(a.score[m]), rankdata(b.score[m])) for m in mine)
 
