@@ -21,8 +21,9 @@ def test_a_task_has_one_thread_and_afterwards_all_are_back():
     with threadpoolctl.threadpool_limits(limits=2):
         before = threads()
         inside = parallel.alone(lambda _: parallel.alone(lambda _: threads(), None), None)
+        tasks = list(parallel.fan_out(lambda _: threads(), [1, 2]))
         assert 2 in before
-        assert set(inside) == {1}
+        assert {*inside, *tasks[0], *tasks[1]} == {1}
         assert threads() == before
 
 

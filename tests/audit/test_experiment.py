@@ -12,6 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_limits
 
 from jali import cli
 from jali.audit.experiment import Outcome
@@ -52,9 +53,11 @@ def numbers(outcome) -> str:
     "model", ["logistic", "mlp(hidden=[8], epochs=2)", 'sklearn(estimator="sklearn.linear_model:LogisticRegression")']
 )
 def test_workers_and_blocks_change_no_bit(model):
-    one = run(small(model=model), Machine(workers=1, block=1))
-    for machine in (Machine(workers=1, block=6), Machine(workers=2, block=4)):
-        other = run(small(model=model), machine)
+    """Nor do threads: there are two here, and one in each worker."""
+    with threadpool_limits(limits=2):
+        one = run(small(model=model), Machine(workers=1, block=1))
+        others = [run(small(model=model), machine) for machine in (Machine(1, block=6), Machine(2, block=4))]
+    for other in others:
         np.testing.assert_array_equal(one.evidence.value, other.evidence.value)
         assert numbers(one) == numbers(other)
 
