@@ -159,16 +159,15 @@ def most_frequent_bin_with_a_tenth_of_the_noise(data, query, rng):
     return noisy_maximum(data, rng, 10.0)
 
 
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize(
-    "function",
-    [
-        half_of_the_noise,
-        failures_that_hang_on_the_record,
-        the_truth_now_and_then,
-        most_frequent_bin_with_a_tenth_of_the_noise,
-    ],
-)
+TOO_LITTLE = [
+    half_of_the_noise,
+    failures_that_hang_on_the_record,
+    the_truth_now_and_then,
+    most_frequent_bin_with_a_tenth_of_the_noise,
+]
+
+
+@pytest.mark.parametrize(("function", "seed"), each_with_a_seed(TOO_LITTLE))
 def test_too_little_noise_is_refuted(function, seed):
     assert outcome(function, 1000, seed).verdict == "REFUTED"
 
