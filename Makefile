@@ -6,7 +6,7 @@ PEERS := .venv-peers/bin/pip install -qq --disable-pip-version-check
 OUT ?= jali-audit
 # The core without any extra: what must work with the lowest versions, and on every Python.
 QUICK := tests/core tests/attacks tests/games tests/signals tests/knowledge tests/text tests/data/tables \
-	tests/data/test_table.py tests/test_config.py tests/test_store.py tests/test_cli.py
+	tests/data/test_table.py tests/test_config.py tests/test_parallel.py tests/test_store.py tests/test_cli.py
 # Old libraries beside new ones announce what will go; that is no mistake of ours.
 OLD := -W ignore::DeprecationWarning -W ignore::PendingDeprecationWarning -W ignore::FutureWarning
 .DEFAULT_GOAL := help
@@ -16,7 +16,7 @@ help:
 	@echo "make audit   set up, run the embedded audit, say where the report is"
 	@echo "make test    set up, run all tests"
 	@echo "make check   format, lint, types, import layers, sizes"
-	@echo "make lowest  the quick tests with the lowest versions of all dependencies, on Python 3.11"
+	@echo "make lowest  set up, run the quick tests with the lowest versions of all dependencies, on Python 3.11"
 	@echo "make pythons the quick tests on Python 3.12 and 3.13, where present"
 	@echo "make bench   benchmarks, as ratios"
 

@@ -1,16 +1,25 @@
-"""Shared fixtures: a planted leak, and where real data may lie."""
+"""Shared fixtures: one thread per test, a planted leak, and where real data may lie."""
 
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from jali import parallel
 from jali.core.values import Evidence, Game, Records, SignalName
 
 ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture(autouse=True)
+def _one_thread():
+    """Every test has one thread, as every task of a run has: two that share a core mostly wait for each other."""
+    with parallel._libraries(tuple(sys.modules)).limit(limits=1):
+        yield
 
 
 @pytest.fixture

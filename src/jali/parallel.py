@@ -9,8 +9,9 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +19,9 @@ import numpy.typing as npt
 from jali import stopping
 from jali.core import imports, registry
 from jali.core.errors import JaliError
+
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -172,7 +176,13 @@ def stop() -> None:
 
 def alone(run: Callable[[Task], Result], task: Task) -> Result:
     """Run one task with one thread: sums split over threads would change the last bits."""
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(limits=1):
+    with _libraries(tuple(sys.modules)).limit(limits=1):
         return run(task)
+
+
+@lru_cache(maxsize=1)
+def _libraries(imported: tuple[str, ...]) -> ThreadpoolController:  # noqa: ARG001 (a key: imports load libraries)
+    """The libraries loaded now that start threads; looking for them reads the memory map of the whole process."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()

@@ -33,12 +33,21 @@ def plain(scores):
     return evidence.read(scores, raw=True)[:2]
 
 
-def means(found, attack: str, names: tuple[str, ...], wanted: tuple[str, ...] = WANTED) -> list[float]:
+GUESSED: dict[tuple, list] = {}
+
+
+def each_target(found, attack: str, names: tuple[str, ...]) -> list:
+    """What an attack guesses about each target; guessed once, although several metrics are asked for."""
     signals, game = found
-    guesses = guess(
-        signals, game, Trial(registry.build("attack", attack), tuple(map(SignalName, names)), Channel.SCORE)
-    )
-    each = [guesses.pick(guesses.unit == u) for u in range(len(game.targets))]
+    if (id(signals), attack, names) not in GUESSED:
+        trial = Trial(registry.build("attack", attack), tuple(map(SignalName, names)), Channel.SCORE)
+        guesses = guess(signals, game, trial)
+        GUESSED[id(signals), attack, names] = [guesses.pick(guesses.unit == u) for u in range(len(game.targets))]
+    return GUESSED[id(signals), attack, names]
+
+
+def means(found, attack: str, names: tuple[str, ...], wanted: tuple[str, ...] = WANTED) -> list[float]:
+    each = each_target(found, attack, names)
     return [float(np.mean([METRICS[m](g.score, g.truth) for g in each])) for m in wanted]
 
 

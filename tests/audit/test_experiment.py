@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-import os
 import signal
 import subprocess
 import sys
-import time
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_limits
 
+from jali import cli
 from jali.audit.all_models import gather
 from jali.audit.experiment import Outcome
 from jali.audit.experiment import run as run_setup
@@ -52,9 +53,11 @@ def numbers(outcome) -> str:
     "model", ["logistic", "mlp(hidden=[8], epochs=2)", 'sklearn(estimator="sklearn.linear_model:LogisticRegression")']
 )
 def test_workers_and_blocks_change_no_bit(model):
-    one = run(small(model=model), Resources(workers=1, block=1))
-    for resources in (Resources(workers=2, block=1), Resources(workers=1, block=6), Resources(workers=2, block=4)):
-        other = run(small(model=model), resources)
+    """Nor do threads: there are two here, and one in each worker."""
+    with threadpool_limits(limits=2):
+        one = run(small(model=model), Resources(workers=1, block=1))
+        others = [run(small(model=model), resources) for resources in (Resources(1, block=6), Resources(2, block=4))]
+    for other in others:
         np.testing.assert_array_equal(one.evidence.value, other.evidence.value)
         assert numbers(one) == numbers(other)
 
@@ -154,36 +157,51 @@ def test_quality_of_recourse_is_in_the_rows():
     assert [row.metric for row in only] == ["answered", "seconds"]
 
 
-def test_a_killed_run_resumes_and_gives_the_same_numbers(tmp_path):
+# One command, killed when its sixth result is written but not yet in its place.
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from jali import cli
+
+replace, kept = os.replace, []
+
+def killed(source, target):
+    if "store" in Path(target).parts:
+        kept.append(target)
+        if len(kept) > 5:
+            os.kill(os.getpid(), signal.SIGKILL)
+    replace(source, target)
+
+os.replace = killed
+cli.main()
+"""
+
+
+def audited(out, monkeypatch) -> dict[str, int]:
+    """Run the audit that is killed elsewhere to its end; when each file of its store was written."""
+    monkeypatch.setattr(sys, "argv", ["jali", *RESUMED, str(out)])
+    with contextlib.suppress(SystemExit):
+        cli.main()
+    return {p.name: p.stat().st_mtime_ns for p in out.rglob("store/*/*.npz")}
+
+
+RESUMED = ["audit", "--data", "lending(n=300)", "--model", "logistic", "--game", "rotate(models=8)"]
+RESUMED += ["--explain", "input_x_gradient", "--attack", "lira", "--workers", "1", "--out"]
+
+
+def test_a_killed_run_resumes_and_gives_the_same_numbers(tmp_path, monkeypatch):
     """SIGKILL half-way, then run again: only the unfinished columns are computed, and the results are the same."""
-    settings = [
-        "--data",
-        "lending(n=600)",
-        "--model",
-        "mlp(hidden=[64], epochs=30)",
-        "--game",
-        "rotate(models=8)",
-        "--explain",
-        "input_x_gradient",
-        "--attack",
-        "lira",
-        "--workers",
-        "1",
-    ]
-    command = [sys.executable, "-m", "jali", "audit", *settings, "--out"]
     whole, cut = tmp_path / "whole", tmp_path / "cut"
-    subprocess.run([*command, str(whole)], check=True, capture_output=True, timeout=300)
-    process = subprocess.Popen([*command, str(cut)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    while len(list(cut.rglob("store/*/*.npz"))) < 5 and process.poll() is None:
-        time.sleep(0.005)
-    os.kill(process.pid, signal.SIGKILL)
-    process.wait()
-    kept = {p.name: p.stat().st_mtime_ns for p in cut.rglob("store/*/*.npz")}
-    assert 5 <= len(kept) < len(list(whole.rglob("store/*/*.npz")))
+    process = subprocess.run([sys.executable, "-c", KILLED, *RESUMED, str(cut)], capture_output=True, check=False)
+    assert process.returncode == -signal.SIGKILL
+    kept = {p.name: p.stat().st_mtime_ns for p in cut.rglob("store/*/*.npz") if not p.name.startswith(".")}
+    assert len(kept) == 5
+    assert list(cut.rglob("store/*/.*.part"))
     assert not (cut / "results.json").exists()
-    subprocess.run([*command, str(cut)], check=True, capture_output=True, timeout=300)
-    after = {p.name: p.stat().st_mtime_ns for p in cut.rglob("store/*/*.npz")}
+    after = audited(cut, monkeypatch)
+    assert set(after) == set(audited(whole, monkeypatch))
     assert {name: after[name] for name in kept} == kept
+    assert len(after) > len(kept)
     rows = [untimed(json.loads((folder / "results.json").read_text())["rows"]) for folder in (whole, cut)]
     assert rows[0] == rows[1]
     with np.load(whole / "evidence.npz") as a, np.load(cut / "evidence.npz") as b:

@@ -20,7 +20,24 @@ from jali.models.logistic import Logistic
 from tests.explaining import explained
 
 PART = CCHVAE(latent=3)
+TRAINED = _vae.trained
 FREE = Schema(tuple(Column(f"x{j}") for j in range(8)), favourable=1)
+
+
+@pytest.fixture(autouse=True)
+def _each_autoencoder_is_trained_once(monkeypatch):
+    """It depends on its table and size alone, so the tests of this module share it."""
+    monkeypatch.setattr(_vae, "trained", autoencoder)
+
+
+KEPT: dict[tuple, _vae.VAE] = {}
+
+
+def autoencoder(train, schema, latent, hidden):
+    key = train.X.tobytes(), schema, latent, hidden
+    if key not in KEPT:
+        KEPT[key] = TRAINED(train, schema, latent, hidden)
+    return KEPT[key]
 
 
 @functools.cache
@@ -139,6 +156,7 @@ def test_one_record_alone_has_the_answer_it_has_among_others(monkeypatch):
 
 def test_tiles_share_one_autoencoder_that_does_not_depend_on_who_asks_first(monkeypatch):
     model, X, answers, fitted = network(), curved().X[:40], [], []
+    monkeypatch.setattr(_vae, "trained", TRAINED)
     monkeypatch.setattr(_vae, "STEPS", 100)
     monkeypatch.setattr(_vae, "EPOCHS", 1)
     monkeypatch.setattr(_vae, "fit", lambda *a, real=_vae.fit: fitted.append(1) or real(*a))

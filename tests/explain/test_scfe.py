@@ -4,7 +4,6 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from threadpoolctl import threadpool_limits
 
 from jali.core.encoding import Encoding
 from jali.core.errors import JaliError
@@ -16,15 +15,7 @@ from jali.models.fitted.network import Network
 from jali.models.mlp import MLP
 from tests.explaining import explained
 
-pytestmark = pytest.mark.usefixtures("_one_thread")
 PLANE = Schema((Column("a", low=-4, high=4), Column("b", low=-4, high=4)), favourable=1)
-
-
-@pytest.fixture
-def _one_thread():
-    """Searches run with one thread, as the runner has it."""
-    with threadpool_limits(1):
-        yield
 
 
 def explain(part, model, X, schema, seed=0):

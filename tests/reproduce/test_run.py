@@ -9,6 +9,7 @@ import pytest
 from jali import cli
 from jali.api import save_reproduction as save
 from jali.core.errors import JaliError
+from jali.explain._recourse import vae
 from jali.reproduce import files, schema
 from jali.reproduce.run import reproduce
 
@@ -61,9 +62,11 @@ def paper(tmp_path):
     return path
 
 
-@pytest.fixture
-def found(paper):
-    return reproduce(schema.read(str(paper)), "mine.toml", "standard")
+@pytest.fixture(scope="module")
+def found(tmp_path_factory):
+    path = tmp_path_factory.mktemp("papers") / "mine.toml"
+    path.write_text(PAPER)
+    return reproduce(schema.read(str(path)), "mine.toml", "standard")
 
 
 def by(found):
@@ -218,6 +221,8 @@ def test_pawelczyk2022_runs_at_smoke_scale(study):
 
 def test_pawelczyk2022_runs_on_heloc_at_smoke_scale(real_data, monkeypatch):
     monkeypatch.setenv("JALI_DATA", str(real_data))
+    monkeypatch.setattr(vae, "STEPS", 200)  # it is looked at what comes out, not how good it is
+    monkeypatch.setattr(vae, "EPOCHS", 2)
     found = reproduce(schema.read("pawelczyk2022"), "pawelczyk2022", "smoke", ["heloc"])
     (ran,) = found.studies
     assert not ran.skipped

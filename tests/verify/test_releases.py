@@ -159,16 +159,15 @@ def most_frequent_bin_with_a_tenth_of_the_noise(data, query, rng):
     return noisy_maximum(data, rng, 10.0)
 
 
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize(
-    "function",
-    [
-        half_of_the_noise,
-        failures_that_hang_on_the_record,
-        the_truth_now_and_then,
-        most_frequent_bin_with_a_tenth_of_the_noise,
-    ],
-)
+TOO_LITTLE = [
+    half_of_the_noise,
+    failures_that_hang_on_the_record,
+    the_truth_now_and_then,
+    most_frequent_bin_with_a_tenth_of_the_noise,
+]
+
+
+@pytest.mark.parametrize(("function", "seed"), each_with_a_seed(TOO_LITTLE))
 def test_too_little_noise_is_refuted(function, seed):
     assert outcome(function, 1000, seed).verdict == "REFUTED"
 
@@ -256,13 +255,14 @@ def test_the_draws_that_are_counted_come_after_every_choice(monkeypatch):
 
 # Randomised response is the mechanism that shows most of its epsilon, and it shows it in every pair that holds the
 # query on one side. Answers of varying length are coded on other draws than those evaluated, which is a choice too. At
-# a level of 95 % two false refutations among 40 tests are to be expected; bounds on rates are cautious, and one in a
-# hundred was seen.
+# a level of 95 % one or two false refutations among 30 tests are to be expected; bounds on rates are cautious, and one
+# in a hundred was seen. If choices were made on the draws that are counted, so that 15 % or 20 % of the tests refuted,
+# more than one would be seen with probability 0.95 or 0.99.
 @pytest.mark.slow
 @pytest.mark.parametrize("function", [randomised_response, as_many_zeros_as_a_noised_count])
 def test_trying_many_pairs_refutes_no_more_true_claims_than_the_level_allows(function):
-    found = [outcome(function, 200, seed) for seed in range(1000, 1040)]
-    assert sum(each.verdict == "REFUTED" for each in found) <= 2  # the level: 5 %
+    found = [outcome(function, 200, seed) for seed in range(1000, 1030)]
+    assert sum(each.verdict == "REFUTED" for each in found) <= 1  # the level: 5 %
     if function is randomised_response:  # and the test does look at what could refute them
         assert np.mean([each.lower for each in found]) > 0.2
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.stats import mannwhitneyu
 
 from jali.audit.trials import Trial, guess
 from jali.core.errors import JaliError
@@ -51,6 +50,8 @@ def rows_per_person(data: Dataset, game: Game) -> list[Check]:
     """
     if data.groups is None:
         return []
+    from scipy.stats import mannwhitneyu
+
     group = data.group_numbers()
     worst = 1.0
     for t, column in list(enumerate(game.targets))[:3]:

@@ -12,7 +12,6 @@ from collections.abc import Callable
 
 import numpy as np
 from scipy.special import betaincinv, ndtri, stdtrit
-from scipy.stats import binom
 
 from jali.core.errors import JaliError
 from jali.core.values import Bools, Estimate, Floats, Guesses, Ints, Rng
@@ -272,6 +271,8 @@ def _banded(score: Floats, truth: Bools, alpha: float, level: float) -> tuple[fl
     Of n non-members, B ~ Bin(n, alpha) lie above that threshold, so it lies between two of their order statistics; the
     rate of members above either end has its Clopper-Pearson limit, and the two errors share 1 - level.
     """
+    from scipy.stats import binom  # here, because it takes a second to import and workers do without
+
     tail, members = (1 - level) / 4, score[truth]
     negatives = np.sort(score[~truth])[::-1]
     fewest, most = (int(binom.ppf(q, len(negatives), alpha)) for q in (tail, 1 - tail))

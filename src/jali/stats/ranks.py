@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import chdtrc
-from scipy.stats import friedmanchisquare, rankdata, studentized_range
 
 from jali.core.errors import JaliError
 from jali.core.values import Floats
@@ -57,6 +56,8 @@ def ranking(names: Sequence[str], values: Floats, level: float = 0.95) -> Rankin
             f"A ranking needs one finite value of each of two or more methods in two or more settings, not an array of "
             f"shape {values.shape} for {len(names)} methods."
         )
+    from scipy.stats import rankdata
+
     ranks = rankdata(-values, axis=1)
     n, k = values.shape
     statistic, p = _friedman(values)
@@ -71,6 +72,8 @@ def critical_distance(methods: int, settings: int, level: float = 0.95) -> float
     >>> round(critical_distance(4, 14), 3)
     1.254
     """
+    from scipy.stats import studentized_range
+
     q = float(studentized_range.ppf(level, methods, np.inf))
     return q * math.sqrt(methods * (methods + 1) / (12 * settings))
 
@@ -83,5 +86,7 @@ def _friedman(values: Floats) -> tuple[float, float]:
         sign = np.sign(values[:, 0] - values[:, 1])
         statistic = float(sign.sum() ** 2 / np.abs(sign).sum())
         return statistic, float(chdtrc(1, statistic))
+    from scipy.stats import friedmanchisquare
+
     found = friedmanchisquare(*values.T)
     return float(found.statistic), float(found.pvalue)

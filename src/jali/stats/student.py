@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import stats
 
 from jali.core.errors import JaliError
 from jali.core.values import Estimate, Floats, Guesses
@@ -20,6 +19,8 @@ def two_sample(metric: str, more: Guesses, less: Guesses, level: float = 0.95) -
     >>> two_sample("auc", *[Guesses(s, truth, unit, unit) for s in (score, -score)]).reason
     't(2) = 0.0, p = 1'
     """
+    from scipy.stats import t as student
+
     a = _each(metric, more)
     b = _each(metric, less)
     if min(len(a), len(b)) < 2:
@@ -29,8 +30,8 @@ def two_sample(metric: str, more: Guesses, less: Guesses, level: float = 0.95) -
     if spread == 0:
         return Estimate(difference, difference, difference, min(len(a), len(b)), "all targets agree exactly")
     t = difference / spread
-    p = 2 * stats.t.sf(abs(t), degrees)
-    reach = stats.t.ppf((1 + level) / 2, degrees) * spread
+    p = 2 * student.sf(abs(t), degrees)
+    reach = student.ppf((1 + level) / 2, degrees) * spread
     test = f"t({degrees}) = {t:.1f}, p {'< 0.001' if p < 0.001 else f'= {p:.2g}'}"
     return Estimate(difference, difference - reach, difference + reach, min(len(a), len(b)), test)
 
