@@ -17,10 +17,10 @@ SPECS = [
     "halves(targets=8, shadows=10, share=0.2)",
     "disjoint(targets=8, shadows=10)",
     "folds(k=3, shadows=10)",
-    "fixed(members=100, shadows=10)",
-    "fixed(members=300, shadows=10)",
-    "fixed(members=430, shadows=10)",
-    "fixed_offline(members=150, shadows=10)",
+    "given_model(members=100, shadows=10)",
+    "given_model(members=300, shadows=10)",
+    "given_model(members=430, shadows=10)",
+    "given_model_offline(members=150, shadows=10)",
     "thirds(targets=4, shadows=5)",
     "thirds(targets=4, shadows=5, most=60)",
 ]
@@ -102,7 +102,7 @@ def test_rows_of_one_group_stay_together(text):
     """A model that exists keeps the membership it has; its shadows and reserve keep groups whole."""
     game, table = draw(text, 0, grouped=True), data(grouped=True)
     drawn, used = game.member, np.ones(len(table.X), dtype=bool)
-    if text.startswith("fixed"):
+    if text.startswith("given_model"):
         drawn = game.member[:, 1:]
         # Rows of a member that did not train the model that exists train no shadow either.
         used = game.member[:, 0] | ~np.isin(table.groups, table.groups[game.member[:, 0]])
@@ -134,7 +134,7 @@ def test_specification_and_docstring(text):
 
 
 @pytest.mark.parametrize(
-    "text", ["disjoint(targets=3, shadows=4)", "folds(k=3)", "fixed_offline(members=150)", "thirds(targets=1)"]
+    "text", ["disjoint(targets=3, shadows=4)", "folds(k=3)", "given_model_offline(members=150)", "thirds(targets=1)"]
 )
 def test_no_shadow_sees_a_scored_row(text):
     game = draw(text, 0)
@@ -149,8 +149,8 @@ def test_no_shadow_sees_a_scored_row(text):
         "halves(targets=0)",
         "disjoint(train=0.0)",
         "folds(k=1)",
-        "fixed(members=0)",
-        "fixed_offline(members=0)",
+        "given_model(members=0)",
+        "given_model_offline(members=0)",
         "thirds(most=-1)",
         "pawelczyk_released(most=-1)",
     ],

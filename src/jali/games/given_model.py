@@ -9,13 +9,13 @@ import numpy as np
 from jali.core.values import Bools, Dataset, Game, Ints, Rng
 from jali.games._draws import enough, positive, subsets
 from jali.games._existing import sides
-from jali.games.fixed_offline import FixedOffline
+from jali.games.given_model_offline import GivenModelOffline
 
 LEAST, MOST = 0.3, 0.7  # share of members among the candidates: outside, a record has too few in- or out-shadows
 
 
 @dataclass(frozen=True)
-class Fixed:
+class GivenModel:
     """The first `members` rows trained a model that exists; the adversary knows all rows, but not which of them did.
 
     Every candidate, member or not, enters every shadow with the same probability p = members / (members + others). So
@@ -26,7 +26,7 @@ class Fixed:
     The online game of Carlini et al., Membership Inference Attacks From First Principles, S&P 2022, for one model.
 
     >>> from jali.data.linear_gaussian import LinearGaussian
-    >>> game = Fixed(members=40, shadows=3).draw(LinearGaussian(n=100, d=2).load(), np.random.default_rng(0))
+    >>> game = GivenModel(members=40, shadows=3).draw(LinearGaussian(n=100, d=2).load(), np.random.default_rng(0))
     >>> int(game.scored.sum()), game.member.sum(axis=0)
     (100, array([40, 40, 40, 40]))
     """
@@ -35,12 +35,12 @@ class Fixed:
     shadows: int = 32
 
     def __post_init__(self) -> None:
-        positive("fixed", "members", self.members)
-        positive("fixed", "shadows", self.shadows)
+        positive("given_model", "members", self.members)
+        positive("given_model", "shadows", self.shadows)
 
     def draw(self, data: Dataset, rng: Rng) -> Game:
         """Keep the given membership in column 0 and draw shadows from all candidates alike."""
-        train, others = sides("fixed", data, self.members)
+        train, others = sides("given_model", data, self.members)
         group = data.group_numbers()
         candidate = _balanced(group, train, others, rng)
         share = float(train[candidate].mean())
@@ -50,13 +50,13 @@ class Fixed:
         shadows = np.ones((1, 1 + self.shadows), dtype=bool)
         shadows[0, 0] = False
         scored = candidate[:, None]
-        enough("fixed", data, member, scored)
+        enough("given_model", data, member, scored)
         asked = None if candidate.all() else np.repeat(scored, 1 + self.shadows, axis=1)
         return Game(member, np.array([0]), shadows, scored, asked)
 
-    def offline(self) -> FixedOffline:
+    def offline(self) -> GivenModelOffline:
         """The same model and an adversary without candidates, for attacks that know people who are not scored."""
-        return FixedOffline(self.members, self.shadows)
+        return GivenModelOffline(self.members, self.shadows)
 
 
 def _balanced(group: Ints, train: Bools, others: Bools, rng: Rng) -> Bools:
