@@ -85,7 +85,7 @@ class Joint:
 
 
 def _spared(shadows: Shadows) -> Ints:
-    """The two shadow models with the median mean signal, in any order of the columns."""
+    """The two shadow models with the median mean signal, in any order of the models."""
     models = shadows.member.shape[1]
     if models < FEWEST:
         return np.array([], dtype=np.int64)

@@ -195,7 +195,7 @@ class Dataset:
 class Game:
     """Who is in which training set, which models are attacked, with which shadow models, and which records are scored.
 
-    member (N, M): record i is in the training set of model j. targets (T,): columns attacked.
+    member (N, M): record i is in the training set of model j. targets (T,): models attacked.
     shadows (T, M): shadow models of the adversary of target t. scored (N, T): records whose membership is guessed.
     asked (N, M): the cells (record, model) that are queried, including all that are scored; None: all cells.
     """

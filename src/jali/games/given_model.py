@@ -39,7 +39,7 @@ class GivenModel:
         positive("given_model", "shadows", self.shadows)
 
     def draw(self, data: Dataset, rng: Rng) -> Game:
-        """Keep the given membership in column 0 and draw shadows from all candidates alike."""
+        """Keep the given membership of model 0 and draw shadows from all candidates alike."""
         train, others = sides("given_model", data, self.members)
         group = data.group_numbers()
         candidate = _balanced(group, train, others, rng)

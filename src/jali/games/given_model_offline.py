@@ -44,7 +44,7 @@ class GivenModelOffline:
         proportion("given_model_offline", "reserve", self.reserve)
 
     def draw(self, data: Dataset, rng: Rng) -> Game:
-        """Keep the given membership in column 0 and draw shadows from the population."""
+        """Keep the given membership of model 0 and draw shadows from the population."""
         train, others = sides("given_model_offline", data, self.members)
         group = data.group_numbers()
         reserve = split(group, self.reserve, rng) & others

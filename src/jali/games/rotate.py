@@ -14,8 +14,8 @@ from jali.games._draws import enough, positive, proportion, subsets
 class Rotate:
     """Each model in turn is the target and all others are its shadows.
 
-    Every column is an independent random share of the rows. Independence matters: if each record were in exactly
-    half of all models, counting the other columns would reveal membership (AUC 1.0 without any signal).
+    Every training set is an independent random share of the rows. Independence matters: if each record were in exactly
+    half of all models, counting the other models would reveal membership (AUC 1.0 without any signal).
 
     Carlini et al., Membership Inference Attacks From First Principles, S&P 2022, with independent draws.
 
