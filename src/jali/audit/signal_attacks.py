@@ -136,4 +136,4 @@ def _curves(todo: Plan, kept: dict[Place, Guesses]) -> list[Curve]:
         same = paired(explained, everybody)[1]
         if 0 < len(same.score) < len(everybody.score):
             drawn[with_.explainer, with_.against] = same
-    return [curve(seen.replace("+", " + "), explainer, found) for (explainer, seen), found in drawn.items()]
+    return [curve(seen.label, explainer, found) for (explainer, seen), found in drawn.items()]

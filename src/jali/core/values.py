@@ -50,6 +50,11 @@ class Channel(StrEnum):
         return bases.get(self, None if self.explained else self)
 
     @property
+    def label(self) -> str:
+        """How curves and tables call it, such as "score + explanation"."""
+        return self.value.replace("+", " + ")
+
+    @property
     def with_explanation(self) -> Channel:
         """The same, and an explanation beside it."""
         both = {Channel.SCORE: Channel.SCORE_AND_EXPLANATION, Channel.DECISION: Channel.DECISION_AND_EXPLANATION}
