@@ -30,7 +30,7 @@ from jali.core.explanation import Counterfactual, Gives, Wants
 from jali.core.protocols import Model
 from jali.core.values import Column, Dataset, Floats, Ints, Rng, Schema
 from jali.data.tables import files
-from jali.defend._regions import Protected
+from jali.defend._generalise import Protected
 from jali.defend.explain.k_anonymous import KAnonymous
 from jali.defend.explain.mondrian import Mondrian
 from jali.explain.nice import NICE

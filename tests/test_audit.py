@@ -46,7 +46,7 @@ def own(pipeline):
         population=people(1200, 1),
         favourable="yes",
         explain=["linear_recourse", "input_x_gradient"],
-        game="fixed(members=150, shadows=6)",
+        game="given_model(members=150, shadows=6)",
         **QUICK,
     )
 
@@ -83,7 +83,7 @@ def test_raw_values_appear_only_when_asked_for(pipeline):
         pipeline,
         train=people(150, 0),
         population=people(1200, 1),
-        game="fixed(members=150, shadows=3)",
+        game="given_model(members=150, shadows=3)",
         show_values=True,
         **QUICK,
     )
@@ -97,7 +97,11 @@ def test_arrays_forests_and_numeric_labels():
     X, y = rng.normal(size=(700, 5)), rng.integers(0, 2, 700)
     forest = RandomForestClassifier(20, random_state=0).fit(X[:150], y[:150])
     found = jali.audit(
-        forest, train=(X[:150], y[:150]), population=(X[150:], y[150:]), game="fixed(members=150, shadows=4)", **QUICK
+        forest,
+        train=(X[:150], y[:150]),
+        population=(X[150:], y[150:]),
+        game="given_model(members=150, shadows=4)",
+        **QUICK,
     )
     best = found.results.find(kind="attack", signal="confidence", attack="threshold", metric="auc")[0]
     assert best.low > 0.9  # coin labels that only memory can know
@@ -107,7 +111,7 @@ def test_arrays_forests_and_numeric_labels():
             train=(X[:150], y[:150]),
             population=(X[150:], y[150:]),
             explain=["input_x_gradient"],
-            game="fixed(members=150, shadows=2)",
+            game="given_model(members=150, shadows=2)",
         )
 
 
@@ -144,7 +148,9 @@ def test_copies_of_members_among_non_members_are_counted(pipeline):
     X, y = people(150, 0)
     more, labels = people(1200, 1)
     population = (pd.concat([more, X[:40]], ignore_index=True), np.r_[labels, y[:40]])
-    found = jali.audit(pipeline, train=(X, y), population=population, game="fixed(members=150, shadows=2)", **QUICK)
+    found = jali.audit(
+        pipeline, train=(X, y), population=population, game="given_model(members=150, shadows=2)", **QUICK
+    )
     [warning] = [w for w in found.results.warnings if "exact cop" in w]
     assert (
         5 <= int(warning.split()[0]) <= 35
@@ -187,7 +193,7 @@ def test_a_pipeline_on_number_coded_categories_gets_its_own_codes_back():
         train=(table[:100], y[:100]),
         population=(table[100:], y[100:]),
         explain=["input_x_gradient"],
-        game="fixed(members=100, shadows=2)",
+        game="given_model(members=100, shadows=2)",
         **QUICK,
     )
     score = model.decision_function(table[:100])
@@ -195,9 +201,9 @@ def test_a_pipeline_on_number_coded_categories_gets_its_own_codes_back():
     np.testing.assert_allclose(confidence, np.where(y[:100] == 1, score, -score), rtol=1e-9)
 
 
-@pytest.mark.parametrize("game", ["rotate(models=6)", "fixed(members=100)"])
+@pytest.mark.parametrize("game", ["rotate(models=6)", "given_model(members=100)"])
 def test_a_model_that_exists_is_judged_by_its_real_training_rows(pipeline, game):
-    with pytest.raises(JaliError, match=r"use game='fixed\(members=150\)'"):
+    with pytest.raises(JaliError, match=r"use game='given_model\(members=150\)'"):
         jali.audit(pipeline, train=people(150, 0), population=people(600, 1), game=game)
 
 
@@ -221,7 +227,9 @@ def played(model, X, y, game):
 
 
 def test_an_adversary_who_knows_the_candidates_is_the_default_and_the_stronger_one(forest):
-    strong, weak = (played(*forest, f"{game}(members=350, shadows=16)") for game in ("fixed", "fixed_offline"))
+    strong, weak = (
+        played(*forest, f"{game}(members=350, shadows=16)") for game in ("given_model", "given_model_offline")
+    )
     assert best(strong) > best(weak) + 0.02
     assert strong.game.scored.all()
     assert strong.results.valid
@@ -239,7 +247,7 @@ def test_a_model_that_saw_none_of_them_leaks_nothing(forest):
     from sklearn.ensemble import RandomForestClassifier
 
     stranger = RandomForestClassifier(30, min_samples_leaf=3, random_state=0).fit(other, (other[:, 0] > 0).astype(int))
-    found = played(stranger, X, y, "fixed(members=350, shadows=16)")
+    found = played(stranger, X, y, "given_model(members=350, shadows=16)")
     [combined] = found.results.find(kind="attack", metric="auc", channel="score", attack="joint")
     assert combined.low < 0.5 < combined.high
 
@@ -256,11 +264,15 @@ def test_query_attacks_are_made_on_the_model_that_exists(forest):
 
     model.__class__ = Counted
     found = jali.audit(
-        model, train=(X[:350], y[:350]), population=(X[350:], y[350:]), attack=["label_only"], game="fixed(350, 2)"
+        model,
+        train=(X[:350], y[:350]),
+        population=(X[350:], y[350:]),
+        attack=["label_only"],
+        game="given_model(350, 2)",
     )
     model.__class__ = Counted.__mro__[1]
     assert sum(calls) > 350
-    assert found.results.facts["game"] == "fixed_offline(members=350, shadows=2)"
+    assert found.results.facts["game"] == "given_model_offline(members=350, shadows=2)"
     assert found.results.facts["members per target"] == "350"
 
 
@@ -291,7 +303,11 @@ def test_a_model_is_fed_the_values_it_was_fitted_on(kind):
     y = rng.integers(0, 2, 500)
     tree = make_pipeline(OneHotEncoder(handle_unknown="ignore"), DecisionTreeClassifier()).fit(X[:100], y[:100])
     found = jali.audit(
-        tree, train=(X[:100], y[:100]), population=(X[100:], y[100:]), game="fixed(members=100, shadows=2)", **QUICK
+        tree,
+        train=(X[:100], y[:100]),
+        population=(X[100:], y[100:]),
+        game="given_model(members=100, shadows=2)",
+        **QUICK,
     )
     truth = (tree.predict(X[:100]) == y[:100]).mean()
     assert found.results.find(metric="train_accuracy")[0].value == pytest.approx(truth)

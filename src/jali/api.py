@@ -99,7 +99,7 @@ def audit(
 
     With `train` and `population`, `model` is your own fitted scikit-learn estimator or pipeline: the training rows
     are the members, the population are the non-members, and shadows are clones of the model, each trained on a random
-    part of all of them. `game="fixed_offline(members=…)"` is the weaker adversary who does not know these people. A
+    part of all of them. `game="given_model_offline(members=…)"` is the weaker adversary who does not know these people. A
     model that cannot be cloned is attacked without shadows (`quantile`): half of the population is then not judged.
     `quasi` names the quasi-identifiers, `groups` a column that identifies the person of each row (the model does not
     read it), `sensitive` a column whose groups are compared; `schema` is a schema file, which private explainers need
@@ -350,18 +350,18 @@ def _tables(
 
 def _own(model: Any, source: OwnTables, game: Any, seed: int) -> tuple[Experiment, dict[str, Any]]:
     """The experiment on a user's fitted model; it has no specification, so the configuration names its evidence."""
-    from jali.games.fixed import Fixed
-    from jali.games.fixed_offline import FixedOffline
+    from jali.games.given_model import GivenModel
+    from jali.games.given_model_offline import GivenModelOffline
     from jali.models.given import Given
 
     members = len(source.train[1])
     given = Given(model, source.inputs(), source.like())
-    default = Fixed(members) if _refittable(given) else replace(Fixed(members).with_reference(), shadows=0)
+    default = GivenModel(members) if _refittable(given) else replace(GivenModel(members).with_reference(), shadows=0)
     chosen = _part("game", game) if game else default
-    if not isinstance(chosen, Fixed | FixedOffline) or chosen.members != members:
+    if not isinstance(chosen, GivenModel | GivenModelOffline) or chosen.members != members:
         raise JaliError(
-            f"A model that exists is audited with its real training rows: use game='fixed(members={members})', or "
-            f"fixed_offline for an adversary who does not know the candidates, not {_text(chosen)}."
+            f"A model that exists is audited with its real training rows: use game='given_model(members={members})', "
+            f"or given_model_offline for an adversary who does not know the candidates, not {_text(chosen)}."
         )
     experiment = Experiment(source, given, chosen, seed=seed)
     return experiment, NO_MODEL | {"model": type(model).__name__, "game": _text(chosen)}

@@ -95,7 +95,7 @@ def attack(
     out: Annotated[Path, typer.Option(help="Folder for report, results, evidence and configuration.")] = OUT,
     workers: Annotated[int, typer.Option(help="Processes; 0 means one per core. Changes no number.")] = 0,
 ) -> None:
-    """Attack evidence without any model: every column takes its turn as target."""
+    """Attack evidence without any model: every model takes its turn as target."""
     from jali.api import as_released as with_conventions
     from jali.api import attack_file
 

@@ -15,8 +15,8 @@ from jali.config import checked, read
 from jali.core import registry
 from jali.core.errors import JaliError
 from jali.data.table import Table
-from jali.games.fixed import Fixed
-from jali.games.fixed_offline import FixedOffline
+from jali.games.given_model import GivenModel
+from jali.games.given_model_offline import GivenModelOffline
 from jali.games.outsiders import Outsiders
 from jali.games.rotate import Rotate
 
@@ -188,7 +188,7 @@ def test_the_game_of_query_attacks(own):
     claims = queries.runs([registry.build("query_attack", "aloa")], [])
     assert played(own, Rotate(models=3), links).parts.game == Outsiders(most=60)
     assert registry.name_of(played(own, Rotate(models=3), claims).parts.game) == "folds"
-    assert played(own, Fixed(members=50, shadows=2), links).parts.game == queries.Targets(FixedOffline(50, 2))
+    assert played(own, GivenModel(members=50, shadows=2), links).parts.game == queries.Targets(GivenModelOffline(50, 2))
     assert played(own, Outsiders(targets=2), links).parts.game == Outsiders(targets=2)
 
 

@@ -23,7 +23,7 @@ SPECS = [
     "fixed(members=300, shadows=10)",
     "fixed(members=430, shadows=10)",
     "fixed(members=300, shadows=10, reference=0.5)",
-    "fixed_offline(members=150, shadows=10)",
+    "given_model_offline(members=150, shadows=10)",
     "thirds(targets=4, shadows=5)",
     "thirds(targets=4, shadows=5, most=60)",
 ]
@@ -105,7 +105,7 @@ def test_rows_of_one_group_stay_together(text):
     """A model that exists keeps the membership it has; its shadows and reserve keep groups whole."""
     game, table = draw(text, 0, grouped=True), data(grouped=True)
     drawn, used = game.member, np.ones(len(table.X), dtype=bool)
-    if text.startswith("fixed"):
+    if text.startswith("given_model"):
         drawn = game.member[:, 1:]
         # Rows of a member that did not train the model that exists train no shadow either.
         used = game.member[:, 0] | ~np.isin(table.groups, table.groups[game.member[:, 0]])
@@ -172,7 +172,7 @@ def test_specification_and_docstring(text):
 
 
 @pytest.mark.parametrize(
-    "text", ["disjoint(targets=3, shadows=4)", "folds(k=3)", "fixed_offline(members=150)", "thirds(targets=1)"]
+    "text", ["disjoint(targets=3, shadows=4)", "folds(k=3)", "given_model_offline(members=150)", "thirds(targets=1)"]
 )
 def test_no_shadow_sees_a_scored_row(text):
     game = draw(text, 0)
@@ -192,7 +192,7 @@ def test_no_shadow_sees_a_scored_row(text):
         "fixed(members=9, reference=1.0)",
         "rotate(reference=1.0)",
         "halves(reference=-0.1)",
-        "fixed_offline(members=0)",
+        "given_model_offline(members=0)",
         "thirds(most=-1)",
         "pawelczyk_released(most=-1)",
     ],

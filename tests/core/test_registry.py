@@ -158,6 +158,8 @@ def test_brackets_without_end_are_one_sentence(text):
         ("query_attack", "replay", "minimality"),
         ("knowledge", "census", "population_register"),
         ("game", "visitors", "outsiders"),
+        ("game", "fixed", "given_model"),
+        ("game", "fixed_offline", "given_model_offline"),
     ],
 )
 def test_an_old_name_is_answered_with_the_new_one(kind, old, new):

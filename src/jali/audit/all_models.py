@@ -43,7 +43,7 @@ class RunRecord:
 
 @dataclass(frozen=True)
 class Gathered:
-    """The results of all columns of a game; parity: the largest sign of unequal preprocessing."""
+    """The results of all models of a game; parity: the largest sign of unequal preprocessing."""
 
     evidence: Evidence
     quality: Quality
@@ -73,14 +73,14 @@ def controls(named: Sequence[Signal]) -> list[Signal]:
 
 
 def gather(setup: Setup, resources: Resources) -> Gathered:
-    """Evidence of all columns, quality of the targets' recourse, and attack runs; stored results are reused."""
+    """Evidence of all models, quality of the targets' recourse, and attack runs; stored results are reused."""
     game = setup.game
     chosen = readouts(setup.parts)
     with sharing(shared_arrays(setup.data, roles_of(game)), resources.workers) as ref:
         todo = list(blocks(setup, resources, chosen, ref))
         watch = resources.watch("training and explaining")
-        columns = list(itertools.chain(*fan_out(run_block, todo, resources.workers, watch)))
-    seen = [column[: len(chosen)] for column in columns]
+        per_model = list(itertools.chain(*fan_out(run_block, todo, resources.workers, watch)))
+    seen = [arrays[: len(chosen)] for arrays in per_model]
     targets = [seen[j] for j in game.targets]
     schema = setup.data.schema
     names = tuple(name for readout in chosen for name in readout.names(schema))
@@ -90,19 +90,19 @@ def gather(setup: Setup, resources: Resources) -> Gathered:
     quality = np.concatenate([_joined(c, "quality") for c in targets], axis=1)
     defined = np.concatenate([_joined(c, "defined") for c in targets], axis=1)
     measured = tuple(name for readout in chosen for name in readout.measures())
-    parity = max(float(column[0]["parity"]) for column in columns)
+    parity = max(float(arrays[0]["parity"]) for arrays in per_model)
     runs = []
     for k, run in enumerate(setup.parts.runs):
-        results = [restored(columns[j][len(chosen) + k]) for j in game.targets]
+        results = [restored(per_model[j][len(chosen) + k]) for j in game.targets]
         runs.append(_recorded(run, results, game))
     return Gathered(
         Evidence(names, value, observed, game.member, units), Quality(measured, quality, defined), parity, tuple(runs)
     )
 
 
-def _joined(column: Sequence[Arrays], name: str) -> npt.NDArray[Any]:
-    """The named array of all readouts of a column, one below the other."""
-    return np.concatenate([arrays[name] for arrays in column])
+def _joined(readings: Sequence[Arrays], name: str) -> npt.NDArray[Any]:
+    """The named array of all readouts of a model, one below the other."""
+    return np.concatenate([arrays[name] for arrays in readings])
 
 
 def _recorded(run: AttackRun, results: list[Completed | Failed], game: Game) -> RunRecord:
@@ -131,9 +131,9 @@ def _recorded(run: AttackRun, results: list[Completed | Failed], game: Game) -> 
 
 
 def blocks(setup: Setup, resources: Resources, chosen: tuple[Readout, ...], ref: Ref | None = None) -> Iterator[Block]:
-    """The columns of an experiment in blocks, with the readouts of each and the keys of what is stored.
+    """The models of an experiment in blocks, with the readouts of each and the keys of what is stored.
 
-    A model that exists is sent only to the block of its own column; all others get the trainer of its shadows. Without
+    A model that exists is sent only to its own block; all others get the trainer of its shadows. Without
     a reference, the blocks are for this process.
     """
     experiment = setup.parts
@@ -143,14 +143,14 @@ def blocks(setup: Setup, resources: Resources, chosen: tuple[Readout, ...], ref:
     fingerprint = digest(data.X, data.y, *(() if data.groups is None else (data.groups,))) + repr(data.schema)
     trainer = experiment.model
     exists = isinstance(trainer, Existing)
-    for columns in _cut(setup.game.member.shape[1], resources, exists):
-        models = tuple(_model_key(experiment, fingerprint, setup.game, j) for j in columns)
-        pairs = zip(models, columns, strict=True)
+    for numbers in _cut(setup.game.member.shape[1], resources, exists):
+        models = tuple(_model_key(experiment, fingerprint, setup.game, j) for j in numbers)
+        pairs = zip(models, numbers, strict=True)
         yield Block(
             shared=shared,
             schema=data.schema,
-            trainer=trainer.unfitted() if isinstance(trainer, Existing) and 0 not in columns else trainer,
-            columns=columns,
+            trainer=trainer.unfitted() if isinstance(trainer, Existing) and 0 not in numbers else trainer,
+            numbers=numbers,
             readouts=chosen,
             runs=experiment.runs,
             keys=tuple(_keys(m, roles.pick(j), chosen, experiment.runs) for m, j in pairs),
@@ -161,7 +161,7 @@ def blocks(setup: Setup, resources: Resources, chosen: tuple[Readout, ...], ref:
 
 
 def _cut(total: int, resources: Resources, exists: bool) -> Iterator[tuple[int, ...]]:
-    """Columns in blocks of equal size; the column of a model that exists is a block of its own.
+    """Models by number, in blocks of equal size; number 0 is a block of its own if it is a model that exists.
 
     >>> list(_cut(5, Resources(block=2), exists=True))
     [(0,), (1, 2), (3, 4)]
@@ -174,20 +174,20 @@ def _cut(total: int, resources: Resources, exists: bool) -> Iterator[tuple[int, 
         yield tuple(range(start, min(start + size, total)))
 
 
-def _model_key(experiment: Experiment, fingerprint: str, game: Game, column: int) -> str:
-    member = digest(game.member[:, column])
-    return registry.key("model", experiment.model, fingerprint, member, experiment.seed, column)
+def _model_key(experiment: Experiment, fingerprint: str, game: Game, number: int) -> str:
+    member = digest(game.member[:, number])
+    return registry.key("model", experiment.model, fingerprint, member, experiment.seed, number)
 
 
 def roles_of(game: Game) -> Roles:
-    """The role of each record in each column; recourse is measured where a target is scored."""
+    """The role of each record for each model; recourse is measured where a target is scored."""
     measured = np.zeros_like(game.member)
     measured[:, game.targets] = game.scored
     return Roles(game.member, game.cells(), measured)
 
 
 def _keys(model: str, roles: Roles, chosen: tuple[Readout, ...], runs: tuple[AttackRun, ...]) -> tuple[str, ...]:
-    """The key of each readout and each attack run of a column."""
+    """The key of each readout and each attack run of a model."""
     queried = digest(roles.asked, roles.measured)
     seen = (registry.key("evidence", model, queried, r.explainer or "prediction", *r.signals) for r in chosen)
     attacked = (registry.key("run", model, queried, *_parts_of(run)) for run in runs)

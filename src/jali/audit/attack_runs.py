@@ -106,7 +106,7 @@ class TargetModel:
     def of(
         cls, prepared: Preparations, data: Dataset, member: Bools, scored: Bools, draws: Callable[[str], Rng]
     ) -> TargetModel:
-        """A column of a game, from its members (N,) and the records that are scored (N,)."""
+        """A model of a game, from its members (N,) and the records that are scored (N,)."""
         return cls(prepared, data.rows(scored), data.rows(~member & ~scored), member[scored], draws)
 
     @property

@@ -1,8 +1,8 @@
-"""One column of the game at a time: train a model, explain it tile by tile, keep the signals, forget the rest.
+"""One model of the game at a time: train it, explain it tile by tile, keep the signals, forget the rest.
 
 A tile is 256 random records of one model: the unit of arithmetic and of randomness, with the stream (seed, stage,
-column, tile). Explainers may share draws within a tile, so tiles must not follow the order of the rows: where members
-come first, the shared draws would reveal them. Workers get blocks of columns; neither their number nor the size of a
+model, tile). Explainers may share draws within a tile, so tiles must not follow the order of the rows: where members
+come first, the shared draws would reveal them. Workers get blocks of models; neither their number nor the size of a
 block changes a bit. Only the records of a tile that are queried are shown to the model and its explainer; the rest is
 not observed.
 """
@@ -87,28 +87,29 @@ class Readout:
 
 @dataclass(frozen=True)
 class Roles:
-    """The role of each record in some columns of a game, each (N, C): member, queried, recourse measured."""
+    """The role of each record for some models of a game, each (N, C): member, queried, recourse measured."""
 
     member: Bools
     asked: Bools
     measured: Bools
 
-    def pick(self, columns: int | tuple[int, ...]) -> Roles:
-        """The chosen columns (N, C), or one of them (N,)."""
-        return Roles(self.member[:, columns], self.asked[:, columns], self.measured[:, columns])
+    def pick(self, numbers: int | tuple[int, ...]) -> Roles:
+        """The roles for the models with these numbers (N, C), or for one of them (N,)."""
+        return Roles(self.member[:, numbers], self.asked[:, numbers], self.measured[:, numbers])
 
 
 @dataclass(frozen=True)
 class Block:
-    """Work for one process: some columns of the game, with their readouts and attack runs.
+    """Work for one process: some models of the game, with their readouts and attack runs.
 
-    shared: a reference to the data and the roles of all columns, which all blocks of a run read.
+    shared: a reference to the data and the roles for all models, which all blocks of a run read. numbers: of
+    the models, which are columns of the membership matrix. models: the keys of the trained models in the store.
     """
 
     shared: Ref
     schema: Schema
     trainer: Trainer
-    columns: tuple[int, ...]
+    numbers: tuple[int, ...]
     readouts: tuple[Readout, ...]
     runs: tuple[AttackRun, ...]
     keys: tuple[tuple[str, ...], ...]
@@ -124,9 +125,9 @@ class Block:
 
     @cached_property
     def roles(self) -> Roles:
-        """The role of each record in the columns of this block."""
+        """The role of each record for the models of this block."""
         arrays = self.shared.read()
-        return Roles(arrays["member"], arrays["asked"], arrays["measured"]).pick(self.columns)
+        return Roles(arrays["member"], arrays["asked"], arrays["measured"]).pick(self.numbers)
 
 
 def shared_arrays(data: Dataset, roles: Roles) -> Arrays:
@@ -147,17 +148,17 @@ def digest(*arrays: Any) -> str:
 
 @unannounced()
 def run_block(block: Block) -> list[list[Arrays]]:
-    """The results of each readout and each attack run, column by column; new ones are kept in the store."""
+    """The results of each readout and each attack run, model by model; new ones are kept in the store."""
     models = models_of(block)
     works: list[Readout | AttackRun] = [*block.readouts, *block.runs]
     out = []
-    for at in range(len(block.columns)):
+    for at in range(len(block.numbers)):
         made = []
-        column = _Column(block, at, partial(models, at))
+        number = _OneModel(block, at, partial(models, at))
         for work, key in zip(works, block.keys[at], strict=True):
             arrays = None if block.store is None else block.store.load(key)
             if arrays is None:
-                arrays = column.done(work)
+                arrays = number.done(work)
                 if block.store is not None and arrays:
                     block.store.save(key, arrays)
             made.append(arrays)
@@ -166,8 +167,8 @@ def run_block(block: Block) -> list[list[Arrays]]:
 
 
 @dataclass(frozen=True, eq=False)
-class _Column:
-    """One column of a block; its model is fetched, and its explainers are prepared, when they are first needed."""
+class _OneModel:
+    """One model of a block; it is fetched, and its explainers are prepared, when they are first needed."""
 
     block: Block
     at: int
@@ -175,42 +176,42 @@ class _Column:
 
     @cached_property
     def prepared(self) -> Preparations:
-        """The explainers of the column."""
+        """The explainers of the model."""
         block = self.block
         member = block.roles.pick(self.at).member
-        return preparations(self.model(), block.data, member, block.seed, block.columns[self.at])
+        return preparations(self.model(), block.data, member, block.seed, block.numbers[self.at])
 
     @cached_property
     def attacked(self) -> TargetModel:
-        """The model under attack, shared by all attacks on the column."""
+        """The model under attack, shared by all attacks on it."""
         block = self.block
         roles = block.roles.pick(self.at)
-        draws = partial(_named_stream, block.seed, QUERY, block.columns[self.at])
+        draws = partial(_named_stream, block.seed, QUERY, block.numbers[self.at])
         return TargetModel.of(self.prepared, block.data, roles.member, roles.measured, draws)
 
     def done(self, work: Readout | AttackRun) -> Arrays:
-        """The signals of a readout, or the claims of an attack run where the column is a target."""
+        """The signals of a readout, or the claims of an attack run where the model is a target."""
         block = self.block
         roles = block.roles.pick(self.at)
-        column = block.columns[self.at]
+        number = block.numbers[self.at]
         if isinstance(work, Readout):
-            return observe(self.prepared, block.data, roles, work, block.seed, column)
+            return observe(self.prepared, block.data, roles, work, block.seed, number)
         if not roles.measured.any():
             return {}
-        return try_run(work, self.attacked, _named_stream(block.seed, QUERY, column, work.label)).arrays()
+        return try_run(work, self.attacked, _named_stream(block.seed, QUERY, number, work.label)).arrays()
 
 
-def preparations(model: Model, data: Dataset, member: Bools, seed: int, column: int) -> Preparations:
-    """The explainers of a model that was trained on the members (N,), with the streams of its column."""
-    return Preparations(model, data.rows(member), partial(_named_stream, seed, PREPARE, column))
+def preparations(model: Model, data: Dataset, member: Bools, seed: int, number: int) -> Preparations:
+    """The explainers of a model that was trained on the members (N,), with the streams of its number."""
+    return Preparations(model, data.rows(member), partial(_named_stream, seed, PREPARE, number))
 
 
-def _named_stream(seed: int, stage: int, column: int, name: str) -> Rng:
-    """The random stream of one column and stage for a specification, such as that of an explainer or an attack run."""
-    return stream(seed, stage, zlib.crc32(name.encode()), column)
+def _named_stream(seed: int, stage: int, number: int, name: str) -> Rng:
+    """The random stream of one model and stage for a specification, such as that of an explainer or an attack run."""
+    return stream(seed, stage, zlib.crc32(name.encode()), number)
 
 
-def observe(prepared: Preparations, data: Dataset, roles: Roles, readout: Readout, seed: int, column: int) -> Arrays:
+def observe(prepared: Preparations, data: Dataset, roles: Roles, readout: Readout, seed: int, number: int) -> Arrays:
     """Signals (S, N) of one readout of one model, where they were observed, and the quality of recourse."""
     model = prepared.model
     label = zlib.crc32(readout.label.encode())
@@ -222,20 +223,20 @@ def observe(prepared: Preparations, data: Dataset, roles: Roles, readout: Readou
     defined = np.zeros((kinds, len(data)), dtype=bool)
     near = Neighbourhood(prepared.train)
     for tile, rows in tiles(roles.asked):
-        seen = look(prepared, data, readout.explainer, rows, stream(seed, EXPLAIN, label, column, tile))
+        seen = look(prepared, data, readout.explainer, rows, stream(seed, EXPLAIN, label, number, tile))
         began = time.perf_counter()
         found[rows] = True if readout.explainer is None else getattr(seen, readout.explainer.gives).found
         each = (time.perf_counter() - began) / len(rows)
         value[:, rows] = _read(readout.signals, seen, len(rows))
         some = roles.measured[rows]
         if readout.explainer is None and some.any():
-            rng = stream(seed, STATISTICS, label, column, tile)
+            rng = stream(seed, STATISTICS, label, number, tile)
             quality[0, rows[some]], defined[0, rows[some]] = reliance(model, data.rows(rows[some]), rng)
         elif some.any():
             quality[-1, rows[some]] = each  # SECONDS
             defined[-1, rows[some]] = True
             if kinds > 1:
-                rng = stream(seed, STATISTICS, label, column, tile)
+                rng = stream(seed, STATISTICS, label, number, tile)
                 given = seen.explanation.pick(some)
                 quality[:-1, rows[some]], defined[:-1, rows[some]] = appraise(model, seen.x[some], given, near, rng)
     observed = np.tile(found, (numbers, 1))
@@ -310,7 +311,7 @@ def models_of(block: Block) -> Callable[[int], Model]:
     def model(at: int) -> Model:
         if at not in made:
             made.update(_stored(block))
-            missing = [i for i in range(len(block.columns)) if i not in made and (i == at or _unfinished(block, i))]
+            missing = [i for i in range(len(block.numbers)) if i not in made and (i == at or _unfinished(block, i))]
             if missing:
                 made.update(_trained(block, missing))
         return made[at]
@@ -319,7 +320,7 @@ def models_of(block: Block) -> Callable[[int], Model]:
 
 
 def _unfinished(block: Block, at: int) -> bool:
-    """Whether the store lacks anything about a column; some models cannot be stored and take minutes to train."""
+    """Whether the store lacks anything about a model; some models cannot be stored and take minutes to train."""
     works = block.keys[at] if block.roles.measured[:, at].any() else block.keys[at][: len(block.readouts)]
     return block.store is None or not all(block.store.path(key).exists() for key in works)
 
@@ -338,12 +339,12 @@ def _stored(block: Block) -> dict[int, Model]:
 def _trained(block: Block, missing: list[int]) -> dict[int, Model]:
     """Train the missing models; one that already exists is taken as it is."""
     out: dict[int, Model] = {}
-    if isinstance(block.trainer, Existing) and 0 in (block.columns[at] for at in missing):
-        at = block.columns.index(0)
+    if isinstance(block.trainer, Existing) and 0 in (block.numbers[at] for at in missing):
+        at = block.numbers.index(0)
         out[at] = block.trainer.existing(block.data)
         missing = [i for i in missing if i != at]
     if missing:
-        rngs = [stream(block.seed, TRAIN, block.columns[at]) for at in missing]
+        rngs = [stream(block.seed, TRAIN, block.numbers[at]) for at in missing]
         ensemble = block.trainer.fit(block.data, block.roles.member[:, missing], rngs)
         for i, at in enumerate(missing):
             out[at] = ensemble[i]

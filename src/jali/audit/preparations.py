@@ -1,4 +1,4 @@
-"""The explainers of one column of a game, each prepared once and then queried by every channel and every attack."""
+"""The explainers of one model of a game, each prepared once and then queried by every channel and every attack."""
 
 from __future__ import annotations
 

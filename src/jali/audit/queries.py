@@ -18,8 +18,8 @@ from jali.core.explanation import Explainer
 from jali.core.protocols import Attack, Design, is_local, releases_rows
 from jali.core.query import Holds, Knowledge, QueryAttack, RunsOnOracle
 from jali.core.values import Dataset, Game, Rng
-from jali.games.fixed import Fixed
 from jali.games.folds import Folds
+from jali.games.given_model import GivenModel
 from jali.games.outsiders import Outsiders
 from jali.results import Results, Threat
 
@@ -170,7 +170,7 @@ def own_game(setup: Setup) -> Setup:
     target, and its adversary is an outsider. Otherwise the game is kept, without its shadow models.
     """
     game = setup.parts.game
-    if isinstance(game, Fixed):
+    if isinstance(game, GivenModel):
         return setup.with_game(Targets(game.offline()))
     if not setup.game.scored.all():
         if not setup.game.shadows.any():

@@ -155,4 +155,4 @@ def _curves(todo: Plan, kept: dict[Place, ByMetric]) -> list[Curve]:
         whole = drawn.get(("", trial.against)) if trial.against else None
         if trial.against and whole is not None and len(found.baseline["auc"].score) < len(whole.score):
             drawn[trial.explainer, trial.against] = found.baseline["auc"]
-    return [curve(seen.replace("+", " + "), explainer, found) for (explainer, seen), found in drawn.items()]
+    return [curve(seen.label, explainer, found) for (explainer, seen), found in drawn.items()]

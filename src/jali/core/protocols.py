@@ -176,7 +176,7 @@ class Trainer(Protocol):
 
 @runtime_checkable
 class Existing(Protocol):
-    """Capability of a trainer: column 0 is a model that exists already; only the shadows are trained."""
+    """Capability of a trainer: model 0 exists already; only the shadows are trained."""
 
     def existing(self, data: Dataset) -> Model:
         """The model itself."""

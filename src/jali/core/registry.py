@@ -53,7 +53,13 @@ TOKEN = re.compile(
 DEEPEST = 100  # brackets of one specification
 RUN = uuid.uuid4().hex
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "torch", "shap", "captum", "opacus", "transformers")
-RENAMED = {"replay": "minimality", "census": "population_register", "visitors": "outsiders"}  # parts, since edition 1
+RENAMED = {  # parts, since edition 1
+    "replay": "minimality",
+    "census": "population_register",
+    "visitors": "outsiders",
+    "fixed": "given_model",
+    "fixed_offline": "given_model_offline",
+}
 WORDS = {"true": True, "false": False, "none": None, "True": True, "False": False, "None": None}
 
 

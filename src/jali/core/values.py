@@ -50,6 +50,11 @@ class Channel(StrEnum):
         return bases.get(self, None if self.explained else self)
 
     @property
+    def label(self) -> str:
+        """How curves and tables call it, such as "score + explanation"."""
+        return self.value.replace("+", " + ")
+
+    @property
     def with_explanation(self) -> Channel:
         """The same, and an explanation beside it."""
         both = {Channel.SCORE: Channel.SCORE_AND_EXPLANATION, Channel.DECISION: Channel.DECISION_AND_EXPLANATION}
@@ -211,7 +216,7 @@ class Dataset:
 class Game:
     """Who is in which training set, which models are attacked, with which shadow models, and which records are scored.
 
-    member (N, M): record i is in the training set of model j. targets (T,): columns attacked.
+    member (N, M): record i is in the training set of model j. targets (T,): models attacked.
     shadows (T, M): shadow models of the adversary of target t. scored (N, T): records whose membership is guessed.
     asked (N, M): the cells (record, model) that are queried, including all that are scored; None: all cells.
     aside (N,): people set aside, who are in no training set and never scored; only attacks that compare records with

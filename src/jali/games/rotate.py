@@ -14,8 +14,8 @@ from jali.games._draws import REFERENCE, enough, positive, proportion, set_aside
 class Rotate:
     """Each model in turn is the target and all others are its shadows.
 
-    Every column is an independent random share of the rows. Independence matters: if each record were in exactly
-    half of all models, counting the other columns would reveal membership (AUC 1.0 without any signal). A share
+    Every training set is an independent random share of the rows. Independence matters: if each record were in exactly
+    half of all models, counting the other models would reveal membership (AUC 1.0 without any signal). A share
     `reference` of the people is set aside first: in no training set and not scored, for attacks that compare with them.
 
     Carlini et al., Membership Inference Attacks From First Principles, S&P 2022, with independent draws.

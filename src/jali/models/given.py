@@ -47,7 +47,7 @@ class Given:
         return model
 
     def fit(self, data: Dataset, member: Bools, rngs: list[Rng]) -> Several:
-        """Train one clone per column of member (N, M), on labels as the given model names them."""
+        """Train one clone per training set in member (N, M), on labels as the given model names them."""
         return self.unfitted().fit(data, member, rngs)
 
     def unfitted(self) -> _Clones:
@@ -70,7 +70,7 @@ class _Clones:
     like: Like | None
 
     def fit(self, data: Dataset, member: Bools, rngs: list[Rng]) -> Several:
-        """Train one clone per column of member (N, M), on labels as the given model names them."""
+        """Train one clone per training set in member (N, M), on labels as the given model names them."""
         member = checked(data, member, rngs)
         labels = _labels(self.classes, data)
         feed = partial(_rows, schema=data.schema, inputs=self.inputs, like=self.like)

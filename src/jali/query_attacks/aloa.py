@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar, Literal
 
 from jali.core.claims import Harm, Membership
@@ -10,9 +11,9 @@ from jali.core.errors import JaliError
 from jali.core.explanation import categories
 from jali.core.protocols import Trainer
 from jali.core.query import Holds, Oracle, Sees
-from jali.core.values import Dataset, Floats, Ints, Rng
+from jali.core.values import Dataset, Rng
 from jali.query_attacks._perturb import checked, multiplicative, robustness
-from jali.query_attacks._shadow import FOREST, Labeller, calibrated, shadow_models
+from jali.query_attacks._shadow import FOREST, calibrated, shadow_models
 
 
 @dataclass(frozen=True)
@@ -56,8 +57,4 @@ class ALOA:
             raise JaliError("aloa multiplies numbers, and all columns are categories: choose label_only.")
         shadow = shadow_models("aloa", self.shadow, oracle, known, 1, rng)
         moves = multiplicative(schema, self.perturbations, self.low, self.high, rng)
-
-        def measure(label: Labeller, X: Floats, wanted: Ints) -> Floats:
-            return robustness(label, X, wanted, moves, schema)
-
-        return calibrated(measure, shadow, oracle, records, self.reference)
+        return calibrated(partial(robustness, moves=moves, schema=schema), shadow, oracle, records, self.reference)

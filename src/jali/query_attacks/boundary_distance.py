@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar, Literal
 
 from jali.core.claims import Harm, Membership
 from jali.core.errors import JaliError
 from jali.core.protocols import Trainer
 from jali.core.query import Holds, Oracle, Sees
-from jali.core.values import Dataset, Floats, Ints, Rng
+from jali.core.values import Dataset, Rng
 from jali.query_attacks._boundary import Ground, distance
 from jali.query_attacks._perturb import deviations
-from jali.query_attacks._shadow import FOREST, Labeller, calibrated, shadow_models
+from jali.query_attacks._shadow import FOREST, calibrated, shadow_models
 
 
 @dataclass(frozen=True)
@@ -62,8 +63,4 @@ class BoundaryDistance:
                 "knows: choose label_only."
             )
         ground = Ground.of(known, unit, self.steps, self.probes, rng)
-
-        def measure(label: Labeller, X: Floats, wanted: Ints) -> Floats:
-            return distance(label, X, wanted, ground)
-
-        return calibrated(measure, shadow, oracle, records, self.reference)
+        return calibrated(partial(distance, ground=ground), shadow, oracle, records, self.reference)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar, Literal
 
 from jali.core.claims import Harm, Membership
 from jali.core.errors import JaliError
 from jali.core.protocols import Trainer
 from jali.core.query import Holds, Oracle, Sees
-from jali.core.values import Dataset, Floats, Ints, Rng
+from jali.core.values import Dataset, Rng
 from jali.query_attacks._perturb import additive, checked, robustness
-from jali.query_attacks._shadow import FOREST, Labeller, calibrated, shadow_models
+from jali.query_attacks._shadow import FOREST, calibrated, shadow_models
 
 
 @dataclass(frozen=True)
@@ -60,8 +61,6 @@ class LabelOnly:
         """One claim per record."""
         shadow = shadow_models("label_only", self.shadow, oracle, known, 1, rng)
         moves = additive(known, self.perturbations, self.scale, self.flip, rng)
-
-        def measure(label: Labeller, X: Floats, wanted: Ints) -> Floats:
-            return robustness(label, X, wanted, moves, known.schema)
-
-        return calibrated(measure, shadow, oracle, records, self.reference)
+        return calibrated(
+            partial(robustness, moves=moves, schema=known.schema), shadow, oracle, records, self.reference
+        )

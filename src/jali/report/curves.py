@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
+from jali.core.values import Channel
 from jali.report import svg, words
 from jali.results import Curve
 
@@ -30,11 +31,11 @@ class Stroke:
 
 # What the attacker has without the explanation is wide and lies below, so that it shows where curves coincide.
 STROKES = {
-    "score": Stroke(1, "solid", 3.6),
-    "decision": Stroke(4, "dashed", 3.2),
-    "explanation": Stroke(2, "dotted", 2.0),
-    "score + explanation": Stroke(2, "solid", 1.7),
-    "decision + explanation": Stroke(5, "dashed", 1.9),
+    Channel.SCORE.label: Stroke(1, "solid", 3.6),
+    Channel.DECISION.label: Stroke(4, "dashed", 3.2),
+    Channel.EXPLANATION.label: Stroke(2, "dotted", 2.0),
+    Channel.SCORE_AND_EXPLANATION.label: Stroke(2, "solid", 1.7),
+    Channel.DECISION_AND_EXPLANATION.label: Stroke(5, "dashed", 1.9),
 }
 UNKNOWN = Stroke(3, "dotted", 2.0)
 WIDE, THIN = 2.8, 1.7

@@ -46,7 +46,7 @@ def examples(setup: Setup, resources: Resources, outcome: Outcome) -> dict[str, 
     answers = {Readout(e, ()).label: alone(lambda e: target.answers(e, records), e) for e in explainers}
     hoped = data.schema.favourable
     return {
-        "model": target.column,
+        "model": target.number,
         "hoped": "" if hoped is None else data.schema.classes[hoped],
         "explainers": list(answers),
         "records": [target.record(i) | {"said": [by[i] for by in answers.values()]} for i in records.tolist()],
@@ -54,9 +54,9 @@ def examples(setup: Setup, resources: Resources, outcome: Outcome) -> dict[str, 
 
 
 def _model(setup: Setup, resources: Resources) -> Model:
-    """The first target, from the store where it is there."""
-    columns = blocks(setup, replace(resources, block=1), ())
-    return models_of(next(islice(columns, int(setup.game.targets[0]), None)))(0)
+    """The first target, from the store if it is stored."""
+    todo = blocks(setup, replace(resources, block=1), ())
+    return models_of(next(islice(todo, int(setup.game.targets[0]), None)))(0)
 
 
 def _answered(outcome: Outcome, explainers: list[Explainer]) -> Ints:
@@ -78,8 +78,8 @@ class _Target:
     model: Model
 
     @property
-    def column(self) -> int:
-        """Its column in the game."""
+    def number(self) -> int:
+        """The number of the model in the game."""
         return int(self.game.targets[0])
 
     def denied(self, answers: Ints, exposed: list[int]) -> Ints:
@@ -95,7 +95,7 @@ class _Target:
         now = int(_decided(self.model, self.data.X[[i]])[0])
         return {
             "record": i,
-            "member": bool(self.game.member[i, self.column]),
+            "member": bool(self.game.member[i, self.number]),
             "now": self.data.schema.classes[now],
             "cells": {c.name: value(c, float(v)) for c, v in zip(columns[:SHORT], x[:SHORT], strict=True)},
             "more": max(0, len(columns) - SHORT),
@@ -103,11 +103,11 @@ class _Target:
 
     def answers(self, explainer: Explainer, records: Ints) -> dict[int, str]:
         """The explainer's answer to each of the records in words, from the random streams of the audit."""
-        member = self.game.member[:, self.column]
+        member = self.game.member[:, self.number]
         out: dict[int, str] = {}
-        prepared = preparations(self.model, self.data, member, self.seed, self.column)
-        where = zlib.crc32(Readout(explainer, ()).label.encode()), self.column
-        for tile, rows in tiles(self.game.cells()[:, self.column]):
+        prepared = preparations(self.model, self.data, member, self.seed, self.number)
+        where = zlib.crc32(Readout(explainer, ()).label.encode()), self.number
+        for tile, rows in tiles(self.game.cells()[:, self.number]):
             if (mine := np.isin(rows, records)).any():
                 seen = look(prepared, self.data, explainer, rows, stream(self.seed, EXPLAIN, *where, tile))
                 counterfactuals, X = seen.explanation.pick(mine), self.data.X[rows[mine]]

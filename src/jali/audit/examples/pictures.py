@@ -57,7 +57,7 @@ def chosen(game: Game, records: Ints, most: int = MODELS) -> list[tuple[int, Int
 
     >>> member = np.array([[1, 0, 1], [0, 1, 1]], dtype=bool)
     >>> game = Game(member, [0, 1, 2], ~np.eye(3, dtype=bool), np.ones((2, 3), dtype=bool))
-    >>> [(column, places.tolist()) for column, places in chosen(game, np.array([0, 1]))]
+    >>> [(number, places.tolist()) for number, places in chosen(game, np.array([0, 1]))]
     [(0, [0, 1]), (1, [0, 1])]
     """
     inside = game.member[np.ix_(records, game.targets)]
@@ -92,28 +92,28 @@ class _Targets:
         """Maps of each record, explainer by explainer."""
         explainers = [e for e in self.setup.parts.explain if e.gives == "attribution"]
         seen: list[list[list[_Seen]]] = [[[] for _ in explainers] for _ in records]
-        for column, places in chosen(self.setup.game, records) if explainers else ():
-            member = self.setup.game.member[:, column]
-            prepared = preparations(self.model(column), self.setup.data, member, self.setup.parts.seed, column)
+        for number, places in chosen(self.setup.game, records) if explainers else ():
+            member = self.setup.game.member[:, number]
+            prepared = preparations(self.model(number), self.setup.data, member, self.setup.parts.seed, number)
             for at in places:
                 for some, explainer in zip(seen[at], explainers, strict=True):
-                    some.append(self.seen(prepared, explainer, int(records[at]), column))
+                    some.append(self.seen(prepared, explainer, int(records[at]), number))
         names = [Readout(explainer, ()).label for explainer in explainers]
         return [[h for name, some in zip(names, of, strict=True) for h in self.heats(name, some)] for of in seen]
 
-    def model(self, column: int) -> Model:
-        """The model of one column, from the store where it is there."""
-        columns = blocks(self.setup, self.resources, ())
-        return models_of(next(islice(columns, column, None)))(0)
+    def model(self, number: int) -> Model:
+        """The model with this number, from the store if it is stored."""
+        todo = blocks(self.setup, self.resources, ())
+        return models_of(next(islice(todo, number, None)))(0)
 
-    def seen(self, prepared: Preparations, explainer: Explainer, record: int, column: int) -> _Seen:
+    def seen(self, prepared: Preparations, explainer: Explainer, record: int, number: int) -> _Seen:
         """The attributions of the record, from the random stream of the audit."""
-        member, label = self.setup.game.member[:, column], zlib.crc32(Readout(explainer, ()).label.encode())
+        member, label = self.setup.game.member[:, number], zlib.crc32(Readout(explainer, ()).label.encode())
         tile = int(tile_numbers(len(self.setup.data))[record])
-        rng = stream(self.setup.parts.seed, EXPLAIN, label, column, tile)
+        rng = stream(self.setup.parts.seed, EXPLAIN, label, number, tile)
         view = look(prepared, self.setup.data, explainer, np.array([record]), rng)
         value = view.attribution.value.reshape(self.setup.data.schema.image).sum(axis=0, keepdims=True)
-        return _Seen(column, bool(member[record]), reduced(value), view.logits[0])
+        return _Seen(number, bool(member[record]), reduced(value), view.logits[0])
 
     def heats(self, name: str, seen: list[_Seen]) -> list[Heat]:
         """Maps of one record by one explainer, on one scale, that of the model trained on it first."""

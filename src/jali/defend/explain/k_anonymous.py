@@ -14,11 +14,10 @@ from jali.anonymity.mutual import Blocks, mutual
 from jali.anonymity.optimal import optimal
 from jali.anonymity.pureness import Found, Poll
 from jali.core.errors import JaliError
-from jali.core.explanation import Counterfactual, Explainer, Gives, Regions, Wants, legal
-from jali.core.protocols import Model, keeps_immutable, releases_rows
+from jali.core.explanation import Counterfactual, Explainer, Gives, Regions, Wants
+from jali.core.protocols import Model
 from jali.core.values import Bools, Dataset, Floats, Rng, Schema
-from jali.defend._regions import Inner, Protected, generalised, shown
-from jali.explain.native.rows import predictions, require_favourable
+from jali.defend._generalise import ForwardsCapabilities, Inner, Protected, generalised
 from jali.explain.nice import NICE
 
 POINTS = 1000  # pureness is exact for boxes of so many combinations; of larger ones as many combinations are drawn
@@ -27,7 +26,7 @@ SAME = 1e-9
 
 
 @dataclass(frozen=True)
-class KAnonymous:
+class KAnonymous(ForwardsCapabilities):
     """A training row shown as counterfactual, its quasi-identifiers widened until k training rows match them.
 
     Ranges and categories are widened around the row, and no more than needed. `solver` minimises NCP, the share of the
@@ -96,20 +95,8 @@ class KAnonymous:
 
     def prepare(self, model: Model, schema: Schema, train: Dataset | None, rng: Rng) -> _Prepared:
         """Prepare the wrapped explainer, count the training people, and get the model's classes for them."""
-        inner = Inner.of("k_anonymous", self.inner, model, schema, train, rng)
-        table = FrequencyTable.of(inner.train, self.weights, keeps_immutable(self.inner))
-        if table.count.sum() < self.k:
-            raise JaliError(f"k_anonymous: k = {self.k} is more than the {table.count.sum()} people trained on.")
-        labels = predictions(model, inner.train.X)[1]
-        return _Prepared(self, model, inner, table, Blocks(table, labels, self.k))
-
-    def releases_rows(self) -> bool:
-        """As the wrapped explainer: columns that are not quasi-identifiers keep the values of one person."""
-        return releases_rows(self.inner)
-
-    def keeps_immutable(self) -> bool:
-        """As the wrapped explainer: if it keeps immutable columns, they are not widened."""
-        return keeps_immutable(self.inner)
+        inner = Inner.of(self, model, schema, train, rng, self.weights)
+        return _Prepared(self, model, inner, inner.table, Blocks(inner.table, inner.labels, self.k))
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +111,6 @@ class _Prepared:
 
     def explain(self, X: Floats, rng: Rng) -> Counterfactual:
         """The region for each record, and the row (n, D) in it that is nearest to the record."""
-        legal(X, self.inner.schema)
         counterfactuals = self.inner.explain(X, rng)
         kept = self.protect(counterfactuals)
         gap = kept.loss - kept.bound if self.part.solver == "optimal" else None
@@ -133,12 +119,9 @@ class _Prepared:
     def protect(self, counterfactuals: Counterfactual) -> Protected:
         """The regions that replace the training rows that counterfactuals show."""
         train = self.inner.train
-        labels = self.people.labels
-        who = shown("k_anonymous", counterfactuals, train)
-        if len(counterfactuals.found):
-            require_favourable("k_anonymous", labels, train.schema)
+        who = self.inner.shown(counterfactuals)
         rows = train.X[who.rows]
-        cores = Cores(rows, self.table.coded(rows), labels[who.rows])
+        cores = Cores(rows, self.table.coded(rows), self.inner.labels[who.rows])
         found = self._solved(cores)
         regions = self.table.regions(found.boxes, rows)
         people = matching(regions, train)

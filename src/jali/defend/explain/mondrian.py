@@ -10,16 +10,15 @@ import numpy as np
 from jali.anonymity.frequency_table import Boxes, FrequencyTable
 from jali.anonymity.measures import matching
 from jali.core.errors import JaliError
-from jali.core.explanation import Counterfactual, Explainer, Gives, Regions, Wants, legal
-from jali.core.protocols import Model, keeps_immutable, releases_rows
+from jali.core.explanation import Counterfactual, Explainer, Gives, Regions, Wants
+from jali.core.protocols import Model
 from jali.core.values import Bools, Dataset, Floats, Ints, Rng, Schema
-from jali.defend._regions import Inner, generalised, shown
-from jali.explain.native.rows import predictions, require_favourable
+from jali.defend._generalise import ForwardsCapabilities, Inner, generalised
 from jali.explain.nice import NICE
 
 
 @dataclass(frozen=True)
-class Mondrian:
+class Mondrian(ForwardsCapabilities):
     """The equivalence class of a training row in a k-anonymous table, shown instead of the row.
 
     This is the baseline for `k_anonymous`. All training rows are cut in two at the median of the widest
@@ -58,52 +57,35 @@ class Mondrian:
 
     def prepare(self, model: Model, schema: Schema, train: Dataset | None, rng: Rng) -> _Prepared:
         """Prepare the wrapped explainer, and partition the training set into classes of k people."""
-        inner = Inner.of("mondrian", self.inner, model, schema, train, rng)
-        table = FrequencyTable.of(inner.train, agree=keeps_immutable(self.inner))
-        if table.count.sum() < self.k:
-            raise JaliError(f"mondrian: k = {self.k} is more than the {table.count.sum()} people trained on.")
-        labels = predictions(model, inner.train.X)[1]
-        return _Prepared(self.k, inner, labels, table, *partition(table, self.k, self.widths == "raw"))
-
-    def releases_rows(self) -> bool:
-        """As the wrapped explainer: private columns keep the values of one row."""
-        return releases_rows(self.inner)
-
-    def keeps_immutable(self) -> bool:
-        """As the wrapped explainer: if it keeps immutable columns, they are not widened."""
-        return keeps_immutable(self.inner)
+        inner = Inner.of(self, model, schema, train, rng)
+        return _Prepared(self.k, inner, *partition(inner.table, self.k, self.widths == "raw"))
 
 
 @dataclass(frozen=True, eq=False)
 class _Prepared:
     """The defence for one model.
 
-    labels (N,): the model's classes of the training rows. part (C,): the class of each cell. boxes: those of the
-    classes.
+    part (C,): the class of each cell of the frequency table. boxes: those of the classes.
     """
 
     k: int
     inner: Inner
-    labels: Ints
-    table: FrequencyTable
     part: Ints
     boxes: Boxes
 
     def explain(self, X: Floats, rng: Rng) -> Counterfactual:
         """The class for each record, and the row (n, D) in the class that is nearest to the record."""
-        legal(X, self.inner.schema)
         counterfactuals = self.inner.explain(X, rng)
         train = self.inner.train
-        if len(counterfactuals.found):
-            require_favourable("mondrian", self.labels, train.schema)
-        who = shown("mondrian", counterfactuals, train)
+        who = self.inner.shown(counterfactuals)
         regions = self.regions_for(train.X[who.rows])
         return generalised(X, counterfactuals, who, regions, matching(regions, train) >= self.k)
 
     def regions_for(self, rows: Floats) -> Regions:
         """The regions that would be shown for rows (n, D), whose quasi-identifiers must occur in the training rows."""
-        cells = self.table.find(self.table.coded(rows))
-        return self.table.regions(self.boxes.pick(self.part[cells]), rows)
+        table = self.inner.table
+        cells = table.find(table.coded(rows))
+        return table.regions(self.boxes.pick(self.part[cells]), rows)
 
 
 def partition(table: FrequencyTable, k: int, raw: bool) -> tuple[Ints, Boxes]:

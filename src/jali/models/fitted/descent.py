@@ -76,7 +76,7 @@ Train = Callable[["nn.Sequential", Rows, Architecture, "torch.Generator"], None]
 def fitted(
     part: Architecture, data: Dataset, member: Bools, rngs: list[Rng], train: Train | None = None
 ) -> TorchEnsemble:
-    """One network per column of member (N, M), each with one random stream for its weights and one for training."""
+    """One network per training set in member (N, M); each has a random stream for its weights and one for training."""
     member = checked(data, member, rngs)
     name = registry.name_of(part)
     modules = []

@@ -10,14 +10,14 @@ from jali.core.errors import JaliError
 from jali.core.values import Bools, Dataset, Game, Ints, Rng
 from jali.games._draws import FEWEST, enough, positive, set_aside, share_or_none, subsets
 from jali.games._existing import sides
-from jali.games.fixed_offline import FixedOffline
+from jali.games.given_model_offline import GivenModelOffline
 
 HALF = 0.5  # share of the others that is set aside where an attack needs them
 LEAST, MOST = 0.3, 0.7  # share of members among the candidates: outside, a record has too few in- or out-shadows
 
 
 @dataclass(frozen=True)
-class Fixed:
+class GivenModel:
     """The first `members` rows trained a model that exists; the adversary knows all rows, but not which of them did.
 
     Every candidate, member or not, enters every shadow with the same probability p = members / (members + others). So
@@ -30,7 +30,7 @@ class Fixed:
     The online game of Carlini et al., Membership Inference Attacks From First Principles, S&P 2022, for one model.
 
     >>> from jali.data.linear_gaussian import LinearGaussian
-    >>> game = Fixed(members=40, shadows=3).draw(LinearGaussian(n=100, d=2).load(), np.random.default_rng(0))
+    >>> game = GivenModel(members=40, shadows=3).draw(LinearGaussian(n=100, d=2).load(), np.random.default_rng(0))
     >>> int(game.scored.sum()), game.member.sum(axis=0)
     (100, array([40, 40, 40, 40]))
     """
@@ -40,19 +40,19 @@ class Fixed:
     reference: float = 0.0
 
     def __post_init__(self) -> None:
-        positive("fixed", "members", self.members)
-        share_or_none("fixed", "reference", self.reference)
-        positive("fixed", "shadows", self.shadows, least=0 if self.reference else 1)
+        positive("given_model", "members", self.members)
+        share_or_none("given_model", "reference", self.reference)
+        positive("given_model", "shadows", self.shadows, least=0 if self.reference else 1)
 
     def draw(self, data: Dataset, rng: Rng) -> Game:
-        """Keep the given membership in column 0 and draw shadows from all candidates alike."""
-        train, others = sides("fixed", data, self.members)
+        """Keep the given membership of model 0 and draw shadows from all candidates alike."""
+        train, others = sides("given_model", data, self.members)
         group = data.group_numbers()
         aside = set_aside(group, self.reference, rng, others)
         rest = others & ~aside
         if self.reference and int(rest.sum()) < FEWEST:
             raise JaliError(
-                f"fixed: with {int(aside.sum())} rows set aside, {int(rest.sum())} rows of people outside the training "
+                f"given_model: with {int(aside.sum())} rows set aside, {int(rest.sum())} rows of people outside the training "
                 f"data are left to be judged; at least {FEWEST} are needed: give a larger population."
             )
         candidate = _balanced(group, train, rest, rng) if self.shadows else train | rest
@@ -63,7 +63,7 @@ class Fixed:
         shadows = np.ones((1, 1 + self.shadows), dtype=bool)
         shadows[0, 0] = False
         scored = candidate[:, None]
-        enough("fixed", data, member, scored)
+        enough("given_model", data, member, scored)
         asked = None if candidate.all() else np.repeat(scored, 1 + self.shadows, axis=1)
         if asked is not None:
             asked[aside, 0] = True
@@ -79,11 +79,11 @@ class Fixed:
             "models find more where they can be trained."
         )
 
-    def offline(self) -> FixedOffline:
+    def offline(self) -> GivenModelOffline:
         """The same model and an adversary without candidates, for attacks that know people who are not scored."""
-        return FixedOffline(self.members, max(1, self.shadows))
+        return GivenModelOffline(self.members, max(1, self.shadows))
 
-    def with_reference(self) -> Fixed:
+    def with_reference(self) -> GivenModel:
         """The same game with half of the others set aside."""
         return self if self.reference else replace(self, reference=HALF)
 

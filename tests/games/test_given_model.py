@@ -7,7 +7,7 @@ import pytest
 
 from jali.core.errors import JaliError
 from jali.core.values import Column, Dataset, Schema
-from jali.games.fixed import LEAST, MOST, Fixed
+from jali.games.given_model import LEAST, MOST, GivenModel
 
 
 def data(n: int, groups: np.ndarray | None = None) -> Dataset:
@@ -16,7 +16,7 @@ def data(n: int, groups: np.ndarray | None = None) -> Dataset:
 
 
 def play(members: int, n: int, shadows: int = 40, groups: np.ndarray | None = None):
-    return Fixed(members, shadows).draw(data(n, groups), np.random.default_rng(2))
+    return GivenModel(members, shadows).draw(data(n, groups), np.random.default_rng(2))
 
 
 @pytest.mark.parametrize(("members", "n"), [(300, 1000), (500, 1000), (700, 1000)])
