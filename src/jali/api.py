@@ -99,8 +99,8 @@ def audit(
 
     With `train` and `population`, `model` is your own fitted scikit-learn estimator or pipeline: the training rows
     are the members, the population are the non-members, and shadows are clones of the model, each trained on a random
-    part of all of them. `game="given_model_offline(members=…)"` is the weaker adversary who does not know these people. A
-    model that cannot be cloned is attacked without shadows (`quantile`): half of the population is then not judged.
+    part of all of them. `game="given_model_offline(members=…)"` is the weaker adversary who does not know them. A model
+    that cannot be cloned is attacked without shadows (`quantile`): half of the population is then not judged.
     `quasi` names the quasi-identifiers, `groups` a column that identifies the person of each row (the model does not
     read it), `sensitive` a column whose groups are compared; `schema` is a schema file, which private explainers need
     for a claim. Without `train` and `population`, `data`, `model`, `explain` and `game` name parts: a

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from jali.attacks._combined.choice import combine
+from jali.attacks._combined.choice import Learnt, learn
 from jali.attacks._combined.reading import Tuning
 from jali.core.errors import JaliError
-from jali.core.values import Combined, Floats, Shadows, Target
+from jali.core.values import Floats, Shadows, Target
 
 
 @dataclass(frozen=True)
@@ -33,8 +33,6 @@ class Joint:
         How many shadow models the spread common to all records counts for.
     ridge
         Shrinkage of the correlations of signals towards none.
-    gain
-        AUC on shadow models that a ratio must add to enter the selected sum.
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
@@ -49,7 +47,6 @@ class Joint:
 
     prior: float = 11.0
     ridge: float = 0.02
-    gain: float = 0.002
     requires: ClassVar[frozenset[str]] = frozenset({"in", "out"})
     many: ClassVar[bool] = True
 
@@ -61,8 +58,8 @@ class Joint:
 
     def score(self, target: Target, shadows: Shadows) -> Floats:
         """The combination with the highest AUC on shadow models (N,)."""
-        return self.combine(target, shadows, len(target.value), ("auc",))["auc"].score
+        return self.learn(shadows, len(target.value), ("auc",)).apply(target, shadows)["auc"].score
 
-    def combine(self, target: Target, shadows: Shadows, base: int, metrics: Sequence[str]) -> Mapping[str, Combined]:
-        """Scores by metric, of all signals and of the first `base` of them alone."""
-        return combine(target, shadows, base, metrics, Tuning(self.prior, self.ridge), self.gain)
+    def learn(self, shadows: Shadows, base: int, metrics: Sequence[str]) -> Learnt:
+        """Choose by metric how to combine signals, all and the first `base` of them alone."""
+        return learn(shadows, base, metrics, Tuning(self.prior, self.ridge))

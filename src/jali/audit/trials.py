@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -32,6 +32,8 @@ from jali.stats.intervals import HOW_UNITS, average, clopper_pearson, contrast, 
 from jali.stats.roc import METRICS
 
 Fresh = Callable[[], Rng]  # makes the random stream of a bootstrap anew
+TOGETHER = 8  # targets for which a combination is learnt at once, at most
+KEPT = 0.75  # share of their shadow models that must be common to them
 GRID = tuple(float(f) for f in np.logspace(-4, 0, 41).round(8))
 
 
@@ -67,13 +69,7 @@ def guess(evidence: Evidence, game: Game, trial: Trial, records: Records | None 
 
     records: the records themselves, which only attacks that require a reference are given.
     """
-    chosen = evidence.pick(trial.names)
-    found = [_one(chosen, game, trial.attack, t, records) for t in range(len(game.targets))]
-    scores, rows = zip(*found, strict=True)
-    unit = np.repeat(np.arange(len(rows)), [len(r) for r in rows])
-    record = np.concatenate(rows)
-    truth = game.member[record, game.targets[unit]]
-    return Guesses(np.concatenate(scores), truth, unit, record)
+    return guess_by_metric(evidence, game, replace(trial, base=0), records, ("auc",)).score["auc"]
 
 
 @dataclass(frozen=True)
@@ -91,10 +87,18 @@ class ByMetric:
     used: Mapping[str, Bools]
 
 
-def guess_by_metric(evidence: Evidence, game: Game, trial: Trial, records: Records | None = None) -> ByMetric:
+def guess_by_metric(
+    evidence: Evidence,
+    game: Game,
+    trial: Trial,
+    records: Records | None = None,
+    metrics: Sequence[str] = tuple(METRICS),
+) -> ByMetric:
     """Attack every target, with the combination chosen for each metric, and without the explanation's signals."""
     chosen = evidence.pick(trial.names)
-    found = [_combined(chosen, game, trial, t, records) for t in range(len(game.targets))]
+    found = [
+        one for group in _together(trial.attack, game) for one in _scores(chosen, game, trial, group, records, metrics)
+    ]
     rows = [r for _, r in found]
     unit = np.repeat(np.arange(len(rows)), [len(r) for r in rows])
     record = np.concatenate(rows)
@@ -103,7 +107,7 @@ def guess_by_metric(evidence: Evidence, game: Game, trial: Trial, records: Recor
     def joined(scores: list[Floats]) -> Guesses:
         return Guesses(np.concatenate(scores), truth, unit, record)
 
-    every = {metric: [scores[metric] for scores, _ in found] for metric in METRICS}
+    every = {metric: [scores[metric] for scores, _ in found] for metric in metrics}
     beside = trial.base > 0
     return ByMetric(
         {metric: joined([c.score for c in each]) for metric, each in every.items()},
@@ -113,25 +117,47 @@ def guess_by_metric(evidence: Evidence, game: Game, trial: Trial, records: Recor
     )
 
 
-def _combined(
-    evidence: Evidence, game: Game, trial: Trial, t: int, records: Records | None
-) -> tuple[dict[str, Combined], Ints]:
-    """The scores of one target by metric, and the rows that are judged."""
+def _together(attack: Attack, game: Game) -> list[list[int]]:
+    """Groups of consecutive targets for which a combination is learnt once, on the shadow models that all of them have.
+
+    No target is a shadow of itself, so none of the group is among those. A group loses few shadow models.
+    """
+    if not isinstance(attack, Combines):
+        return [[t] for t in range(len(game.targets))]
+    groups: list[list[int]] = []
+    for t in range(len(game.targets)):
+        grown = [*groups[-1], t] if groups else [t]
+        left = game.shadows[grown].all(axis=0).sum()
+        if groups and len(grown) <= TOGETHER and left >= KEPT * game.shadows[grown].sum(axis=1).max():
+            groups[-1] = grown
+        else:
+            groups.append([t])
+    return groups
+
+
+def _scores(
+    evidence: Evidence, game: Game, trial: Trial, group: list[int], records: Records | None, metrics: Sequence[str]
+) -> list[tuple[dict[str, Combined], Ints]]:
+    """By target of a group: the scores by metric, and the rows that are judged."""
     attack = trial.attack
-    target, shadows, judged = _view(evidence, game, attack, t, records)
-    if isinstance(attack, Combines):
-        made = attack.combine(target, shadows, trial.base or len(trial.names), tuple(METRICS))
-        return {metric: scores.pick(judged) for metric, scores in made.items()}, np.flatnonzero(judged)
-    score = attack.score(target, shadows)
+    views = [_view(evidence, game, attack, t, records) for t in group]
+    rows = [np.flatnonzero(judged) for _, _, judged in views]
+    if not isinstance(attack, Combines):
+        return [(dict.fromkeys(metrics, _plain(trial, *view)), r) for view, r in zip(views, rows, strict=True)]
+    shared = _shadows(evidence, game, attack, game.shadows[group].all(axis=0))
+    learnt = attack.learn(shared, trial.base or len(trial.names), metrics)
+    out = []
+    for (target, shadows, judged), r in zip(views, rows, strict=True):
+        out.append(({metric: c.pick(judged) for metric, c in learnt.apply(target, shadows).items()}, r))
+    return out
+
+
+def _plain(trial: Trial, target: Target, shadows: Shadows, judged: Bools) -> Combined:
+    """The scores of an attack that always combines signals alike, with all signals and without the explanation's."""
+    score = trial.attack.score(target, shadows)
     some = slice(0, trial.base)
-    baseline = attack.score(target.pick(some), shadows.pick(some)) if trial.base else score
-    only = Combined(score, baseline, score, helps=trial.base > 0).pick(judged)
-    return dict.fromkeys(METRICS, only), np.flatnonzero(judged)
-
-
-def _one(evidence: Evidence, game: Game, attack: Attack, t: int, records: Records | None) -> tuple[Floats, Ints]:
-    target, shadows, judged = _view(evidence, game, attack, t, records)
-    return attack.score(target, shadows)[judged], np.flatnonzero(judged)
+    baseline = trial.attack.score(target.pick(some), shadows.pick(some)) if trial.base else score
+    return Combined(score, baseline, score, helps=trial.base > 0).pick(judged)
 
 
 def _view(
@@ -139,19 +165,28 @@ def _view(
 ) -> tuple[Target, Shadows, Bools]:
     """What the adversary sees of target t and of its shadows, and which records (N,) are judged."""
     column = game.targets[t]
-    helpers = game.shadows[t]
     judged = game.scored[:, t] & evidence.observed[:, :, column].all(axis=0)
-    observed = evidence.observed
-    mine = None
-    if REFERENCE in attack.requires:
-        mine = None if records is None else known(records, game, t)
-    elif game.aside is not None:
-        # They are in no training set, so attacks that are tuned on shadow models would learn to recognise them.
-        observed = observed & ~game.aside[:, None]
-    member = evidence.member[:, helpers]
-    shadows = Shadows(evidence.value[:, :, helpers], observed[:, :, helpers], member, evidence.units)
+    shadows = _shadows(evidence, game, attack, game.shadows[t])
     _check_shadows(attack, shadows, judged, int(column))
-    return Target(evidence.value[:, :, column], observed[:, :, column], mine), shadows, judged
+    mine = known(records, game, t) if records is not None and REFERENCE in attack.requires else None
+    observed = evidence.observed[:, :, column]
+    return Target(evidence.value[:, :, column], observed & _visible(game, attack), mine), shadows, judged
+
+
+def _shadows(evidence: Evidence, game: Game, attack: Attack, helpers: Bools) -> Shadows:
+    """What the adversary knows of some of its own models."""
+    observed = evidence.observed[:, :, helpers] & _visible(game, attack)[:, None]
+    return Shadows(evidence.value[:, :, helpers], observed, evidence.member[:, helpers], evidence.units)
+
+
+def _visible(game: Game, attack: Attack) -> Bools:
+    """The records (N,) that an attack reads: those set aside only where it compares with them.
+
+    They are in no training set, so attacks that are tuned on shadow models would learn to recognise them.
+    """
+    if game.aside is None or REFERENCE in attack.requires:
+        return np.ones(len(game.member), dtype=bool)
+    return ~game.aside
 
 
 def _check_shadows(attack: Attack, shadows: Shadows, judged: Bools, column: int) -> None:

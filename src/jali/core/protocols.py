@@ -266,12 +266,19 @@ class Attack(Protocol):
         """One score per record (N,); larger = more member-like."""
 
 
+class Combination(Protocol):
+    """What a combined attack has learnt on shadow models."""
+
+    def apply(self, target: Target, shadows: Shadows) -> Mapping[str, Combined]:
+        """The scores of a target by metric, judged by its shadow models."""
+
+
 @runtime_checkable
 class Combines(Protocol):
     """Capability of an attack: it chooses on its shadow models how to combine signals, for each metric by itself."""
 
-    def combine(self, target: Target, shadows: Shadows, base: int, metrics: Sequence[str]) -> Mapping[str, Combined]:
-        """Scores by metric; the first `base` signals are those of the baseline, and always used."""
+    def learn(self, shadows: Shadows, base: int, metrics: Sequence[str]) -> Combination:
+        """Choose by metric how to combine signals; the first `base` are those of the baseline, and always used."""
 
 
 @runtime_checkable

@@ -52,8 +52,8 @@ class GivenModel:
         rest = others & ~aside
         if self.reference and int(rest.sum()) < FEWEST:
             raise JaliError(
-                f"given_model: with {int(aside.sum())} rows set aside, {int(rest.sum())} rows of people outside the training "
-                f"data are left to be judged; at least {FEWEST} are needed: give a larger population."
+                f"given_model: with {int(aside.sum())} rows set aside, {int(rest.sum())} rows of people outside the "
+                f"training data are left to be judged; at least {FEWEST} are needed: give a larger population."
             )
         candidate = _balanced(group, train, rest, rng) if self.shadows else train | rest
         share = float(train[candidate].mean())

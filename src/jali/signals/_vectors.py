@@ -23,7 +23,7 @@ def per_column(value: Floats, schema: Schema) -> Floats:
 
 
 def few(value: Floats, most: int) -> Floats:
-    """A vector (n, D) of at most so many numbers; a longer one along fixed random directions, which keep its geometry."""
+    """A vector (n, D) of at most so many numbers; a longer one along fixed random directions, which keep angles."""
     wide = value.shape[1]
     if wide <= most:
         return value

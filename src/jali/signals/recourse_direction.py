@@ -19,7 +19,7 @@ class RecourseDirection:
     features, which is 1 where it changes. Tables of more than `most` columns are read along that many random
     directions.
 
-    After Pawelczyk, Lakkaraju and Neel, On the Privacy Risks of Algorithmic Recourse, AISTATS 2023, who read the length.
+    After Pawelczyk, Lakkaraju and Neel, On the Privacy Risks of Algorithmic Recourse, AISTATS 2023: its length.
 
     >>> from jali.core.explanation import Counterfactual
     >>> from jali.core.values import Column

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import nnls
 
 from jali.attacks._combined.reading import ABOVE, COMMON, OWN, RAW, SCALES, WHITE_COMMON, WHITE_OWN
 from jali.core.values import Bools, Floats, Ints
@@ -17,7 +16,7 @@ Rule = Callable[[Floats], Floats]  # table (Q, N) to score (N,)
 FARTHEST = 8.0  # standard deviations beyond which a column of a table is cut
 RIDGE = 1e-3
 ENOUGH = 4_000  # cells needed to fit trees
-MOST = 60_000  # cells that they read
+MOST = 60_000  # cells that a rule is fitted on
 
 
 @dataclass(frozen=True)
@@ -28,7 +27,7 @@ class Lesson:
     truth: Bools
 
 
-def rules(lessons: Sequence[Lesson], block: Ints, gain: float, singles: bool) -> dict[str, Rule]:
+def rules(lessons: Sequence[Lesson], block: Ints, singles: bool) -> dict[str, Rule]:
     """All candidates by name; those that are fitted learn from the lessons.
 
     block (Q,): to which block each row of the table belongs. singles: each signal alone is a candidate, too.
@@ -37,28 +36,36 @@ def rules(lessons: Sequence[Lesson], block: Ints, gain: float, singles: bool) ->
     if singles:
         out |= _singles(lessons, block)
     out["sum"] = Weighted(np.isin(block, (OWN, COMMON)).astype(np.float64))
-    out["independent directions, common shift"] = Weighted((block == WHITE_COMMON).astype(np.float64))
+    out["independent directions, one shift"] = Weighted((block == WHITE_COMMON).astype(np.float64))
     out["independent directions, own shifts"] = Weighted((block == WHITE_OWN).astype(np.float64))
     both = np.isin(block, (WHITE_OWN, WHITE_COMMON)).astype(np.float64)
     out["independent directions"] = Weighted(both)
     if not lessons:
         return out
-    chosen = selected(lessons, np.flatnonzero(np.isin(block, (OWN, COMMON))), gain)
-    out["selected sum"] = chosen
     everything = np.concatenate([lesson.table for lesson in lessons], axis=1)
     truth = np.concatenate([lesson.truth for lesson in lessons])
+    step = -(-len(truth) // MOST)
+    everything = everything[:, ::step]
+    truth = truth[::step]
     out["linear"] = linear(everything, truth)
     if len(truth) >= ENOUGH:
         out["boosted"] = boosted(everything, truth, block)
     return out
 
 
-def scored(rules: Mapping[str, Rule], table: Floats) -> dict[str, Floats]:
-    """The score (N,) of each candidate, and of the mixtures of trees with others, at a table (Q, N)."""
-    out = {name: rule(table) for name, rule in rules.items()}
-    if "boosted" in out:
-        out["boosted and linear"] = out["boosted"] + out["linear"]
-        out["boosted, linear and sum"] = out["boosted"] + out["linear"] + out["sum"] / 2
+MIXTURES = {
+    "boosted and linear": {"boosted": 1.0, "linear": 1.0},
+    "boosted, linear and sum": {"boosted": 1.0, "linear": 1.0, "sum": 0.5},
+}
+
+
+def scored(rules: Mapping[str, Rule], table: Floats, wanted: Collection[str] = ()) -> dict[str, Floats]:
+    """The score (N,) of each candidate, or of those wanted, and of mixtures with trees, at a table (Q, N)."""
+    mixed = {name: parts for name, parts in MIXTURES.items() if "boosted" in rules and (not wanted or name in wanted)}
+    needed = {part for parts in mixed.values() for part in parts} | set(wanted)
+    out = {name: rule(table) for name, rule in rules.items() if not wanted or name in needed}
+    for name, parts in mixed.items():
+        out[name] = np.sum([weight * out[part] for part, weight in parts.items()], axis=0)
     return out
 
 
@@ -121,52 +128,12 @@ def boosted(table: Floats, truth: Bools, block: Ints) -> Rule:
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     rows = np.flatnonzero((block != RAW) & (block != SCALES))
-    step = -(-table.shape[1] // MOST)
     model = HistGradientBoostingClassifier(
         max_iter=80, max_leaf_nodes=8, min_samples_leaf=50, max_bins=64, early_stopping=False, random_state=0
     )
-    alone(lambda m: m.fit(table[rows, ::step].T, truth[::step]), model)
+    alone(lambda m: m.fit(table[rows].T, truth), model)
 
     def score(other: Floats) -> Floats:
         return np.asarray(alone(lambda m: m.decision_function(other[rows].T), model))
 
     return score
-
-
-def selected(lessons: Sequence[Lesson], rows: Ints, gain: float) -> Weighted:
-    """Sum of the ratios that help: one is added while it raises the mean AUC on the lessons by at least `gain`.
-
-    The weights discount repetition: w >= 0 minimises w'Rw/2 - 1'w with R the squared correlation of the ratios, so
-    copies share one weight.
-    """
-    size = len(lessons[0].table)
-    shared = np.mean([_squared_correlation(lesson.table[rows]) for lesson in lessons], axis=0)
-    chosen: list[int] = []
-    best = 0.5
-    while len(chosen) < len(rows):
-        reached = {}
-        for s in sorted(set(range(len(rows))) - set(chosen)):
-            weight = _distinct(shared, [*chosen, s])
-            reached[s] = np.mean([auc(weight @ e.table[rows[[*chosen, s]]], e.truth) for e in lessons])
-        s = max(reached, key=lambda i: reached[i])
-        if chosen and reached[s] < best + gain:
-            break
-        chosen = [*chosen, s]
-        best = float(reached[s])
-    weight = np.zeros(size)
-    weight[rows[chosen]] = _distinct(shared, chosen)
-    return Weighted(weight)
-
-
-def _squared_correlation(table: Floats) -> Floats:
-    rest = table - table.mean(axis=1, keepdims=True)
-    cross = rest @ rest.T
-    scale = np.sqrt(np.maximum(np.diag(cross), 1e-300))
-    out = np.clip(cross / np.outer(scale, scale), -1.0, 1.0) ** 2
-    np.fill_diagonal(out, 1.0)
-    return np.asarray(out)
-
-
-def _distinct(shared: Floats, chosen: list[int]) -> Floats:
-    factor = np.linalg.cholesky(shared[np.ix_(chosen, chosen)] + 1e-6 * np.eye(len(chosen)))
-    return np.asarray(nnls(factor.T, np.linalg.solve(factor, np.ones(len(chosen))))[0])

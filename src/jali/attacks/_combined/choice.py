@@ -8,46 +8,65 @@ from dataclasses import dataclass
 import numpy as np
 
 from jali.attacks._combined.candidates import Lesson, Rule, rules, scored
-from jali.attacks._combined.reading import Reading, Tuning, read
+from jali.attacks._combined.reading import Lens, Reading, Tuning, read
+from jali.attacks._combined.sums import Sums
 from jali.core.values import Bools, Combined, Floats, Ints, Shadows, Target
 from jali.stats.roc import Metric, resolvable, tpr_curve
 from jali.stats.roc import metric as metric_of
 
 FEWEST = 3  # with fewer shadow models, none can be set aside
-CELLS = 40_000  # cells of shadow models that are judged, if there are as many
+CELLS = 20_000  # cells of shadow models that are judged, if there are as many
 LEAST = 12  # shadow models that are judged at least, if there are as many
+MOST = 24  # and at most
 LARGEST_ERROR = 0.1
 FEW = 20
+SURE = 0.5  # standard errors by which a combination must be better than the baseline on shadow models
 
 
 @dataclass(frozen=True)
 class Pool:
-    """A reading of some signals with its candidates."""
+    """Some signals, how they are read, the candidates, and the one chosen for each metric."""
 
-    reading: Reading
+    signals: slice
+    lens: Lens
     rules: Mapping[str, Rule]
+    chosen: Mapping[str, str]
 
 
-def combine(
-    target: Target, shadows: Shadows, base: int, metrics: Sequence[str], tuning: Tuning, gain: float
-) -> dict[str, Combined]:
-    """For each metric the score that is best on shadow models, of the first `base` signals and of all of them."""
+@dataclass(frozen=True)
+class Learnt:
+    """What was learnt on shadow models: the baseline's pool, that of all signals, and where the latter helps."""
+
+    baseline: Pool
+    everything: Pool
+    helps: Mapping[str, bool]
+
+    def apply(self, target: Target, shadows: Shadows) -> dict[str, Combined]:
+        """The scores of a target by metric, judged by its shadow models."""
+        scores = [_applied(pool, target, shadows) for pool in (self.baseline, self.everything)]
+        out = {}
+        for metric, helps in self.helps.items():
+            how = self.everything.chosen[metric]
+            baseline = scores[0][self.baseline.chosen[metric]]
+            forced = scores[1][how]
+            out[metric] = Combined(forced if helps else baseline, baseline, forced, helps, how)
+        return out
+
+
+def learn(shadows: Shadows, base: int, metrics: Sequence[str], tuning: Tuning) -> Learnt:
+    """Choose for each metric how to combine the first `base` signals, and how to combine all."""
     fit, judge = set_aside(shadows)
     judged = _judged(shadows)
-    alone = _pool(target, shadows, slice(0, base), (fit, judged), tuning, gain, singles=True)
-    pools = [alone]
-    if base < len(shadows.value):
-        pools.append(_pool(target, shadows, slice(None), (fit, judged), tuning, gain, singles=False))
-    found = [_reached(pool, judge, judged, metrics) for pool in pools]
-    scores = [scored(pool.rules, pool.reading.table(None)) for pool in pools]
-    out = {}
+    alone, reached = _pool(shadows, slice(0, base), (fit, judge), judged, metrics, tuning)
+    if base >= len(shadows.value):
+        return Learnt(alone, alone, dict.fromkeys(metrics, False))
+    both, above = _pool(shadows, slice(None), (fit, judge), judged, metrics, tuning)
+    helps = {}
     for metric in metrics:
-        picks = [_best(table[metric]) for table in found]
-        baseline = scores[0][picks[0]]
-        forced = scores[-1][picks[-1]]
-        helps = len(pools) > 1 and _helps(found[1][metric], picks[1], found[0][metric], picks[0])
-        out[metric] = Combined(forced if helps else baseline, baseline, forced, helps, picks[-1])
-    return out
+        more = above[metric].get(both.chosen[metric])
+        less = reached[metric].get(alone.chosen[metric])
+        helps[metric] = more is None or less is None or _better(more, less)
+    return Learnt(alone, both, helps)
 
 
 def set_aside(shadows: Shadows) -> tuple[Ints, Ints]:
@@ -58,13 +77,13 @@ def set_aside(shadows: Shadows) -> tuple[Ints, Ints]:
     seen = shadows.observed[0]
     mean = np.where(seen, shadows.value[0], 0.0).sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
     order = np.argsort(mean, kind="stable")
-    wanted = min(models, max(LEAST, CELLS // max(records, 1)))
+    wanted = min(models, MOST, max(LEAST, CELLS // max(records, 1)))
     spread = order[np.linspace(0, models - 1, wanted).round().astype(np.int64)]
     return spread[1::2], spread[::2]
 
 
 def _judged(shadows: Shadows) -> Callable[[int], Bools]:
-    """Per shadow model, the records (N,) that it is judged on: those that some other models trained on and some did not.
+    """Per shadow model, the records (N,) that it is judged on: some other models trained on them, and some did not.
 
     Whether the model itself trained on a record does not decide, so counting the others reveals nothing. Where that
     leaves few members or non-members, all records that were observed are used.
@@ -84,40 +103,50 @@ def _judged(shadows: Shadows) -> Callable[[int], Bools]:
 
 
 def _pool(
-    target: Target,
     shadows: Shadows,
-    which: slice,
-    on: tuple[Ints, Callable[[int], Bools]],
+    signals: slice,
+    aside: tuple[Ints, Ints],
+    judged: Callable[[int], Bools],
+    metrics: Sequence[str],
     tuning: Tuning,
-    gain: float,
-    singles: bool,
-) -> Pool:
-    some = Shadows(shadows.value[which], shadows.observed[which], shadows.member, shadows.units[which])
-    fit, judged = on
-    reading = read(Target(target.value[which], target.observed[which]), some, fit, tuning)
-    lessons = _lessons(reading, fit, judged)
-    return Pool(reading, rules(lessons, reading.blocks, gain, singles))
+) -> tuple[Pool, dict[str, dict[str, Floats]]]:
+    """The candidates of some signals with the best for each metric, and by metric what each reached."""
+    reading = read(shadows.pick(signals), aside[0], tuning)
+    lessons = _lessons(reading, aside[0], judged)
+    # Of the baseline each signal alone is a candidate, too, so that no single attack on it is stronger.
+    made = rules(lessons, reading.lens.blocks, singles=signals.stop is not None)
+    reached = _reached(made, _lessons(reading, aside[1], judged), metrics)
+    chosen = {metric: _best(reached[metric]) for metric in metrics}
+    return Pool(signals, reading.lens, made, chosen), reached
+
+
+def _applied(pool: Pool, target: Target, shadows: Shadows) -> dict[str, Floats]:
+    """The scores (N,) of a target by the candidates of a pool that are chosen for some metric."""
+    some = shadows.pick(pool.signals)
+    use = np.asarray(some.observed.all(axis=0))
+    sums = Sums.of(pool.lens.features(some.value), use, some.member)
+    table = Reading.of(pool.lens, sums).of_target(target.value[pool.signals])
+    return scored(pool.rules, table, set(pool.chosen.values()))
 
 
 def _lessons(reading: Reading, columns: Ints, judged: Callable[[int], Bools]) -> list[Lesson]:
     out = []
-    for column in columns:
-        rows = judged(int(column))
-        truth = reading.shadows.member[rows, column]
+    for column in columns.tolist():
+        rows = judged(column)
+        truth = reading.sums.member[rows, column]
         if truth.any() and not truth.all():
-            out.append(Lesson(reading.table(int(column))[:, rows], truth))
+            out.append(Lesson(reading.of_shadow(column, rows), truth))
     return out
 
 
 def _reached(
-    pool: Pool, judge: Ints, judged: Callable[[int], Bools], metrics: Sequence[str]
+    made: Mapping[str, Rule], lessons: Sequence[Lesson], metrics: Sequence[str]
 ) -> dict[str, dict[str, Floats]]:
     """By metric and candidate, the value on each shadow model set aside; the AUC where a metric cannot be resolved."""
-    lessons = _lessons(pool.reading, judge, judged)
     if not lessons:
         return {metric: {} for metric in metrics}
     ends = np.cumsum([len(lesson.truth) for lesson in lessons])[:-1]
-    whole = scored(pool.rules, np.concatenate([lesson.table for lesson in lessons], axis=1))
+    whole = scored(made, np.concatenate([lesson.table for lesson in lessons], axis=1))
     split = {name: np.split(score, ends) for name, score in whole.items()}
     truth = [lesson.truth for lesson in lessons]
     out = {}
@@ -154,10 +183,8 @@ def _best(table: Mapping[str, Floats]) -> str:
     return max(table, key=lambda name: float(table[name].mean()))
 
 
-def _helps(with_: Mapping[str, Floats], more: str, without: Mapping[str, Floats], less: str) -> bool:
-    """Whether one candidate is better than another on the shadow models set aside, by half a standard error."""
-    if not with_:
-        return True
-    gained = with_[more] - without[less]
+def _better(more: Floats, less: Floats) -> bool:
+    """Whether one candidate is better than another on the shadow models set aside, beyond a part of the noise."""
+    gained = more - less
     noise = gained.std(ddof=1) / np.sqrt(len(gained)) if len(gained) > 1 else 0.0
-    return bool(gained.mean() > 0.5 * noise)
+    return bool(gained.mean() > SURE * noise)

@@ -55,7 +55,7 @@ def above_outside(value: Floats, outside: Side) -> Floats:
 
 
 def yes_no_ratios(value: Floats, outside: Side, inside: Side) -> tuple[Floats, Floats]:
-    """Bernoulli log-likelihood ratios (F, N) of features that are 0 or 1: with each record's own shift, and one for all.
+    """Bernoulli log-likelihood ratios (F, N) of features that are 0 or 1: with own shifts, and with one shift for all.
 
     The rate of each side is shrunken towards the record's rate on both sides together, moved by the common shift of
     the log-odds. value and means are true zeros and ones here, not less a mean.

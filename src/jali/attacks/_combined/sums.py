@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jali.core.values import Bools, Floats
+from jali.core.values import Bools, Floats, Ints
 
 
 @dataclass(frozen=True)
@@ -16,6 +16,10 @@ class Side:
     count: Floats
     mean: Floats
     variance: Floats
+
+    def pick(self, features: Bools | Ints) -> Side:
+        """The chosen features."""
+        return Side(self.count, self.mean[features], self.variance[features])
 
     def moved(self, by: Floats) -> Side:
         """The same with means (F, N) moved by so much, where there are any."""
@@ -56,6 +60,11 @@ class Sums:
         total = np.stack([np.einsum("fnk,nk->fn", rest, side) for side in sides])
         square = np.stack([np.einsum("fnk,fnk,nk->fn", rest, rest, side) for side in sides])
         return Sums(rest, centre, use, member, total, square, sides.sum(axis=2))
+
+    def pick(self, features: Ints) -> Sums:
+        """The chosen features."""
+        some = (self.rest[features], self.centre[features], self.use, self.member)
+        return Sums(*some, self.total[:, features], self.square[:, features], self.count)
 
     def sides(self, without: int | None = None) -> tuple[Side, Side]:
         """Out- and in-models of each record, with one shadow model left out if its position is given."""
