@@ -18,15 +18,14 @@ from jali.report.audit import html
 from jali.results import Results
 from tests.conftest import planted
 
-NETWORK = "mlp(hidden=[64], epochs=40, lr=0.005, batch=128)"
+NETWORK = "mlp(hidden=[64], epochs=60, lr=0.005, batch=128)"
 
 
 @pytest.fixture(scope="module")
 def overfit():
-    """A network that memorises; the game is told by the attack to set people aside."""
-    return jali.audit(
-        data="lending(n=3000)", model=NETWORK, game="halves(targets=1, shadows=2)", attack=["threshold", "quantile"]
-    )
+    """A network that memorises a thousand of five thousand people; three thousand are set aside."""
+    game = "halves(targets=1, shadows=2, reference=0.6)"
+    return jali.audit(data="lending(n=5000)", model=NETWORK, game=game, attack=["threshold", "quantile"])
 
 
 @pytest.fixture(scope="module")
@@ -51,14 +50,14 @@ def test_on_an_overfit_network_it_finds_more_than_the_plain_signal(overfit, sign
 
 
 def test_the_game_that_was_played_is_in_the_configuration_and_in_the_report(overfit):
-    assert overfit.config.game == "halves(targets=1, shadows=2, reference=0.3)"
-    assert overfit.results.facts["records set aside"] == overfit.game.aside.sum() == 900
-    assert overfit.results.facts["records scored per target"] == 2100
-    assert all("900 records of people known to be in no training set" in t.has for t in overfit.results.threats)
-    assert overfit.results.find(attack="quantile", metric="auc")[0].n == 2100
+    assert overfit.config.game == "halves(targets=1, shadows=2, reference=0.6)"
+    assert overfit.results.facts["records set aside"] == overfit.game.aside.sum() == 3000
+    assert overfit.results.facts["records scored per target"] == 2000
+    assert all("3,000 records of people known to be in no training set" in t.has for t in overfit.results.threats)
+    assert overfit.results.find(attack="quantile", metric="auc")[0].n == 2000
     page = html.render(overfit.results)
     assert "quantile" in page
-    assert "900 records of people" in page
+    assert "3,000 records of people" in page
 
 
 def test_a_signal_that_asks_more_brings_its_control_and_is_no_signal_of_the_explanation_alone(peaks):
