@@ -52,6 +52,19 @@ def test_a_linear_score_has_no_peak_where_no_bound_is_met():
     assert abs(peak(x, np.array([0]), ask, SCHEMA, [np.array([[0.0, 0.5, 0, 0, 0]])])[0]) < 1e-12
 
 
+def test_a_linear_score_has_no_peak_at_a_bound_either():
+    ask = Recorder()
+    x = np.array([[40.0, 3.0, 1.0]])  # income cannot fall by half a spread
+    assert abs(peak(x, np.array([0]), ask, SCHEMA, [np.array([[0.5, 0.5, 0, 0, 0]])])[0]) < 1e-12
+    assert {row[1] for rows in ask.rows for row in rows} == {3.0}
+
+
+def test_whole_numbers_move_by_one_at_least():
+    ask = Recorder()
+    peak(np.array([[40.0, 100.0, 1.0]]), np.array([0]), ask, SCHEMA, [np.array([[0.01, 0.0, 0, 0, 0]])])
+    assert {row[0] for rows in ask.rows for row in rows} == {39.0, 40.0, 41.0}
+
+
 @pytest.mark.parametrize("signal", [AttributionPeak(step=3.0), AttributionRemoval(), ConfidencePeak(step=3.0)])
 def test_only_legal_rows_are_asked_about_and_as_many_as_it_says(signal):
     ask = Recorder()

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy.special import ndtri
 
 from jali.core.errors import JaliError
 from jali.core.values import Bools, Floats, Ints, Records, Target
@@ -15,7 +16,8 @@ FEWEST = 100  # people of the reference; fewer leave less than 20 to calibrate w
 MEAN = 0.6  # share of the reference that the mean is learnt on
 SPREAD = 0.2  # share that the spread is learnt on; the rest calibrates
 WIDEST = 500  # encoded features that are read
-FLOOR = 0.1  # added to absolute residuals before their logarithm, in units of their mean
+MOST_CLASSES = 255  # labels that the trees read as categories; more are read as numbers
+FLOOR = 0.3  # added to absolute residuals before their logarithm, in units of their mean
 TINY = 1e-12
 TIE = 1e-9  # weight of z where the p-values are equal; below any step of -log p with fewer than ten million people
 
@@ -37,7 +39,7 @@ class Split:
         if len(lots) < FEWEST:
             raise JaliError(
                 f"{self.name}: only {len(lots)} people with an answer are known not to be in the training set; at "
-                f"least {FEWEST} are needed: set more people aside (reference of the game), or give more people."
+                f"least {FEWEST} are needed: set more people aside (the game's reference), or give a larger population."
             )
         rows = np.flatnonzero(self.use)
         rows = rows[np.argsort(self.records.lot[rows], kind="stable")]
@@ -59,30 +61,44 @@ class Split:
         return np.concatenate([features, self.records.label[:, None]], axis=1)
 
     def standardised(self, value: Floats) -> Floats:
-        """The signal (N,) minus its mean for such a record, divided by its spread there."""
+        """The signal (N,) as normal scores, minus its mean for such a record, divided by its spread there."""
         mean, spread, _ = self.parts
-        away = value - self._predicted(mean, value[mean])
+        even = normal_scores(value, value[mean])
+        away = even - self._predicted(mean, even[mean], max_iter=60, learning_rate=0.1, max_leaf_nodes=16)
         size = np.abs(away[spread])
         floor = max(FLOOR * float(size.mean()), TINY)
-        return np.asarray(away / np.exp(self._predicted(spread, np.log(size + floor))))
+        # Few and small trees: a noisy spread costs more than a constant one.
+        few = {"max_iter": 30, "learning_rate": 0.05, "max_leaf_nodes": 4, "min_samples_leaf": 40}
+        return np.asarray(away / np.exp(self._predicted(spread, np.log(size + floor), **few)))
 
-    def _predicted(self, rows: Ints, value: Floats) -> Floats:
+    def _predicted(self, rows: Ints, value: Floats, **trees: Any) -> Floats:
         """Predictions (N,) of boosted trees that learnt the values (n,) of some rows (n,)."""
         from sklearn.ensemble import HistGradientBoostingRegressor
         from threadpoolctl import threadpool_limits
 
-        label = [self.inputs.shape[1] - 1]
-        trees: Any = HistGradientBoostingRegressor(
-            learning_rate=0.1,
-            max_iter=60,
-            max_leaf_nodes=16,
-            early_stopping=False,
-            categorical_features=label if self.records.label.max() < 255 else None,
-            random_state=0,
+        label = [self.inputs.shape[1] - 1] if self.records.label.max() < MOST_CLASSES else None
+        model: Any = HistGradientBoostingRegressor(
+            early_stopping=False, categorical_features=label, random_state=0, **trees
         )
         # A limit on threads does not reach a library that is loaded after it was set, so it is set again here.
         with threadpool_limits(limits=1):
-            return np.asarray(trees.fit(self.inputs[rows], value).predict(self.inputs))
+            return np.asarray(model.fit(self.inputs[rows], value).predict(self.inputs))
+
+
+def normal_scores(value: Floats, known: Floats) -> Floats:
+    """Values (N,) as the normal quantiles of their ranks among known ones (n,), which no monotone scale changes.
+
+    Without this, a skewed signal such as the loss is explained by its few worst records. Beyond the known values the
+    scores go on growing, by the logarithm of the distance.
+
+    >>> normal_scores(np.array([2.0, 20.0, 200.0]), np.array([1.0, 2.0, 3.0])).round(2)
+    array([0.  , 4.05, 6.46])
+    """
+    levels, count = np.unique(known, return_counts=True)
+    score = ndtri((np.cumsum(count) - count / 2) / len(known))
+    beyond = value - np.clip(value, levels[0], levels[-1])
+    scale = max(float(known.std()), TINY)
+    return np.asarray(np.interp(value, levels, score) + np.sign(beyond) * np.log1p(np.abs(beyond) / scale))
 
 
 def split(name: str, target: Target) -> Split:

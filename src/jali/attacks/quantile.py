@@ -13,10 +13,11 @@ from jali.core.values import Floats, Shadows, Target
 class Quantile:
     """Conformal test against people who are known not to be in the training set; no model is trained.
 
-    z = (t - mean(x, y)) / spread(x, y), both by boosted trees on encoded features and label, each learnt on people of
-    its own; score = -log p, p = (1 + #{z_b >= z}) / (m + 1) over m further people b, and z decides between equal p. So
-    at most a share alpha of the non-members has p <= alpha, whatever the trees learnt. Nobody whom the trees read is
-    scored: fitting to the non-members that are scored shows a leak of 2 to 3 % at an FPR of 1 % where there is none.
+    z = (t - mean(x, y)) / spread(x, y), t as normal scores, mean and spread by boosted trees on encoded features and
+    label, each learnt on people of its own; score = -log p, p = (1 + #{z_b >= z}) / (m + 1) over m further people b,
+    and z decides between equal p. So at most a share alpha of the non-members has p <= alpha, whatever the trees
+    learnt. Nobody whom the trees read is scored: fitting to the non-members that are scored shows a leak of 2 to 3 %
+    at an FPR of 1 % where there is none.
 
     Bertran, Tang, Roth, Kearns, Morgenstern and Wu, Scalable Membership Inference Attacks via Quantile Regression,
     NeurIPS 2023, in the Gaussian form of their code for tables; the conformal step: Vovk et al. (2005).

@@ -8,18 +8,17 @@ from typing import ClassVar
 import numpy as np
 
 from jali.attacks._conformal import split, surprise
-from jali.attacks._correlation import correlation
-from jali.core.errors import JaliError
 from jali.core.values import Floats, Shadows, Target
 
 
 @dataclass(frozen=True)
 class QuantileJoint:
-    """The test of `quantile` on all signals together, in the direction in which all of them grow.
+    """The test of `quantile` on the sum of all standardised signals.
 
-    u = 1' (R + ridge I)^(-1/2) z, with z_s the standardised signals of `quantile` and R their correlation among people
-    of the reference; score = -log p of u. Nothing is known about members without shadow models, so the whitened signals
-    have equal weights: larger is more member-like. A sum of squares would also flag records with small signals.
+    u = sum_s z_s, with z_s the standardised signals of `quantile`; score = -log p of u. Without shadow models nothing
+    is known about members but that larger is more member-like, so the signals have equal weights, and one that says
+    nothing weakens the others. Whitened signals were weaker (docs/decisions.md); a sum of squares would also flag
+    records with small signals.
 
     Bertran et al., Scalable Membership Inference Attacks via Quantile Regression, NeurIPS 2023; the combination is
     ours.
@@ -33,24 +32,11 @@ class QuantileJoint:
     np.float64(0.047619)
     """
 
-    ridge: float = 0.05
     requires: ClassVar[frozenset[str]] = frozenset({"reference"})
     many: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        if self.ridge < 0:
-            raise JaliError(f"quantile_joint: ridge must not be below 0, not {self.ridge}.")
 
     def score(self, target: Target, shadows: Shadows) -> Floats:  # noqa: ARG002 (needs no shadows)
         """Negative log p-value (N,)."""
         known = split("quantile_joint", target)
-        z = np.stack([known.standardised(value) for value in target.value])
-        together = self._weights(z[:, known.parts[1]]) @ z
+        together = np.sum([known.standardised(value) for value in target.value], axis=0)
         return surprise(together, together[known.parts[2]])
-
-    def _weights(self, z: Floats) -> Floats:
-        """Weights (S,) of standardised signals (S, n): the sum of the whitened ones."""
-        centred = z - z.mean(axis=1, keepdims=True)
-        size, axes = np.linalg.eigh(correlation(centred[:, :, None]) + self.ridge * np.eye(len(z)))
-        whiten = axes / np.sqrt(np.maximum(size, 1e-9)) @ axes.T
-        return np.asarray(whiten.sum(axis=0))

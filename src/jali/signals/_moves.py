@@ -38,11 +38,20 @@ def log_odds(logits: Floats, y: Ints) -> Floats:
 def peak(x: Floats, y: Ints, ask: Ask, schema: Schema, moves: Sequence[Floats]) -> Floats:
     """How far (n,) the log-odds of y (n,) at rows x (n, D) lie above their mean at x + m and x - m.
 
-    moves: steps m (n, P) in encoded features; the rows asked about are the nearest legal ones.
+    moves: steps m (n, P) in encoded features; a step in a column of whole numbers is at least 1. A column that cannot
+    move as far both ways stays: one step alone would measure the slope.
     """
     encoding = Encoding(schema)
     here = encoding.encode(x)
-    around = [log_odds(ask(encoding.decode(here + sign * move)), y) for move in moves for sign in (1.0, -1.0)]
+    columns = [schema.columns[j] for j in encoding.source]
+    least = np.array([1 / c.spread if c.kind == "integer" else 0.0 for c in columns])
+    around = []
+    for move in moves:
+        step = np.sign(move) * np.maximum(np.abs(move), least)
+        up = encoding.decode(here + step)
+        down = encoding.decode(here - step)
+        even = np.isclose(up - x, x - down)
+        around += [log_odds(ask(np.where(even, rows, x)), y) for rows in (up, down)]
     return np.asarray(log_odds(ask(x), y) - np.mean(around, axis=0))
 
 

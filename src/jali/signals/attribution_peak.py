@@ -18,7 +18,7 @@ class AttributionPeak:
 
     t = c(x) - mean_r [c(x + m_r) + c(x - m_r)] / 2, c the log-odds of the true label, m_r a `step` (in spreads) in the
     share r of the features with the largest attributions, each towards its sign. Steps in random directions find
-    nearly as much (`confidence_peak`, which is audited with it): compare the two before crediting the explanation.
+    more (`confidence_peak`, which is audited with it): compare the two before crediting the explanation.
 
     After Liu, Wu, Yu and Zhang, Please Tell Me More, S&P 2024, whose attack learns from such a curve.
 
