@@ -18,14 +18,17 @@ def game(asked=None) -> Game:
 
 
 def test_costs_are_averaged_per_target_then_over_targets():
-    """Means 2, 4 and 8 of the targets; the second cell of the last has no answer. t with 2 degrees of freedom."""
+    """Means 2, 4 and 8 of the targets; the second cell of the last has no answer. Models add with 2 degrees of freedom."""
     value = np.array([[1, 3, 4, 4, 8, 99], [1, 0, 1, 1, 1, 0]], dtype=np.float32)
     there = np.array([[1, 1, 1, 1, 1, 0], [1, 1, 1, 1, 1, 1]], dtype=bool)
     nothing = Evidence((), np.zeros((0, 6, 4)), np.zeros((0, 6, 4), bool), game().member)
     cost, share = measures(
         nothing, game(), Quality((Measured("cost_l1", "e"), Measured("validity", "e")), value, there), {}
     )
-    half = stats.t.ppf(0.975, 2) * np.std([2, 4, 8], ddof=1) / np.sqrt(3)
+    within = 0.5 / 9  # only the answers 1 and 3 of the first target differ
+    excess = np.var([2, 4, 8], ddof=1) / 3 - (1 - 0.92 * 0.65) * within
+    freedom = 2 / (0.5 - 1 / 5)  # of two people of five, with equal shares
+    half = np.sqrt(stats.t.ppf(0.975, freedom) ** 2 * within + stats.t.ppf(0.975, 2) ** 2 * excess)
     assert cost.value == pytest.approx(14 / 3)
     assert (cost.low, cost.high) == pytest.approx((max(0, 14 / 3 - half), 14 / 3 + half))
     assert cost.high > 1

@@ -16,7 +16,7 @@ from jali.audit.setup import Experiment, Machine, Setup
 from jali.audit.worker import Block, Readout, Roles, digest, run_block, shared_arrays
 from jali.core import registry
 from jali.core.protocols import Existing, OnRequest, Signal
-from jali.core.values import Bools, Evidence, Floats, Game, Guesses
+from jali.core.values import Bools, Evidence, Floats, Game, Guesses, Ints
 from jali.parallel import Here, Ref, fan_out, sharing
 from jali.store import Arrays
 
@@ -86,7 +86,7 @@ def gather(setup: Setup, machine: Machine) -> Gathered:
     runs = []
     for k, run in enumerate(setup.parts.runs):
         results = [restored(columns[j][len(chosen) + k]) for j in game.targets]
-        runs.append(_recorded(run, results, game))
+        runs.append(_recorded(run, results, game, setup.data.group_numbers()))
     return Gathered(
         Evidence(names, value, observed, game.member), Quality(measured, quality, there), parity, tuple(runs)
     )
@@ -97,7 +97,7 @@ def _joined(column: Sequence[Arrays], name: str) -> npt.NDArray[Any]:
     return np.concatenate([arrays[name] for arrays in column])
 
 
-def _recorded(run: AttackRun, results: list[Done | Failed], game: Game) -> RunRecord:
+def _recorded(run: AttackRun, results: list[Done | Failed], game: Game, person: Ints) -> RunRecord:
     """One attack run over all targets."""
     failures = [f for f in results if isinstance(f, Failed)]
     if failures:
@@ -108,9 +108,9 @@ def _recorded(run: AttackRun, results: list[Done | Failed], game: Game) -> RunRe
     unit, record = np.nonzero(game.scored.T)
     guesses = None
     if all(len(g.score) for g in graded):
-        guesses = Guesses(
-            np.concatenate([g.score for g in graded]), np.concatenate([g.truth for g in graded]), unit, record
-        )
+        score = np.concatenate([g.score for g in graded])
+        truth = np.concatenate([g.truth for g in graded])
+        guesses = Guesses(score, truth, unit, record, person[record])
     names = [name for name in graded[0].facts if all(name in g.facts for g in graded)]
     return RunRecord(
         run,

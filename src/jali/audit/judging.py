@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from jali.audit import sanity
 from jali.audit.plan import Place, Plan, plan, with_gaps
 from jali.audit.scoring import Trial, contrast_rows, curve, group_rows, guess, paired, paired_rows, rows_of, unresolved
@@ -13,7 +15,7 @@ from jali.audit.summary import exposed, groups
 from jali.audit.worker import JUDGE, stream
 from jali.core.errors import JaliError
 from jali.core.protocols import Attack
-from jali.core.values import Dataset, Evidence, Game, Guesses
+from jali.core.values import Dataset, Evidence, Game, Guesses, Ints
 from jali.parallel import Ref, fan_out, sharing
 from jali.results import Check, Curve, Exposed, Row
 from jali.store import Arrays
@@ -53,11 +55,15 @@ class _Job:
         arrays = self.shared.read()
         return Game(arrays["member"], arrays["targets"], arrays["shadows"], arrays["scored"], arrays.get("asked"))
 
+    def person(self) -> Ints:
+        """Whose record each is (N,)."""
+        return self.shared.read()["person"]
 
-def _shared_arrays(evidence: Evidence, game: Game) -> Arrays:
+
+def _shared_arrays(evidence: Evidence, game: Game, person: Ints) -> Arrays:
     """The arrays that all jobs of a run share."""
     arrays: Arrays = {"value": evidence.value, "observed": evidence.observed, "member": game.member}
-    arrays |= {"targets": game.targets, "shadows": game.shadows, "scored": game.scored}
+    arrays |= {"targets": game.targets, "shadows": game.shadows, "scored": game.scored, "person": person}
     return arrays if game.asked is None else arrays | {"asked": game.asked}
 
 
@@ -65,7 +71,7 @@ def _attacked(job: _Job) -> tuple[list[Row], Guesses | None]:
     """The rows of one trial, and its guesses where these are kept."""
     game = job.game()
     try:
-        found = guess(job.evidence(), game, job.trial)
+        found = guess(job.evidence(), game, job.trial, job.person())
     except JaliError as error:
         return unresolved(job.trial, str(error)), None
     return rows_of(job.trial, found, game, stream(job.seed, JUDGE, 2)), found if job.keep else None
@@ -79,11 +85,15 @@ def judge(
     machine: Machine = Machine(),  # noqa: B008 (frozen)
     data: Dataset | None = None,
 ) -> Judged:
-    """Run every planned attack on the evidence; subgroups are reported where the data are given."""
+    """Run every planned attack on the evidence.
+
+    Where the data are given, the rows of one person count together, and subgroups are reported.
+    """
     full = with_gaps(evidence, game)
+    person = np.arange(len(game.member)) if data is None else data.group_numbers()
     todo = plan(full, game, attacks)
     trials = [*todo.singles, *todo.combined.values()]
-    with sharing(_shared_arrays(full, game), machine.workers) as ref:
+    with sharing(_shared_arrays(full, game, person), machine.workers) as ref:
         jobs = []
         for k, trial in enumerate(trials):
             at = tuple(full.names.index(name) for name in trial.names)
@@ -97,7 +107,7 @@ def judge(
     lead = leading(todo, kept)
     if data is not None:
         rows += group_rows(todo.combined[lead], kept[lead], groups(data), ALPHA, stream(seed, JUDGE, 4))
-    checks = [sanity.null_target(full, game, todo.combined[lead]), sanity.orientation(kept[lead])]
+    checks = [sanity.null_target(full, game, todo.combined[lead], person), sanity.orientation(kept[lead])]
     return Judged(rows, _curves(todo, kept), checks, exposed(kept[lead], ALPHA))
 
 

@@ -27,6 +27,7 @@ from jali.core.values import (
 )
 from jali.results import Curve, Kind, Row
 from jali.stats.intervals import HOW_UNITS, average, clopper_pearson, contrast, estimate
+from jali.stats.people import people, trials
 from jali.stats.roc import METRICS
 
 Fresh = Callable[[], Rng]  # makes the random stream of a bootstrap anew
@@ -59,15 +60,18 @@ class Trial:
         )
 
 
-def guess(evidence: Evidence, game: Game, trial: Trial) -> Guesses:
-    """Attack every target with its own shadows; guesses exist where a record is scored and observed."""
+def guess(evidence: Evidence, game: Game, trial: Trial, person: Ints | None = None) -> Guesses:
+    """Attack every target with its own shadows; guesses exist where a record is scored and observed.
+
+    person (N,): whose record each is; without it every record is a person of its own.
+    """
     chosen = evidence.pick(trial.names)
     found = [_one(chosen, game, trial.attack, t) for t in range(len(game.targets))]
     scores, rows = zip(*found, strict=True)
     unit = np.repeat(np.arange(len(rows)), [len(r) for r in rows])
     record = np.concatenate(rows)
     truth = game.member[record, game.targets[unit]]
-    return Guesses(np.concatenate(scores), truth, unit, record)
+    return Guesses(np.concatenate(scores), truth, unit, record, record if person is None else person[record])
 
 
 def _one(evidence: Evidence, game: Game, attack: Attack, t: int) -> tuple[Floats, Ints]:
@@ -185,12 +189,12 @@ def curve(label: str, explainer: str, guesses: Guesses) -> Curve:
     """ROC averaged over targets on a grid of false-positive rates, with a band."""
     units, at = np.unique(guesses.unit, return_inverse=True)
     mine = guesses.truth
-    record = guesses.record[guesses.truth]
+    person = guesses.group[guesses.truth]
     found = []
     for alpha in GRID:
         passed = flagged(guesses, alpha)[mine]
-        found.append(average(passed, at[mine], record))
-    few = min(int((~mine[at == u]).sum()) for u in range(len(units)))
+        found.append(average(passed, at[mine], person))
+    few = min(people(guesses.group[~mine & (at == u)]) for u in range(len(units)))
     low = [min(max(float(e.low or 0.0), 0.0), 1.0) for e in found]
     high = [min(max(float(e.high or 0.0), 0.0), 1.0) for e in found]
     floor = float(1 - 0.05 ** (1 / max(1, few)))
@@ -234,7 +238,9 @@ def _group_rate(hit: Bools, members: Guesses, units: int) -> tuple[Estimate, str
     """Share of a subgroup's members that are flagged, with the thresholds taken as fixed."""
     hits = int(hit.sum())
     if units == 1 or hits in (0, len(hit)):
-        low, high = clopper_pearson(hits, len(hit))
-        return Estimate(hits / len(hit), low, high, units), "Clopper-Pearson at the threshold found"
-    number = average(hit, members.unit, members.record)
+        rate = hits / len(hit)
+        n = trials(hit, members.group)
+        low, high = clopper_pearson(hits if n == len(hit) else rate * n, n)
+        return Estimate(rate, low, high, units), "Clopper-Pearson at the threshold found"
+    number = average(hit, members.unit, members.group)
     return replace(number, low=max(number.low or 0.0, 0.0), high=min(number.high or 1.0, 1.0)), HOW_UNITS

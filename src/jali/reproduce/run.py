@@ -164,6 +164,7 @@ def _attempts(
     """Guesses by attempt, and why others could not be made."""
     guesses = {}
     failed = {}
+    person = setup.data.group_numbers()
     for name, attempt in attempts.items():
         try:
             if attempt.query_attack:
@@ -173,7 +174,7 @@ def _attempts(
             trial = trial_of(attempt)
             if unread := [n for n in trial.names if n not in found.evidence.names]:
                 raise JaliError(f"{unread[0].signal} does not read what {attempt.explain or 'a prediction'} shows.")
-            made = _among(guess(found.evidence, setup.game, trial), attempt.among, found, setup.game)
+            made = _among(guess(found.evidence, setup.game, trial, person), attempt.among, found, setup.game)
             if not len(made.score):
                 raise JaliError(f"Nobody was answered by {attempt.among}, so no record can be scored.")
             guesses[name] = made
