@@ -1,6 +1,6 @@
 """How often intervals cover, and how wide they are: 95 % intervals of simulated audits with a known truth.
 
-`python benchmarks/bench_coverage.py [draws]` prints, for each setting, the share of intervals that hold the true value
+`python benchmarks/bench_coverage.py [draws [words]]` prints, for each setting, the share of intervals that hold the true value
 and their mean and median half-width over the true standard deviation (1.96 is ideal). Settings: numbers of target
 models, with and without a spread of leakiness between models, other or the same members under each target, five rows
 a person, heavy tails, noise that a person's rows share, rates, and paired differences.
@@ -162,7 +162,7 @@ def main(draws: int, only: str = "") -> None:
     """Print the table."""
     print(f"{'setting':52} {'T':>3} {'cover':>6} {'mean':>6} {'median':>6}")
     for name, metric, world, paired in settings():
-        if only in f"{name} T={world.targets}":
+        if only in f"{name} T={world.targets};":
             cover, mean, median = simulated(metric, world, draws, paired)
             print(f"{name:52} {world.targets:3} {100 * cover:6.1f} {mean:6.2f} {median:6.2f}", flush=True)
 

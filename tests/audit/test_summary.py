@@ -18,7 +18,7 @@ def game(asked=None) -> Game:
 
 
 def test_costs_are_averaged_per_target_then_over_targets():
-    """Means 2, 4 and 8 of the targets; the second cell of the last has no answer. Models add with 2 degrees of freedom."""
+    """Means 2, 4 and 8; the second cell of the last target has no answer. Models add with 2 degrees of freedom."""
     value = np.array([[1, 3, 4, 4, 8, 99], [1, 0, 1, 1, 1, 0]], dtype=np.float32)
     there = np.array([[1, 1, 1, 1, 1, 0], [1, 1, 1, 1, 1, 1]], dtype=bool)
     nothing = Evidence((), np.zeros((0, 6, 4)), np.zeros((0, 6, 4), bool), game().member)

@@ -8,6 +8,7 @@ model, and the name of the method says so.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from scipy.special import ndtri, stdtrit
@@ -183,16 +184,17 @@ def apart(a: Estimate, b: Estimate) -> Estimate:
 
 
 def _never_certain(metric: str, found: Estimate, guesses: Guesses, level: float) -> Estimate:
-    """A rate of exactly zero or one in every target still has the exact limit of as many trials as there are people.
+    """No rate ends below the exact limit of a rate of zero, or above that of a rate of one, in as many trials as people.
 
     Targets that are judged on the same people are no further trials: a person who is missed once is missed again.
     """
-    if found.value not in (0.0, 1.0) or "@" not in metric:
+    if found.low is None or found.high is None or "@" not in metric:
         return found
     side = guesses.truth if metric.startswith("tpr") else ~guesses.truth
     trials = people(guesses.group[side], None if guesses.weights is None else guesses.weight[side])
-    low, high = clopper_pearson(found.value * trials, trials, level)
-    return Estimate(found.value, low, high, found.units)
+    of_zero = clopper_pearson(0, trials, level)[1]
+    of_one = clopper_pearson(trials, trials, level)[0]
+    return replace(found, low=min(found.low, of_one), high=max(found.high, of_zero))
 
 
 def _units(metric: str, guesses: Guesses) -> tuple[list[Ints], str]:

@@ -26,7 +26,7 @@ def totals(x: Floats | Bools, *keys: Ints) -> Floats:
         at = at * len(found) + place
     if len(keys) > 1:
         at = np.unique(at, return_inverse=True)[1]
-    sums: Floats = np.bincount(at, weights=x.astype(np.float64))
+    sums: Floats = np.asarray(np.bincount(at, weights=x.astype(np.float64)), dtype=np.float64)
     return sums
 
 
