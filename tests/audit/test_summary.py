@@ -63,6 +63,24 @@ def test_the_share_answered_is_of_those_asked():
     assert (row.explainer, row.metric, row.value) == ("gaps", "answered", pytest.approx(5 / 6))
 
 
+def test_measures_count_people():
+    """Six answers of three people: no case among three, and the spread of three sums."""
+    value = np.array([[1, 3, 1, 3, 1, 3], [0] * 6], dtype=np.float32)
+    nothing = Evidence((), np.zeros((0, 6, 4)), np.zeros((0, 6, 4), bool), game().member)
+    quality = Quality((Measured("cost_l1", "e"), Measured("clamped", "e")), value, np.ones((2, 6), dtype=bool))
+    rows, people = (measures(nothing, game(), quality, {}, p) for p in (None, np.array([0, 0, 1, 1, 2, 2])))
+    assert rows[0].value == people[0].value == 2
+    assert people[0].low == people[0].high == 2  # everybody has the same mean
+    assert rows[0].high > 2
+    assert people[1].high == pytest.approx(1 - 0.025 ** (1 / 3))
+
+
+def test_sizes_say_how_many_people_there_are_where_they_have_several_rows():
+    X, y, schema = np.zeros((6, 1)), np.zeros(6, dtype=int), Schema((Column("x"),))
+    assert sizes(game(), Dataset(X, y, schema, [5, 5, 7, 7, 8, 9]))["people"] == 4
+    assert "people" not in sizes(game(), Dataset(X, y, schema))
+
+
 def test_sizes_say_how_many_are_scored_where_not_all_are_asked():
     assert "records scored per target" not in sizes(game())
     assert sizes(game(np.ones((6, 4), bool)))["records scored per target"] == 2

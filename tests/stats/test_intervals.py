@@ -55,6 +55,18 @@ def test_what_people_cause_is_known_better_than_what_models_add():
     assert certain.high - certain.value == pytest.approx(half)
 
 
+def test_rates_that_differ_by_factors_reach_further_up():
+    values, known = np.array([0.01, 0.02, 0.06, 0.03, 0.03]), Spread(within=1e-5)
+    plain, rate = (intervals.over_units(values, known=known, rate=r) for r in (False, True))
+    excess = values.var(ddof=1) / 5 - (1 - 2.5 / 5) * 1e-5
+    half = np.sqrt(1.959964**2 * 1e-5 + stats.t.ppf(0.975, 4) ** 2 * excess)
+    assert rate.low == pytest.approx(max(0.0, 0.03 - half))
+    assert rate.high == pytest.approx(np.sin(np.arcsin(np.sqrt(0.03)) + half / 2 / np.sqrt(0.03 * 0.97)) ** 2)
+    assert plain.high < rate.high < 0.1
+    none = intervals.over_units(np.zeros(3), known=known, rate=True)
+    assert none.high == pytest.approx(1.959964 * np.sqrt(1e-5))
+
+
 def test_over_units_keeps_to_the_bounds():
     values = np.array([0.0, 1.0])
     assert (intervals.over_units(values).low, intervals.over_units(values).high) == (0.0, 1.0)
@@ -115,7 +127,9 @@ def test_estimate_over_units():
         rows = [guesses.unit == u for u in range(6)]
         values = np.array([metric(guesses.score[r], guesses.truth[r]) for r in rows])
         effect = np.concatenate([influence(name, guesses.score[r], guesses.truth[r]) for r in rows])
-        expected = intervals.over_units(values, known=spread(effect, guesses.unit, guesses.record))
+        expected = intervals.over_units(
+            values, known=spread(effect, guesses.unit, guesses.record), rate=name.startswith("t")
+        )
         assert (got, how) == (expected, intervals.HOW_UNITS)
 
 

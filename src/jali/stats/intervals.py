@@ -52,14 +52,19 @@ NOTHING_KNOWN = Spread()
 
 
 def over_units(
-    values: Floats, level: float = 0.95, bounds: tuple[float, float] = (0.0, 1.0), known: Spread = NOTHING_KNOWN
+    values: Floats,
+    level: float = 0.95,
+    bounds: tuple[float, float] = (0.0, 1.0),
+    known: Spread = NOTHING_KNOWN,
+    rate: bool = False,
 ) -> Estimate:
     """Mean of one value per target model (T,) with an interval over them, clipped to the bounds of the metric.
 
     mean ± sqrt(q^2 K + t^2 E). K = (within - shared / T) + shared is the variance of the mean that the people who are
     judged cause (`influence.spread`), known from all of them: q has their degrees of freedom. E = sd^2 / T - what
     people explain of it, never below zero, is what models add: t has T - 1 degrees of freedom (Graybill and Wang 1980).
-    Without a spread this is the t-interval of the values.
+    Without a spread this is the t-interval of the values. A rate at few false positives differs between models by
+    factors; its upper end is taken on the scale of the arcsine of its root where that is higher.
 
     >>> e = over_units(np.array([0.5, 0.6, 0.7]))
     >>> round(e.value, 3), round(e.low, 3), round(e.high, 3), e.units
@@ -73,28 +78,40 @@ def over_units(
     if units == 1:
         reason = "An interval over target models needs at least two of them; there is one."
         return Estimate(value, units=1, reason=reason)
-    half = _half_width(float(values.var(ddof=1)) / units, units, known, level)
-    return Estimate(value, max(bounds[0], value - half), min(bounds[1], value + half), units)
+    share = _explained(units, level, rate)
+    half = _half_width(float(values.var(ddof=1)) / units, units, known, level, share)
+    high = max(value + half, _above(value, half)) if rate else value + half
+    return Estimate(value, max(bounds[0], value - half), min(bounds[1], high), units)
 
 
-def _half_width(observed: float, units: int, known: Spread, level: float) -> float:
+def _above(rate: float, half: float) -> float:
+    """A rate and half the width of its interval added on the scale of the arcsine of its root."""
+    if not 0 < rate < 1:
+        return rate
+    angle = math.asin(math.sqrt(rate)) + half / (2 * math.sqrt(rate * (1 - rate)))
+    return math.sin(min(angle, math.pi / 2)) ** 2
+
+
+def _half_width(observed: float, units: int, known: Spread, level: float, share: float) -> float:
     """Half the width of `over_units`, from the observed variance of the mean as if targets were independent."""
     alone = max(known.within - known.shared / units, 0.0)
     people_cause = alone + known.shared
-    explained = min(alone, _explained(units, level) * people_cause)
+    explained = min(alone, share * people_cause)
     excess = max(observed - explained, 0.0)
     by_people = float(_quantile(known.freedom, level)) ** 2 * people_cause
     return math.sqrt(by_people + float(_quantile(units - 1, level)) ** 2 * excess)
 
 
-def _explained(units: int, level: float) -> float:
+def _explained(units: int, level: float, rate: bool) -> float:
     """How much of the variance that people cause may be taken off the observed one: 1 - 0.92 * 0.65^(T - 2).
 
     A few targets may agree by accident, and then a true difference between models would be taken for none. With these
     shares a 95 % interval of normal values covers 94 % or more however much models differ (docs/decisions.md); at
-    higher levels nothing is taken off.
+    higher levels nothing is taken off. Rates at few false positives are skewed, and have 1 - 2.5 / T.
     """
-    return 1 - 0.92 * 0.65 ** (units - 2) if level <= 0.95 else 0.0
+    if level > 0.95:
+        return 0.0
+    return max(0.0, 1 - 2.5 / units) if rate else 1 - 0.92 * 0.65 ** (units - 2)
 
 
 def _quantile(freedom: float, level: float) -> float:
@@ -132,7 +149,7 @@ def estimate(metric: str, guesses: Guesses, rng: Rng, level: float = 0.95) -> tu
         return one_model.alone(metric, guesses, rng, level)
     known = spread(_effects(metric, guesses, rows), guesses.unit, guesses.group)
     bounds = (-1.0 if metric == decided.LIFT else 0.0, 1.0)
-    found = over_units(_values(metric, guesses, rows), level, bounds, known)
+    found = over_units(_values(metric, guesses, rows), level, bounds, known, "@" in metric)
     return _never_certain(metric, found, guesses, level), HOW_UNITS
 
 
@@ -184,7 +201,7 @@ def apart(a: Estimate, b: Estimate) -> Estimate:
 
 
 def _never_certain(metric: str, found: Estimate, guesses: Guesses, level: float) -> Estimate:
-    """No rate ends below the exact limit of a rate of zero, or above that of a rate of one, in as many trials as people.
+    """No rate ends below the exact limit of a rate of zero, or above that of one, in as many trials as people.
 
     Targets that are judged on the same people are no further trials: a person who is missed once is missed again.
     """
