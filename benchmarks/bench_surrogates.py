@@ -27,6 +27,7 @@ from jali.explain._attribution.marginals import Marginals
 from jali.explain._surrogate.neighbourhood import GENERATORS
 from jali.explain._surrogate.records import Records
 from jali.explain.trepan import Trepan
+from jali.stats.influence import Spread
 from jali.stats.intervals import over_units
 from jali.text.rules import accuracy, fidelity, hits
 
@@ -57,7 +58,7 @@ def trees(made: list[Split], shared: float) -> None:
     found = np.array([[one(part, *split) for part in TREES] for split in made])
     for k, name in enumerate(TREES):
         gain = found[:, k, 0] - found[:, -1, 0]
-        e = over_units(gain, bounds=(-1.0, 1.0), shared=shared * float(gain.var(ddof=1)))
+        e = over_units(gain, bounds=(-1.0, 1.0), known=Spread(shared=shared * float(gain.var(ddof=1))))
         faith, right, seconds = found[:, k].mean(axis=0)
         print(
             f"    {name:23} fidelity {faith:.3f}, gain {e.value:+.3f} ({e.low:+.3f} to {e.high:+.3f}) in {e.units} "

@@ -7,7 +7,7 @@ import pytest
 
 from jali.audit.plan import plan
 from jali.audit.signal_attacks import Attacked, attack_evidence, leading
-from jali.audit.trials import ByMetric
+from jali.audit.trials import ByMetric, guess
 from jali.core import registry
 from jali.core.errors import JaliError
 from jali.core.values import Channel, Column, Dataset, Evidence, Game, Guesses, Schema, SignalName
@@ -65,6 +65,37 @@ def test_the_combination_that_stands_for_exposure_is_chosen_by_size_and_never_by
     assert leading(todo, kept) == ("e", Channel.SCORE_AND_EXPLANATION)
     kept["", Channel.SCORE] = _guessed(np.ones(5))
     assert leading(todo, kept) == ("", Channel.SCORE)
+
+
+def test_rows_of_one_person_count_together_where_the_data_are_known():
+    """Three equal rows a person, one target: wider intervals around the same values; 250 people are too few for 1 %."""
+    found, game = planted(0.5, n=1500, models=4, signals=1)
+    person = np.arange(1500) // 3
+    found = Evidence(
+        (SCORE,), found.value[:, ::3].repeat(3, axis=1), found.observed, found.member[::3].repeat(3, axis=0)
+    )
+    game = Game(found.member, [0], game.shadows[:1], game.scored[:, :1])
+    X = np.arange(1500.0)[:, None]
+    alone, together = (
+        {
+            r.metric: r
+            for r in attack_evidence(found, game, LIRA, data=Dataset(X, 0 * person, Schema((Column("x"),)), g)).rows
+        }
+        for g in (None, person)
+    )
+    assert together["auc"].value == alone["auc"].value
+    assert together["auc"].high - together["auc"].low > 1.3 * (alone["auc"].high - alone["auc"].low)
+    assert alone["tpr@0.01"].value is not None
+    assert "299 people who are non-members" in together["tpr@0.01"].reason
+
+
+def test_guesses_know_whose_record_they_are_about():
+    found, game = evidence()
+    trial = plan(found, game, LIRA).singles[0]
+    person = np.arange(300) // 2
+    guesses = guess(found, game, trial, person)
+    np.testing.assert_array_equal(guesses.group, guesses.record // 2)
+    np.testing.assert_array_equal(guess(found, game, trial).group, guesses.record)
 
 
 def test_groups_of_people_are_judged_where_the_data_are_known():

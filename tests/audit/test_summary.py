@@ -18,14 +18,17 @@ def game(asked=None) -> Game:
 
 
 def test_costs_are_averaged_per_target_then_over_targets():
-    """Means 2, 4 and 8 of the targets; the second cell of the last has no answer. t with 2 degrees of freedom."""
+    """Means 2, 4 and 8; the second cell of the last target has no answer. Models add with 2 degrees of freedom."""
     value = np.array([[1, 3, 4, 4, 8, 99], [1, 0, 1, 1, 1, 0]], dtype=np.float32)
     defined = np.array([[1, 1, 1, 1, 1, 0], [1, 1, 1, 1, 1, 1]], dtype=bool)
     nothing = Evidence((), np.zeros((0, 6, 4)), np.zeros((0, 6, 4), bool), game().member)
     cost, share = measures(
         nothing, game(), Quality((Measured("cost_l1", "e"), Measured("validity", "e")), value, defined), {}
     )
-    half = stats.t.ppf(0.975, 2) * np.std([2, 4, 8], ddof=1) / np.sqrt(3)
+    within = 0.5 / 9  # only the answers 1 and 3 of the first target differ
+    excess = np.var([2, 4, 8], ddof=1) / 3 - (1 - 0.92 * 0.65) * within
+    freedom = 2 / (0.5 - 1 / 5)  # of two people of five, with equal shares
+    half = np.sqrt(stats.t.ppf(0.975, freedom) ** 2 * within + stats.t.ppf(0.975, 2) ** 2 * excess)
     assert cost.value == pytest.approx(14 / 3)
     assert (cost.low, cost.high) == pytest.approx((max(0, 14 / 3 - half), 14 / 3 + half))
     assert cost.high > 1
@@ -58,6 +61,24 @@ def test_the_share_answered_is_of_those_asked():
     whole, row = measures(evidence, game(asked), none, {})
     assert (whole.explainer, whole.metric, whole.value) == ("whole", "answered", 1.0)
     assert (row.explainer, row.metric, row.value) == ("gaps", "answered", pytest.approx(5 / 6))
+
+
+def test_measures_count_people():
+    """Six answers of three people: no case among three, and the spread of three sums."""
+    value = np.array([[1, 3, 1, 3, 1, 3], [0] * 6], dtype=np.float32)
+    nothing = Evidence((), np.zeros((0, 6, 4)), np.zeros((0, 6, 4), bool), game().member)
+    quality = Quality((Measured("cost_l1", "e"), Measured("clamped", "e")), value, np.ones((2, 6), dtype=bool))
+    rows, people = (measures(nothing, game(), quality, {}, p) for p in (None, np.array([0, 0, 1, 1, 2, 2])))
+    assert rows[0].value == people[0].value == 2
+    assert people[0].low == people[0].high == 2  # everybody has the same mean
+    assert rows[0].high > 2
+    assert people[1].high == pytest.approx(1 - 0.025 ** (1 / 3))
+
+
+def test_sizes_say_how_many_people_there_are_where_they_have_several_rows():
+    X, y, schema = np.zeros((6, 1)), np.zeros(6, dtype=int), Schema((Column("x"),))
+    assert sizes(game(), Dataset(X, y, schema, [5, 5, 7, 7, 8, 9]))["people"] == 4
+    assert "people" not in sizes(game(), Dataset(X, y, schema))
 
 
 def test_sizes_say_how_many_are_scored_where_not_all_are_asked():

@@ -71,6 +71,15 @@ def test_guesses_must_be_finite():
         Guesses(np.array([np.nan]), [True], [0], [0])
 
 
+def test_guesses_of_people_are_picked_with_their_people_and_weights():
+    guesses = Guesses([1.0, 2.0, 3.0], [True, False, False], [0, 0, 0], [4, 5, 6], [1, 1, 2], [1.0, 0.5, 2.0])
+    assert guesses.grouped
+    some = guesses.pick(np.array([2, 0]))
+    assert (some.group.tolist(), some.weight.tolist(), some.grouped) == ([2, 1], [2.0, 1.0], False)
+    with pytest.raises(JaliError, match="group must have shape"):
+        Guesses([1.0], [True], [0], [4], [1, 2])
+
+
 def test_seen_computes_once_and_shares():
     calls = []
     seen = Seen({"x": lambda: calls.append(1) or 7})

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import norm
 
 from jali.core.values import Bools, Floats
-from jali.stats.influence import influence, shared_covariance
+from jali.stats.influence import influence, shared_covariance, spread
 from jali.stats.roc import METRICS, auc, best_balanced_accuracy
 
 HINDSIGHT = {"balanced_accuracy": best_balanced_accuracy}  # its effects take the threshold as given
@@ -76,3 +76,25 @@ def test_shared_covariance_against_loops():
 def test_shared_covariance_is_never_negative():
     effect = np.array([0.1, -0.1, -0.1, 0.1])
     assert shared_covariance(effect, np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])) == 0.0
+
+
+def test_shared_covariance_sums_the_rows_of_a_person():
+    rng = np.random.default_rng(3)
+    effect = rng.normal(size=(3, 12))
+    unit, record = np.indices((3, 12))
+    each = effect.reshape(3, 4, 3).sum(axis=2)
+    pairs = [each[t] @ each[s] for t in range(3) for s in range(3) if t != s]
+    expected = max(0.0, np.mean(pairs))
+    assert shared_covariance(effect.ravel(), unit.ravel(), record.ravel() // 3) == pytest.approx(expected)
+    found = spread(effect.ravel(), unit.ravel(), record.ravel() // 3)
+    assert found.within == pytest.approx((each**2).sum() / 9)
+    assert found.shared == shared_covariance(effect.ravel(), unit.ravel(), record.ravel() // 3)
+
+
+def test_degrees_of_freedom_count_people_who_matter():
+    """As many as people where the effects are normal, few where a few people carry the variance."""
+    rng, unit, person = np.random.default_rng(4), np.zeros(5000, dtype=int), np.arange(5000)
+    assert spread(rng.normal(size=5000), unit, person).freedom == pytest.approx(5000, rel=0.1)
+    few = np.where(person < 3, 1.0, 0.0)
+    assert spread(few, unit, person).freedom == pytest.approx(6, rel=0.01)
+    assert spread(0 * few, unit, person).freedom == np.inf

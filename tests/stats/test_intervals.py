@@ -8,7 +8,7 @@ from scipy.special import ndtr, ndtri
 from jali.core.errors import JaliError
 from jali.core.values import Bools, Floats, Guesses
 from jali.stats import intervals
-from jali.stats.influence import influence, shared_covariance
+from jali.stats.influence import Spread, influence, spread
 from jali.stats.moments import moments, pooled_variance
 from jali.stats.roc import METRICS, auc, tpr_at
 
@@ -35,8 +35,36 @@ def test_over_units_is_the_t_interval():
 
 def test_over_units_adds_what_the_units_share():
     values = np.array([0.1, 0.3])
-    estimate = intervals.over_units(values, shared=0.0003, bounds=(-9, 9))
-    assert estimate.high == pytest.approx(0.2 + stats.t.ppf(0.975, 1) * np.sqrt(0.02 / 2 + 0.0003))
+    estimate = intervals.over_units(values, known=Spread(shared=0.0003), bounds=(-9, 9))
+    assert estimate.high == pytest.approx(
+        0.2 + np.sqrt(stats.t.ppf(0.975, 1) ** 2 * 0.02 / 2 + 1.96**2 * 0.0003), rel=1e-4
+    )
+
+
+def test_what_people_cause_is_known_better_than_what_models_add():
+    """within .0010 and shared .0004 of two targets: people cause .0008 + .0004, of which 8 % is taken off sd^2 / 2."""
+    known = Spread(within=0.0010, shared=0.0004, freedom=30.0)
+    estimate = intervals.over_units(np.array([0.5, 0.6]), known=known)
+    excess = 0.005 / 2 - 0.08 * 0.0012
+    half = np.sqrt(stats.t.ppf(0.975, 30) ** 2 * 0.0012 + stats.t.ppf(0.975, 1) ** 2 * excess)
+    assert estimate.value - estimate.low == pytest.approx(min(half, 0.55))
+    agree = intervals.over_units(np.array([0.55, 0.55]), known=known)
+    assert agree.high - agree.value == pytest.approx(stats.t.ppf(0.975, 30) * np.sqrt(0.0012))
+    certain = intervals.over_units(np.array([0.5, 0.6]), 0.99, (-9, 9), known)
+    half = np.sqrt(stats.t.ppf(0.995, 30) ** 2 * 0.0012 + stats.t.ppf(0.995, 1) ** 2 * 0.005 / 2)
+    assert certain.high - certain.value == pytest.approx(half)
+
+
+def test_rates_that_differ_by_factors_reach_further_up():
+    values, known = np.array([0.01, 0.02, 0.06, 0.03, 0.03]), Spread(within=1e-5)
+    plain, rate = (intervals.over_units(values, known=known, rate=r) for r in (False, True))
+    excess = values.var(ddof=1) / 5 - (1 - 2.5 / 5) * 1e-5
+    half = np.sqrt(1.959964**2 * 1e-5 + stats.t.ppf(0.975, 4) ** 2 * excess)
+    assert rate.low == pytest.approx(max(0.0, 0.03 - half))
+    assert rate.high == pytest.approx(np.sin(np.arcsin(np.sqrt(0.03)) + half / 2 / np.sqrt(0.03 * 0.97)) ** 2)
+    assert plain.high < rate.high < 0.1
+    none = intervals.over_units(np.zeros(3), known=known, rate=True)
+    assert none.high == pytest.approx(1.959964 * np.sqrt(1e-5))
 
 
 def test_over_units_keeps_to_the_bounds():
@@ -73,20 +101,20 @@ def test_bootstrap_against_a_known_spread():
     """The share of members above zero, stratified: a binomial proportion."""
     truth = np.arange(500) < 400
     score = np.where(np.arange(500) % 4 == 0, 1.0, -1.0)
-    estimate = intervals.bootstrap_records(lambda s, t: float((s[t] > 0).mean()), (score,), truth, rng())
+    estimate = intervals.bootstrap(lambda s, t: float((s[t] > 0).mean()), (score,), truth, rng())
     assert estimate.value == 0.25
     assert (estimate.high - estimate.low) / (2 * 1.96 * np.sqrt(0.25 * 0.75 / 400)) == pytest.approx(1, abs=0.1)
 
 
 def test_bootstrap_draws_scores_together():
     a, truth = np.random.default_rng(1).normal(size=200), np.arange(200) < 100
-    estimate = intervals.bootstrap_records(lambda x, y, t: float((x[t] - y[t]).mean()), (a, a - 1), truth, rng())
+    estimate = intervals.bootstrap(lambda x, y, t: float((x[t] - y[t]).mean()), (a, a - 1), truth, rng())
     assert (estimate.low, estimate.high) == (pytest.approx(1.0), pytest.approx(1.0))
 
 
 def test_bootstrap_is_reproducible():
     guesses = play(1, 300)
-    once, again = (intervals.bootstrap_records(auc, (guesses.score,), guesses.truth, rng()) for _ in range(2))
+    once, again = (intervals.bootstrap(auc, (guesses.score,), guesses.truth, rng()) for _ in range(2))
     assert once == again
 
 
@@ -99,8 +127,9 @@ def test_estimate_over_units():
         rows = [guesses.unit == u for u in range(6)]
         values = np.array([metric(guesses.score[r], guesses.truth[r]) for r in rows])
         effect = np.concatenate([influence(name, guesses.score[r], guesses.truth[r]) for r in rows])
-        shared = shared_covariance(effect, guesses.unit, guesses.record)
-        expected = intervals.over_units(values, shared=shared, within=float(effect @ effect) / 36)
+        expected = intervals.over_units(
+            values, known=spread(effect, guesses.unit, guesses.record), rate=name.startswith("t")
+        )
         assert (got, how) == (expected, intervals.HOW_UNITS)
 
 

@@ -16,7 +16,7 @@ from jali.audit.quality import Quality
 from jali.audit.setup import Experiment, Resources, Setup
 from jali.core import registry
 from jali.core.protocols import Controlled, Existing, OnRequest, Signal
-from jali.core.values import Bools, Evidence, Floats, Game, Guesses
+from jali.core.values import Bools, Evidence, Floats, Game, Guesses, Ints
 from jali.parallel import Here, Ref, fan_out, sharing
 from jali.store import Arrays
 
@@ -94,7 +94,7 @@ def gather(setup: Setup, resources: Resources) -> Gathered:
     runs = []
     for k, run in enumerate(setup.parts.runs):
         results = [restored(per_model[j][len(chosen) + k]) for j in game.targets]
-        runs.append(_recorded(run, results, game))
+        runs.append(_recorded(run, results, game, setup.data.group_numbers()))
     return Gathered(
         Evidence(names, value, observed, game.member, units), Quality(measured, quality, defined), parity, tuple(runs)
     )
@@ -105,7 +105,7 @@ def _joined(readings: Sequence[Arrays], name: str) -> npt.NDArray[Any]:
     return np.concatenate([arrays[name] for arrays in readings])
 
 
-def _recorded(run: AttackRun, results: list[Completed | Failed], game: Game) -> RunRecord:
+def _recorded(run: AttackRun, results: list[Completed | Failed], game: Game, person: Ints) -> RunRecord:
     """One attack run over all targets."""
     failures = [f for f in results if isinstance(f, Failed)]
     if failures:
@@ -116,9 +116,9 @@ def _recorded(run: AttackRun, results: list[Completed | Failed], game: Game) -> 
     unit, record = np.nonzero(game.scored.T)
     guesses = None
     if all(len(g.score) for g in graded):
-        guesses = Guesses(
-            np.concatenate([g.score for g in graded]), np.concatenate([g.truth for g in graded]), unit, record
-        )
+        score = np.concatenate([g.score for g in graded])
+        truth = np.concatenate([g.truth for g in graded])
+        guesses = Guesses(score, truth, unit, record, person[record])
     names = [name for name in graded[0].overall if all(name in g.overall for g in graded)]
     return RunRecord(
         run,

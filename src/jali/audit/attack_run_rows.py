@@ -12,7 +12,7 @@ from jali.audit.quality import Measured
 from jali.audit.summary import measure
 from jali.core import registry
 from jali.core.metrics import metric
-from jali.core.values import Estimate, Floats, Game, Guesses, Rng
+from jali.core.values import Estimate, Floats, Game, Guesses, Ints, Rng
 from jali.results import Row
 from jali.stats.intervals import estimate, over_units
 
@@ -20,8 +20,11 @@ Fresh = Callable[[], Rng]  # makes the random stream of a bootstrap anew
 PER_CLASS = frozenset({"class_precision", "class_recall", "class_f1"})  # for papers only
 
 
-def rows_of_run(record: RunRecord, game: Game, fresh: Fresh) -> list[Row]:
-    """All rows of an attack run: metrics of its guesses, metrics per record, and metrics of the whole claim."""
+def rows_of_run(record: RunRecord, game: Game, fresh: Fresh, person: Ints | None = None) -> list[Row]:
+    """All rows of an attack run: metrics of its guesses, metrics per record, and metrics of the whole claim.
+
+    person (N,): whose record each is; without it every record is a person of its own.
+    """
     head = _head(record, int(game.scored.sum()) // max(1, len(game.targets)))
     grader = record.run.grader
     if record.failed:
@@ -31,7 +34,7 @@ def rows_of_run(record: RunRecord, game: Game, fresh: Fresh) -> list[Row]:
     if record.guesses is not None:
         numbers = guessed(grader.metrics, record.guesses, fresh)
         out += [_row(name, number, head) for name, number in numbers.items()]
-    out += _per_record(record, game, head)
+    out += _per_record(record, game, head, np.arange(len(game.member)) if person is None else person)
     overall = shown_overall(record.overall or {})
     return out + [_row(name, number, head) for name, number in overall.items()]
 
@@ -54,14 +57,14 @@ def shown_overall(overall: Mapping[str, Floats]) -> dict[str, Estimate]:
     }
 
 
-def _per_record(record: RunRecord, game: Game, head: dict[str, Any]) -> list[Row]:
+def _per_record(record: RunRecord, game: Game, head: dict[str, Any], person: Ints) -> list[Row]:
     """The mean of each metric that has a number for each record."""
     if record.values is None or record.defined is None:
         return []
     unit, rows = np.nonzero(game.scored.T)
     out = []
     for name, value, defined in zip(record.run.grader.per_record, record.values, record.defined, strict=True):
-        made = measure(Measured(name), value[defined], unit[defined], rows[defined])
+        made = measure(Measured(name), value[defined], unit[defined], person[rows[defined]])
         out.append(made.model_copy(update=head))
     return out
 

@@ -13,7 +13,7 @@ from jali.audit.guarantees import stamped as covered
 from jali.audit.one_model import STATISTICS, digest, stream
 from jali.audit.setup import Experiment, Resources, Setup
 from jali.audit.signal_attacks import Attacked, attack_evidence
-from jali.audit.summary import left_out, measures, sensitive, several_rows, sizes, twins
+from jali.audit.summary import left_out, measures, sensitive, sizes, twins
 from jali.core import registry
 from jali.core.protocols import Cautioned
 from jali.core.values import Dataset, Evidence, Game
@@ -74,9 +74,10 @@ def checks(setup: Setup) -> list[Check]:
 
 def measured(setup: Setup, found: Gathered) -> list[Row]:
     """The rows of measures of models and explanations, and those of each attack run."""
-    out = measures(found.evidence, setup.game, found.quality, sensitive(setup.data))
+    person = setup.data.group_numbers()
+    out = measures(found.evidence, setup.game, found.quality, sensitive(setup.data), person)
     for record in found.runs:
-        out += rows_of_run(record, setup.game, lambda: stream(setup.parts.seed, STATISTICS, 2))
+        out += rows_of_run(record, setup.game, lambda: stream(setup.parts.seed, STATISTICS, 2), person)
     return out
 
 
@@ -96,7 +97,7 @@ def warnings(setup: Setup, given: Guarantees) -> list[str]:
     """Warnings that come before any number."""
     data = setup.data
     game = setup.game
-    return [*cautions(setup.parts), *voided(given), *twins(data, game), *several_rows(data), *left_out(game)]
+    return [*cautions(setup.parts), *voided(given), *twins(data, game), *left_out(game)]
 
 
 def cautions(experiment: Experiment) -> list[str]:

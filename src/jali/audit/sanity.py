@@ -94,7 +94,9 @@ def _unique(group: Ints) -> tuple[Ints, Ints, Ints]:
     return people, at, first
 
 
-def null_target(evidence: Evidence, game: Game, trial: Trial, records: Records | None = None) -> Check:
+def null_target(
+    evidence: Evidence, game: Game, trial: Trial, records: Records | None = None, person: Ints | None = None
+) -> Check:
     """The same attack on a model that is independent of the target must not recognise the target's members.
 
     One shadow of each target is attacked with the help of the other shadows, and judged by the target's membership.
@@ -109,7 +111,7 @@ def null_target(evidence: Evidence, game: Game, trial: Trial, records: Records |
         return Check(name="null target", passed=True, detail=FEW_SHADOWS)
     swapped = Game(game.member, stand_in, helpers, game.scored[:, : len(stand_in)], aside=game.aside)
     try:
-        found = guess(evidence, swapped, trial, records)
+        found = guess(evidence, swapped, trial, records, person)
     except JaliError as error:
         return Check(name="null target", passed=True, detail=f"not run: {error}")
     truth = game.member[found.record, game.targets[found.unit]]
@@ -132,12 +134,12 @@ def parity(difference: float) -> Check:
 
 
 def _auc(guesses: Guesses, truth: Bools) -> Estimate:
-    units = np.unique(guesses.unit)
-    split = [(guesses.score[guesses.unit == u], truth[guesses.unit == u]) for u in units]
-    split = [(s, t) for s, t in split if t.any() and not t.all()]
+    split = [guesses.unit == u for u in np.unique(guesses.unit)]
+    split = [mine for mine in split if truth[mine].any() and not truth[mine].all()]
     if len(split) == 1:
-        return delong(*split[0], LEVEL)
-    return over_units(np.array([auc(s, t) for s, t in split]), LEVEL)
+        [mine] = split
+        return delong(guesses.score[mine], truth[mine], LEVEL, guesses.group[mine])
+    return over_units(np.array([auc(guesses.score[mine], truth[mine]) for mine in split]), LEVEL)
 
 
 def _covers_half(name: str, e: Estimate, what: str) -> Check:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from jali.audit import sanity
 from jali.audit.one_model import STATISTICS, stream
 from jali.audit.plan import Place, Plan, plan, with_gaps
@@ -24,7 +26,7 @@ from jali.audit.trials import (
 )
 from jali.core.errors import JaliError
 from jali.core.protocols import Attack
-from jali.core.values import Dataset, Evidence, Game, Records, Unit
+from jali.core.values import Dataset, Evidence, Game, Ints, Records, Unit
 from jali.parallel import Ref, fan_out, sharing
 from jali.results import Check, Curve, Exposed, Row
 from jali.store import Arrays
@@ -67,15 +69,19 @@ class _Job:
         more = arrays.get("asked"), arrays.get("aside")
         return Game(arrays["member"], arrays["targets"], arrays["shadows"], arrays["scored"], *more)
 
+    def person(self) -> Ints:
+        """Whose record each is (N,)."""
+        return self.shared.read()["person"]
+
     def records(self) -> Records | None:
         """The records themselves, where some attack of the run reads them."""
         return restored(self.shared.read())
 
 
-def _shared_arrays(evidence: Evidence, game: Game, records: Records | None) -> Arrays:
+def _shared_arrays(evidence: Evidence, game: Game, person: Ints, records: Records | None) -> Arrays:
     """The arrays that all jobs of a run share."""
     arrays: Arrays = {"value": evidence.value, "observed": evidence.observed, "member": game.member}
-    arrays |= {"targets": game.targets, "shadows": game.shadows, "scored": game.scored}
+    arrays |= {"targets": game.targets, "shadows": game.shadows, "scored": game.scored, "person": person}
     optional = {"asked": game.asked, "aside": game.aside}
     return arrays | {name: array for name, array in optional.items() if array is not None} | arrays_of(records)
 
@@ -84,7 +90,7 @@ def _attacked(job: _Job) -> tuple[list[Row], ByMetric | None]:
     """The rows of one trial, and its guesses where these are kept."""
     game = job.game()
     try:
-        found = guess_by_metric(job.evidence(), game, job.trial, job.records())
+        found = guess_by_metric(job.evidence(), game, job.trial, job.records(), job.person())
     except JaliError as error:
         return unresolved(job.trial, str(error)), None
     return rows_of(job.trial, found.score, game, stream(job.seed, STATISTICS, 2)), found if job.keep else None
@@ -98,14 +104,18 @@ def attack_evidence(
     resources: Resources = Resources(),  # noqa: B008 (frozen)
     data: Dataset | None = None,
 ) -> Attacked:
-    """Run every planned attack on the evidence; subgroups are reported where the data are given."""
+    """Run every planned attack on the evidence.
+
+    Where the data are given, the rows of one person count together, and subgroups are reported.
+    """
     full = with_gaps(evidence, game)
+    person = np.arange(len(game.member)) if data is None else data.group_numbers()
     todo = plan(full, game, attacks)
     trials = [*todo.singles, *todo.combined.values()]
     records = None
     if data is not None and needed(trial.attack for trial in trials):
         records = records_of(data, stream(seed, STATISTICS, 5))
-    with sharing(_shared_arrays(full, game, records), resources.workers) as ref:
+    with sharing(_shared_arrays(full, game, person, records), resources.workers) as ref:
         jobs = []
         for k, trial in enumerate(trials):
             at = tuple(full.names.index(name) for name in trial.names)
@@ -122,7 +132,7 @@ def attack_evidence(
     if data is not None:
         few = first[f"tpr@{ALPHA}"]
         rows += group_rows(todo.combined[lead], few, groups(data), ALPHA, stream(seed, STATISTICS, 4))
-    checks = [sanity.null_target(full, game, todo.combined[lead], records), sanity.orientation(first["auc"])]
+    checks = [sanity.null_target(full, game, todo.combined[lead], records, person), sanity.orientation(first["auc"])]
     return Attacked(rows, _curves(todo, kept), checks, exposed(first[f"tpr@{ALPHA}"], ALPHA))
 
 

@@ -14,8 +14,9 @@ from jali.audit.trials import flagged
 from jali.core.metrics import metric as metric_of
 from jali.core.values import Bools, Dataset, Estimate, Evidence, Floats, Game, Guesses, Ints, SignalName
 from jali.results import Exposed, Row
-from jali.stats.influence import shared_covariance
+from jali.stats.influence import spread
 from jali.stats.intervals import average, clopper_pearson, over_units
+from jali.stats.people import people
 
 SMALLEST_GROUP = 20
 SOMETIMES = (RELIANCE, "clamped", "ncp_above_bound", "withheld", *SHOWN)  # measures that only some explainers have
@@ -69,12 +70,16 @@ def _by_size(name: str, codes: Floats) -> dict[str, Bools]:
     return {f"{name}: {words[k]}": third == k for k in np.unique(third)}
 
 
-def measures(evidence: Evidence, game: Game, quality: Quality, of: Mapping[str, Bools]) -> list[Row]:
+def measures(
+    evidence: Evidence, game: Game, quality: Quality, of: Mapping[str, Bools], person: Ints | None = None
+) -> list[Row]:
     """Accuracy of the targets on members and non-members, the share each explainer answered, quality of recourse.
 
-    The cost of generalising is also reported for the records of each group (N,).
+    The cost of generalising is also reported for the records of each group (N,). person (N,): whose record each is;
+    without it every record is a person of its own.
     """
     unit, record = np.nonzero(game.scored.T)
+    who = record if person is None else person[record]
     column = game.targets[unit]
     out = []
     correct = SignalName("correctness")
@@ -82,19 +87,19 @@ def measures(evidence: Evidence, game: Game, quality: Quality, of: Mapping[str, 
         right = evidence.value[evidence.names.index(correct)][record, column]
         inside = game.member[record, column]
         for metric, side in {"train_accuracy": inside, "test_accuracy": ~inside}.items():
-            out.append(measure(Measured(metric), right[side], unit[side], record[side]))
+            out.append(measure(Measured(metric), right[side], unit[side], who[side]))
     seen = set()
     for signal, observed in zip(evidence.names, evidence.observed, strict=True):
         explainer = signal.explainer
         if explainer not in seen and (explainer or not observed[game.cells()].all()):
             seen.add(explainer)
-            out.append(measure(Measured("answered", explainer), observed[record, column], unit, record))
+            out.append(measure(Measured("answered", explainer), observed[record, column], unit, who))
     for name, value, defined in zip(quality.names, quality.value, quality.defined, strict=True):
         if defined.any() or name.metric not in SOMETIMES:
-            out.append(measure(name, value[defined], unit[defined], record[defined]))
+            out.append(measure(name, value[defined], unit[defined], who[defined]))
         for label, inside in of.items() if name.metric in BY_GROUP else ():
             mine = defined & inside[record]
-            row = measure(name, value[mine], unit[mine], record[mine])
+            row = measure(name, value[mine], unit[mine], who[mine])
             out.append(row.model_copy(update={"group": label, "n": int(mine.sum())}))
     return out
 
@@ -118,10 +123,11 @@ def cells_of(quality: Quality, name: Measured, inside: Bools | None, game: Game,
     return Cells(quality.value[at].astype(np.float64), defined, group)
 
 
-def difference(game: Game, more: Cells, less: Cells) -> Estimate | None:
+def difference(game: Game, more: Cells, less: Cells, person: Ints | None = None) -> Estimate | None:
     """Mean of one measure minus that of another, on the same target models; None if no target has both.
 
     Means are subtracted within each target. Unless groups are compared, they are taken over the records that have both.
+    person (N,): whose record each is; without it every record is a person of its own.
     """
     unit, record = np.nonzero(game.scored.T)
     value = np.stack([more.value, less.value])
@@ -136,9 +142,9 @@ def difference(game: Game, more: Cells, less: Cells) -> Estimate | None:
     effect = np.where(defined, (value - means[:, unit]) / count.clip(1)[:, unit], 0.0)
     mine = effect[0] - effect[1]
     cells = both[unit]
-    within = float(mine[cells] @ mine[cells]) / both.sum() ** 2
-    shared = shared_covariance(mine[cells], unit[cells], record[cells]) if both.sum() > 1 else 0.0
-    return over_units((means[0] - means[1])[both], 0.95, (-np.inf, np.inf), shared, within)
+    who = record if person is None else person[record]
+    known = spread(mine[cells], unit[cells], who[cells])
+    return over_units((means[0] - means[1])[both], 0.95, (-np.inf, np.inf), known)
 
 
 def sensitive(data: Dataset) -> dict[str, Bools]:
@@ -147,20 +153,18 @@ def sensitive(data: Dataset) -> dict[str, Bools]:
     return {} if name is None else {k: v for k, v in groups(data).items() if k.startswith(f"{name} ")}
 
 
-def measure(name: Measured, x: Any, unit: Ints, record: Ints) -> Row:
-    """The mean of a measure, one number (G,) per target model (G,) and record (G,), as a row."""
+def measure(name: Measured, x: Any, unit: Ints, person: Ints) -> Row:
+    """The mean of a measure, one number (G,) per target model (G,) and record of a person (G,), as a row."""
     row = Row(kind="measure", metric=name.metric, explainer=name.explainer, value=None, reason=NOBODY)
     if not len(x):
         return row
-    e = average(x.astype(np.float64), unit, record)
+    e = average(x.astype(np.float64), unit, person)
     about = metric_of(name.metric)
     low = None if e.low is None else min(max(e.low, about.low), about.high)
     high = None if e.high is None else min(max(e.high, about.low), about.high)
-    if (
-        about.yes_no and e.value in (0.0, 1.0) and low is not None
-    ):  # no case among some records does not mean none among all
-        records = len(np.unique(record))
-        low, high = clopper_pearson(int(e.value) * records, records)
+    if about.yes_no and e.value in (0.0, 1.0) and low is not None:
+        # No case among some people does not mean none among all.
+        low, high = clopper_pearson(e.value * people(person), people(person))
     return row.model_copy(update={"value": e.value, "low": low, "high": high, "units": e.units, "reason": ""})
 
 
@@ -176,16 +180,6 @@ def twins(data: Dataset, game: Game) -> list[str]:
     copies = "non-member of a target is an exact copy" if most == 1 else "non-members of a target are exact copies"
     text = f"{most} {copies} of its members (same columns, same label): they are counted as non-members."
     return [text] if most else []
-
-
-def several_rows(data: Dataset) -> list[str]:
-    """A warning where people have several rows, because intervals and false-positive rates count rows."""
-    if data.groups is None or len(np.unique(data.groups)) == len(data):
-        return []
-    return [
-        f"The {len(data):,} rows are those of {len(np.unique(data.groups)):,} people. Intervals and false-positive "
-        "rates count rows as if each were a person of its own: read the intervals as too narrow."
-    ]
 
 
 def left_out(game: Game) -> list[str]:
@@ -210,6 +204,8 @@ def sizes(game: Game, data: Dataset | None = None) -> dict[str, Any]:
     low, high = int(members.min()), int(members.max())
     out: dict[str, Any] = {"rows": int(game.member.shape[0])}
     if data is not None:
+        persons = int(people(data.group_numbers()))
+        out |= {"people": persons} if persons < len(data) else {}
         out |= {"columns": len(data.schema.columns), "classes": list(data.schema.classes)}
     if game.aside is not None:
         out["records set aside"] = int(game.aside.sum())

@@ -29,6 +29,7 @@ from jali.core.values import (
 )
 from jali.results import Curve, Kind, Row
 from jali.stats.intervals import HOW_UNITS, average, clopper_pearson, contrast, estimate
+from jali.stats.people import people, trials
 from jali.stats.roc import METRICS
 
 Fresh = Callable[[], Rng]  # makes the random stream of a bootstrap anew
@@ -64,12 +65,15 @@ class Trial:
         )
 
 
-def guess(evidence: Evidence, game: Game, trial: Trial, records: Records | None = None) -> Guesses:
+def guess(
+    evidence: Evidence, game: Game, trial: Trial, records: Records | None = None, person: Ints | None = None
+) -> Guesses:
     """Attack every target with its own shadows; guesses exist where a record is scored and observed.
 
-    records: the records themselves, which only attacks that require a reference are given.
+    records: the records themselves, which only attacks that require a reference are given. person (N,): whose record
+    each is; without it every record is a person of its own.
     """
-    return guess_by_metric(evidence, game, replace(trial, base=0), records, ("auc",)).score["auc"]
+    return guess_by_metric(evidence, game, replace(trial, base=0), records, person, ("auc",)).score["auc"]
 
 
 @dataclass(frozen=True)
@@ -92,6 +96,7 @@ def guess_by_metric(
     game: Game,
     trial: Trial,
     records: Records | None = None,
+    person: Ints | None = None,
     metrics: Sequence[str] = tuple(METRICS),
 ) -> ByMetric:
     """Attack every target, with the combination chosen for each metric, and without the explanation's signals."""
@@ -103,9 +108,10 @@ def guess_by_metric(
     unit = np.repeat(np.arange(len(rows)), [len(r) for r in rows])
     record = np.concatenate(rows)
     truth = game.member[record, game.targets[unit]]
+    group = record if person is None else person[record]
 
     def joined(scores: list[Floats]) -> Guesses:
-        return Guesses(np.concatenate(scores), truth, unit, record)
+        return Guesses(np.concatenate(scores), truth, unit, record, group)
 
     every = {metric: [scores[metric] for scores, _ in found] for metric in metrics}
     beside = trial.base > 0
@@ -144,7 +150,7 @@ def _scores(
     rows = [np.flatnonzero(judged) for _, _, judged in views]
     if not isinstance(attack, Combines):
         return [(dict.fromkeys(metrics, _plain(trial, *view)), r) for view, r in zip(views, rows, strict=True)]
-    shared = _shadows(evidence, game, attack, game.shadows[group].all(axis=0))
+    shared = _shadows(evidence, game, attack, np.asarray(game.shadows[group].all(axis=0)))
     learnt = attack.learn(shared, trial.base or len(trial.names), metrics)
     out = []
     for (target, shadows, judged), r in zip(views, rows, strict=True):
@@ -289,12 +295,12 @@ def curve(label: str, explainer: str, guesses: Guesses) -> Curve:
     """ROC averaged over targets on a grid of false-positive rates, with a band."""
     units, at = np.unique(guesses.unit, return_inverse=True)
     mine = guesses.truth
-    record = guesses.record[guesses.truth]
+    person = guesses.group[guesses.truth]
     found = []
     for alpha in GRID:
         passed = flagged(guesses, alpha)[mine]
-        found.append(average(passed, at[mine], record))
-    few = min(int((~mine[at == u]).sum()) for u in range(len(units)))
+        found.append(average(passed, at[mine], person))
+    few = min(people(guesses.group[~mine & (at == u)]) for u in range(len(units)))
     low = [min(max(float(e.low or 0.0), 0.0), 1.0) for e in found]
     high = [min(max(float(e.high or 0.0), 0.0), 1.0) for e in found]
     floor = float(1 - 0.05 ** (1 / max(1, few)))
@@ -338,7 +344,9 @@ def _group_rate(hit: Bools, members: Guesses, units: int) -> tuple[Estimate, str
     """Share of a subgroup's members that are flagged, with the thresholds taken as fixed."""
     hits = int(hit.sum())
     if units == 1 or hits in (0, len(hit)):
-        low, high = clopper_pearson(hits, len(hit))
-        return Estimate(hits / len(hit), low, high, units), "Clopper-Pearson at the threshold found"
-    number = average(hit, members.unit, members.record)
+        rate = hits / len(hit)
+        n = trials(hit, members.group)
+        low, high = clopper_pearson(hits if n == len(hit) else rate * n, n)
+        return Estimate(rate, low, high, units), "Clopper-Pearson at the threshold found"
+    number = average(hit, members.unit, members.group)
     return replace(number, low=max(number.low or 0.0, 0.0), high=min(number.high or 1.0, 1.0)), HOW_UNITS

@@ -386,12 +386,22 @@ class Combined:
 
 @dataclass(frozen=True)
 class Guesses:
-    """One row per guess: score (G,), truth (G,), the target it is about (G,), the record (G,)."""
+    """One row per guess: score (G,), truth (G,), the target it is about (G,), the record (G,).
+
+    group (G,): the person whose record it is; empty: every record is a person of its own. weight (G,): how much a guess
+    counts, where non-members are weighted to resemble the members; empty: all the same.
+
+    >>> guesses = Guesses([0.5, 0.1], [True, False], [0, 0], [3, 4])
+    >>> guesses.group, guesses.weight, guesses.weights
+    (array([3, 4]), array([1., 1.]), None)
+    """
 
     score: Floats
     truth: Bools
     unit: Ints
     record: Ints
+    group: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    weight: Floats = field(default_factory=lambda: np.empty(0))
 
     def __post_init__(self) -> None:
         score = frozen(self.score, np.float64, (None,), "score")
@@ -401,10 +411,28 @@ class Guesses:
         object.__setattr__(self, "truth", frozen(self.truth, bool, score.shape, "truth"))
         object.__setattr__(self, "unit", frozen(self.unit, np.int64, score.shape, "unit"))
         object.__setattr__(self, "record", frozen(self.record, np.int64, score.shape, "record"))
+        group = self.group if np.size(self.group) else self.record
+        weight = self.weight if np.size(self.weight) else np.ones(len(score))
+        object.__setattr__(self, "group", frozen(group, np.int64, score.shape, "group"))
+        object.__setattr__(self, "weight", frozen(weight, np.float64, score.shape, "weight"))
+        if not (np.isfinite(self.weight).all() and np.all(self.weight >= 0)):
+            raise JaliError("The weights of guesses must be finite numbers of at least 0.")
+
+    @property
+    def weights(self) -> Floats | None:
+        """The weights (G,), or None where all guesses count the same."""
+        return None if np.all(self.weight == 1.0) else self.weight
+
+    @property
+    def grouped(self) -> bool:
+        """Whether some person has several records."""
+        records = len(np.unique(self.record))
+        return records != len(np.unique(self.group))
 
     def pick(self, rows: Ints | Bools) -> Guesses:
         """The chosen guesses."""
-        return Guesses(self.score[rows], self.truth[rows], self.unit[rows], self.record[rows])
+        chosen = (self.score[rows], self.truth[rows], self.unit[rows], self.record[rows])
+        return Guesses(*chosen, self.group[rows], self.weight[rows])
 
 
 @dataclass(frozen=True)

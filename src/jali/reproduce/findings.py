@@ -306,7 +306,9 @@ def _matched(sentence: Sentence, ran: Ran, paper: Paper) -> Estimate | None:
         return None
     more = _cells_at(sentence, sentence.more, ran.found, ran.setup, paper)
     less = _cells_at(sentence, sentence.less, ran.found, ran.setup, paper)
-    return None if more is None or less is None else difference(ran.setup.game, more, less)
+    return (
+        None if more is None or less is None else difference(ran.setup.game, more, less, ran.setup.data.group_numbers())
+    )
 
 
 def _cells_at(sentence: Sentence, text: str, found: Gathered, setup: Loaded, paper: Paper) -> Cells | None:

@@ -164,6 +164,7 @@ def _methods(setup: Loaded, found: Gathered, methods: dict[str, Method]) -> tupl
     """Guesses by method, and why others could not be made."""
     guesses = {}
     failed = {}
+    person = setup.data.group_numbers()
     for name, method in methods.items():
         try:
             if method.query_attack:
@@ -174,7 +175,7 @@ def _methods(setup: Loaded, found: Gathered, methods: dict[str, Method]) -> tupl
             if unread := [n for n in trial.names if n not in found.evidence.names]:
                 raise JaliError(f"{unread[0].signal} does not read what {method.explain or 'a prediction'} shows.")
             people = records_of(setup.data, stream(setup.parts.seed, STATISTICS, 5)) if needed([trial.attack]) else None
-            made = _among(guess(found.evidence, setup.game, trial, people), method.among, found, setup.game)
+            made = _among(guess(found.evidence, setup.game, trial, people, person), method.among, found, setup.game)
             if not len(made.score):
                 raise JaliError(f"Nobody was answered by {method.among}, so no record can be scored.")
             guesses[name] = made

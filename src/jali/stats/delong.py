@@ -1,6 +1,7 @@
-"""DeLong's interval of an AUC and of a paired difference of AUCs, in O(n log n).
+"""DeLong's interval of an AUC and of a paired difference of AUCs, in O(n log n), with people as units.
 
-DeLong, DeLong and Clarke-Pearson (1988); that one sort is enough was shown by Sun and Xu (2014).
+DeLong, DeLong and Clarke-Pearson (1988); that one sort is enough was shown by Sun and Xu (2014); people with several
+rows as in Obuchowski (1997).
 """
 
 from __future__ import annotations
@@ -10,13 +11,14 @@ import math
 import numpy as np
 from scipy.special import ndtri
 
-from jali.core.values import Bools, Estimate, Floats
+from jali.core.values import Bools, Estimate, Floats, Ints
+from jali.stats.people import people, variance
 from jali.stats.roc import checked, steps
 
 TOO_FEW = "An interval needs at least two members and two non-members."
 
 
-def placements(score: Floats, truth: Bools) -> tuple[Floats, Floats]:
+def placements(score: Floats, truth: Bools, weight: Floats | None = None) -> tuple[Floats, Floats]:
     """Placement of each member (m,) and each non-member (n,) against the other class; the mean of either is the AUC.
 
     A member's value is the share of non-members below it, a non-member's the share of members above it; ties half.
@@ -25,53 +27,87 @@ def placements(score: Floats, truth: Bools) -> tuple[Floats, Floats]:
     (array([1.  , 0.75]), array([0.75, 1.  ]))
     """
     score, truth = checked(score, truth)
-    fp, tp, thresholds = steps(score, truth)
+    fp, tp, thresholds = steps(score, truth, weight)
     group = np.searchsorted(-thresholds[1:], -score)
     of_members = 1.0 - (fp[group] + fp[group + 1])[truth] / (2 * fp[-1])
     of_others = (tp[group] + tp[group + 1])[~truth] / (2 * tp[-1])
     return of_members, of_others
 
 
-def delong(score: Floats, truth: Bools, level: float = 0.95) -> Estimate:
-    """AUC of one model with DeLong's normal interval, clipped to [0, 1].
+def effects(score: Floats, truth: Bools, weight: Floats | None = None) -> Floats:
+    """First-order effect (G,) of each guess on the AUC: w (placement - AUC) / the sum of w in its class.
 
-    Variance = var(placements of members) / m + var(placements of non-members) / n. It is zero when the classes are
-    separated without error; then min(m, n) disjoint pairs, all in order, bound the AUC: low = ((1 - level)/2)^(1/min).
+    >>> effects(np.array([3.0, 2.0, 2.0, 1.0]), np.array([True, True, False, False]))
+    array([ 0.0625, -0.0625, -0.0625,  0.0625])
+    """
+    score, truth = checked(score, truth)
+    effect = np.empty(len(score))
+    for side, placed in zip((truth, ~truth), placements(score, truth, weight), strict=True):
+        w = np.ones(len(placed)) if weight is None else weight[side]
+        effect[side] = w * (placed - np.average(placed, weights=w)) / w.sum()
+    return effect
+
+
+def delong(
+    score: Floats, truth: Bools, level: float = 0.95, group: Ints | None = None, weight: Floats | None = None
+) -> Estimate:
+    """AUC of one model with DeLong's normal interval, clipped to [0, 1]; the rows of one person (G,) count together.
+
+    Variance = var(placements of members) / m + var(placements of non-members) / n, or `people.variance`. It is zero
+    when the classes are separated without error; then min(m, n) disjoint pairs of people, all in order, bound the AUC:
+    low = ((1 - level)/2)^(1/min).
 
     >>> e = delong(np.arange(8.0), np.array([0, 0, 1, 0, 1, 0, 1, 1], dtype=bool))
     >>> round(e.value, 4), round(e.low, 4), e.high
     (0.8125, 0.4808, 1.0)
     """
-    of_members, of_others = placements(score, truth)
-    value = float(of_members.mean())
-    pairs = min(len(of_members), len(of_others))
+    score, truth = checked(score, truth)
+    person = np.arange(len(score)) if group is None else group
+    value = _mean(placements(score, truth, weight)[0], truth, weight)
+    pairs = _pairs(truth, person, weight)
     if pairs < 2:
         return Estimate(value, units=1, reason=TOO_FEW)
-    half = _half_width(of_members, of_others, level)
+    half = _half_width(effects(score, truth, weight), truth, person, level)
     certain = ((1 - level) / 2) ** (1 / pairs)
     low = certain if value == 1.0 else max(0.0, value - half)
     high = 1.0 - certain if value == 0.0 else min(1.0, value + half)
     return Estimate(value, low, high, 1)
 
 
-def delong_difference(score_a: Floats, score_b: Floats, truth: Bools, level: float = 0.95) -> Estimate:
+def delong_difference(
+    score_a: Floats,
+    score_b: Floats,
+    truth: Bools,
+    level: float = 0.95,
+    group: Ints | None = None,
+    weight: Floats | None = None,
+) -> Estimate:
     """AUC of `score_a` minus AUC of `score_b` on the same guesses, with DeLong's paired normal interval.
 
-    The variance is that of the differences of placements, record by record, so the variance that both share cancels.
+    The variance is that of the differences of placements, person by person, so the variance that both share cancels.
 
     >>> score, truth = np.arange(8.0), np.array([0, 0, 1, 0, 1, 0, 1, 1], dtype=bool)
     >>> delong_difference(score, score**2, truth).high
     0.0
     """
-    pairs = zip(placements(score_a, truth), placements(score_b, truth), strict=True)
-    of_members, of_others = (a - b for a, b in pairs)
-    value = float(of_members.mean())
-    if min(len(of_members), len(of_others)) < 2:
+    person = np.arange(len(score_a)) if group is None else group
+    of_members = placements(score_a, truth, weight)[0] - placements(score_b, truth, weight)[0]
+    value = _mean(of_members, truth, weight)
+    if _pairs(truth, person, weight) < 2:
         return Estimate(value, units=1, reason=TOO_FEW)
-    half = _half_width(of_members, of_others, level)
+    gain = effects(score_a, truth, weight) - effects(score_b, truth, weight)
+    half = _half_width(gain, truth, person, level)
     return Estimate(value, max(-1.0, value - half), min(1.0, value + half), 1)
 
 
-def _half_width(of_members: Floats, of_others: Floats, level: float) -> float:
-    variance = of_members.var(ddof=1) / len(of_members) + of_others.var(ddof=1) / len(of_others)
-    return float(ndtri((1 + level) / 2) * math.sqrt(variance))
+def _mean(of_members: Floats, truth: Bools, weight: Floats | None) -> float:
+    return float(of_members.mean() if weight is None else np.average(of_members, weights=weight[truth]))
+
+
+def _pairs(truth: Bools, person: Ints, weight: Floats | None) -> float:
+    """The number of people, weighted if weights are given, in the smaller class."""
+    return min(people(person[side], None if weight is None else weight[side]) for side in (truth, ~truth))
+
+
+def _half_width(effect: Floats, truth: Bools, person: Ints, level: float) -> float:
+    return float(ndtri((1 + level) / 2) * math.sqrt(variance(effect, truth, person)))

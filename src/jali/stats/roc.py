@@ -6,17 +6,28 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from typing import Any, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from jali.core.errors import JaliError
 from jali.core.values import Bools, Floats, Ints
 from jali.stats import decided
+from jali.stats.people import people
 
 Metric = Callable[[Floats, Bools], float]
+Counts = npt.NDArray[Any]  # whole numbers, or sums of weights
 ALPHAS = (0.01, 0.001)
 # alpha * n may land just below a whole number (0.29 * 100 = 28.999…); such a count is taken as whole.
 _SLACK = 1e-9
+
+
+class Weighable(Protocol):
+    """A metric that can count guesses with weights (G,)."""
+
+    def __call__(self, score: Floats, truth: Bools, *, weight: Floats | None = None) -> float:
+        """The value of the metric."""
 
 
 @dataclass(frozen=True)
@@ -43,8 +54,10 @@ def checked(score: Floats, truth: Bools) -> tuple[Floats, Bools]:
     return score, truth
 
 
-def steps(score: Floats, truth: Bools) -> tuple[Ints, Ints, Floats]:
+def steps(score: Floats, truth: Bools, weight: Floats | None = None) -> tuple[Counts, Counts, Floats]:
     """False positives, true positives and threshold at each distinct score, from the highest down, after (0, 0, inf).
+
+    With weights (G,) the sums of weights take the place of counts.
 
     >>> steps(np.array([3.0, 2.0, 2.0, 1.0]), np.array([True, True, False, False]))[:2]
     (array([0, 0, 1, 2]), array([0, 1, 2, 2]))
@@ -53,8 +66,12 @@ def steps(score: Floats, truth: Bools) -> tuple[Ints, Ints, Floats]:
     order = np.argsort(score)[::-1]
     ranked = score[order]
     last = np.append(np.flatnonzero(ranked[1:] != ranked[:-1]), len(ranked) - 1)
-    tp = np.cumsum(truth[order])[last]
-    return np.append(0, last + 1 - tp), np.append(0, tp), np.append(np.inf, ranked[last])
+    if weight is None:
+        tp = np.cumsum(truth[order])[last]
+        return np.append(0, last + 1 - tp), np.append(0, tp), np.append(np.inf, ranked[last])
+    inside = np.cumsum((weight * truth)[order])[last]
+    outside = np.cumsum((weight * ~truth)[order])[last]
+    return np.append(0.0, outside), np.append(0.0, inside), np.append(np.inf, ranked[last])
 
 
 def roc(score: Floats, truth: Bools) -> Roc:
@@ -67,98 +84,111 @@ def roc(score: Floats, truth: Bools) -> Roc:
     return Roc(fp / fp[-1], tp / tp[-1], thresholds)
 
 
-def auc(score: Floats, truth: Bools) -> float:
+def auc(score: Floats, truth: Bools, weight: Floats | None = None) -> float:
     """P(member scores above non-member) + P(tie) / 2, the Mann-Whitney statistic.
+
+    With weights, sum_i sum_j v_i w_j (1[s_i > s_j] + 1[s_i = s_j] / 2) / (sum v sum w) over members i and others j.
 
     >>> auc(np.array([3.0, 2.0, 2.0, 1.0]), np.array([True, True, False, False]))
     0.875
     """
-    fp, tp, _ = steps(score, truth)
+    fp, tp, _ = steps(score, truth, weight)
     return float(np.diff(fp) @ (tp[1:] + tp[:-1]) / (2.0 * fp[-1] * tp[-1]))
 
 
-def tpr_at(score: Floats, truth: Bools, alpha: float) -> float:
+def tpr_at(score: Floats, truth: Bools, alpha: float, weight: Floats | None = None) -> float:
     """TPR at the largest FPR <= alpha; a group of tied scores is flagged whole or not at all.
 
     >>> tpr_at(np.array([3.0, 2.0, 2.0, 1.0]), np.array([True, True, False, False]), 0.1)
     0.5
     """
-    return float(tpr_curve(score, truth, np.array([alpha]))[0])
+    return float(tpr_curve(score, truth, np.array([alpha]), weight)[0])
 
 
-def tnr_at(score: Floats, truth: Bools, alpha: float) -> float:
+def tnr_at(score: Floats, truth: Bools, alpha: float, weight: Floats | None = None) -> float:
     """TNR at the largest FNR <= alpha: how many non-members are cleared when at most alpha of the members are missed.
 
     >>> tnr_at(np.array([3.0, 2.0, 2.0, 1.0]), np.array([True, True, False, False]), 0.1)
     0.5
     """
-    fp, tp, _ = steps(score, truth)
+    fp, tp, _ = steps(score, truth, weight)
     fn, tn = (tp[-1] - tp)[::-1], (fp[-1] - fp)[::-1]
     return float(tn[vertex(fn, np.array([alpha]))[0]] / tn[-1])
 
 
-def tpr_curve(score: Floats, truth: Bools, grid: Floats) -> Floats:
+def tpr_curve(score: Floats, truth: Bools, grid: Floats, weight: Floats | None = None) -> Floats:
     """`tpr_at` on a grid of false-positive rates (A,), from one sort.
 
     >>> tpr_curve(np.array([3.0, 2.0, 2.0, 1.0]), np.array([True, True, False, False]), np.array([0.0, 0.5]))
     array([0.5, 1. ])
     """
-    fp, tp, _ = steps(score, truth)
+    fp, tp, _ = steps(score, truth, weight)
     rates: Floats = tp[vertex(fp, grid)] / tp[-1]
     return rates
 
 
-def best_balanced_accuracy(score: Floats, truth: Bools) -> float:
+def best_balanced_accuracy(score: Floats, truth: Bools, weight: Floats | None = None) -> float:
     """Largest (TPR + TNR) / 2 over all thresholds, as papers report it; chosen in hindsight, so above 1/2 by chance.
 
     >>> best_balanced_accuracy(np.array([3.0, 2.0, 2.0, 1.0]), np.array([True, True, False, False]))
     0.75
     """
-    fp, tp, _ = steps(score, truth)
+    fp, tp, _ = steps(score, truth, weight)
     return float(0.5 + (tp / tp[-1] - fp / fp[-1]).max() / 2)
 
 
-def balanced_accuracy(score: Floats, truth: Bools) -> float:
+def balanced_accuracy(score: Floats, truth: Bools, weight: Floats | None = None, group: Ints | None = None) -> float:
     """(TPR + TNR) / 2 at the threshold that is best on the other half of the guesses, averaged over both halves.
 
-    Every second member and every second non-member is in the first half. Without a leak it is 1/2 on average, where
-    the best threshold in hindsight gives .515 with 1,000 guesses of each kind.
+    Every second member and every second non-member is in the first half; the rows of one person (G,) stay together.
+    Without a leak it is 1/2 on average, where the best threshold in hindsight gives .515 with 1,000 guesses of each
+    kind.
 
     >>> balanced_accuracy(np.array([5.0, 4.0, 2.0, 1.0]), np.array([True, True, False, False]))
     1.0
     """
     score, truth = checked(score, truth)
-    if min(np.count_nonzero(truth), np.count_nonzero(~truth)) < 2:
-        return best_balanced_accuracy(score, truth)
-    return crossed_accuracy(score, truth, halves(truth))
+    half = halves(truth, group)
+    if any(len(np.unique(truth[part])) < 2 for part in (half, ~half)):
+        return best_balanced_accuracy(score, truth, weight)
+    return crossed_accuracy(score, truth, half, weight)
 
 
-def halves(truth: Bools) -> Bools:
-    """Every second member and every second non-member (G,)."""
+def halves(truth: Bools, group: Ints | None = None) -> Bools:
+    """Every second member and every second non-member (G,), or every second person of either kind.
+
+    >>> halves(np.array([True, True, False, False, True]), np.array([4, 4, 2, 3, 5]))
+    array([ True,  True,  True, False, False])
+    """
     half = np.empty(len(truth), dtype=bool)
     for side in (truth, ~truth):
-        half[side] = np.arange(np.count_nonzero(side)) % 2 == 0
+        rows = np.flatnonzero(side)
+        place = np.arange(len(rows)) if group is None else np.unique(group[rows], return_inverse=True)[1]
+        half[rows] = place % 2 == 0
     return half
 
 
-def crossed_accuracy(score: Floats, truth: Bools, half: Bools) -> float:
+def crossed_accuracy(score: Floats, truth: Bools, half: Bools, weight: Floats | None = None) -> float:
     """Balanced accuracy of each half (G,) at the threshold that is best on the other one, averaged."""
-    return (_at_best_of(score, truth, half) + _at_best_of(score, truth, ~half)) / 2
+    return (_at_best_of(score, truth, half, weight) + _at_best_of(score, truth, ~half, weight)) / 2
 
 
-def _at_best_of(score: Floats, truth: Bools, half: Bools) -> float:
+def _at_best_of(score: Floats, truth: Bools, half: Bools, weight: Floats | None) -> float:
     """Balanced accuracy outside a half at the threshold that is best inside it."""
-    fp, tp, thresholds = steps(score[half], truth[half])
+    fp, tp, thresholds = steps(score[half], truth[half], None if weight is None else weight[half])
     cut = np.argmax(tp / tp[-1] - fp / fp[-1])
     # Between two scores of the half any threshold is as good; the middle favours neither side.
     after = thresholds[cut + 1] if cut + 1 < len(thresholds) else thresholds[cut]
     threshold = thresholds[cut] if np.isinf(thresholds[cut]) else (thresholds[cut] + after) / 2
-    flagged = score[~half] > threshold if threshold == after else score[~half] >= threshold
-    inside = truth[~half]
-    return float((flagged[inside].mean() + (~flagged[~inside]).mean()) / 2)
+    flagged = score > threshold if threshold == after else score >= threshold
+    inside, outside = ~half & truth, ~half & ~truth
+    if weight is None:
+        return float((flagged[inside].mean() + (~flagged[outside]).mean()) / 2)
+    tpr = np.average(flagged[inside], weights=weight[inside])
+    return float((tpr + np.average(~flagged[outside], weights=weight[outside])) / 2)
 
 
-METRICS: Mapping[str, Metric] = {
+METRICS: Mapping[str, Weighable] = {
     "auc": auc,
     "balanced_accuracy": balanced_accuracy,
     **{f"tpr@{alpha}": partial(tpr_at, alpha=alpha) for alpha in ALPHAS},
@@ -188,6 +218,23 @@ def metric(name: str) -> Metric:
     return partial(tpr_at if kind == "tpr" else tnr_at, alpha=alpha)
 
 
+def weighable(name: str) -> Weighable:
+    """A metric by its name that can count guesses with weights.
+
+    >>> weighable("auc")(np.array([2.0, 3.0, 1.0]), np.array([True, False, False]), weight=np.array([1.0, 1.0, 3.0]))
+    0.75
+    """
+    kind, _, level = name.partition("@")
+    if name in METRICS:
+        return METRICS[name]
+    if kind in decided.NAMES:
+        raise JaliError(f"{kind} depends on how many records are flagged, so it is not defined with weights.")
+    if name == "best_balanced_accuracy":
+        return best_balanced_accuracy
+    metric(name)
+    return partial(tpr_at if kind == "tpr" else tnr_at, alpha=float(level))
+
+
 def chance(name: str, others: int = 0) -> float:
     """The expected metric of scores without information about membership, for `others` non-members (0: very many).
 
@@ -208,14 +255,17 @@ def chance(name: str, others: int = 0) -> float:
     return (math.floor(float(level) * others + _SLACK) + 1) / (others + 1) if others else float(level)
 
 
-def resolvable(name: str, truth: Bools) -> str:
+def resolvable(name: str, truth: Bools, group: Ints | None = None, weight: Floats | None = None) -> str:
     """Why a metric is undefined for these guesses, or "" if it is defined.
 
-    An error rate alpha needs n >= ln(0.05) / ln(1 - alpha) records on which the error can be made: with fewer, no
-    error at all is still compatible (at 95 %) with a rate above alpha.
+    An error rate alpha needs n >= ln(0.05) / ln(1 - alpha) people on whom the error can be made: with fewer, no error
+    at all is still compatible (at 95 %) with a rate above alpha. group (G,): the person of each guess. With weights
+    (G,) their effective number is counted.
 
     >>> resolvable("tpr@0.01", np.arange(400) < 200)
     'FPR 1 % needs at least 299 non-members; there are 200.'
+    >>> resolvable("tpr@0.01", np.arange(400) < 2, np.arange(400) // 2)
+    'FPR 1 % needs at least 299 people who are non-members; there are 199.'
     """
     metric(name)
     members = int(np.count_nonzero(truth))
@@ -223,22 +273,30 @@ def resolvable(name: str, truth: Bools) -> str:
     if not members or not others:
         return f"Members and non-members are both needed; there are {members:,} and {others:,}."
     kind, _, level = name.partition("@")
-    needed = math.ceil(math.log(0.05) / math.log1p(-float(level))) if level else 0
-    count = members if kind == "tnr" else others
-    if count >= needed:
+    if not level:
+        return ""
+    needed = math.ceil(math.log(0.05) / math.log1p(-float(level)))
+    side = truth if kind == "tnr" else ~truth
+    persons = np.flatnonzero(side) if group is None else group[side]
+    count = people(persons)
+    effective = people(persons, None if weight is None else weight[side])
+    if effective >= needed:
         return ""
     error = "FNR" if kind == "tnr" else "FPR"
     who = "members" if kind == "tnr" else "non-members"
-    return f"{error} {100 * float(level):g} % needs at least {needed:,} {who}; there are {count:,}."
+    who = who if count == len(persons) else f"people who are {who}"
+    weighed = "" if weight is None else f", whose weights count for {effective:,.0f}"
+    return f"{error} {100 * float(level):g} % needs at least {needed:,} {who}; there are {count:,.0f}{weighed}."
 
 
-def vertex(cost: Ints, alphas: Floats) -> Ints:
-    """Last vertex at which `cost`, rising counts (V,), is at most a share alpha (A,) of its total.
+def vertex(cost: Counts, alphas: Floats) -> Ints:
+    """Last vertex at which `cost`, rising counts or sums of weights (V,), is at most a share alpha (A,) of its total.
 
     >>> vertex(np.array([0, 29, 30, 100]), np.array([0.29, 0.5]))
     array([1, 2])
     """
     if not np.all(np.asarray(alphas) >= 0):
         raise JaliError(f"An error rate must be at least 0, not {np.min(alphas)}.")
-    allowed = np.floor(np.asarray(alphas) * cost[-1] + _SLACK)
-    return np.asarray(np.searchsorted(cost, allowed, side="right") - 1)
+    allowed = np.asarray(alphas) * cost[-1] + _SLACK
+    whole = np.issubdtype(cost.dtype, np.integer)
+    return np.asarray(np.searchsorted(cost, np.floor(allowed) if whole else allowed, side="right") - 1)
