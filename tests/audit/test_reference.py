@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from jali.audit.judging import judge
 
 import jali
 from jali import api
 from jali.audit.plan import plan
 from jali.audit.reference import arrays_of, known, provided, records_of, restored
-from jali.audit.setup import Machine
+from jali.audit.setup import Resources
+from jali.audit.signal_attacks import attack_evidence
 from jali.core import registry
 from jali.core.errors import JaliError
 from jali.core.values import Channel, Column, Dataset, Game, Schema, SignalName
@@ -103,7 +103,7 @@ def finished():
 
 
 def test_a_model_that_cannot_be_retrained_is_audited_without_shadows(finished):
-    assert finished.config.game == "fixed(members=300, shadows=0, reference=0.5)"
+    assert finished.config.game == "given_model(members=300, shadows=0, reference=0.5)"
     assert finished.game.member.shape == (1500, 1)
     assert finished.game.aside.sum() == 600
     attacks = {row.attack for row in finished.results.find(kind="attack")}
@@ -127,11 +127,11 @@ def test_a_users_own_model_with_shadows_sets_half_of_the_population_aside_when_a
 
     train = people(200, 0)
     model = LogisticRegression().fit(*train)
-    game = "fixed(members=200, shadows=4)"
+    game = "given_model(members=200, shadows=4)"
     both = jali.audit(
         model, train=train, population=people(800, 1), game=game, attack=["threshold", "calibrated", "quantile"]
     )
-    assert both.config.game == "fixed(members=200, shadows=4, reference=0.5)"
+    assert both.config.game == "given_model(members=200, shadows=4, reference=0.5)"
     assert both.config.attack == ["threshold", "calibrated"]
     assert both.game.aside[200:].sum() == 400
     assert any("cannot be repeated from evidence.npz" in w for w in both.results.warnings)
@@ -168,7 +168,7 @@ def test_a_game_without_such_people_is_refused_with_what_to_do():
     evidence, game = planted(1.0, n=40, models=4)
     for name in ("quantile", "quantile_joint"):
         with pytest.raises(JaliError, match=r"set people aside, such as --game 'rotate\(reference=0.3\)'"):
-            judge(evidence, game, [registry.build("attack", name)])
+            attack_evidence(evidence, game, [registry.build("attack", name)])
 
 
 def test_other_attacks_find_the_same_with_and_without_the_people_set_aside():
@@ -177,7 +177,7 @@ def test_other_attacks_find_the_same_with_and_without_the_people_set_aside():
     attacks = [registry.build("attack", name) for name in ("threshold", "lira", "joint")]
     alone = Game(game.member[keep], game.targets, game.shadows, game.scored[keep])
     mine = type(evidence)(evidence.names, evidence.value[:, keep], evidence.observed[:, keep], evidence.member[keep])
-    with_them, without = (judge(e, g, attacks).rows for e, g in ((evidence, game), (mine, alone)))
+    with_them, without = (attack_evidence(e, g, attacks).rows for e, g in ((evidence, game), (mine, alone)))
     assert [row.value for row in with_them] == [row.value for row in without]
 
 
@@ -185,6 +185,6 @@ def test_any_number_of_workers_gives_the_same_rows():
     evidence, game = planted(1.0, n=80, models=2, aside=120)
     table = registry.build("data", "linear_gaussian(n=200, d=2)").load()
     attacks = [registry.build("attack", "quantile")]
-    one, two = (judge(evidence, game, attacks, machine=Machine(workers=w), data=table).rows for w in (1, 2))
+    one, two = (attack_evidence(evidence, game, attacks, machine=Resources(workers=w), data=table).rows for w in (1, 2))
     assert one == two
     assert all(row.value is not None for row in one if row.metric == "auc")

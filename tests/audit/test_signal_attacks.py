@@ -93,7 +93,7 @@ def test_guesses_know_whose_record_they_are_about():
     found, game = evidence()
     trial = plan(found, game, LIRA).singles[0]
     person = np.arange(300) // 2
-    guesses = guess(found, game, trial, person)
+    guesses = guess(found, game, trial, person=person)
     np.testing.assert_array_equal(guesses.group, guesses.record // 2)
     np.testing.assert_array_equal(guess(found, game, trial).group, guesses.record)
 
