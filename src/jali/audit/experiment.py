@@ -56,6 +56,7 @@ def _documented(setup: Setup, found: Gathered, attacked: Attacked) -> Results:
     suite = [*checks(setup), *attacked.checks, sanity.parity(found.parity)]
     return Results(
         rows=stamped(rows, _key(setup)),
+        controls=attacked.controls,
         curves=attacked.curves,
         exposed=attacked.exposed,
         sanity=suite,

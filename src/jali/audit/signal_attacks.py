@@ -10,6 +10,7 @@ import numpy as np
 from jali.audit import sanity
 from jali.audit.one_model import STATISTICS, stream
 from jali.audit.plan import Place, Plan, plan, with_gaps
+from jali.audit.positive_control import SIZES, Planted, control, recover
 from jali.audit.reference import arrays_of, needed, records_of, restored
 from jali.audit.setup import Resources
 from jali.audit.summary import exposed, groups
@@ -28,7 +29,7 @@ from jali.core.errors import JaliError
 from jali.core.protocols import Attack
 from jali.core.values import Dataset, Evidence, Game, Ints, Records, Unit
 from jali.parallel import Ref, fan_out, sharing
-from jali.results import Check, Curve, Exposed, Row
+from jali.results import Check, Curve, Exposed, PositiveControl, Row
 from jali.store import Arrays
 
 ALPHA = 0.01
@@ -43,6 +44,7 @@ class Attacked:
     curves: list[Curve] = field(default_factory=list)
     checks: list[Check] = field(default_factory=list)
     exposed: list[Exposed] = field(default_factory=list)
+    controls: list[PositiveControl] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -122,18 +124,54 @@ def attack_evidence(
             units = tuple(full.units[i] for i in at)
             jobs.append(_Job(trial, ref, at, units, seed, keep=k >= len(todo.singles)))
         done = list(fan_out(_attacked, jobs, resources.workers, resources.watch("attacking")))
+        beside = [job for job in jobs if job.trial.base]
+        tries = [(job, size) for job in beside for size in SIZES]
+        planted = list(fan_out(_planted, tries, resources.workers, resources.watch("planting known additions")))
+    controls = _controls(beside, planted)
     combined = zip(todo.combined, done[len(todo.singles) :], strict=True)
     kept = {place: guesses for place, (_, guesses) in combined if guesses is not None}
     if not kept:
         raise JaliError(f"No combined attack could be run: {done[-1][0][0].reason}")
-    rows = [row for made, _ in done for row in made] + _contrasts(todo, kept, game, seed)
+    rows = [row for made, _ in done for row in made] + _detectable(_contrasts(todo, kept, game, seed), controls)
     lead = leading(todo, kept)
     first = kept[lead].score
     if data is not None:
         few = first[f"tpr@{ALPHA}"]
         rows += group_rows(todo.combined[lead], few, groups(data), ALPHA, stream(seed, STATISTICS, 4))
     checks = [sanity.null_target(full, game, todo.combined[lead], records, person), sanity.orientation(first["auc"])]
-    return Attacked(rows, _curves(todo, kept), checks, exposed(first[f"tpr@{ALPHA}"], ALPHA))
+    return Attacked(rows, _curves(todo, kept), checks, exposed(first[f"tpr@{ALPHA}"], ALPHA), controls)
+
+
+def _planted(given: tuple[_Job, float]) -> Planted | str | None:
+    """What one trial recovers of a planted addition, or why that could not be tried."""
+    job, size = given
+    game = job.game()
+    rng = stream(job.seed, STATISTICS, 6, SIZES.index(size))
+    try:
+        return recover(job.evidence(), game, job.trial, size, len(game.targets), rng, job.records(), job.person())
+    except JaliError as error:
+        return str(error)
+
+
+def _controls(jobs: list[_Job], planted: list[Planted | str | None]) -> list[PositiveControl]:
+    """The positive control of each trial with a baseline."""
+    out = []
+    for k, job in enumerate(jobs):
+        mine = planted[k * len(SIZES) : (k + 1) * len(SIZES)]
+        reason = next((p for p in mine if isinstance(p, str)), "")
+        made = control(job.trial, [p for p in mine if isinstance(p, Planted)])
+        out.append(made.model_copy(update={"reason": reason}))
+    return out
+
+
+def _detectable(rows: list[Row], controls: list[PositiveControl]) -> list[Row]:
+    """Paired differences in AUC with the addition that this audit would have found."""
+    known = {(c.explainer, c.against): c.detectable for c in controls}
+    out = []
+    for row in rows:
+        found = known.get((row.explainer, row.against)) if row.kind == "contrast" and row.metric == "auc" else None
+        out.append(row if found is None else row.model_copy(update={"detectable": found}))
+    return out
 
 
 def _contrasts(todo: Plan, kept: dict[Place, ByMetric], game: Game, seed: int) -> list[Row]:

@@ -64,6 +64,11 @@ class Trial:
             against=self.against,
         )
 
+    def without_explanation(self) -> Trial:
+        """The same attack on the baseline's signals alone."""
+        channel = self.channel if self.against is None else self.against
+        return replace(self, names=self.names[: self.base], channel=channel, base=0)
+
 
 def guess(
     evidence: Evidence, game: Game, trial: Trial, records: Records | None = None, person: Ints | None = None
@@ -259,9 +264,8 @@ def _around_zero(forced: Estimate) -> Estimate:
 
 def paired_rows(trial: Trial, found: ByMetric, game: Game, fresh: Fresh) -> list[Row]:
     """The metrics of both sides of a difference."""
-    alone = replace(trial, names=trial.names[: trial.base], channel=trial.against or trial.channel)
     out = []
-    for side, guesses in ((trial, found.score), (alone, found.baseline)):
+    for side, guesses in ((trial, found.score), (trial.without_explanation(), found.baseline)):
         rng = fresh()
         for metric, mine in guesses.items():
             number, how = estimate(metric, mine, rng)

@@ -55,7 +55,7 @@ class Row(BaseModel):
     interval: str = ""
     queries: int = 0
     unchanged: int | None = None  # of a contrast: target models that the attack judges the same with and without
-    ignored_below: float = 0.0  # of a contrast: a smaller addition is left out by the attack itself
+    detectable: float | None = None  # of a contrast: the addition that 8 of 10 audits like this would find
     guarantee: str = ""
     convention: str = ""
     key: str = ""
@@ -72,6 +72,24 @@ class Check(BaseModel):
     value: float | None = None
     low: float | None = None
     high: float | None = None
+
+
+class PositiveControl(BaseModel):
+    """Additions planted in an explanation beside one baseline, and what the attack recovered of them, in AUC.
+
+    power: the share of audits like this that would find it. detectable: the addition that 8 of 10 would find; None if
+    none that was tried. reason: why there is no control.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    explainer: str
+    against: Channel | None
+    sizes: list[float] = Field(default_factory=list)
+    recovered: list[float] = Field(default_factory=list)
+    power: list[float] = Field(default_factory=list)
+    detectable: float | None = None
+    reason: str = ""
 
 
 class Curve(BaseModel):
@@ -173,6 +191,7 @@ class Results(BaseModel):
     facts: dict[str, Any] = Field(default_factory=dict)
     rows: list[Row] = Field(default_factory=list)
     sanity: list[Check] = Field(default_factory=list)
+    controls: list[PositiveControl] = Field(default_factory=list)
     curves: list[Curve] = Field(default_factory=list)
     exposed: list[Exposed] = Field(default_factory=list)
     image: tuple[int, int, int] | None = None

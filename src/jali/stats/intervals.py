@@ -180,6 +180,30 @@ def contrast(metric: str, with_: Guesses, without: Guesses, rng: Rng, level: flo
     return over_units(values, level, (-1.0, 1.0), spread(effects, with_.unit, with_.group)), HOW_UNITS
 
 
+def foreseen(metric: str, with_: Guesses, without: Guesses, units: int) -> tuple[float, float, float]:
+    """Mean of a paired difference, and for an audit of so many targets its standard deviation and half interval.
+
+    The guesses are those of some targets; what their people contribute to the variance of a mean falls with the number
+    of targets, except for what targets share.
+    """
+    rows, reason = _units(metric, with_)
+    if reason:
+        raise JaliError(reason)
+    values = _values(metric, with_, rows) - _values(metric, without, rows)
+    effects = _effects(metric, with_, rows) - _effects(metric, without, rows)
+    known = spread(effects, with_.unit, with_.group)
+    here = len(rows)
+    if units == 1:
+        deviation = math.sqrt(known.within * here)
+        return float(values.mean()), deviation, float(_quantile(known.freedom, 0.95)) * deviation
+    alone = max(known.within * here - known.shared, 0.0)
+    observed = float(values.var(ddof=1)) if here > 1 else alone
+    there = replace(known, within=known.within * here / units)
+    half = _half_width(observed / units, units, there, 0.95, _explained(units, 0.95, rate=False))
+    deviation = math.sqrt(max(observed, alone) / units + known.shared)
+    return float(values.mean()), deviation, half
+
+
 def apart(a: Estimate, b: Estimate) -> Estimate:
     """Difference a - b of two independent estimates, its interval made from theirs.
 
