@@ -16,6 +16,7 @@ from jali.audit.all_models import controls
 from jali.audit.examples.answers import examples
 from jali.audit.examples.pictures import pictures
 from jali.audit.experiment import Outcome, run, stamped
+from jali.audit.forecast import Forecast, forecast
 from jali.audit.one_model import digest
 from jali.audit.plan import usual
 from jali.audit.reference import needed, provided
@@ -23,11 +24,10 @@ from jali.audit.setup import Experiment, Resources, Setup, load
 from jali.audit.signal_attacks import attack_evidence
 from jali.audit.summary import sizes
 from jali.audit.threat_models import not_tested, threats
-from jali.config import SPECIFICATIONS, Config, checked
+from jali.config import Config, checked
 from jali.core import registry
 from jali.core.errors import JaliError
 from jali.core.guarantee import unannounced
-from jali.core.trust import vet
 from jali.core.values import Dataset, Evidence, Game
 from jali.reproduce import released
 from jali.results import Exposed, Results
@@ -140,32 +140,35 @@ def from_config(
     A configuration may be somebody else's file. It may name modules, whose code would run, only in the settings that
     are trusted (True: in all).
     """
-    _vet(config, trust)
+    config.vet(trust)
     if config.evidence:
         path = Path(config.base) / config.evidence
         if config.as_released:
             return as_released(path, config.as_released)
         return attack_file(path, config.attack, config.seed, resources)
-    lists: dict[str, Any] = {
-        kind: tuple(_part(kind, text) for text in getattr(config, kind)) for kind in ("explain", "signal")
-    }
-    experiment = Experiment(
-        registry.build("data", config.source()),
-        registry.build("model", config.model),
-        registry.build("game", config.game),
-        seed=config.seed,
-        **lists,
-    )
+    experiment = _experiment(config)
     setup = _armed(experiment, config.attack, config.knowledge)
     return _run(setup, resources, _as_played(config, experiment, setup), show_values, named=bool(config.attack))
 
 
-def _vet(config: Config, trust: bool | Collection[str]) -> None:
-    """Refuse modules that are named in settings without trust."""
-    trusted = SPECIFICATIONS if trust is True else trust or ()
-    for setting in SPECIFICATIONS:
-        for text in config.specifications(setting) if setting not in trusted else ():
-            vet(config.file or "The configuration", setting, text)
+def foresee(config: Config, workers: int = 1, trust: bool | Collection[str] = False) -> Forecast:
+    """What an audit will take and what it could see, from a probe of one model."""
+    if config.evidence:
+        raise JaliError("There is nothing to forecast for evidence that was gathered already: attack it.")
+    config.vet(trust)
+    return forecast(_armed(_experiment(config), config.attack, config.knowledge), workers)
+
+
+def _experiment(config: Config) -> Experiment:
+    """The parts that a configuration names."""
+    return Experiment(
+        registry.build("data", config.source()),
+        registry.build("model", config.model),
+        registry.build("game", config.game),
+        explain=tuple(_part("explain", text) for text in config.explain),
+        signal=tuple(_part("signal", text) for text in config.signal),
+        seed=config.seed,
+    )
 
 
 def attack_file(

@@ -13,6 +13,7 @@ from jali.core.errors import JaliError
 
 if TYPE_CHECKING:
     from jali.api import Audit
+    from jali.audit.forecast import Forecast
     from jali.audit.setup import Resources
     from jali.config import Config
     from jali.parallel import Watch
@@ -63,9 +64,10 @@ def audit(
         bool, typer.Option("--show-values", help="Show people's values, and what they are shown.")
     ] = False,
     trust: Trust = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what it takes and what it could see.")] = False,
 ) -> None:
     """Audit a model: train, explain, attack, report. Without options: the embedded example."""
-    from jali.api import from_config
+    from jali.api import foresee, from_config
     from jali.config import SPECIFICATIONS
 
     given: dict[str, Any] = {"data": data, "target": target, "favourable": favourable, "model": model, "seed": seed}
@@ -75,6 +77,9 @@ def audit(
     config = _config(file, typed)
     trusted = SPECIFICATIONS if trust else tuple(typed)
     imports.expect(text for setting in SPECIFICATIONS if setting in trusted for text in config.specifications(setting))
+    if dry_run:
+        _foreseen(foresee(config, _workers(workers), trusted))
+        return
     with terminal.writable(out):
         _show_schema(config, show_values)
         with terminal.watching() as watch:
@@ -286,11 +291,24 @@ def _config(file: Path | None, given: dict[str, Any]) -> Config:
 def _resources(out: Path, workers: int, watch: Watch) -> Resources:
     from jali.api import store_in
     from jali.audit.setup import Resources
+
+    return Resources(workers=_workers(workers), store=store_in(out), watch=watch)
+
+
+def _workers(named: int) -> int:
     from jali.parallel import cores
 
-    if workers < 0:
-        raise JaliError(f"--workers must be 0 or more, not {workers}.")
-    return Resources(workers=workers or cores(), store=store_in(out), watch=watch)
+    if named < 0:
+        raise JaliError(f"--workers must be 0 or more, not {named}.")
+    return named or cores()
+
+
+def _foreseen(found: Forecast) -> None:
+    """Print what an audit takes and what it could see."""
+    from jali.report.audit.foreseen import sentences
+
+    for sentence in sentences(found):
+        terminal.console().print(sentence, markup=False, highlight=False)
 
 
 def _show_schema(config: Config, show_values: bool) -> None:

@@ -6,7 +6,7 @@ import difflib
 import os
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ import tomli_w
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from jali.core.errors import JaliError
-from jali.core.trust import foreign
+from jali.core.trust import foreign, vet
 from jali.text.characters import SURROGATES, UNSEEN
 
 OWN = ("target", "favourable", "quasi", "groups", "sensitive")  # settings of a file of one's own
@@ -61,6 +61,13 @@ class Config(BaseModel):
         value = getattr(self, setting)
         texts = value if isinstance(value, list) else [value]
         return [text for text in texts if text and not (setting == "data" and self.is_file())]
+
+    def vet(self, trust: bool | Collection[str]) -> None:
+        """Refuse modules that are named in settings without trust."""
+        trusted = SPECIFICATIONS if trust is True else trust or ()
+        for setting in SPECIFICATIONS:
+            for text in self.specifications(setting) if setting not in trusted else ():
+                vet(self.file or "The configuration", setting, text)
 
     def source(self) -> str:
         """The specification of the data source; a relative path counts from `base`."""

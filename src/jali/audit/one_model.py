@@ -40,6 +40,7 @@ EXPLAIN = 3
 STATISTICS = 4
 QUERY = 5
 PREPARE = 6
+FORECAST = 7
 
 
 def stream(seed: int, stage: int, *where: int) -> Rng:

@@ -86,7 +86,7 @@ def plant(evidence: Evidence, trial: Trial, shift: float, rng: Rng) -> Evidence:
     """The signals of a trial with the explanation's shuffled, and the first of them replaced by noise with a shift."""
     found = evidence.pick(trial.names)
     value = found.value.copy()
-    some = found.observed[trial.base :].all(axis=0)
+    some = np.asarray(found.observed[trial.base :].all(axis=0))
     order = shuffled(some, rng)
     for s in range(trial.base, len(value)):
         value[s] = np.take_along_axis(value[s], order, axis=1)

@@ -1,0 +1,146 @@
+"""What an audit will take and what it could see, before its models are trained.
+
+Time comes from a probe: one model on a quarter and on half of a training set, and explanations of a few records. What
+could be seen comes from made-up signals in the audit's own game.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtri
+
+from jali.audit.all_models import readouts
+from jali.audit.one_model import FORECAST, look, preparations, stream
+from jali.audit.plan import plan, with_gaps
+from jali.audit.positive_control import POWER, SIZES, Planted, control, recover
+from jali.audit.setup import Setup
+from jali.core.errors import JaliError
+from jali.core.protocols import Existing
+from jali.core.values import Bools, Evidence, Game, Guesses, Ints, Rng, SignalName
+from jali.stats.intervals import estimate
+
+PROBED = 256  # records that are explained in the probe
+RECORDS = 1_500  # records of the made-up signals, at most
+BASELINE = 0.6  # AUC of the made-up baseline
+LONGEST = 3.0  # exponent by which the time to train may grow with the number of rows
+PER_CELL = 1.2e-7  # seconds that the combined attack takes per signal, record and shadow model, here measured once
+COPIES = 6  # arrays of the size of its features that the combined attack holds
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What an audit will take, and the smallest leak and addition in AUC that 8 of 10 audits like it would find.
+
+    leak: above one half, for one attack. addition: of an explanation to a baseline with an AUC of 0.6; None where none
+    would be found. reason: why there is no addition. people: judged per target.
+    """
+
+    seconds: float
+    memory: float
+    models: int
+    targets: int
+    people: int
+    leak: float
+    addition: float | None
+    reason: str = ""
+
+
+def forecast(setup: Setup, workers: int = 1) -> Forecast:
+    """The forecast for an audit that is set up but not run."""
+    game = setup.game
+    rng = stream(setup.parts.seed, FORECAST)
+    seconds, signals = _probe(setup, rng)
+    cells = int(game.cells().sum())
+    records, models = game.member.shape
+    attacking = PER_CELL * sum(signals) * records * models * len(game.targets) * 3
+    evidence = 9.0 * sum(signals) * records * models
+    addition, reason = _addition(game, rng) if setup.parts.explain else (None, "no explanation is audited")
+    return Forecast(
+        seconds=(models * seconds[0] + cells * seconds[1] + attacking) / workers,
+        memory=evidence + workers * COPIES * 8.0 * 3 * max(signals) * records * models,
+        models=models,
+        targets=len(game.targets),
+        people=int(game.scored.sum() / len(game.targets)),
+        leak=_leak(game, rng),
+        addition=addition,
+        reason=reason,
+    )
+
+
+def _probe(setup: Setup, rng: Rng) -> tuple[tuple[float, float], list[int]]:
+    """Seconds per model and per queried cell, and the number of signals of the prediction and of each explainer."""
+    data = setup.data
+    trainer = setup.parts.model
+    trainer = trainer.unfitted() if isinstance(trainer, Existing) else trainer
+    member = setup.game.member[:, int(setup.game.targets[0])]
+    took = []
+    for share in (0.25, 0.5):
+        some = member & (rng.random(len(member)) < share)
+        began = time.perf_counter()
+        model = trainer.fit(data, some[:, None], [rng])[0]
+        took.append(time.perf_counter() - began)
+    growth = min(max(math.log2(max(took[1], 1e-6) / max(took[0], 1e-6)), 0.0), LONGEST)
+    training = took[1] * 2**growth
+    chosen = readouts(setup.parts)
+    rows = np.sort(rng.permutation(len(data))[:PROBED])
+    prepared = preparations(model, data, some, setup.parts.seed, 0)
+    began = time.perf_counter()
+    for readout in chosen:
+        seen = look(prepared, data, readout.explainer, rows, rng)
+        for signal in readout.signals:
+            signal(seen.only(signal.needs))
+    per_cell = (time.perf_counter() - began) / len(rows)
+    return (training, per_cell), [len(readout.names(data.schema)) for readout in chosen]
+
+
+def _leak(game: Game, rng: Rng) -> float:
+    """The smallest AUC above one half that one attack would show, from scores without any leak."""
+    unit, record = np.nonzero(game.scored.T)
+    truth = game.member[record, game.targets[unit]]
+    found = estimate("auc", Guesses(rng.normal(size=len(unit)), truth, unit, record), rng)[0]
+    if found.high is None or found.low is None:
+        return math.nan
+    half = (found.high - found.low) / 2
+    inside = max(1, int(truth.sum()))
+    outside = max(1, len(truth) - inside)
+    deviation = math.sqrt((inside + outside + 1) / (12 * inside * outside))
+    return half + float(ndtri(POWER)) * deviation
+
+
+def _addition(game: Game, rng: Rng) -> tuple[float | None, str]:
+    """The smallest addition that would be found, from made-up signals of a score and an explanation in this game."""
+    rows = _some(game, rng)
+    small = _picked(game, rows)
+    shift = math.sqrt(2) * float(ndtri(BASELINE))
+    noise = rng.normal(size=(2, *small.member.shape)) + rng.normal(size=(2, len(rows), 1))
+    noise[0] += shift * small.member
+    names = (SignalName("confidence"), SignalName("made_up", "explanation"))
+    evidence = Evidence(names, noise, np.ones(noise.shape, dtype=bool) & small.cells(), small.member)
+    try:
+        trial = next(t for t in plan(with_gaps(evidence, small), small).combined.values() if t.base)
+        planted = [recover(evidence, small, trial, size, len(game.targets), rng) for size in SIZES]
+    except JaliError as error:
+        return None, str(error)
+    shrunk = math.sqrt(len(rows) / len(game.member))
+    known = [p for p in planted if p is not None]
+    wide = [Planted(p.size, p.recovered, p.noise, p.deviation * shrunk, p.half * shrunk) for p in known]
+    found = control(trial, wide).detectable
+    return found, "" if found is not None else "no addition up to 0.3 would be found"
+
+
+def _some(game: Game, rng: Rng) -> Ints:
+    """Records of the made-up signals."""
+    return np.sort(rng.permutation(len(game.member))[:RECORDS])
+
+
+def _picked(game: Game, rows: Ints) -> Game:
+    """The game of some records."""
+
+    def of(array: Bools | None) -> Bools | None:
+        return None if array is None else array[rows]
+
+    return Game(game.member[rows], game.targets, game.shadows, game.scored[rows], of(game.asked), of(game.aside))
