@@ -188,7 +188,5 @@ def test_any_number_of_workers_gives_the_same_rows():
     one, two = (
         attack_evidence(evidence, game, attacks, resources=Resources(workers=w), data=table).rows for w in (1, 2)
     )
-        attack_evidence(evidence, game, attacks, resources=Resources(workers=w), data=table).rows for w in (1, 2)
-    )
     assert one == two
     assert all(row.value is not None for row in one if row.metric == "auc")

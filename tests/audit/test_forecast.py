@@ -1,0 +1,83 @@
+"""What an audit takes and could see, before its models are trained."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from jali.audit.forecast import forecast
+from jali.audit.setup import Experiment, Setup, load
+from jali.core import registry
+from jali.report.audit.foreseen import sentences
+
+
+class Counted:
+    """A trainer that counts the rows of each model it trains."""
+
+    def __init__(self) -> None:
+        self.inner = registry.build("model", "logistic")
+        self.rows: list[int] = []
+
+    def fit(self, data, member, rngs):
+        self.rows += member.sum(axis=0).tolist()
+        return self.inner.fit(data, member, rngs)
+
+
+def setup(n: int = 400, game: str = "rotate(models=8)", explain: tuple[str, ...] = ("linear_recourse",)) -> Setup:
+    parts = (
+        registry.build("data", f"lending(n={n})"),
+        registry.build("model", "logistic"),
+        registry.build("game", game),
+    )
+    return load(Experiment(*parts, tuple(registry.build("explain", e) for e in explain)))
+
+
+def test_only_parts_of_one_training_set_are_trained_on():
+    given = setup()
+    trainer = Counted()
+    forecast(replace(given, parts=replace(given.parts, model=trainer)))
+    whole = int(given.game.member[:, given.game.targets[0]].sum())
+    assert len(trainer.rows) == 2
+    assert max(trainer.rows) < 0.7 * whole
+
+
+def test_more_people_and_more_targets_see_smaller_leaks():
+    small, large = forecast(setup(300)), forecast(setup(1500))
+    assert large.leak < small.leak
+    assert large.addition < small.addition
+    assert forecast(setup(300, "rotate(models=16)")).leak < small.leak
+
+
+def test_the_smallest_leak_is_found_in_about_eight_of_ten():
+    """A planted shift of that size, in the same game, with the interval that audits use."""
+    from scipy.special import ndtri
+
+    from jali.core.values import Guesses
+    from jali.stats.intervals import estimate
+
+    given = setup(400)
+    game = given.game
+    shift = np.sqrt(2) * ndtri(0.5 + forecast(given).leak)
+    unit, record = np.nonzero(game.scored.T)
+    truth = game.member[record, game.targets[unit]]
+    rng = np.random.default_rng(0)
+    found = 0
+    for _ in range(120):
+        score = rng.normal(size=len(truth)) + shift * truth
+        found += estimate("auc", Guesses(score, truth, unit, record), rng)[0].low > 0.5
+    assert 0.68 <= found / 120 <= 0.95
+
+
+def test_without_an_explanation_nothing_is_said_about_additions():
+    found = forecast(setup(300, explain=()))
+    assert found.addition is None
+    assert "no explanation is audited" in " ".join(sentences(found))
+
+
+@pytest.mark.parametrize("game", ["rotate(models=3)"])
+def test_too_few_shadow_models_are_a_sentence(game):
+    found = forecast(setup(300, game))
+    assert found.addition is None
+    assert "4 shadow models" in found.reason

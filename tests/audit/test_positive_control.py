@@ -1,0 +1,152 @@
+"""Known additions are planted, recovered, and turned into what an audit would have found."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.special import ndtr
+
+from jali.audit.positive_control import SIZES, Planted, control, plant, players, recover, shift_for, shuffled
+from jali.audit.signal_attacks import attack_evidence
+from jali.audit.trials import Trial, guess_by_metric
+from jali.core import registry
+from jali.core.errors import JaliError
+from jali.core.values import Channel, Evidence, Game, SignalName
+from jali.stats.roc import auc
+from tests.conftest import planted
+
+NAMES = (SignalName("confidence"), SignalName("size", "e"), SignalName("shape", "e"))
+
+
+def made(n: int = 600, models: int = 9, leak: float = 0.0, aside: int = 0) -> tuple[Evidence, Game, Trial]:
+    """A score with a shift of 0.75 beside an explanation with a shift of `leak`."""
+    found, game = planted(0.0, n=n, models=models, signals=3, aside=aside)
+    value = found.value.copy()
+    value[0] += 0.75 * found.member
+    value[1:] += leak * found.member
+    trial = Trial(registry.build("attack", "joint"), NAMES, Channel.SCORE_AND_EXPLANATION, "e", Channel.SCORE, 1)
+    return replace(found, names=NAMES, value=value), game, trial
+
+
+@pytest.mark.parametrize(("baseline", "size"), [(0.5, 0.1), (0.7, 0.02), (0.9, 0.05)])
+def test_the_shift_adds_what_it_should(baseline, size):
+    rng = np.random.default_rng(0)
+    n = 100_000
+    truth = np.arange(n) < n // 2
+    first = np.sqrt(2) * np.sqrt(max(0.0, 1)) * _ndtri(baseline)
+    shift = shift_for(size, baseline)
+    score = first * (rng.normal(size=n) + first * truth)
+    both = score + shift * (rng.normal(size=n) + shift * truth)
+    start = auc(score, truth) if first else 0.5
+    assert auc(both, truth) - start == pytest.approx(size, abs=0.003)
+
+
+def _ndtri(p: float) -> float:
+    from scipy.special import ndtri
+
+    return float(ndtri(p))
+
+
+def test_an_auc_above_one_cannot_be_planted():
+    assert shift_for(0.05, 0.96) is None
+    assert shift_for(0.05, 0.9) is not None
+
+
+def test_a_shuffled_record_keeps_its_values_and_its_gaps():
+    rng = np.random.default_rng(1)
+    some = rng.random((50, 7)) < 0.6
+    value = np.where(some, rng.normal(size=some.shape), 99.0)
+    order = shuffled(some, rng)
+    moved = np.take_along_axis(value, order, axis=1)
+    np.testing.assert_array_equal(moved[~some], 99.0)
+    np.testing.assert_array_equal(np.sort(moved, axis=1), np.sort(value, axis=1))
+    assert (moved != value).any()
+
+
+def test_what_the_explanation_told_is_gone_and_what_is_planted_is_there():
+    evidence, _, trial = made(n=4000, leak=2.0)
+    found = plant(evidence, trial, 0.5, np.random.default_rng(2))
+    np.testing.assert_array_equal(found.value[0], evidence.value[0])
+    inside = found.member
+    level = found.value.mean(axis=2, keepdims=True)
+    rest = found.value - level
+    assert abs(rest[2][inside].mean() - rest[2][~inside].mean()) < 0.05
+    deviation = np.sqrt((rest[1] ** 2).sum() / (rest[1].size - len(level[1])))
+    apart = (rest[1][inside].mean() - rest[1][~inside].mean()) / deviation
+    assert apart == pytest.approx(0.5, abs=0.1)
+
+
+def test_shadow_models_play_the_targets_and_the_target_takes_no_part():
+    _, game, _ = made()
+    playing = players(game)
+    assert 0 not in playing.targets
+    assert not playing.shadows[:, 0].any()
+    assert not playing.shadows[np.arange(len(playing.targets)), playing.targets].any()
+
+
+def test_three_shadow_models_are_too_few():
+    _, game, _ = made(models=4)
+    with pytest.raises(JaliError, match="it needs 4 shadow models, and there are 3"):
+        players(game)
+
+
+def test_a_large_addition_is_recovered_and_none_is_not():
+    evidence, game, trial = made(n=1500, models=13)
+    large = recover(evidence, game, trial, 0.05, 13, np.random.default_rng(3))
+    none = recover(evidence, game, trial, 0.0, 13, np.random.default_rng(3))
+    assert large.recovered == pytest.approx(0.05, abs=0.012)
+    assert none.recovered == pytest.approx(0.0, abs=0.004)
+    assert large.recovered > large.half > 0
+
+
+def test_the_line_through_planted_sizes_by_hand():
+    """Recovered is 0.9 size - 0.001; half an interval is 0.004, a deviation 0.002."""
+    points = [Planted(size, 0.9 * size - 0.001, 0.001, 0.002, 0.004) for size in SIZES]
+    _, _, trial = made(n=60)
+    found = control(trial, points)
+    wanted = (0.004 + 0.001 + 0.8416 * 0.002) / 0.9
+    assert found.detectable == pytest.approx(wanted, abs=3e-4)
+    assert found.power[SIZES.index(0.01)] == pytest.approx(ndtr((0.009 - 0.001 - 0.004) / 0.002), abs=1e-6)
+
+
+def test_what_nobody_could_find_is_said_to_be_unknown():
+    _, _, trial = made(n=60)
+    assert control(trial, [Planted(size, 0.0, 0.001, 0.01, 0.05) for size in SIZES]).detectable is None
+    assert control(trial, []).detectable is None
+
+
+def test_every_audit_has_its_control():
+    evidence, game, _ = made(n=400)
+    found = attack_evidence(evidence, game)
+    assert [(c.explainer, c.against) for c in found.controls] == [("e", Channel.SCORE)]
+    (row,) = [r for r in found.rows if r.kind == "contrast" and r.metric == "auc"]
+    assert row.detectable == found.controls[0].detectable
+    assert row.detectable > 0
+
+
+def test_where_no_control_can_be_run_the_reason_is_kept():
+    evidence, game, _ = made(n=400, models=4)
+    (found,) = attack_evidence(evidence, game).controls
+    assert found.detectable is None
+    assert "4 shadow models" in found.reason
+
+
+def test_the_control_does_not_read_the_targets_membership():
+    evidence, game, trial = made(n=300)
+    one = Game(game.member, [0], game.shadows[:1], game.scored[:, :1])
+    flipped = game.member.copy()
+    flipped[:, 0] = ~flipped[:, 0]
+    other = Game(flipped, [0], game.shadows[:1], game.scored[:, :1])
+    first = recover(evidence, one, trial, 0.02, 1, np.random.default_rng(4))
+    second = recover(replace(evidence, member=flipped), other, trial, 0.02, 1, np.random.default_rng(4))
+    assert first == second
+
+
+def test_a_combination_that_gains_nothing_still_has_an_interval():
+    evidence, game, trial = made(n=500)
+    found = guess_by_metric(evidence, game, trial)
+    rows = [r for r in attack_evidence(evidence, game).rows if r.kind == "contrast" and r.metric == "auc"]
+    assert all(r.low < r.high for r in rows)
+    assert set(found.used) == set(found.score)
