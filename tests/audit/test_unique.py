@@ -46,6 +46,15 @@ def test_numbers_count_by_their_deciles():
     assert not alone.any()
 
 
+def test_numbers_with_few_values_count_as_they_are():
+    """Deciles would put a rare code together with the common one beside it."""
+    data = table((None, "quasi", None))
+    codes = np.where(np.arange(200) == 0, 1.0, np.where(np.arange(200) == 1, 2.0, 3.0))
+    X = np.stack([data.X[:, 0], codes, data.X[:, 2]], axis=1)
+    [(_, alone)] = one_of_a_kind(dataclasses.replace(data, X=X)).items()
+    assert np.flatnonzero(alone).tolist() == [0, 1]
+
+
 def test_without_quasi_identifiers_all_columns_count_unless_nearly_everybody_is_unique():
     [(label, alone)] = one_of_a_kind(table((None, None, None))).items()
     assert label == "one of a kind on all 3 columns"

@@ -17,8 +17,8 @@ GAME = ("member", "targets", "shadows", "scored", "asked", "aside", "record_weig
 WHOLE = ("signals", "explainers", "value", "observed")  # arrays of a file that an audit wrote
 MASK = "observed/"  # prefix of the array that marks where a signal was observed, in a file of plain arrays
 WEIGHTED = (
-    "The file has weights of records (`record_weight`): members and non-members are no random samples of the same people, "
-    "and all numbers count non-members by how much they resemble the members."
+    "The file has weights of records (`record_weight`): members and non-members are no random samples of the same "
+    "people, and all numbers count non-members by how much they resemble the members."
 )
 LOW = ("loss", "variance", "l1", "l2", "linf")
 # Scales of the signals of files that an audit wrote before it named them.

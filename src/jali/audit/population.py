@@ -18,7 +18,7 @@ from jali.audit.propensity import Weighting, propensity, weighting
 from jali.audit.setup import Setup
 from jali.core.errors import JaliError
 from jali.core.protocols import Existing
-from jali.core.values import Bools, Estimate, Floats, Game, Ints
+from jali.core.values import Bools, Estimate, Floats, Game, Ints, Rng
 from jali.parallel import alone
 from jali.results import Check
 from jali.stats.delong import delong
@@ -139,8 +139,8 @@ def _sentence(of: _People, made: Weighting, apart: Estimate) -> str:
         f"separates the two with AUC {apart.value:.2f}. In all numbers of attacks, non-members therefore count by how "
         f"much they resemble members: {int((~of.truth).sum()):,} rows count for {made.effective:,.0f} people. "
         + (gone if members or others else "")
-        + "What differs in ways that the columns do not show may still look like a leak. A population that was collected "
-        "as the training rows were needs no weights."
+        + "What differs in ways that the columns do not show may still look like a leak. A population that was "
+        "collected as the training rows were needs no weights."
     )
 
 

@@ -16,7 +16,7 @@ def one_of_a_kind(data: Dataset) -> dict[str, Bools]:
 
     The columns are the quasi-identifiers: by these people can be found. Where none is named they are all columns, but
     then the group is left out if it has more than nine in ten records, or if records are pictures. Numbers are cut at
-    their deciles. Unique records carry most of what averages hide (single-outs, in the literature).
+    their deciles if they have more than ten values. Unique records carry most of what averages hide (single-outs, in the literature).
     """
     columns = data.schema.columns
     quasi = [j for j, column in enumerate(columns) if column.role == "quasi"]
@@ -32,9 +32,10 @@ def one_of_a_kind(data: Dataset) -> dict[str, Bools]:
 
 
 def _coded(column: Column, x: Floats) -> Ints:
-    """A number for each category, or for each tenth of the values."""
-    if column.kind == "category":
-        return x.astype(np.int64)
+    """A number for each category or, of a number with more than ten values, for each tenth."""
+    values, code = np.unique(x, return_inverse=True)
+    if column.kind == "category" or len(values) <= BINS:
+        return code
     cuts = np.unique(np.quantile(x, np.arange(1, BINS) / BINS))
     return np.searchsorted(cuts, x, side="left")
 
