@@ -14,6 +14,7 @@ from jali.core import registry
 from jali.core.metrics import metric
 from jali.core.values import Estimate, Floats, Game, Guesses, Ints, Rng
 from jali.results import Row
+from jali.stats import decided
 from jali.stats.intervals import estimate, over_units
 
 Fresh = Callable[[], Rng]  # makes the random stream of a bootstrap anew
@@ -32,7 +33,7 @@ def rows_of_run(record: RunRecord, game: Game, fresh: Fresh, person: Ints | None
         return [_row(name, nothing, head) for name in (*grader.metrics, *grader.per_record)]
     out: list[Row] = []
     if record.guesses is not None:
-        numbers = guessed(grader.metrics, record.guesses, fresh)
+        numbers = guessed(grader.metrics, game.weighted(record.guesses), fresh)
         out += [_row(name, number, head) for name, number in numbers.items()]
     out += _per_record(record, game, head, np.arange(len(game.member)) if person is None else person)
     overall = shown_overall(record.overall or {})
@@ -40,8 +41,14 @@ def rows_of_run(record: RunRecord, game: Game, fresh: Fresh, person: Ints | None
 
 
 def guessed(metrics: tuple[str, ...], guesses: Guesses, fresh: Fresh) -> dict[str, Estimate]:
-    """The metrics of guesses, by name."""
-    return {name: estimate(name, guesses, fresh())[0] for name in metrics}
+    """The metrics of guesses, by name; those that have no meaning with weights have a reason instead."""
+    return {name: _guessed(name, guesses, fresh) for name in metrics}
+
+
+def _guessed(name: str, guesses: Guesses, fresh: Fresh) -> Estimate:
+    if guesses.weights is not None and name in decided.NAMES:
+        return Estimate(None, reason=f"{name} depends on how many records are flagged: it is not defined with weights.")
+    return estimate(name, guesses, fresh())[0]
 
 
 def overall_estimate(name: str, values: Floats) -> Estimate:

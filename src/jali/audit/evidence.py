@@ -13,9 +13,13 @@ from jali.core.errors import JaliError
 from jali.core.values import Evidence, Floats, Game, SignalName, Unit
 from jali.store import Arrays, read_arrays, write_arrays
 
-GAME = ("member", "targets", "shadows", "scored", "asked", "aside", "oriented")
+GAME = ("member", "targets", "shadows", "scored", "asked", "aside", "record_weight", "oriented")
 WHOLE = ("signals", "explainers", "value", "observed")  # arrays of a file that an audit wrote
 MASK = "observed/"  # prefix of the array that marks where a signal was observed, in a file of plain arrays
+WEIGHTED = (
+    "The file has weights of records (`record_weight`): members and non-members are no random samples of the same "
+    "people, and all numbers count non-members by how much they resemble the members."
+)
 LOW = ("loss", "variance", "l1", "l2", "linf")
 # Scales of the signals of files that an audit wrote before it named them.
 OWN = {
@@ -38,6 +42,8 @@ def write(path: Path, evidence: Evidence, game: Game) -> None:
         arrays["asked"] = game.asked
     if game.aside is not None:
         arrays["aside"] = game.aside
+    if game.weight is not None:
+        arrays["record_weight"] = game.weight
     arrays["signals"] = np.array([name.signal for name in evidence.names], dtype=np.str_)
     arrays["explainers"] = np.array([name.explainer for name in evidence.names], dtype=np.str_)
     arrays["parts"] = np.array([-1 if name.part is None else name.part for name in evidence.names])
@@ -181,8 +187,9 @@ def _game(arrays: Arrays, member: npt.NDArray[np.bool_]) -> tuple[Game, list[str
     """The game in a file; without one, every column in turn is the target and the others are its shadows."""
     named = [n for n in ("targets", "shadows", "scored") if n in arrays]
     if len(named) == 3:
-        more = arrays.get("asked"), arrays.get("aside")
-        return Game(member, arrays["targets"], arrays["shadows"], arrays["scored"], *more), []
+        more = arrays.get("asked"), arrays.get("aside"), arrays.get("record_weight")
+        warnings = [WEIGHTED] if "record_weight" in arrays else []
+        return Game(member, arrays["targets"], arrays["shadows"], arrays["scored"], *more), warnings
     if named:
         missing = next(n for n in ("targets", "shadows", "scored") if n not in arrays)
         raise JaliError(f"The file names {', '.join(named)} but not {missing}: give all three, or none.")

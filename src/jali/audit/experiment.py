@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 
 from jali.audit import sanity
 from jali.audit.all_models import Gathered, gather
@@ -11,13 +11,13 @@ from jali.audit.attack_run_rows import rows_of_run
 from jali.audit.guarantees import Guarantees, contradicted, guarantees, stated, voided
 from jali.audit.guarantees import stamped as covered
 from jali.audit.one_model import STATISTICS, digest, stream
+from jali.audit.population import Compared, compared
 from jali.audit.setup import Experiment, Resources, Setup
 from jali.audit.signal_attacks import Attacked, attack_evidence
 from jali.audit.summary import left_out, measures, sensitive, sizes, twins
 from jali.core import registry
 from jali.core.protocols import Cautioned
 from jali.core.values import Dataset, Evidence, Game
-from jali.parallel import alone
 from jali.results import Check, Results, Row
 
 
@@ -34,13 +34,15 @@ class Outcome:
 def run(setup: Setup, resources: Resources = Resources(), signals: bool = True) -> Outcome:  # noqa: B008 (frozen)
     """Gather the evidence and attack it; without `signals`, only query attacks are run, which need no shadows."""
     began = time.perf_counter()
+    against = compared(setup)
+    setup = replace(setup, game=against.game)
     found = gather(setup, resources)
     gathered = time.perf_counter()
     parts = setup.parts
     attacked = Attacked()
     if signals:
         attacked = attack_evidence(found.evidence, setup.game, parts.attack, parts.seed, resources, setup.data)
-    results = _documented(setup, found, attacked)
+    results = _documented(setup, found, attacked, against)
     results.timings = {
         "data and game": setup.seconds,
         "models and explanations": gathered - began,
@@ -49,28 +51,32 @@ def run(setup: Setup, resources: Resources = Resources(), signals: bool = True) 
     return Outcome(results, found.evidence, setup.game, setup.data)
 
 
-def _documented(setup: Setup, found: Gathered, attacked: Attacked) -> Results:
+def _documented(setup: Setup, found: Gathered, attacked: Attacked, against: Compared) -> Results:
     """Rows, curves and checks of the attacks on signals, with guarantees, measures, attack runs and warnings."""
     given = guarantees(setup.parts.model, setup.parts.explain, setup.data)
     rows = covered(attacked.rows, given) + measured(setup, found)
-    suite = [*checks(setup), *attacked.checks, sanity.parity(found.parity)]
+    suite = [
+        against.check,
+        *sanity.rows_per_person(setup.data, setup.game),
+        *attacked.checks,
+        sanity.parity(found.parity),
+    ]
     return Results(
         rows=stamped(rows, _key(setup)),
         controls=attacked.controls,
         curves=attacked.curves,
         exposed=attacked.exposed,
         sanity=suite,
-        warnings=warnings(setup, given),
+        warnings=[*against.warnings, *warnings(setup, given)],
         contradicted=contradicted(attacked.rows, given),
         guarantees=stated(given),
-        facts=sizes(setup.game, setup.data),
+        facts=sizes(setup.game, setup.data) | against.facts,
     )
 
 
 def checks(setup: Setup) -> list[Check]:
     """Sanity checks of the data and the game, which do not depend on the attacks."""
-    blind = alone(lambda rng: sanity.blind(setup.data, setup.game, rng), stream(setup.parts.seed, STATISTICS, 1))
-    return [blind, *sanity.rows_per_person(setup.data, setup.game)]
+    return [compared(setup).check, *sanity.rows_per_person(setup.data, setup.game)]
 
 
 def measured(setup: Setup, found: Gathered) -> list[Row]:

@@ -13,6 +13,7 @@ from jali.stats.intervals import delong, over_units
 from jali.stats.roc import auc
 
 LEVEL = 0.999
+BLIND = "blind baseline"
 SIXTEEN = 16
 MOST = 12_000  # rows that the blind classifier reads
 FEW_SHADOWS = "not run: it needs at least two shadow models"
@@ -28,11 +29,8 @@ def blind(data: Dataset, game: Game, rng: Rng) -> Check:
     """
     sides = [np.unique(game.member[game.scored[:, t], j]) for t, j in enumerate(game.targets)]
     if all(len(side) < 2 for side in sides):
-        return Check(
-            name="blind baseline", passed=True, detail="not run: only members, or only non-members, are scored"
-        )
-    columns = np.sort(rng.permutation(data.X.shape[1])[:WIDEST]) if data.X.shape[1] > WIDEST else slice(None)
-    rows = np.concatenate([data.X[:, columns], data.y[:, None]], axis=1)
+        return Check(name=BLIND, passed=True, detail="not run: only members, or only non-members, are scored")
+    rows = rows_read(data, rng)
     group = data.group_numbers()
     found = []
     for t in range(min(3, len(game.targets))):
@@ -40,7 +38,13 @@ def blind(data: Dataset, game: Game, rng: Rng) -> Check:
         truth = game.member[scored, game.targets[t]]
         found.append(delong(*_held_out(rows[scored], truth, group[scored], rng), LEVEL))
     worst = max(found, key=lambda e: e.value or 0.0)
-    return _above_half("blind baseline", worst, "a classifier on (x, y) alone, without any model")
+    return _above_half(BLIND, worst, "a classifier on (x, y) alone, without any model")
+
+
+def rows_read(data: Dataset, rng: Rng) -> Floats:
+    """Records and labels (N, P), as the blind classifier reads them."""
+    columns = np.sort(rng.permutation(data.X.shape[1])[:WIDEST]) if data.X.shape[1] > WIDEST else slice(None)
+    return np.concatenate([data.X[:, columns], data.y[:, None]], axis=1)
 
 
 def rows_per_person(data: Dataset, game: Game) -> list[Check]:
@@ -72,20 +76,34 @@ def _held_out(rows: Floats, truth: Bools, group: Ints, rng: Rng) -> tuple[Floats
     says.
     Rows of one person share their membership, so a group stays on one side and counts once.
     """
-    from sklearn.ensemble import HistGradientBoostingClassifier
+    learn = half_of(truth, group, rng)
+    margin = margins(rows, truth, learn, rng)
+    people, at, first = _unique(group)
+    side = learn[first]
+    total = np.bincount(at[~learn], weights=margin, minlength=len(people))
+    count = np.bincount(at[~learn], weights=np.ones(len(margin)), minlength=len(people))
+    return (total / np.maximum(count, 1))[~side], truth[first][~side]
 
+
+def half_of(truth: Bools, group: Ints, rng: Rng) -> Bools:
+    """The rows (G,) of a random half of the members and of the non-members, a person on one side with all rows."""
     people, at, first = _unique(group)
     side = np.empty(len(people), dtype=bool)
     for kind in (True, False):
         mine = np.flatnonzero(truth[first] == kind)
         side[mine] = rng.permutation(len(mine)) % 2 == 0
-    learn = side[at]
+    chosen: Bools = side[at]
+    return chosen
+
+
+def margins(rows: Floats, truth: Bools, learn: Bools, rng: Rng) -> Floats:
+    """How much the rows outside `learn` (G,) look like members' to a classifier trained on the others."""
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
     model = HistGradientBoostingClassifier(max_iter=40, max_leaf_nodes=8, random_state=int(rng.integers(2**31)))
     # A limit on threads does not reach a library that is loaded after it was set, so it is set again here.
-    margin = alone(lambda m: m.fit(rows[learn], truth[learn]).decision_function(rows[~learn]), model)
-    total = np.bincount(at[~learn], weights=margin, minlength=len(people))
-    count = np.bincount(at[~learn], weights=np.ones(len(margin)), minlength=len(people))
-    return (total / np.maximum(count, 1))[~side], truth[first][~side]
+    found: Floats = alone(lambda m: m.fit(rows[learn], truth[learn]).decision_function(rows[~learn]), model)
+    return found
 
 
 def _unique(group: Ints) -> tuple[Ints, Ints, Ints]:
@@ -109,7 +127,9 @@ def null_target(
     helpers[np.arange(len(stand_in)), stand_in] = False
     if not helpers.any(axis=1).all():
         return Check(name="null target", passed=True, detail=FEW_SHADOWS)
-    swapped = Game(game.member, stand_in, helpers, game.scored[:, : len(stand_in)], aside=game.aside)
+    scored = game.scored[:, : len(stand_in)]
+    weight = None if game.weight is None else game.weight[:, : len(stand_in)]
+    swapped = Game(game.member, stand_in, helpers, scored, aside=game.aside, weight=weight)
     try:
         found = guess(evidence, swapped, trial, records, person)
     except JaliError as error:
@@ -138,8 +158,10 @@ def _auc(guesses: Guesses, truth: Bools) -> Estimate:
     split = [mine for mine in split if truth[mine].any() and not truth[mine].all()]
     if len(split) == 1:
         [mine] = split
-        return delong(guesses.score[mine], truth[mine], LEVEL, guesses.group[mine])
-    return over_units(np.array([auc(guesses.score[mine], truth[mine]) for mine in split]), LEVEL)
+        weight = None if guesses.weights is None else guesses.weight[mine]
+        return delong(guesses.score[mine], truth[mine], LEVEL, guesses.group[mine], weight)
+    values = [auc(guesses.score[mine], truth[mine], guesses.pick(mine).weights) for mine in split]
+    return over_units(np.array(values), LEVEL)
 
 
 def _covers_half(name: str, e: Estimate, what: str) -> Check:

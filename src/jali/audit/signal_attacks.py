@@ -68,7 +68,7 @@ class _Job:
     def game(self) -> Game:
         """The game."""
         arrays = self.shared.read()
-        more = arrays.get("asked"), arrays.get("aside")
+        more = arrays.get("asked"), arrays.get("aside"), arrays.get("weight")
         return Game(arrays["member"], arrays["targets"], arrays["shadows"], arrays["scored"], *more)
 
     def person(self) -> Ints:
@@ -84,7 +84,7 @@ def _shared_arrays(evidence: Evidence, game: Game, person: Ints, records: Record
     """The arrays that all jobs of a run share."""
     arrays: Arrays = {"value": evidence.value, "observed": evidence.observed, "member": game.member}
     arrays |= {"targets": game.targets, "shadows": game.shadows, "scored": game.scored, "person": person}
-    optional = {"asked": game.asked, "aside": game.aside}
+    optional = {"asked": game.asked, "aside": game.aside, "weight": game.weight}
     return arrays | {name: array for name, array in optional.items() if array is not None} | arrays_of(records)
 
 

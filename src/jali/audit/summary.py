@@ -11,6 +11,7 @@ import numpy as np
 
 from jali.audit.quality import RELIANCE, SHOWN, Measured, Quality
 from jali.audit.trials import flagged
+from jali.audit.unique import one_of_a_kind
 from jali.core.metrics import metric as metric_of
 from jali.core.values import Bools, Dataset, Estimate, Evidence, Floats, Game, Guesses, Ints, SignalName
 from jali.results import Exposed, Row
@@ -40,6 +41,15 @@ def exposed(guesses: Guesses, alpha: float, most: int = 20) -> list[Exposed]:
 
 
 def groups(data: Dataset) -> dict[str, Bools]:
+    """Subgroups of records: people who are one of a kind, and those of `by_value`; small ones are left out."""
+    return _large(one_of_a_kind(data)) | by_value(data)
+
+
+def _large(found: dict[str, Bools]) -> dict[str, Bools]:
+    return {label: inside for label, inside in found.items() if inside.sum() >= SMALLEST_GROUP}
+
+
+def by_value(data: Dataset) -> dict[str, Bools]:
     """Subgroups of records: each value of a quasi-identifier, numbers cut at their thirds; small ones are left out."""
     out: dict[str, Bools] = {}
     for j, column in enumerate(data.schema.columns):
@@ -50,7 +60,7 @@ def groups(data: Dataset) -> dict[str, Bools]:
             out |= found if len(found) <= 30 else _by_size(column.name, data.X[:, j])
         else:
             out |= _thirds(column.name, data.X[:, j])
-    return {label: inside for label, inside in out.items() if inside.sum() >= SMALLEST_GROUP}
+    return _large(out)
 
 
 def _thirds(name: str, x: Floats) -> dict[str, Bools]:
@@ -150,7 +160,7 @@ def difference(game: Game, more: Cells, less: Cells, person: Ints | None = None)
 def sensitive(data: Dataset) -> dict[str, Bools]:
     """Records by the value of the sensitive attribute."""
     name = data.schema.sensitive
-    return {} if name is None else {k: v for k, v in groups(data).items() if k.startswith(f"{name} ")}
+    return {} if name is None else {k: v for k, v in by_value(data).items() if k.startswith(f"{name} ")}
 
 
 def measure(name: Measured, x: Any, unit: Ints, person: Ints) -> Row:

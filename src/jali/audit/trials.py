@@ -116,7 +116,7 @@ def guess_by_metric(
     group = record if person is None else person[record]
 
     def joined(scores: list[Floats]) -> Guesses:
-        return Guesses(np.concatenate(scores), truth, unit, record, group)
+        return game.weighted(Guesses(np.concatenate(scores), truth, unit, record, group))
 
     every = {metric: [scores[metric] for scores, _ in found] for metric in metrics}
     beside = trial.base > 0
@@ -282,7 +282,7 @@ def paired(a: Guesses, b: Guesses) -> tuple[Guesses, Guesses]:
 
 
 def _facts(guesses: Guesses, game: Game) -> dict[str, float]:
-    scored = int(game.scored.sum())
+    scored = int(game.judged().sum())
     return {
         "n": len(guesses.score) // max(1, len(game.targets)),
         "base_rate": float(guesses.truth.mean()) if len(guesses.truth) else 0.0,
@@ -304,7 +304,7 @@ def curve(label: str, explainer: str, guesses: Guesses) -> Curve:
     for alpha in GRID:
         passed = flagged(guesses, alpha)[mine]
         found.append(average(passed, at[mine], person))
-    few = min(people(guesses.group[~mine & (at == u)]) for u in range(len(units)))
+    few = min(_others(guesses, at == u) for u in range(len(units)))
     low = [min(max(float(e.low or 0.0), 0.0), 1.0) for e in found]
     high = [min(max(float(e.high or 0.0), 0.0), 1.0) for e in found]
     floor = float(1 - 0.05 ** (1 / max(1, few)))
@@ -312,18 +312,26 @@ def curve(label: str, explainer: str, guesses: Guesses) -> Curve:
     return Curve(label=label, explainer=explainer, fpr=list(GRID), tpr=tpr, low=low, high=high, floor=floor)
 
 
+def _others(guesses: Guesses, of: Bools) -> float:
+    """The number of people who are non-members among some guesses (G,), with weights their effective number."""
+    side = of & ~guesses.truth
+    return people(guesses.group[side], None if guesses.weights is None else guesses.weight[side])
+
+
 def flagged(guesses: Guesses, alpha: float) -> Bools:
     """Which guesses (G,) exceed the threshold of their target that at most a share alpha of its non-members exceeds.
 
-    A target without non-members has no such threshold, and nobody is flagged.
+    With weights, a share alpha of their sum. A target without non-members has no such threshold, and nobody is flagged.
     """
     out = np.zeros(len(guesses.score), dtype=bool)
     for u in np.unique(guesses.unit):
         mine = guesses.unit == u
-        negatives = np.sort(guesses.score[mine & ~guesses.truth])[::-1]
-        allowed = int(np.floor(alpha * len(negatives) + 1e-9))
-        if len(negatives):
-            out[mine] = guesses.score[mine] > negatives[allowed] if allowed < len(negatives) else True
+        others = np.flatnonzero(mine & ~guesses.truth)
+        ranked = others[np.argsort(-guesses.score[others])]
+        above = np.cumsum(guesses.weight[ranked])
+        if len(ranked):
+            allowed = int(np.searchsorted(above, alpha * above[-1] + 1e-9, side="right"))
+            out[mine] = guesses.score[mine] > guesses.score[ranked[allowed]] if allowed < len(ranked) else True
     return out
 
 

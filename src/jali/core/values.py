@@ -221,6 +221,8 @@ class Game:
     asked (N, M): the cells (record, model) that are queried, including all that are scored; None: all cells.
     aside (N,): people set aside, who are in no training set and never scored; only attacks that compare records with
     known non-members see them. None: nobody.
+    weight (N, T): how much a scored record counts, where non-members are weighted to resemble the members; 0: it is not
+    judged after all. None: all the same.
     """
 
     member: Bools
@@ -229,6 +231,7 @@ class Game:
     scored: Bools
     asked: Bools | None = None
     aside: Bools | None = None
+    weight: Floats | None = None
 
     def __post_init__(self) -> None:
         member = frozen(self.member, bool, (None, None), "member")
@@ -251,10 +254,31 @@ class Game:
             object.__setattr__(self, "aside", frozen(self.aside, bool, (n,), "aside"))
             if (self.aside & (member.any(axis=1) | self.scored.any(axis=1))).any():
                 raise JaliError("People set aside must be in no training set and must not be scored.")
+        if self.weight is not None:
+            weight = frozen(self.weight, np.float64, self.scored.shape, "weight")
+            if not (np.isfinite(weight).all() and np.all(weight >= 0)):
+                raise JaliError("The weights of records must be finite numbers of at least 0.")
+            object.__setattr__(self, "weight", weight)
 
     def cells(self) -> Bools:
         """The cells (N, M) that are queried."""
         return np.broadcast_to(np.True_, self.member.shape) if self.asked is None else self.asked
+
+    def judged(self) -> Bools:
+        """The records (N, T) that are scored and count."""
+        return self.scored if self.weight is None else np.asarray(self.scored & (self.weight > 0))
+
+    def weighted(self, guesses: Guesses) -> Guesses:
+        """The guesses with the weights of their records, without those of weight 0.
+
+        >>> game = Game([[True], [False]], [0], [[False]], [[True], [True]], weight=[[1.0], [0.0]])
+        >>> game.weighted(Guesses([0.5, 0.1], [True, False], [0, 0], [0, 1])).record
+        array([0])
+        """
+        if self.weight is None:
+            return guesses
+        weight = self.weight[guesses.record, guesses.unit]
+        return replace(guesses, weight=weight).pick(weight > 0)
 
     def reference(self, t: int) -> Bools:
         """Records (N,) that are queried under target t, not scored there, and not in its training set.
