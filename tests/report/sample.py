@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from jali.results import Check, Curve, Exposed, Heat, Picture, Results, Row, Threat
+from jali.results import Check, Curve, Exposed, Heat, Picture, PositiveControl, Results, Row, Threat
 
 Maker = Callable[[], Results]
 RATES = ("tpr@0.01", "tpr@0.001", "tnr@0.01", "tnr@0.001")
@@ -17,6 +17,15 @@ METRICS = ("auc", "balanced_accuracy", *RATES)
 EXPLAINERS = ("linear_recourse", "gradient_times_input", "nice(k=5)")
 REASON = "1,204 non-members, 2,995 needed"
 HOSTILE = "<script>window.hacked=1</script>\"'>{{ 7*7 }} $x_1$ [bold]b[/bold]\n\x1b[31mred\x1b[0m\u202e naïve 日本"
+PLANTED = (0.0, 0.005, 0.01, 0.02, 0.05)
+DETECTABLE = {  # by explainer and baseline; the AUC row and the positive control have it
+    ("linear_recourse", "score"): 0.0061,
+    ("linear_recourse", "decision"): 0.0093,
+    ("gradient_times_input", "score"): 0.0062,
+    ("gradient_times_input", "decision"): 0.0095,
+    ("nice(k=5)", "score"): 0.031,
+    ("nice(k=5)", "decision"): None,
+}
 TWO_SIDED = "t-interval over 16 target models, 95 %"
 
 
@@ -29,6 +38,7 @@ def full() -> Results:
         facts=_facts(),
         rows=[*_attacks(), *_contrasts(), *_groups(), *_measures()],
         sanity=_sanity(),
+        controls=[control(*key, found) for key, found in DETECTABLE.items()],
         curves=_curves(),
         exposed=[Exposed(record=r, recognised=c, member_of=8, rate=c / 8) for r, c in ((4711, 8), (12, 7), (30099, 7))],
         threats=_threats(),
@@ -49,6 +59,10 @@ def hostile() -> Results:
         "config": {HOSTILE: {HOSTILE: [HOSTILE, {HOSTILE: HOSTILE}]}},
         "facts": {HOSTILE: HOSTILE, "data": {HOSTILE: [HOSTILE]}},
         "sanity": [Check(name=HOSTILE, passed=True, detail=HOSTILE)],
+        "controls": [
+            base.controls[0].model_copy(update={"explainer": HOSTILE}),
+            PositiveControl(explainer=HOSTILE, against="decision", reason=HOSTILE),
+        ],
         "curves": [c.model_copy(update={"label": HOSTILE, "explainer": c.explainer and HOSTILE}) for c in base.curves],
         "exposed": [Exposed(record=1, recognised=1, member_of=2, rate=0.5, values={HOSTILE: HOSTILE})],
         "threats": [Threat(channel=HOSTILE, sees=HOSTILE, knows=HOSTILE, has=HOSTILE, asks=HOSTILE)],
@@ -121,16 +135,25 @@ def prediction_only() -> Results:
     """No explanation was attacked."""
     base = full()
     rows = [r for r in base.rows if not r.explainer]
-    return base.model_copy(update={"rows": rows, "curves": base.curves[:2], "exposed": [], "threats": []})
+    update = {"rows": rows, "controls": [], "curves": base.curves[:2], "exposed": [], "threats": []}
+    return base.model_copy(update=update)
 
 
 def single_target() -> Results:
-    """A user's own model: one target, intervals conditional on it, no rate below one per cent."""
-    how = "DeLong, conditional on this model"
-    rows = [
-        r.model_copy(update={"units": 1, "interval": how}) for r in full().rows if r.explainer in ("", EXPLAINERS[0])
-    ]
-    return full().model_copy(update={"rows": [_gated(r) for r in rows]})
+    """A user's own model: one target, intervals conditional on it, no rate below one per cent, too few shadows."""
+    update = {"units": 1, "interval": "DeLong, conditional on this model", "detectable": None}
+    rows = [r.model_copy(update=update) for r in full().rows if r.explainer in ("", EXPLAINERS[0])]
+    why = "it needs 4 shadow models, and there are 2"
+    gone = [PositiveControl(explainer=EXPLAINERS[0], against=a, reason=why) for a in ("score", "decision")]
+    return full().model_copy(update={"rows": [_gated(r) for r in rows], "controls": gone})
+
+
+def control(explainer: str, against: str, detectable: float | None) -> PositiveControl:
+    """A positive control in which most of what was planted is recovered."""
+    power = [min(1.0, 0.8 * (size / (detectable or 0.1)) ** 2) for size in PLANTED]
+    recovered = [0.9 * size - 0.0012 for size in PLANTED]
+    about = {"sizes": list(PLANTED), "recovered": recovered, "power": power, "detectable": detectable}
+    return PositiveControl(explainer=explainer, against=against, **about)
 
 
 def many_attacks() -> Results:
@@ -199,12 +222,24 @@ def _contrasts() -> list[Row]:
         row = Row(kind="contrast", explainer=explainer, channel=f"{against}+explanation", against=against,
                   attack="joint", combined=True, metric=metric, value=value, low=low, high=high, units=16, n=19264,
                   base_rate=0.5, interval=TWO_SIDED)  # fmt: skip
+        if metric == "auc":
+            row = row.model_copy(update={"detectable": DETECTABLE[explainer, against]})
         rows.append(_gated(row) if "nice" in explainer else row)
     return rows
 
 
+def older() -> Results:
+    """Results of the same schema from before there were positive controls."""
+    base = full()
+    rows = [r.model_copy(update={"detectable": None}) for r in base.rows]
+    return base.model_copy(update={"rows": rows, "controls": []})
+
+
 def compared() -> Results:
-    """An explanation for 15 % of the people with both sides of its differences, and one that no attack made use of."""
+    """An explanation for 15 % of the people with both sides of its differences, and one that no attack made use of.
+
+    As older results have it, the latter has no interval; `forced` has that of the combination made to use it.
+    """
     base = full()
     head = {
         "kind": "contrast",
@@ -216,19 +251,24 @@ def compared() -> Results:
     }
     partly = {"explainer": "partly", "n": 913, "coverage": 0.152, "unchanged": 3}
     unused = {"explainer": "unused", "n": 19264, "coverage": 1.0, "unchanged": 16}
+    forced = unused | {"explainer": "forced"}
     rows = []
     for against, metric in product(("score", "decision"), ("auc", "tpr@0.01")):
         more = {"against": against, "channel": f"{against}+explanation", "metric": metric}
         ends = {"value": 0.0057, "low": -0.0011, "high": 0.0125} if against == "score" else _ends(-0.0144, 0.008)
         without = 0.6784 if metric == "auc" else 0.0487
         with_ = without + ends["value"]
-        rows.append(Row(**head, **partly, **more, **ends))
+        found = {"detectable": 0.021} if metric == "auc" else {}
+        rows.append(Row(**head, **partly, **more, **ends, **found))
         rows.append(Row(**head, **unused, **more, **_ends(0.0, 0.0)))
+        rows.append(Row(**head, **forced, **more, **_ends(0.0, 0.003) | found))
         both = head | partly | more | {"kind": "paired", "unchanged": None}
         rows.append(Row(**both | {"channel": against} | _ends(without, 0.011)))
         rows.append(Row(**both | _ends(with_, 0.012)))
     own = [_curve(label, lift, "partly") for label, lift in (("score", 2.4), ("score + explanation", 2.5))]
-    return base.model_copy(update={"rows": [*_attacks(), *rows], "curves": [*base.curves, *own]})
+    controls = [control(e, a, 0.021) for e, a in product(("partly", "forced"), ("score", "decision"))]
+    update = {"rows": [*_attacks(), *rows], "controls": controls, "curves": [*base.curves, *own]}
+    return base.model_copy(update=update)
 
 
 def _ends(value: float, half: float) -> dict[str, float]:
@@ -357,4 +397,4 @@ def _facts() -> dict[str, object]:
 PICTURES = [pictured, hostile_pictures]
 ANSWERS = [answered, hostile_answers]
 MAKERS = [full, hostile, invalid, prediction_only, single_target, many_attacks, released, withheld, queried]
-MAKERS += [*PICTURES, *ANSWERS, compared]
+MAKERS += [*PICTURES, *ANSWERS, compared, older]

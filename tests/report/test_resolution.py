@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from jali.report.resolution import FACTOR, addition_found, could_have_found, flat, unused
+from jali.report.resolution import FACTOR, addition_found, could_have_found, flat, needed, room, unused
 from jali.results import Row
 
 
@@ -48,29 +48,51 @@ def test_an_interval_without_width_says_nothing(value: float) -> None:
     assert could_have_found(value, value, value) is None
 
 
-def test_models_in_which_the_explanation_was_left_out_do_not_make_the_audit_sharper() -> None:
-    every = addition_found(contrast(0.0, -0.01, 0.01, units=16, unchanged=0))
-    half = addition_found(contrast(0.0, -0.01, 0.01, units=16, unchanged=8))
-    assert every == pytest.approx(0.014294, abs=1e-6)
-    assert half == pytest.approx(2 * 0.014294, abs=2e-6)
-    assert addition_found(contrast(0.0, -0.01, 0.01, units=16, unchanged=9)) is None
-    assert addition_found(contrast(0.0, 0.0, 0.0, units=16, unchanged=16)) is None
+@pytest.mark.parametrize(
+    ("high", "detectable", "expected"),
+    [
+        (0.004, 0.011, 0.011),  # what the positive control says is found
+        (0.015, 0.011, 0.015),  # the interval still allows more
+        (-0.002, 0.011, 0.011),  # an attack that does worse finds no more for that
+        (0.3, 0.05, 0.3),
+    ],
+)
+def test_the_larger_of_interval_and_positive_control(high: float, detectable: float, expected: float) -> None:
+    row = contrast(high - 0.01, high - 0.02, high, detectable=detectable)
+    assert addition_found(row) == expected
 
 
-def test_what_the_attack_itself_leaves_out_could_not_have_been_found() -> None:
-    assert addition_found(contrast(0.0, -1e-5, 1e-5, ignored_below=0.002)) == 0.002
+def test_models_that_left_the_explanation_out_change_nothing_about_it() -> None:
+    rows = [contrast(0.0, -0.01, 0.01, units=16, unchanged=k, detectable=0.012) for k in (0, 9, 16)]
+    assert [addition_found(row) for row in rows] == [0.012] * 3
 
 
 def test_more_than_the_baseline_leaves_cannot_be_added() -> None:
-    wide = contrast(0.0, -0.3, 0.3)
-    assert addition_found(wide, baseline(0.5)) == pytest.approx(0.428822, abs=1e-6)
-    assert addition_found(wide, baseline(0.6)) == math.inf
-    assert addition_found(contrast(0.0, -0.9, 0.9)) == math.inf
+    wide = contrast(0.0, -0.3, 0.3, detectable=0.35)
+    assert addition_found(wide, baseline(0.6)) == 0.35
+    assert addition_found(wide, baseline(0.65)) == math.inf
+    assert room(wide, baseline(0.65)) == pytest.approx(0.35)
+    assert room(wide, None) == 1.0
 
 
-def test_no_number_without_an_interval() -> None:
-    assert addition_found(Row(kind="contrast", metric="auc", value=0.01)) is None
+def test_no_number_without_an_interval_or_a_positive_control() -> None:
+    assert addition_found(contrast(0.0, -0.01, 0.01)) is None
+    assert addition_found(Row(kind="contrast", metric="auc", value=0.01, detectable=0.01)) is None
     assert addition_found(Row(kind="contrast", metric="auc", value=None, reason="few")) is None
+
+
+@pytest.mark.parametrize(
+    ("now", "found", "expected"),
+    [
+        (768, 0.05, 4800),  # 6.25 times as many
+        (300, 0.0412, 1300),  # 1273.08, rounded up to two digits
+        (1, 0.0201, 2),  # 1.01 models are two
+        (16, 0.06, 150),  # 144
+        (19264, 0.02, 20000),
+    ],
+)
+def test_what_it_takes_by_hand(now: int, found: float, expected: int) -> None:
+    assert needed(now, found) == expected
 
 
 @pytest.mark.parametrize(
@@ -81,17 +103,9 @@ def test_no_number_without_an_interval() -> None:
         (contrast(0.0, 0.0, 0.0, units=4, unchanged=1), False, True),  # the same number on other grounds
         (contrast(0.0, -0.1, 0.1, units=4, unchanged=1), False, False),
         (contrast(0.0, -0.1, 0.1), False, False),
+        (contrast(0.0, -0.1, 0.1, units=4, unchanged=4), False, False),  # the combination made to use it
         (Row(kind="attack", metric="tpr@0.01", value=0.0, low=0.0, high=0.0), False, False),
     ],
 )
 def test_not_used_is_told_from_no_difference(row: Row, not_used: bool, no_width: bool) -> None:
     assert (unused(row), flat(row)) == (not_used, no_width)
-
-
-def test_few_models_promise_no_less_than_the_baseline_varies() -> None:
-    narrow = Row(kind="contrast", metric="auc", value=0.0, low=-0.001, high=0.001, units=4)
-    baseline = Row(kind="paired", metric="auc", value=0.7, low=0.66, high=0.74, units=4)
-    assert addition_found(narrow, baseline) == pytest.approx(0.04)
-    many = narrow.model_copy(update={"units": 16})
-    assert addition_found(many, baseline) == pytest.approx(0.0014, abs=1e-4)
-    assert addition_found(narrow.model_copy(update={"metric": "tpr@0.01"}), baseline) is None

@@ -11,8 +11,9 @@ from jali.results import Row
 
 LEVEL, POWER = 0.95, 0.8
 MODELS = 8  # below so many target models, what a rate of few false positives could have shown is not known
-MANY = 16  # from so many on, the width of a paired difference is known well enough to be used alone
-OFTEN = "four times in five"  # POWER in words
+OFTEN = "four times in five"  # POWER in words, where it is foreseen from an interval
+IN_TEN = "8 of 10"  # POWER in words, where the positive control measured it
+SMALL = 0.02  # an audit that cannot find so much in AUC is too small to tell what an explanation adds
 # Half of an interval is z_0.975 standard errors; z_0.975 + z_0.8 of them are found with a probability of 80 %.
 FACTOR = float((ndtri((1 + LEVEL) / 2) + ndtri(POWER)) / ndtri((1 + LEVEL) / 2))
 NO_SPREAD = 1e-9  # an interval this narrow comes from guesses that do not differ, not from many of them
@@ -38,56 +39,48 @@ def could_have_found(value: float, low: float, high: float) -> float | None:
 
 
 def addition_found(row: Row, baseline: Row | None = None) -> float | None:
-    """The addition that a paired difference could have found: infinite if none that is possible, None if unknown.
+    """The addition in AUC from which on this audit would have found one: None if unknown, infinite if none is possible.
 
-    Target models in which the attack made no use of the explanation say nothing, and their zeros make the interval
-    narrow: value and ends are divided by the share of the others, which turns them into those of the others' mean;
-    where they are the minority, this is not attempted. A metric has an upper bound, so that no more can be added than
-    the baseline leaves. Where nothing was added, a paired difference of few models varies less than one where
-    something was: then x is not below half of the baseline's own interval. Of rates in few models nothing is said.
+    x = max(high, detectable): what the positive control says is found in 8 of 10 audits like this, and no less than
+    what the interval still allows. No more can be added than the baseline leaves.
 
-    >>> half_used = Row(kind="contrast", metric="auc", value=0.0, low=-0.01, high=0.01, units=8, unchanged=4)
-    >>> round(addition_found(half_used), 4)
-    0.0286
+    >>> addition_found(Row(kind="contrast", metric="auc", value=0.0, low=-0.01, high=0.01, detectable=0.012))
+    0.012
     """
-    if row.value is None or row.low is None or row.high is None or unused(row) or mostly_unused(row):
+    if row.value is None or row.high is None or row.detectable is None:
         return None
-    if row.metric != "auc" and row.units < MODELS:
-        return None
-    share = 1 - (row.unchanged or 0) / max(1, row.units)
-    found = could_have_found(row.value / share, row.low / share, row.high / share)
-    if found is None:
-        return None
-    found = max(found, row.ignored_below)
-    if row.units < MANY and baseline is not None and baseline.low is not None and baseline.high is not None:
-        found = max(found, (baseline.high - baseline.low) / 2)
+    found = max(row.high, row.detectable)
+    return found if found < room(row, baseline) else math.inf
+
+
+def room(row: Row, baseline: Row | None) -> float:
+    """How much can be added: what the baseline leaves of the metric's upper bound."""
     most = metric(row.metric).high
-    room = most if baseline is None or baseline.value is None else most - baseline.value
-    return found if found < room else math.inf
+    return most if baseline is None or baseline.value is None else most - baseline.value
+
+
+def needed(now: int, found: float) -> int:
+    """How many people or models it takes to find SMALL, where with so many additions from `found` on are found.
+
+    n (found / SMALL)^2, because intervals narrow with the square root of n; two digits, rounded up.
+
+    >>> needed(768, 0.05), needed(16, 0.039), needed(3, 0.021)
+    (4800, 61, 4)
+    """
+    many = now * (found / SMALL) ** 2
+    step = 10 ** max(0, math.floor(math.log10(max(many, 1.0))) - 1)
+    return math.ceil(round(many / step, 6)) * step
 
 
 def unused(row: Row) -> bool:
-    """Whether a paired difference is exactly zero because the attack made no use of the explanation.
+    """Whether a paired difference has no interval because the attack made no use of the explanation.
 
-    Results that do not say in how many target models that was are believed if value and interval are zero.
+    Older results have such rows; newer ones have the interval of the combination made to use it.
 
     >>> unused(Row(kind="contrast", metric="auc", value=0.0, low=0.0, high=0.0))
     True
     """
-    if row.kind != "contrast" or row.value is None:
-        return False
-    if row.unchanged is not None and row.units:
-        return row.unchanged >= row.units
-    return row.value == row.low == row.high == 0
-
-
-def mostly_unused(row: Row) -> bool:
-    """Whether the attack made no use of the explanation in more than half of the target models.
-
-    >>> mostly_unused(Row(kind="contrast", metric="auc", value=0.0, units=4, unchanged=3))
-    True
-    """
-    return row.kind == "contrast" and 2 * (row.unchanged or 0) > row.units > 0
+    return flat(row) and row.value == 0 and (row.unchanged is None or row.unchanged >= row.units)
 
 
 def flat(row: Row) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 from jali.core.metrics import DECISIONS, GUESSES, metric, position
 from jali.core.values import Channel
 from jali.report import words
-from jali.results import Results, Row
+from jali.results import PositiveControl, Results, Row
 
 FEW = 3
 QUERIES = "Query attacks"
@@ -44,10 +44,18 @@ class Line:
 
     @property
     def left_out(self) -> str:
-        """In how many target models the attack made no use of the explanation, empty if in none or in all."""
+        """In how many target models the attack made no use of the explanation, which it chooses by metric.
+
+        >>> rows = [Row(kind="contrast", metric=m, value=0.0, units=4, unchanged=k) for k, m in enumerate(["auc", "f1"])]
+        >>> Line(rows[0], {r.metric: r for r in rows}).left_out
+        'left out in 0 to 1 of 4 models'
+        """
+        known = [r for r in self.cells.values() if r.unchanged is not None]
+        most = max((r.unchanged or 0 for r in known), default=0)
+        least = min((r.unchanged or 0 for r in known), default=0)
         units = max(r.units for r in self.cells.values())
-        same = self.head.unchanged or 0
-        return f"left out in {same:,} of {units:,} models" if 0 < same < units else ""
+        span = f"{most:,}" if least == most else f"{least:,} to {most:,}"
+        return f"left out in {span} of {units:,} models" if most else ""
 
     @property
     def queries(self) -> str:
@@ -129,6 +137,12 @@ def glossary(results: Results) -> list[tuple[str, str]]:
 def contrasts(results: Results) -> list[Block]:
     """Paired differences as one block."""
     return _blocks({"": results.find(kind="contrast")})
+
+
+def control(results: Results, row: Row) -> PositiveControl | None:
+    """The positive control of a paired difference, if there is one."""
+    mine = [c for c in results.controls if (c.explainer, c.against) == (row.explainer, row.against)]
+    return mine[0] if mine else None
 
 
 def sides(results: Results, line: Line) -> tuple[Line, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable
 from decimal import Decimal
@@ -93,6 +94,16 @@ def number(value: float) -> str:
     else:
         text = f"{size:.3f}" if size >= 0.005 or size == 0 else f"{Decimal(f'{size:.2g}'):f}"
     return (MINUS if value < 0 else "") + text
+
+
+def above(value: float) -> str:
+    """A positive number rounded up in its last digit, so that "less than" stays true.
+
+    >>> above(0.0112), above(0.05), above(0.00213)
+    ('0.012', '0.050', '0.0022')
+    """
+    step = 0.001 if value >= 0.005 else 10.0 ** (math.floor(math.log10(value)) - 1)
+    return number(math.ceil(round(value / step, 6)) * step)
 
 
 def percent(value: float, digits: int | None = None) -> str:

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 import pytest
 
 from jali.report.audit.additions import additions
-from jali.results import Results, Row
+from jali.results import PositiveControl, Results, Row
 
 REASSURING = re.compile(r"at most|adds? nothing|nothing measurable|measurabl|hinder|harmless|\bsafe\b", re.IGNORECASE)
 SOME = {"tpr@0.01": 0.04, "auc": 0.6}
@@ -27,8 +28,8 @@ def sides(row: Row, without: float) -> list[Row]:
     ]
 
 
-def sentence_of(*rows: Row) -> str:
-    (sentence,) = additions(Results(rows=list(rows)))
+def sentence_of(*rows: Row, controls: Sequence[PositiveControl] = ()) -> str:
+    (sentence,) = additions(Results(rows=list(rows), controls=list(controls)))
     assert not REASSURING.search(sentence)
     return sentence.removeprefix("Compared with the score alone, ").removesuffix(".")
 
@@ -45,24 +46,94 @@ def test_one_explanation_that_adds() -> None:
     assert sentence_of(GATED) == "what the explanation adds could not be resolved: few"
 
 
-def test_nothing_found_is_said_of_the_attacks_tried_with_what_could_have_been_found() -> None:
-    # Half of the interval is 4 in 1,000; 1.4294 times that are 5.7.
-    assert sentence_of(contrast(-0.003, 0.005)) == (
-        f"no attack tried found that the explanation adds anything {TEN}; this audit could have found 5.7 in 1,000 or "
-        "more, four times in five"
+def test_less_than_x_is_said_where_so_much_would_have_been_found() -> None:
+    none = "no attack tried found that the explanation adds anything"
+    auc = contrast(-0.008, 0.0115, "auc", detectable=0.011)
+    limit = (
+        "; for the attacks tried it adds less than 0.012 in AUC: an addition of 0.011 would have been found in 8 of 10 "
+        "audits like this"
     )
-    assert sentence_of(contrast(-0.01, 0.01, "auc")) == (
-        "no attack tried found that the explanation adds anything in AUC; this audit could have found 0.014 in AUC or "
-        "more, four times in five"
+    assert sentence_of(auc) == f"{none} in AUC{limit}"
+    assert sentence_of(contrast(-0.003, 0.005), auc) == f"{none} {TEN} or in AUC{limit}"
+
+
+def test_less_than_x_is_never_less_than_what_the_positive_control_finds() -> None:
+    narrow = sentence_of(contrast(-0.0002, 0.0001, "auc", detectable=0.0153))
+    assert "adds less than 0.016 in AUC: an addition of 0.016 would have been found" in narrow
+
+
+@pytest.mark.parametrize("x", [0.0201, 0.05])
+def test_too_small_to_tell_names_what_it_takes(x: float) -> None:
+    row = contrast(-0.01, 0.012, "auc", n=768, detectable=x)
+    many = {0.0201: "780 people or 17", 0.05: "4,800 people or 100"}[x]  # 768 or 16 times (x / 0.02)^2, rounded up
+    least = {0.0201: "0.021", 0.05: "0.050"}[x]
+    assert sentence_of(row) == (
+        f"no attack tried found that the explanation adds anything in AUC; too small to tell: this audit finds "
+        f"additions of {least} in AUC or more in 8 of 10 cases; to find 0.02, about {many} target models are needed"
+    )
+    assert "less than" not in sentence_of(row)
+
+
+def test_a_wide_interval_is_too_small_to_tell_whatever_the_control_finds() -> None:
+    sentence = sentence_of(contrast(-0.02, 0.04, "auc", n=500, detectable=0.01))
+    assert "too small to tell: this audit finds additions of 0.040 in AUC or more" in sentence
+
+
+def test_with_one_target_model_only_people_are_named() -> None:
+    sentence = sentence_of(contrast(-0.05, 0.05, "auc", n=300, units=1, detectable=0.06))
+    assert sentence.endswith("to find 0.02, about 2,700 people are needed")
+
+
+def test_with_gaps_people_with_an_explanation_are_named() -> None:
+    sentence = sentence_of(contrast(-0.05, 0.05, "auc", n=300, coverage=0.152, detectable=0.06))
+    assert "in 8 of 10 cases (on the 15 % of guesses with an explanation); to find" in sentence
+    assert "about 2,700 people with an explanation or 150 target models" in sentence
+
+
+def test_without_a_positive_control_nothing_is_said_about_what_could_have_been_found() -> None:
+    row = contrast(-0.008, 0.011, "auc")
+    none = "no attack tried found that the explanation adds anything in AUC; this audit cannot say what it could have found"
+    assert sentence_of(row) == none
+    few = PositiveControl(explainer="e", against="score", reason="it needs 4 shadow models, and there are 2")
+    said = f"{none}, as there is no positive control: it needs 4 shadow models, and there are 2"
+    assert sentence_of(row, controls=[few]) == said
+    assert sentence_of(row, controls=[few.model_copy(update={"explainer": "other"})]) == none
+    silent = few.model_copy(update={"reason": ""})
+    assert sentence_of(row, *sides(row, 0.997), controls=[silent]).endswith("score alone leaves room for 0.003, too little to plant")
+
+
+def test_an_audit_that_finds_no_planted_addition_is_too_small_to_tell() -> None:
+    power = {"sizes": [0.0, 0.05], "recovered": [0.0, 0.01], "power": [0.02, 0.39]}
+    blind = PositiveControl(explainer="e", against="score", **power)
+    assert sentence_of(contrast(-0.001, 0.001, "auc"), controls=[blind]) == (
+        "no attack tried found that the explanation adds anything in AUC; too small to tell: an addition of 0.05 in "
+        "AUC would be found in 3 of 10 audits like this, and how many people it takes to find 0.02 cannot be said"
     )
 
 
 def test_an_audit_in_which_nothing_could_be_seen_says_so() -> None:
-    row = contrast(-0.35, 0.35, "auc")
-    assert sentence_of(row, *sides(row, 0.55)) == (
-        "no attack tried found that the explanation adds anything in AUC; this audit could not have found any "
-        "addition that is possible here"
+    row = contrast(-0.35, 0.35, "auc", n=100, detectable=0.2)
+    assert sentence_of(row, *sides(row, 0.75)) == (
+        "no attack tried found that the explanation adds anything in AUC; too small to tell: this audit finds "
+        "additions of 0.350 in AUC or more in 8 of 10 cases, and the score alone leaves room for 0.250; to find 0.02, "
+        "about 31,000 people or 4,900 target models are needed"
     )
+    little = contrast(-0.001, 0.001, "auc", n=100, detectable=0.01)
+    assert sentence_of(little, *sides(little, 0.995)).endswith("in 8 of 10 cases, and the score alone leaves room for 0.005")
+
+
+def test_a_combination_made_to_use_the_explanation_is_judged_like_any_other() -> None:
+    forced = {"value": 0.0, "unchanged": 16}
+    sentence = sentence_of(contrast(-0.004, 0.001, **forced), contrast(-0.002, 0.001, "auc", detectable=0.01, **forced))
+    assert "adds less than 0.010 in AUC" in sentence
+    assert "made no use" not in sentence
+
+
+def test_a_rate_without_spread_leaves_the_word_to_the_auc() -> None:
+    auc = contrast(-0.002, 0.001, "auc", detectable=0.01)
+    for unchanged in (0, 16):
+        sentence = sentence_of(contrast(0.0, 0.0, unchanged=unchanged), auc)
+        assert sentence.startswith("no attack tried found that the explanation adds anything in AUC; for the attacks")
 
 
 def test_a_combination_that_made_no_use_of_the_explanation_says_nothing_about_it() -> None:
@@ -83,19 +154,6 @@ def test_the_same_rate_with_and_without_is_not_called_unused() -> None:
     )
 
 
-def test_models_that_left_the_explanation_out_are_counted() -> None:
-    sentence = sentence_of(contrast(-0.004, 0.004, units=8, unchanged=4))
-    assert sentence.endswith("have found 11 in 1,000 or more, four times in five (left out in 4 of 8 models)")
-
-
-def test_an_interval_that_rests_on_a_few_models_only_is_no_finding() -> None:
-    narrow = contrast(-0.0004, 0.0002, units=16, unchanged=15)
-    said = "the combined attack left the explanation out in 15 of 16 models, so this audit cannot say what it adds"
-    assert sentence_of(narrow) == said
-    assert sentence_of(narrow, contrast(-0.0001, 0.0001, "auc", units=16, unchanged=15)) == said
-    assert sentence_of(contrast(0.0002, 0.0004, units=16, unchanged=15)).startswith("the explanation adds")
-
-
 def test_a_negative_addition_blames_the_attack() -> None:
     assert sentence_of(contrast(-0.006, -0.002)) == (
         f"with the explanation the combined attack does worse, by between 2 and 6 in 1,000 ({TEN}): it combines badly. "
@@ -105,6 +163,19 @@ def test_a_negative_addition_blames_the_attack() -> None:
     assert in_auc.startswith("no attack tried found")
     assert in_auc.endswith(f"does worse, by between 0.010 and 0.030 in AUC: it combines badly. {MORAL}")
     assert sentence_of(contrast(-0.006, -0.002), contrast(-0.03, -0.01, "auc")).count(MORAL) == 1
+
+
+def test_an_attack_that_does_worse_limits_nothing_but_may_be_too_small() -> None:
+    sentence = sentence_of(contrast(-0.03, -0.01, "auc", detectable=0.01))
+    assert sentence.endswith(MORAL)
+    small = sentence_of(contrast(-0.03, -0.01, "auc", n=300, detectable=0.1))
+    assert small.endswith(
+        f"{MORAL}; what the explanation adds is too small to tell: this audit finds additions of 0.100 in AUC or more "
+        "in 8 of 10 cases; to find 0.02, about 7,500 people or 400 target models are needed"
+    )
+    rate = sentence_of(contrast(-0.006, -0.002), contrast(-0.002, 0.001, "auc", detectable=0.01))
+    assert "adds less than 0.010 in AUC" in rate
+    assert "does worse, by between 2 and 6 in 1,000" in rate
 
 
 def test_values_without_interval() -> None:
@@ -117,23 +188,39 @@ def test_values_without_interval() -> None:
 
 
 def test_several_explanations_are_counted_and_the_strongest_named() -> None:
-    some = [contrast(0.001, 0.005, explainer="a"), contrast(-0.002, 0.001, explainer="b"), GATED]
-    assert sentence_of(*some) == (
+    b = [contrast(-0.002, 0.001, explainer="b"), contrast(-0.002, 0.001, "auc", "b", detectable=0.004)]
+    assert sentence_of(contrast(0.001, 0.005, explainer="a"), *b, GATED) == (
         f"1 of 3 explanations adds: a, between 1 and 5 in 1,000 ({TEN}). No attack tried found that b adds anything "
-        f"{TEN}; this audit could have found 2.1 in 1,000 or more, four times in five. What c adds could not be "
-        "resolved: few"
+        f"{TEN} or in AUC; for the attacks tried it adds less than 0.004 in AUC: an addition of 0.004 would have "
+        "been found in 8 of 10 audits like this. What c adds could not be resolved: few"
     )
     both = sentence_of(contrast(0.001, 0.005, explainer="a"), contrast(0.004, 0.012, explainer="b"))
     assert both == f"2 of 2 explanations add, b most: between 4 and 12 in 1,000 ({TEN})"
 
 
-def test_what_could_be_found_with_any_of_them_is_that_of_the_widest_interval() -> None:
-    wide = contrast(-0.006, 0.004, explainer="wide", coverage=0.152)
-    sentence = sentence_of(contrast(-0.0001, 0.0002, explainer="narrow"), wide)
-    assert sentence.startswith("no attack tried found that narrow and wide add anything")
-    assert sentence.endswith(
-        "could have found 7.1 in 1,000 or more, four times in five (wide, on the 15 % of guesses with an explanation)"
+def test_several_explanations_are_limited_by_the_widest() -> None:
+    rows = [contrast(-0.001, h, "auc", e, detectable=d) for e, h, d in (("a", 0.003, 0.012), ("b", 0.014, 0.011))]
+    assert sentence_of(*rows) == (
+        "no attack tried found that a and b add anything in AUC; for the attacks tried each of them adds less than "
+        "0.014 in AUC (b): an addition of 0.012 would have been found in 8 of 10 audits like this"
     )
+
+
+def test_explanations_of_which_different_things_are_known_have_a_sentence_each() -> None:
+    known = {"limited": 0.01, "small": 0.04, "wide": 0.06, "unknown": None}
+    rows = [contrast(-0.001, 0.001, "auc", e, n=100, detectable=d) for e, d in known.items()]
+    first, second, third = sentence_of(*rows).split(". ")
+    assert first.startswith("no attack tried found that limited adds anything in AUC; for the attacks tried it adds less")
+    assert second.startswith("No attack tried found that small and wide add anything in AUC; too small to tell: this audit")
+    assert "0.060 in AUC or more in 8 of 10 cases (wide); to find 0.02, about 900 people" in second
+    assert third == "No attack tried found that unknown adds anything in AUC; this audit cannot say what it could have found"
+
+
+def test_what_is_gated_at_a_rate_is_said_in_auc() -> None:
+    mine = contrast(-0.001, 0.001, "auc", "c", detectable=0.01)
+    sentence = sentence_of(contrast(0.001, 0.005, explainer="a"), GATED, mine)
+    assert "No attack tried found that c adds anything in AUC; for the attacks tried it adds less than 0.010" in sentence
+    assert sentence.endswith(f"What c adds {TEN} could not be resolved: few")
 
 
 def test_many_explanations_are_counted_and_not_listed() -> None:
@@ -149,14 +236,14 @@ def test_the_baseline_on_the_same_people_stands_beside() -> None:
 
 def test_the_same_in_auc_stands_beside() -> None:
     assert sentence_of(contrast(0.004, 0.012), contrast(0.01, 0.03, "auc")).endswith(f"({TEN}; AUC +0.010 to +0.030)")
-    tiny = sentence_of(contrast(-0.003, 0.005), contrast(-0.00005, 0.00004, "auc", ignored_below=0.002))
-    assert tiny.endswith("5.7 in 1,000 or more, or 0.002 or more in AUC, four times in five")
 
 
 def test_what_shows_in_the_auc_only_is_not_passed_over() -> None:
-    sentence = sentence_of(contrast(-0.003, 0.005), contrast(0.01, 0.03, "auc"))
-    assert sentence.startswith("there is an addition in AUC: +0.010 to +0.030. No attack tried found")
-    assert "or more in AUC" not in sentence
+    sentence = sentence_of(contrast(-0.003, 0.005), contrast(0.01, 0.03, "auc", detectable=0.008))
+    assert sentence == (
+        f"there is an addition in AUC: +0.010 to +0.030. No attack tried found that the explanation adds anything {TEN}; "
+        "what could have been found there is not known"
+    )
 
 
 @pytest.mark.parametrize("ends", [(-0.003, 0.005), (0.0, 0.0), (-0.006, -0.002)])
@@ -171,8 +258,22 @@ def test_an_attack_on_the_explanation_alone_that_beats_the_baseline_is_an_attack
         "Seeing the explanation alone, lira on total reaches between 50 and 70 in 1,000, where the score alone gives "
         "40 for the same people (the best of 2 such attacks, chosen afterwards)"
     )
+    sharp = contrast(-0.001, 0.001, "auc", n=500, detectable=0.01)
+    assert "less than" not in sentence_of(row, *sides(row, 0.04), better, other, sharp)
     elsewhere = better.model_copy(update={"n": 3000})
     assert "chosen afterwards" not in sentence_of(row, *sides(row, 0.04), elsewhere, other)
+
+
+def test_an_attack_that_beats_the_baseline_in_auc_only_counts_too() -> None:
+    rows = [contrast(-0.003, 0.005, n=500), contrast(-0.001, 0.001, "auc", n=500, detectable=0.01)]
+    single = {"kind": "attack", "channel": "explanation", "metric": "auc", "explainer": "e", "n": 500}
+    better = Row(**single, attack="lira", signal="total", value=0.7, low=0.65, high=0.75)
+    sentence = sentence_of(*rows, *sides(rows[0], 0.04), *sides(rows[1], 0.6), better)
+    assert sentence == (
+        f"the combined attack did not find that the explanation adds anything {TEN} or in AUC, so this audit cannot "
+        "say what it adds. Seeing the explanation alone, lira on total reaches between 0.650 and 0.750 in AUC, where "
+        "the score alone gives 0.600 for the same people"
+    )
 
 
 def test_an_explanation_that_adds_by_one_attack_is_not_in_doubt_by_another() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from jali.core import metrics
 from jali.report import views, words
+from jali.report.audit import controls
 from jali.report.audit.html import render, sections
 from jali.results import Results
 from tests.report import sample
@@ -108,7 +109,9 @@ def test_the_glossary_defines_each_metric_of_the_report_once_and_no_other() -> N
     section = page.partition('<section id="glossary"')[2].partition("</section>")[0]
     terms = re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", html.unescape(section))
     present = {metrics.metric(row.metric).name for row in sample.queried().rows}
-    assert [says for _, says in terms] == [m.says for m in metrics.TABLE.values() if m.name in present]
+    assert [says for _, says in terms[:-1]] == [m.says for m in metrics.TABLE.values() if m.name in present]
+    assert terms[-1] == (controls.TERM, controls.SAYS)
+    assert controls.TERM not in page_of(sample.older)
     assert terms[2][0] == "TPR at 1 % FPR, TPR at 0.1 % FPR"
     assert "glossary" not in page_of(Results).partition("</style>")[2]
 
@@ -232,3 +235,23 @@ def test_left_of_zero_and_unused_are_no_protection_on_the_page() -> None:
 def test_nothing_is_said_about_how_little_leaks(make: sample.Maker) -> None:
     text = "".join(read(page_of(make)).text)
     assert not re.search(r"at most \d|adds? nothing|measurabl|hinder|harmless", text, re.IGNORECASE)
+
+
+def test_the_positive_control_stands_below_the_additions() -> None:
+    page = page_of(sample.full)
+    section = page.partition('<section id="adds"')[2].partition("</section>")[0]
+    table = section.partition('id="controls"')[2]
+    lines = [re.findall(r">([^<>]+)<", row) for row in re.findall(r'<tr><th scope="row">(.*?)</tr>', table)]
+    assert len(lines) == len(sample.DETECTABLE)
+    shown = [[text.strip() for text in line if text.strip()] for line in lines]
+    assert shown[0][:4] == ["linear_recourse", "over score", "−0.001", "found in fewer than 1 of 10"]
+    assert shown[0][-3:] == ["+0.044", "found in 10 of 10", "0.007"]
+    assert shown[-1][-2:] == ["found in 2 of 10", "more than was planted"]
+    assert "Planted 0.005" in table
+
+
+def test_why_there_is_no_positive_control() -> None:
+    section = page_of(sample.single_target).partition('id="controls"')[2].partition("</section>")[0]
+    assert "<table" not in section
+    assert "No positive control for linear_recourse over score: it needs 4 shadow models, and there are 2." in section
+    assert 'id="controls"' not in page_of(sample.older)

@@ -111,3 +111,16 @@ def test_a_side_that_repeats_an_attack_takes_its_place() -> None:
     twins = [row.model_copy(update={"kind": "attack", "against": None}) for row in side]
     plain = text.plain(results.model_copy(update={"rows": [*results.rows, *twins]}))
     assert plain.split("  partly")[1].split("  unused")[0].count("score+explanation: joint") == 1
+
+
+def test_the_positive_control_has_one_line() -> None:
+    flat = re.sub(r"\s+", " ", text.plain(sample.full()))
+    assert (
+        "positive control: additions in AUC that 8 of 10 audits like this find: over the score 0.007 "
+        "(linear_recourse), 0.007 (gradient_times_input), 0.031 (nice(k=5)); over the decision 0.010 "
+        "(linear_recourse), 0.010 (gradient_times_input), more than was planted (nice(k=5))"
+    ) in flat
+    assert "over the score not known; over the decision not known" in re.sub(
+        r"\s+", " ", text.plain(sample.single_target())
+    )
+    assert "positive control" not in text.plain(sample.older())

@@ -1,25 +1,27 @@
 """What explanations add to a prediction: paired differences put into a few sentences per baseline.
 
-A sentence is about the attacks that were tried. Where they found nothing it says what this audit could have found, and
-where the combined attack made no use of an explanation or did worse with it, that this says nothing about others.
+A sentence is about the attacks that were tried. Where they found nothing it says, in AUC, what this audit would have
+found (`limits`); where the combined attack did worse with an explanation, that this says nothing about others.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from jali.core.values import Channel
 from jali.report import resolution, views, words
+from jali.report.audit import limits
+from jali.report.audit.limits import BASELINES, UNKNOWN
 from jali.results import Results, Row
 
-BASELINES = {Channel.SCORE: "the score alone", Channel.DECISION: "the bare decision"}
 NOTHING = "No explanation was attacked beside a prediction, so nothing is said about what explanations add."
 BADLY = "it combines badly"
 MORAL = "An attacker may ignore what hurts: read this as no finding, not as protection"
 # Differences are given at 1 % false positives where that is resolvable: at lower rates they drown in noise first.
 METRICS = ("tpr@0.01", "tpr@0.001", "auc")
+# What is known of an addition that was not found, where no limit in AUC is.
+ADDED = "added"  # there is an addition in AUC
+NO_LIMIT = "no limit"  # the difference in AUC says nothing
 NAMED = 3  # explanations that are named in one sentence
 Rows = Sequence[Row]
 
@@ -31,7 +33,7 @@ class Sorted:
     found: Rows  # the whole interval above zero
     open: Rows  # zero inside the interval
     worse: Rows  # the whole interval below zero
-    unused: Rows  # the combined attack made no use of the explanation, or in few target models
+    unused: Rows  # no interval, because the combined attack made no use of the explanation
     flat: Rows  # no spread, and so no interval
     bare: Rows  # a value without an interval
     gone: Rows  # no value
@@ -72,8 +74,6 @@ def _kind(row: Row) -> str:
         return "found"
     if row.high < 0:
         return "worse"
-    if resolution.mostly_unused(row):
-        return "unused"
     return "flat" if resolution.flat(row) else "open"
 
 
@@ -85,17 +85,20 @@ def _paragraph(results: Results, rows: Rows) -> str:
     over = _Sentences(results, metric, tuple(rows))
     main = sort([r for r in rows if r.metric == metric])
     auc = sort([r for r in rows if r.metric == "auc"] if metric != "auc" else [])
+    ranked = [r for r in auc.open if r.explainer in _names([*main.unused, *main.flat, *main.worse, *main.gone])]
     worse = [over.worse(main.worse), over.worse(_others(auc.worse, main.worse))]
+    hurt = [r for r in [*main.worse, *auc.worse] if r.metric == "auc"]
     said = [
         over.found(main.found),
         over.in_auc(_others(auc.found, main.found)),
-        *over.open(main.open, auc.open),
-        *over.unused(main.unused),
-        over.flat(main.flat),
+        *over.open(main.open),
+        *over.open(ranked),
+        over.unused(_others(main.unused, ranked)),
+        over.flat(_others(main.flat, ranked)),
         *(over.bare(row) for row in main.bare),
         *worse,
-        MORAL if any(worse) else "",
-        *(over.by_itself(row) for row in [*main.open, *main.unused, *main.flat, *main.worse]),
+        "; ".join([MORAL, *over.too_small(hurt)]) if any(worse) else "",
+        *(over.by_itself(row) for row in _once([*main.open, *ranked, *main.unused, *main.flat, *main.worse])),
         over.gone(main.gone),
     ]
     first, *rest = filter(None, said)
@@ -113,7 +116,7 @@ class _Sentences:
     @property
     def scope(self) -> str:
         """What the metric is read at."""
-        return f" with {words.price(self.metric)}" if words.level(self.metric) else " in AUC"
+        return _scope(self.metric)
 
     def who(self, rows: Rows) -> str:
         """The explanations by name, in their order; a single one needs none."""
@@ -143,57 +146,52 @@ class _Sentences:
         spans = [words.span_of(r) + (f" with {r.explainer}" if len(_names(self.rows)) > 1 else "") for r in rows]
         return f"there is an addition in AUC: {words.listed(spans)}" if spans else ""
 
-    def open(self, rows: Rows, auc: Rows) -> list[str]:
-        """Nothing was found, and what could have been; or not by the combined attack, where another did find it."""
-        better = [r for r in rows if self.rival(r) is not None]
-        rest = _others(rows, better)
-        return [
-            f"{says} that {self.who(some)} {_verb(some, 'adds')} anything{self.scope}; {self._could(some, auc)}"
-            for says, some in (("no attack tried found", rest), ("the combined attack did not find", better))
-            if some
-        ]
+    def open(self, rows: Rows) -> list[str]:
+        """Nothing was found: a sentence for each thing that the differences in AUC let this audit say."""
+        cases: dict[tuple[bool, str, str], list[Row]] = {}
+        for row in rows:
+            cases.setdefault((self.rivalled(row) is not None, *self._case(row)), []).append(row)
+        return [self._not_found(rival, kind, some) for (rival, kind, _), some in cases.items()]
 
-    def _could(self, rows: Rows, auc: Rows) -> str:
-        """The most that had to be there over several explanations: so much would have been found with any of them."""
-        found = [self._least(r) for r in rows]
-        known = [x for x in found if x is not None]
-        if len(known) < len(found):
-            ranked = [r for r in auc if r.explainer in _names(rows)]
-            there = [x for r in ranked if (x := self._least(r)) is not None and not math.isinf(x)]
-            if self.metric != "auc" and len(there) == len(_names(rows)):
-                return f"this audit could have found {words.number(max(there))} or more in AUC, {resolution.OFTEN}"
-            return "this audit cannot say what it could have found"
-        if math.inf in known:
-            return "this audit could not have found any addition that is possible here"
-        widest = rows[found.index(max(known))]
-        mine = [self._least(r) for r in auc if r.explainer in _names(rows)]
-        same = max((x for x in mine if x is not None), default=math.inf)
-        also = "" if math.isinf(same) else f", or {words.number(same)} or more in AUC"
-        name = widest.explainer if len(_names(rows)) > 1 else ""
-        left = f"left out in {widest.unchanged} of {widest.units} models" if widest.unchanged else ""
-        about = ", ".join(filter(None, [name, words.covered(widest), left]))
-        said = f"this audit could have found {_count(max(known), widest)} or more{also}, {resolution.OFTEN}"
-        return said + (f" ({about})" if about else "")
+    def _case(self, row: Row) -> tuple[str, str]:
+        """What is known of an explanation whose addition was not found, and why that is nothing."""
+        kinds = {_kind(r) for r in self._ranked(row)}
+        if kinds != {"open"}:
+            return (ADDED if "found" in kinds else NO_LIMIT), ""
+        known = self._limit(row)
+        return known.kind, known.reason
 
-    def _least(self, row: Row) -> float | None:
-        return resolution.addition_found(row, views.side(self.results, row, row.against))
+    def _not_found(self, rival: bool, kind: str, rows: Rows) -> str:
+        """One sentence on explanations of which the same is known."""
+        says = "the combined attack did not find" if rival else "no attack tried found"
+        said = f"{says} that {self.who(rows)} {_verb(rows, 'adds')} anything{_scope(rows[0].metric)}"
+        if kind == ADDED:
+            return f"{said}; what could have been found there is not known"
+        if kind == NO_LIMIT:
+            return f"{said}; {UNKNOWN}"
+        said += "" if rows[0].metric == "auc" else " or in AUC"
+        if rival and kind == "bounded":  # an attack that misses what another one sees limits nothing
+            return f"{said}, so {_unsaid(rows)}"
+        return f"{said}; {limits.clause([self._limit(row) for row in _once(rows)])}"
 
-    def unused(self, rows: Rows) -> list[str]:
-        """A combination that chose nothing of the explanation, or hardly ever, says nothing about it."""
-        never = [r for r in rows if resolution.unused(r)]
-        out = [f"the combined attack made no use of {self.who(never)}, so {_unsaid(never)}"] if never else []
-        for row in _others(rows, never):
-            left = f"left {self.who([row])} out in {row.unchanged} of {row.units} models"
-            out.append(f"the combined attack {left}, so {_unsaid([row])}")
-        return out
+    def _ranked(self, row: Row) -> list[Row]:
+        """The differences in AUC of the same explanation."""
+        return [r for r in self.rows if r.metric == "auc" and r.explainer == row.explainer]
+
+    def _limit(self, row: Row) -> limits.Limit:
+        """What the difference in AUC says, by the attack that says least where there are several."""
+        return max((limits.limit(self.results, r) for r in self._ranked(row)), key=lambda x: x.found)
+
+    def unused(self, rows: Rows) -> str:
+        """A combination that chose nothing of the explanation, and was not made to, says nothing about it."""
+        return f"the combined attack made no use of {self.who(rows)}, so {_unsaid(rows)}" if rows else ""
 
     def flat(self, rows: Rows) -> str:
         """The same number with and without, on other grounds."""
         if not rows:
             return ""
         return (
-            f"with {self.who(rows)} the combined attack achieves exactly what it does without{self.scope}, so this "
-            "audit cannot say what it could have found"
+            f"with {self.who(rows)} the combined attack achieves exactly what it does without{self.scope}, so {UNKNOWN}"
         )
 
     def bare(self, row: Row) -> str:
@@ -202,7 +200,7 @@ class _Sentences:
             said = f"with {self.who([row])} the combined attack gains about {_count(_value(row), row)}"
         else:
             said = f"no attack tried found that {self.who([row])} adds anything"
-        return f"{said}; without an interval this audit cannot say what it could have found"
+        return f"{said}; without an interval {UNKNOWN}"
 
     def worse(self, rows: Rows) -> str:
         """What hurts the attack is the attack's fault."""
@@ -212,22 +210,40 @@ class _Sentences:
         by = f"{_between(-_high(nearest), -_low(furthest), nearest)}{self._given(nearest, [], len(rows) == 1)}"
         return f"with {self.who(rows)} the combined attack does worse, by {by}: {BADLY}"
 
+    def too_small(self, rows: Rows) -> list[str]:
+        """Where the attack does worse in AUC no limit is claimed, but that the audit is too small is said."""
+        weak: dict[str, list[Row]] = {}
+        for row in rows:
+            weak.setdefault(self._limit(row).kind, []).append(row)
+        return [
+            f"what {self.who(some)} {_verb(some, 'adds')} is {limits.clause([self._limit(r) for r in _once(some)])}"
+            for kind, some in weak.items()
+            if kind in ("small", "blind")
+        ]
+
     def by_itself(self, row: Row) -> str:
         """An attack on the explanation alone that does better than the baseline shows what the combination missed."""
-        best, baseline = self.rival(row), views.side(self.results, row, row.against)
-        if best is None or baseline is None:
+        mine = self.rivalled(row)
+        best = None if mine is None else self.rival(mine)
+        baseline = None if mine is None else views.side(self.results, mine, mine.against)
+        if mine is None or best is None or baseline is None:
             return ""
         signal = f" on {best.signal}" if best.signal and not best.combined else ""
-        tried = len(views.alone(self.results, row))
+        tried = len(views.alone(self.results, mine))
         chosen = f" (the best of {tried} such attacks, chosen afterwards)" if tried > 1 else ""
         return (
             f"seeing {self.who([row])} alone, {best.attack}{signal} reaches {_between(_low(best), _high(best), best)}, "
-            f"where {self.baseline(row)} gives {_number(_value(baseline), row)} for the same people{chosen}"
+            f"where {self.baseline(row)} gives {_number(_value(baseline), best)} for the same people{chosen}"
         )
 
     def baseline(self, row: Row) -> str:
         """What the attacker sees without the explanation."""
         return "" if row.against is None else BASELINES[row.against]
+
+    def rivalled(self, row: Row) -> Row | None:
+        """The difference, in the metric or else in AUC, whose baseline an attack on the explanation alone surpasses."""
+        first = [r for r in self.rows if r.metric == self.metric and r.explainer == row.explainer]
+        return next((r for r in [*first, *self._ranked(row)] if self.rival(r) is not None), None)
 
     def rival(self, row: Row) -> Row | None:
         """The strongest attack on the explanation alone, if its whole interval lies above baseline and chance."""
@@ -243,7 +259,9 @@ class _Sentences:
         """What has no value, and why."""
         if not rows:
             return ""
-        return f"what {self.who(rows)} {_verb(rows, 'adds')} could not be resolved: {_reason(rows[0])}"
+        known = [r for r in self.rows if r.explainer in _names(rows) and r.metric == "auc" and r.value is not None]
+        scope = self.scope if known else ""
+        return f"what {self.who(rows)} {_verb(rows, 'adds')}{scope} could not be resolved: {_reason(rows[0])}"
 
     def _given(self, row: Row, same: Sequence[str], both: bool = True) -> str:
         """In brackets: at what price, on which part of the people, both sides on them, and the same in AUC."""
@@ -258,6 +276,10 @@ class _Sentences:
         return f" ({'; '.join(parts)})" if parts else ""
 
 
+def _scope(metric: str) -> str:
+    return f" with {words.price(metric)}" if words.level(metric) else " in AUC"
+
+
 def _unsaid(rows: Rows) -> str:
     return f"this audit cannot say what {'it adds' if len(_names(rows)) == 1 else 'they add'}"
 
@@ -268,6 +290,11 @@ def _reason(row: Row) -> str:
 
 def _others(rows: Rows, known: Rows) -> list[Row]:
     return [r for r in rows if r.explainer not in _names(known)]
+
+
+def _once(rows: Rows) -> list[Row]:
+    """The first row of each explanation."""
+    return [row for k, row in enumerate(rows) if row.explainer not in _names(rows[:k])]
 
 
 def _names(rows: Rows) -> list[str]:

@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from jali.config import written
 from jali.report import curves, figures, resolution, views, words
-from jali.report.audit import answers, headline, linking
+from jali.report.audit import answers, controls, headline, linking
 from jali.report.templates import environment
 from jali.results import Results, Row, Threat
 
@@ -50,7 +50,7 @@ def render(results: Results) -> str:
             card=_card(results),
             value_columns=list(dict.fromkeys(key for record in results.exposed for key in record.values)),
             threat_fields=list(Threat.model_fields),
-            glossary=views.glossary(results),
+            glossary=[*views.glossary(results), *controls.glossary(results)],
             **_evidence(results),
         )
     )
@@ -67,6 +67,7 @@ def _evidence(results: Results) -> dict[str, Any]:
     return {
         "attacks": views.attacks(results),
         "contrasts": views.contrasts(results),
+        "controls": controls.table(results),
         "measures": views.measures(results),
         "queries": views.queries(results),
         "not_used": any(resolution.unused(r) for r in results.find(kind="contrast")),

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from jali.core.metrics import metric as metric_of
 from jali.report import footnotes, resolution, views, words
-from jali.report.audit import answers, headline
+from jali.report.audit import answers, controls, headline
 from jali.results import Results, Row
 
 METRICS = ("auc", "tpr@0.01", "tpr@0.001")
@@ -53,7 +53,7 @@ def table(results: Results) -> Table:
     found = _lines(results)
     shown = [line for lines in found.values() for _, line in lines]
     notes = footnotes.of(r for r in views.rows(shown) if r.metric in METRICS)
-    caption = "\n".join(filter(None, [_left_out(results), *notes.lines, _not_used(results)]))
+    caption = "\n".join(filter(None, [_left_out(results), *notes.lines, _not_used(results), controls.line(results)]))
     out.caption = Text(caption, style="dim") if caption else None
     out.caption_justify = "left"
     out.add_column("attacker sees: attack", overflow="fold")
