@@ -10,6 +10,7 @@ from jali.stats.moments import student_logpdf
 
 TINY = 1e-12
 PSEUDO = 2.0  # shadow models that the common rate of a yes-or-no feature counts for
+LOOSE = 4.0  # shadow models that the common spread counts for where records are taken to differ in it
 
 
 def own_ratio(value: Floats, outside: Side, inside: Side, prior: float) -> Floats:
@@ -43,6 +44,23 @@ def common_ratio(value: Floats, outside: Side, inside: Side) -> Floats:
     both = (inside.count > 0) & (outside.count > 0)
     shift = _weighted(inside.mean - outside.mean, np.broadcast_to(both, inside.mean.shape))
     variance = np.maximum((inside.pooled + outside.pooled) / 2, TINY)
+    cells = np.maximum(inside.count + outside.count, 1)
+    level = (outside.count * outside.mean + inside.count * (inside.mean - shift)) / cells
+    return np.asarray(shift / variance * (value - level - shift / 2))
+
+
+def steady_ratio(value: Floats, outside: Side, inside: Side) -> Floats:
+    """`common_ratio` with each record's own spread v_i (F, N), so that records which hardly vary count for more.
+
+    v_i is the variance over the shadow models of both sides, shrunken a little towards the pooled one; the shift D is
+    the mean over records weighted by 1 / v_i.
+    """
+    both = (inside.count > 0) & (outside.count > 0)
+    f_in = np.maximum(inside.count - 1, 0)
+    f_out = np.maximum(outside.count - 1, 0)
+    pooled = np.maximum((inside.pooled + outside.pooled) / 2, TINY)
+    variance = (LOOSE * pooled + f_in * inside.variance + f_out * outside.variance) / (LOOSE + f_in + f_out)
+    shift = _weighted(inside.mean - outside.mean, both / variance)
     cells = np.maximum(inside.count + outside.count, 1)
     level = (outside.count * outside.mean + inside.count * (inside.mean - shift)) / cells
     return np.asarray(shift / variance * (value - level - shift / 2))
