@@ -27,7 +27,7 @@ def test_the_common_shift_with_each_records_own_spread_by_hand():
     outside = side([3, 3], [0.0, 0.0], [1.0, 7.0])
     inside = side([3, 3], [1.0, 3.0], [3.0, 5.0])
     value = np.array([[1.0, 1.0]])
-    spread = [(LOOSE * 4 + 2 * 3 + 2 * 1) / (LOOSE + 4), (LOOSE * 4 + 2 * 5 + 2 * 7) / (LOOSE + 4)]
+    spread = [(LOOSE * 4 + 2 * 3 + 2 * 1) / (LOOSE + 4), (LOOSE * 4 + 2 * 5 + 2 * 7) / (LOOSE + 4)]  # median of 2, 6
     shift = (1 / spread[0] + 3 / spread[1]) / (1 / spread[0] + 1 / spread[1])
     wanted = [shift / v * (1 - (3 * (m - shift)) / 6 - shift / 2) for v, m in zip(spread, (1.0, 3.0), strict=True)]
     assert steady_ratio(value, outside, inside)[0] == pytest.approx(wanted)
@@ -80,8 +80,9 @@ def test_a_record_without_in_models_is_judged_by_the_common_shift():
 
 
 def test_above_out_models_by_hand():
-    outside = side([1, 3, 0], [4.0, 0.0, 0.0], [0.0, 0.0, 0.0])
-    assert above_outside(np.array([[5.0, 5.0, 5.0]]), outside).tolist() == [[1.0, 5.0, 4.0]]  # (1*4 + 3*0) / 4 = 1
+    outside = side([1, 3, 0, 0], [4.0, 0.0, 0.0, 0.0], [0.0] * 4)
+    inside = side([2, 1, 2, 0], [6.0, 4.0, 5.0, 0.0], [0.0] * 4)  # shifts 2 and 4, on average 3
+    assert above_outside(np.full((1, 4), 5.0), outside, inside).tolist() == [[1.0, 5.0, 3.0, 0.0]]
 
 
 def logit(p):

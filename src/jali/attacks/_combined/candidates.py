@@ -14,6 +14,7 @@ from jali.stats.roc import auc
 
 Rule = Callable[[Floats], Floats]  # table (Q, N) to score (N,)
 FARTHEST = 8.0  # standard deviations beyond which a column of a table is cut
+AS_THEY_ARE = "as they are"
 RIDGE = 0.1  # of the number of cells, where a weight is learnt for each signal
 FAINT = 1e-3  # the same where there are a few sums to weigh
 # Ratios with one shift for all records are weighed in sums only. The shift without one shadow model holds the noise of
@@ -32,10 +33,11 @@ class Lesson:
     truth: Bools
 
 
-def rules(lessons: Sequence[Lesson], block: Ints, singles: bool) -> dict[str, Rule]:
+def rules(lessons: Sequence[Lesson], block: Ints, singles: bool, wanted: Collection[str] = ()) -> dict[str, Rule]:
     """All candidates by name; those that are fitted learn from the lessons.
 
-    block (Q,): to which block each row of the table belongs. singles: each signal alone is a candidate, too.
+    block (Q,): to which block each row of the table belongs. singles: each signal alone is a candidate, too. wanted:
+    those of them that are needed; trees take time.
     """
     out: dict[str, Rule] = {}
     if singles:
@@ -53,9 +55,10 @@ def rules(lessons: Sequence[Lesson], block: Ints, singles: bool) -> dict[str, Ru
     step = -(-len(truth) // MOST)
     everything = everything[:, ::step]
     truth = truth[::step]
+    out[AS_THEY_ARE] = linear(everything, truth, np.flatnonzero(block == RAW), FAINT)
     out["sums, weighted"] = linear(everything, truth, np.flatnonzero(block == SUMS), FAINT)
     out["linear"] = linear(everything, truth, np.flatnonzero(np.isin(block, LINEAR)), RIDGE)
-    if len(truth) >= ENOUGH:
+    if len(truth) >= ENOUGH and (not wanted or any(name == "boosted" or name in MIXTURES for name in wanted)):
         out["boosted"] = boosted(everything, truth, block)
     return out
 

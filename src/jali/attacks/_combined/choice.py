@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jali.attacks._combined.candidates import Lesson, Rule, rules, scored
+from jali.attacks._combined.candidates import AS_THEY_ARE, Lesson, Rule, rules, scored
 from jali.attacks._combined.reading import Lens, Reading, Tuning, read
 from jali.attacks._combined.sums import Sums
 from jali.core.values import Bools, Combined, Floats, Ints, Shadows, Target
@@ -70,10 +70,13 @@ def learn(shadows: Shadows, base: int, metrics: Sequence[str], tuning: Tuning) -
 
 
 def set_aside(shadows: Shadows) -> tuple[Ints, Ints]:
-    """Shadow models that candidates are fitted on, and those they are chosen on, in any order of the models."""
+    """Shadow models that candidates are fitted on, and those they are chosen on, in any order of the models.
+
+    A single one can be fitted on as it is, but not be judged by others.
+    """
     records, models = shadows.member.shape
     if models < FEWEST:
-        return np.array([], dtype=np.int64), np.array([], dtype=np.int64)
+        return np.arange(models % 2), np.array([], dtype=np.int64)
     seen = shadows.observed[0]
     mean = np.where(seen, shadows.value[0], 0.0).sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
     order = np.argsort(mean, kind="stable")
@@ -114,9 +117,15 @@ def _pool(
     reading = read(shadows.pick(signals), aside[0], tuning)
     lessons = _lessons(reading, aside[0], judged)
     # Of the baseline each signal alone is a candidate, too, so that no single attack on it is stronger.
-    made = rules(lessons, reading.lens.blocks, singles=signals.stop is not None)
-    reached = _reached(made, _lessons(reading, aside[1], judged), metrics)
-    chosen = {metric: _best(reached[metric]) for metric in metrics}
+    singles = signals.stop is not None
+    made = rules(lessons, reading.lens.blocks, singles)
+    held_out = _lessons(reading, aside[1], judged)
+    reached = _reached(made, held_out, metrics)
+    # A single shadow model shows no shift of any record, so the signals are compared with those of all others.
+    alone = len(aside[0]) == 1 and not len(aside[1]) and AS_THEY_ARE in made
+    chosen = {metric: _best(reached[metric], AS_THEY_ARE if alone else "sum") for metric in metrics}
+    # What was chosen learns from the shadow models that it was chosen on, too.
+    made |= rules(lessons + held_out, reading.lens.blocks, singles, set(chosen.values()))
     return Pool(signals, reading.lens, made, chosen), reached
 
 
@@ -176,10 +185,10 @@ def criterion(metric: str) -> Metric:
     return averaged
 
 
-def _best(table: Mapping[str, Floats]) -> str:
-    """The candidate with the highest mean; the sum where none could be tried."""
+def _best(table: Mapping[str, Floats], otherwise: str) -> str:
+    """The candidate with the highest mean, or another where none could be tried."""
     if not table:
-        return "sum"
+        return otherwise
     return max(table, key=lambda name: float(table[name].mean()))
 
 

@@ -10,7 +10,8 @@ from jali.stats.moments import student_logpdf
 
 TINY = 1e-12
 PSEUDO = 2.0  # shadow models that the common rate of a yes-or-no feature counts for
-LOOSE = 4.0  # shadow models that the common spread counts for where records are taken to differ in it
+LOOSE = 3.0  # shadow models that the usual spread counts for where records are taken to differ in it
+LEAST = 0.05  # of the pooled variance, the least that the usual one is taken for
 
 
 def own_ratio(value: Floats, outside: Side, inside: Side, prior: float) -> Floats:
@@ -52,24 +53,31 @@ def common_ratio(value: Floats, outside: Side, inside: Side) -> Floats:
 def steady_ratio(value: Floats, outside: Side, inside: Side) -> Floats:
     """`common_ratio` with each record's own spread v_i (F, N), so that records which hardly vary count for more.
 
-    v_i is the variance over the shadow models of both sides, shrunken a little towards the pooled one; the shift D is
-    the mean over records weighted by 1 / v_i.
+    v_i is the variance over the shadow models of both sides, shrunken a little towards the median one, which a few
+    records that vary much do not move; the shift D is the mean over records weighted by 1 / v_i.
     """
     both = (inside.count > 0) & (outside.count > 0)
     f_in = np.maximum(inside.count - 1, 0)
     f_out = np.maximum(outside.count - 1, 0)
     pooled = np.maximum((inside.pooled + outside.pooled) / 2, TINY)
-    variance = (LOOSE * pooled + f_in * inside.variance + f_out * outside.variance) / (LOOSE + f_in + f_out)
+    squares = f_in * inside.variance + f_out * outside.variance
+    usual = np.median(squares / np.maximum(f_in + f_out, 1), axis=1, keepdims=True)
+    variance = (LOOSE * np.maximum(usual, LEAST * pooled) + squares) / (LOOSE + f_in + f_out)
     shift = _weighted(inside.mean - outside.mean, both / variance)
     cells = np.maximum(inside.count + outside.count, 1)
     level = (outside.count * outside.mean + inside.count * (inside.mean - shift)) / cells
     return np.asarray(shift / variance * (value - level - shift / 2))
 
 
-def above_outside(value: Floats, outside: Side) -> Floats:
-    """How far a value lies above the record's mean over out-models (F, N); above that of all where it has none."""
-    none = _weighted(outside.mean, np.broadcast_to(outside.count, outside.mean.shape))
-    return np.asarray(value - np.where(outside.count > 0, outside.mean, none))
+def above_outside(value: Floats, outside: Side, inside: Side) -> Floats:
+    """How far a value lies above the record's mean over out-models (F, N).
+
+    Where it has none, above that over in-models moved back by the mean shift.
+    """
+    both = (inside.count > 0) & (outside.count > 0)
+    shift = _weighted(inside.mean - outside.mean, np.broadcast_to(both, inside.mean.shape))
+    back = np.where(inside.count > 0, inside.mean - shift, value)
+    return np.asarray(value - np.where(outside.count > 0, outside.mean, back))
 
 
 def yes_no_ratios(value: Floats, outside: Side, inside: Side) -> tuple[Floats, Floats]:

@@ -93,7 +93,9 @@ class Reading:
 
     def of_target(self, value: Floats) -> Floats:
         """The table (Q, N) of the attacked model, from its signals (S, N)."""
-        here = self.lens.features(value) - self.sums.centre
+        # A record that no shadow model was asked about has no level to be compared with: it is taken to lie there.
+        known = self.sums.use.any(axis=1)
+        here = np.where(known, self.lens.features(value) - self.sums.centre, 0.0)
         white = self.lens.weights @ here[self.lens.common] - self.white.centre
         return self._table(here, white, None, np.ones(here.shape[1], dtype=bool))
 
@@ -105,7 +107,7 @@ class Reading:
         parts = [
             own[lens.own],
             common[lens.common],
-            above_outside(value, sides[0])[lens.common],
+            above_outside(value, *sides)[lens.common],
             (value + self.sums.centre)[lens.common],
             own_ratio(white, *whites, lens.tuning.prior),
             common_ratio(white, *whites),
