@@ -7,15 +7,16 @@ import numpy as np
 from jali.attacks.joint import Joint
 from jali.audit.trials import ByMetric, Trial, guess_by_metric
 from jali.core.values import Channel, Evidence, Floats, Game, Guesses, Shadows, SignalName, Target, Unit
-from jali.stats.roc import metric
+from jali.stats.roc import auc, metric
 
 SHIFT = 0.75  # of the first signal, in deviations within a record
 
 
-def everyone(member) -> Game:
-    """Every model in turn the target, all others its shadows."""
-    models = member.shape[1]
-    return Game(member, np.arange(models), ~np.eye(models, dtype=bool), np.ones(member.shape, dtype=bool))
+def everyone(member, targets: int | None = None) -> Game:
+    """Every model in turn the target, or the first few, all others its shadows."""
+    some = np.arange(targets or member.shape[1])
+    shadows = ~np.eye(member.shape[1], dtype=bool)[some]
+    return Game(member, some, shadows, np.ones((len(member), len(some)), dtype=bool))
 
 
 def evidence(value: Floats, member, units: tuple[Unit, ...] = ()) -> Evidence:
@@ -24,7 +25,7 @@ def evidence(value: Floats, member, units: tuple[Unit, ...] = ()) -> Evidence:
     return Evidence(names, value, np.ones(value.shape, dtype=bool), member, units)
 
 
-def two_signals(correlation: float, shift: float, seed: int = 10, n: int = 1500, models: int = 13):
+def two_signals(correlation: float, shift: float, seed: int = 10, n: int = 1500, models: int = 17):
     """A signal with a shift and another with correlated noise: values (2, N, M), member, both oracles' scores (N, M)."""
     rng = np.random.default_rng(seed)
     member = rng.random((n, models)) < 0.5
@@ -49,9 +50,15 @@ def mean(guesses: Guesses, name: str = "auc") -> float:
     return float(np.mean([metric(name)(g.score, g.truth) for g in units]))
 
 
-def mean_of_columns(score: Floats, member) -> float:
-    """The AUC of scores (N, M), averaged over models."""
-    return float(np.mean([metric("auc")(s, t) for s, t in zip(score.T, member.T, strict=True)]))
+def added(found: ByMetric) -> float:
+    """By how much the explanation raises the AUC."""
+    return mean(found.score["auc"]) - mean(found.baseline["auc"])
+
+
+def truly_added(before: Floats, after: Floats, member, targets: int) -> float:
+    """The same of the likelihood ratios (N, M), for the first few models."""
+    each = range(targets)
+    return float(np.mean([auc(after[:, t], member[:, t]) - auc(before[:, t], member[:, t]) for t in each]))
 
 
 def target_and_shadows(value: Floats, member, units: tuple[Unit, ...] = (), observed=None) -> tuple[Target, Shadows]:

@@ -101,7 +101,9 @@ def test_least_squares_by_hand(rng):
     rule = linear(table, truth, np.array([0, 1]), 1e-9)
     fisher = np.linalg.solve(np.cov(noise), table[:, truth].mean(axis=1) - table[:, ~truth].mean(axis=1)) @ table
     assert np.corrcoef(rule(table), fisher)[0, 1] > 0.9999
-    assert (linear(table, truth, np.array([1]), 1e-9)(table) == linear(table[1:], truth, np.array([0]), 1e-9)(table[1:])).all()
+    assert (
+        linear(table, truth, np.array([1]), 1e-9)(table) == linear(table[1:], truth, np.array([0]), 1e-9)(table[1:])
+    ).all()
 
 
 def test_each_signal_alone_is_a_candidate_of_the_baseline_only(rng):

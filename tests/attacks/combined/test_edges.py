@@ -54,7 +54,7 @@ def test_a_constant_baseline(rng):
 
 def test_a_copy_adds_nothing(rng):
     value, member = leak(rng, n=600, models=11)
-    found = combined(evidence(value[[0, 0]], member))
+    found = combined(evidence(value[[0, 0]], member), game=everyone(member, 3))
     assert abs(mean(found.score["auc"]) - mean(found.baseline["auc"])) < 0.002
     assert np.isfinite(found.forced["auc"].score).all()
 

@@ -98,8 +98,26 @@ def test_bernoulli_ratios_by_hand():
     likely_in, likely_out = 1 / (1 + np.exp(-level - shift / 2)), 1 / (1 + np.exp(-level + shift / 2))
     assert common[0, 0] == pytest.approx(np.log(likely_in[0] / likely_out[0]))
     assert common[0, 1] == pytest.approx(np.log((1 - likely_in[1]) / (1 - likely_out[1])))
-    rates = [(4 * m + PSEUDO * p) / (4 + PSEUDO) for m, p in ((0.75, likely_in[0]), (0.25, likely_out[0]))]
-    assert own[0, 0] == pytest.approx(np.log(rates[0] / rates[1]))
+    noise = (1 / (1 + np.exp(-level))) * (1 / (1 + np.exp(level))) / 2
+    apart = np.array([0.5, 0.25]) - (likely_in - likely_out)
+    assert (apart**2 - noise).mean() < 0  # no more than binomial noise, so there are no shifts but the common one
+    assert own == pytest.approx(common)
+
+
+def test_bernoulli_shifts_of_their_own_by_hand():
+    outside = side([50, 50], [0.2, 0.8], [0.0, 0.0])
+    inside = side([50, 50], [0.9, 0.7], [0.0, 0.0])
+    own, _ = yes_no_ratios(np.array([[1.0, 0.0]]), outside, inside)
+    shift = logit(0.8) - logit(0.5)
+    level = logit(np.array([(55 + PSEUDO * 0.65) / (100 + PSEUDO), (75 + PSEUDO * 0.65) / (100 + PSEUDO)]))
+    likely_in, likely_out = 1 / (1 + np.exp(-level - shift / 2)), 1 / (1 + np.exp(-level + shift / 2))
+    rate = 1 / (1 + np.exp(-level))
+    noise = rate * (1 - rate) / 25
+    apart = np.array([0.7, -0.1]) - (likely_in - likely_out)
+    scatter = (apart**2 - noise).mean()
+    further = apart * scatter / (scatter + noise) / 2
+    yes, no = likely_in + further, likely_out - further
+    assert own[0] == pytest.approx([np.log(yes[0] / no[0]), np.log((1 - yes[1]) / (1 - no[1]))])
 
 
 def test_a_rate_of_one_is_not_certain():
