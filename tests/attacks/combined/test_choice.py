@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from jali.attacks._combined.candidates import Lesson, linear, rules
+from jali.attacks._combined.candidates import Lesson, averaged, linear, rules, singles
 from jali.attacks._combined.choice import _best, _better, _reached, criterion, learn, set_aside
 from jali.attacks._combined.reading import OWN, SUMS, Tuning
 from jali.core.values import Shadows
@@ -63,8 +63,8 @@ def test_the_best_at_one_percent_and_the_best_in_auc_are_two(rng):
         lessons.append(Lesson(np.stack([sure, weak]), truth))
     made = {"sure": lambda table: table[0], "weak": lambda table: table[1]}
     reached = _reached(made, lessons, ("auc", "tpr@0.01"))
-    assert _best(reached["auc"], "sum") == "weak"
-    assert _best(reached["tpr@0.01"], "sum") == "sure"
+    assert _best(reached["auc"]) == "weak"
+    assert _best(reached["tpr@0.01"]) == "sure"
 
 
 def test_a_rate_that_cannot_be_resolved_is_chosen_by_auc(rng):
@@ -106,13 +106,22 @@ def test_least_squares_by_hand(rng):
     ).all()
 
 
-def test_each_signal_alone_is_a_candidate_of_the_baseline_only(rng):
+def test_the_best_signal_alone_comes_first(rng):
     truth = rng.random(200) < 0.5
-    block = np.array([OWN, OWN, SUMS])
     lesson = Lesson(rng.normal(size=(3, 200)) + truth * np.array([[0.0], [2.0], [1.0]]), truth)
-    single = rules([lesson], block, singles=True)
-    assert next(iter(single)) == "signal 1, own shift"
-    assert not any(name.startswith("signal") for name in rules([lesson], block, singles=False))
+    found = singles([lesson], np.array([OWN, OWN, SUMS]))
+    assert list(found) == ["signal 1, own shift", "signal 0, own shift"]
+    assert (found["signal 1, own shift"](lesson.table) == lesson.table[1]).all()
+
+
+def test_rules_of_both_halves_are_averaged(rng):
+    block = np.array([OWN, SUMS])
+    lessons = [Lesson(rng.normal(size=(2, 200)), rng.random(200) < 0.5) for _ in range(2)]
+    halves = [rules([lesson], block) for lesson in lessons]
+    table = rng.normal(size=(2, 50))
+    both = averaged(*halves)
+    assert both["linear"](table) == pytest.approx((halves[0]["linear"](table) + halves[1]["linear"](table)) / 2)
+    assert both["sum"](table).tolist() == table[0].tolist()
 
 
 def test_membership_of_a_target_does_not_touch_its_scores(rng):

@@ -33,15 +33,12 @@ class Lesson:
     truth: Bools
 
 
-def rules(lessons: Sequence[Lesson], block: Ints, singles: bool, wanted: Collection[str] = ()) -> dict[str, Rule]:
+def rules(lessons: Sequence[Lesson], block: Ints) -> dict[str, Rule]:
     """All candidates by name; those that are fitted learn from the lessons.
 
-    block (Q,): to which block each row of the table belongs. singles: each signal alone is a candidate, too. wanted:
-    those of them that are needed; trees take time.
+    block (Q,): to which block each row of the table belongs.
     """
     out: dict[str, Rule] = {}
-    if singles:
-        out |= _singles(lessons, block)
     out["sum"] = Weighted(np.isin(block, (OWN, COMMON)).astype(np.float64))
     out["independent directions, one shift"] = Weighted((block == WHITE_COMMON).astype(np.float64))
     out["independent directions, own shifts"] = Weighted((block == WHITE_OWN).astype(np.float64))
@@ -58,7 +55,7 @@ def rules(lessons: Sequence[Lesson], block: Ints, singles: bool, wanted: Collect
     out[AS_THEY_ARE] = linear(everything, truth, np.flatnonzero(block == RAW), FAINT)
     out["sums, weighted"] = linear(everything, truth, np.flatnonzero(block == SUMS), FAINT)
     out["linear"] = linear(everything, truth, np.flatnonzero(np.isin(block, LINEAR)), RIDGE)
-    if len(truth) >= ENOUGH and (not wanted or any(name == "boosted" or name in MIXTURES for name in wanted)):
+    if len(truth) >= ENOUGH:
         out["boosted"] = boosted(everything, truth, block)
     return out
 
@@ -77,6 +74,15 @@ def scored(rules: Mapping[str, Rule], table: Floats, wanted: Collection[str] = (
     for name, parts in mixed.items():
         out[name] = np.sum([weight * out[part] for part, weight in parts.items()], axis=0)
     return out
+
+
+def averaged(first: Mapping[str, Rule], second: Mapping[str, Rule]) -> dict[str, Rule]:
+    """The candidates that both have, each the mean of the two."""
+    return {name: _mean(rule, second[name]) for name, rule in first.items() if name in second}
+
+
+def _mean(a: Rule, b: Rule) -> Rule:
+    return a if isinstance(a, Weighted) else lambda table: (a(table) + b(table)) / 2
 
 
 @dataclass(frozen=True)
@@ -109,7 +115,7 @@ class Standard:
         return np.clip((table - self.mean) / self.deviation, -FARTHEST, FARTHEST)
 
 
-def _singles(lessons: Sequence[Lesson], block: Ints) -> dict[str, Rule]:
+def singles(lessons: Sequence[Lesson], block: Ints) -> dict[str, Rule]:
     """Each signal alone; the best six, by their mean AUC on the lessons."""
     kinds = {OWN: "own shift", COMMON: "common shift", ABOVE: "above out-models", RAW: "as it is"}
     found = {}
