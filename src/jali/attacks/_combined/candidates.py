@@ -7,14 +7,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jali.attacks._combined.reading import ABOVE, COMMON, OWN, RAW, SCALES, WHITE_COMMON, WHITE_OWN
+from jali.attacks._combined.reading import ABOVE, COMMON, OWN, RAW, SUMS, WHITE_COMMON, WHITE_OWN, WHITE_STEADY
 from jali.core.values import Bools, Floats, Ints
 from jali.parallel import alone
 from jali.stats.roc import auc
 
 Rule = Callable[[Floats], Floats]  # table (Q, N) to score (N,)
 FARTHEST = 8.0  # standard deviations beyond which a column of a table is cut
-RIDGE = 1e-3
+AS_THEY_ARE = "as they are"
+RIDGE = 0.1  # of the number of cells, where a weight is learnt for each signal
+FAINT = 1e-3  # the same where there are a few sums to weigh
+# Ratios with one shift for all records are weighed in sums only. The shift without one shadow model holds the noise of
+# the others: weights of single ones learn that noise, and shadow models set aside seem to confirm it.
+LINEAR = (OWN, ABOVE, WHITE_OWN, SUMS)
+TREES = (OWN, COMMON, RAW, WHITE_OWN, WHITE_COMMON, WHITE_STEADY, SUMS)
 ENOUGH = 4_000  # cells needed to fit trees
 MOST = 60_000  # cells that a rule is fitted on
 
@@ -27,17 +33,16 @@ class Lesson:
     truth: Bools
 
 
-def rules(lessons: Sequence[Lesson], block: Ints, singles: bool) -> dict[str, Rule]:
+def rules(lessons: Sequence[Lesson], block: Ints) -> dict[str, Rule]:
     """All candidates by name; those that are fitted learn from the lessons.
 
-    block (Q,): to which block each row of the table belongs. singles: each signal alone is a candidate, too.
+    block (Q,): to which block each row of the table belongs.
     """
     out: dict[str, Rule] = {}
-    if singles:
-        out |= _singles(lessons, block)
     out["sum"] = Weighted(np.isin(block, (OWN, COMMON)).astype(np.float64))
     out["independent directions, one shift"] = Weighted((block == WHITE_COMMON).astype(np.float64))
     out["independent directions, own shifts"] = Weighted((block == WHITE_OWN).astype(np.float64))
+    out["independent directions, own spreads"] = Weighted((block == WHITE_STEADY).astype(np.float64))
     both = np.isin(block, (WHITE_OWN, WHITE_COMMON)).astype(np.float64)
     out["independent directions"] = Weighted(both)
     if not lessons:
@@ -47,7 +52,9 @@ def rules(lessons: Sequence[Lesson], block: Ints, singles: bool) -> dict[str, Ru
     step = -(-len(truth) // MOST)
     everything = everything[:, ::step]
     truth = truth[::step]
-    out["linear"] = linear(everything, truth)
+    out[AS_THEY_ARE] = linear(everything, truth, np.flatnonzero(block == RAW), FAINT)
+    out["sums, weighted"] = linear(everything, truth, np.flatnonzero(block == SUMS), FAINT)
+    out["linear"] = linear(everything, truth, np.flatnonzero(np.isin(block, LINEAR)), RIDGE)
     if len(truth) >= ENOUGH:
         out["boosted"] = boosted(everything, truth, block)
     return out
@@ -67,6 +74,15 @@ def scored(rules: Mapping[str, Rule], table: Floats, wanted: Collection[str] = (
     for name, parts in mixed.items():
         out[name] = np.sum([weight * out[part] for part, weight in parts.items()], axis=0)
     return out
+
+
+def averaged(first: Mapping[str, Rule], second: Mapping[str, Rule]) -> dict[str, Rule]:
+    """The candidates that both have, each the mean of the two."""
+    return {name: _mean(rule, second[name]) for name, rule in first.items() if name in second}
+
+
+def _mean(a: Rule, b: Rule) -> Rule:
+    return a if isinstance(a, Weighted) else lambda table: (a(table) + b(table)) / 2
 
 
 @dataclass(frozen=True)
@@ -99,7 +115,7 @@ class Standard:
         return np.clip((table - self.mean) / self.deviation, -FARTHEST, FARTHEST)
 
 
-def _singles(lessons: Sequence[Lesson], block: Ints) -> dict[str, Rule]:
+def singles(lessons: Sequence[Lesson], block: Ints) -> dict[str, Rule]:
     """Each signal alone; the best six, by their mean AUC on the lessons."""
     kinds = {OWN: "own shift", COMMON: "common shift", ABOVE: "above out-models", RAW: "as it is"}
     found = {}
@@ -111,23 +127,23 @@ def _singles(lessons: Sequence[Lesson], block: Ints) -> dict[str, Rule]:
     return {name: Weighted((np.arange(len(block)) == found[name][1]).astype(np.float64)) for name in best}
 
 
-def linear(table: Floats, truth: Bools) -> Rule:
-    """The least-squares discriminant of members with a small ridge, about on the scale of log-odds.
+def linear(table: Floats, truth: Bools, chosen: Ints, ridge: float) -> Rule:
+    """The least-squares discriminant of members on chosen rows with a ridge, about on the scale of log-odds.
 
     With balanced classes a small difference of probabilities is a quarter of that of log-odds.
     """
-    standard = Standard.of(table)
-    rows = standard(table)
-    gram = rows @ rows.T + RIDGE * rows.shape[1] * np.eye(len(rows))
+    standard = Standard.of(table[chosen])
+    rows = standard(table[chosen])
+    gram = rows @ rows.T + ridge * rows.shape[1] * np.eye(len(rows))
     weight = 4 * np.linalg.solve(gram, rows @ (truth - truth.mean()))
-    return lambda other: np.asarray(weight @ standard(other))
+    return lambda other: np.asarray(weight @ standard(other[chosen]))
 
 
 def boosted(table: Floats, truth: Bools, block: Ints) -> Rule:
-    """Gradient-boosted trees on the table (Q, n) without the plain values, which are not comparable between records."""
+    """Gradient-boosted trees on the table (Q, n), which find what depends on the kind of record and on two signals."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
-    rows = np.flatnonzero((block != RAW) & (block != SCALES))
+    rows = np.flatnonzero(np.isin(block, TREES))
     model = HistGradientBoostingClassifier(
         max_iter=80, max_leaf_nodes=8, min_samples_leaf=50, max_bins=64, early_stopping=False, random_state=0
     )

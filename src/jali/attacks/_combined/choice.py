@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jali.attacks._combined.candidates import Lesson, Rule, rules, scored
+from jali.attacks._combined.candidates import AS_THEY_ARE, Lesson, Rule, averaged, rules, scored, singles
 from jali.attacks._combined.reading import Lens, Reading, Tuning, read
 from jali.attacks._combined.sums import Sums
 from jali.core.values import Bools, Combined, Floats, Ints, Shadows, Target
@@ -70,10 +70,13 @@ def learn(shadows: Shadows, base: int, metrics: Sequence[str], tuning: Tuning) -
 
 
 def set_aside(shadows: Shadows) -> tuple[Ints, Ints]:
-    """Shadow models that candidates are fitted on, and those they are chosen on, in any order of the models."""
+    """Two halves of the shadow models; candidates are fitted on one and judged on the other, in any order of the models.
+
+    A single one can be fitted on as it is, but not be judged by others.
+    """
     records, models = shadows.member.shape
     if models < FEWEST:
-        return np.array([], dtype=np.int64), np.array([], dtype=np.int64)
+        return np.arange(models % 2), np.array([], dtype=np.int64)
     seen = shadows.observed[0]
     mean = np.where(seen, shadows.value[0], 0.0).sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
     order = np.argsort(mean, kind="stable")
@@ -112,12 +115,32 @@ def _pool(
 ) -> tuple[Pool, dict[str, dict[str, Floats]]]:
     """The candidates of some signals with the best for each metric, and by metric what each reached."""
     reading = read(shadows.pick(signals), aside[0], tuning)
-    lessons = _lessons(reading, aside[0], judged)
+    block = reading.lens.blocks
+    halves = [_lessons(reading, columns, judged) for columns in aside]
     # Of the baseline each signal alone is a candidate, too, so that no single attack on it is stronger.
-    made = rules(lessons, reading.lens.blocks, singles=signals.stop is not None)
-    reached = _reached(made, _lessons(reading, aside[1], judged), metrics)
+    alone = singles(halves[0] + halves[1], block) if signals.stop is not None else {}
+    fitted = [alone | rules(lessons, block) for lessons in halves]
+    if not halves[1]:
+        # A single shadow model shows no shift of any record, so the signals are compared with those of all others.
+        how = AS_THEY_ARE if shadows.member.shape[1] == 1 and AS_THEY_ARE in fitted[0] else "sum"
+        return Pool(signals, reading.lens, fitted[0], dict.fromkeys(metrics, how)), {metric: {} for metric in metrics}
+    reached = _crossed(fitted, halves, metrics)
     chosen = {metric: _best(reached[metric]) for metric in metrics}
-    return Pool(signals, reading.lens, made, chosen), reached
+    return Pool(signals, reading.lens, averaged(*fitted), chosen), reached
+
+
+def _crossed(
+    fitted: Sequence[Mapping[str, Rule]], halves: Sequence[Sequence[Lesson]], metrics: Sequence[str]
+) -> dict[str, dict[str, Floats]]:
+    """By metric and candidate, what it reached on each shadow model of one half when fitted on the other."""
+    first = _reached(fitted[0], halves[1], metrics)
+    if not halves[0]:
+        return first
+    second = _reached(fitted[1], halves[0], metrics)
+    return {
+        metric: {name: np.append(first[metric][name], got) for name, got in each.items() if name in first[metric]}
+        for metric, each in second.items()
+    }
 
 
 def _applied(pool: Pool, target: Target, shadows: Shadows) -> dict[str, Floats]:
@@ -143,8 +166,6 @@ def _reached(
     made: Mapping[str, Rule], lessons: Sequence[Lesson], metrics: Sequence[str]
 ) -> dict[str, dict[str, Floats]]:
     """By metric and candidate, the value on each shadow model set aside; the AUC where a metric cannot be resolved."""
-    if not lessons:
-        return {metric: {} for metric in metrics}
     ends = np.cumsum([len(lesson.truth) for lesson in lessons])[:-1]
     whole = scored(made, np.concatenate([lesson.table for lesson in lessons], axis=1))
     split = {name: np.split(score, ends) for name, score in whole.items()}
@@ -177,9 +198,7 @@ def criterion(metric: str) -> Metric:
 
 
 def _best(table: Mapping[str, Floats]) -> str:
-    """The candidate with the highest mean; the sum where none could be tried."""
-    if not table:
-        return "sum"
+    """The candidate with the highest mean."""
     return max(table, key=lambda name: float(table[name].mean()))
 
 

@@ -39,5 +39,19 @@ def _axes(shift: Floats, k_in: Floats, k_out: Floats) -> Floats:
     z = shift[:, both]
     noise = 1 / k_in[both] + 1 / k_out[both]
     common = (z / noise).sum(axis=1, keepdims=True) / (1 / noise).sum()
-    spread = (z - common) @ (z - common).T / both.sum() - noise.mean() * np.eye(len(z))
-    return np.asarray(np.linalg.eigh(spread)[1])
+    scatter = (z - common) @ (z - common).T / both.sum()
+    return np.asarray(np.linalg.eigh(_significant(scatter, int(both.sum())) - noise.mean() * np.eye(len(z)))[1])
+
+
+def _significant(scatter: Floats, records: int) -> Floats:
+    """A covariance (G, G) of so many records, its covariances moved towards 0 by what chance alone can reach.
+
+    Axes that follow chance would find it again in each shadow model, whose shifts they were made of, and in no target.
+    The largest of G^2 / 2 covariances of independent numbers is about sqrt(4 log(G) / records) deviations.
+    (Donoho and Johnstone 1994; Rothman, Levina and Zhu 2009.)
+    """
+    deviation = np.sqrt(np.maximum(np.diag(scatter), TINY))
+    reach = np.sqrt(4 * np.log(max(len(scatter), 2)) / records) * np.outer(deviation, deviation)
+    kept = np.sign(scatter) * np.maximum(np.abs(scatter) - reach, 0.0)
+    np.fill_diagonal(kept, np.diag(scatter))
+    return np.asarray(kept)

@@ -10,6 +10,8 @@ from jali.stats.moments import student_logpdf
 
 TINY = 1e-12
 PSEUDO = 2.0  # shadow models that the common rate of a yes-or-no feature counts for
+LOOSE = 3.0  # shadow models that the usual spread counts for where records are taken to differ in it
+LEAST = 0.05  # of the pooled variance, the least that the usual one is taken for
 
 
 def own_ratio(value: Floats, outside: Side, inside: Side, prior: float) -> Floats:
@@ -48,17 +50,42 @@ def common_ratio(value: Floats, outside: Side, inside: Side) -> Floats:
     return np.asarray(shift / variance * (value - level - shift / 2))
 
 
-def above_outside(value: Floats, outside: Side) -> Floats:
-    """How far a value lies above the record's mean over out-models (F, N); above that of all where it has none."""
-    none = _weighted(outside.mean, np.broadcast_to(outside.count, outside.mean.shape))
-    return np.asarray(value - np.where(outside.count > 0, outside.mean, none))
+def steady_ratio(value: Floats, outside: Side, inside: Side) -> Floats:
+    """`common_ratio` with each record's own spread v_i (F, N), so that records which hardly vary count for more.
+
+    v_i is the variance over the shadow models of both sides, shrunken a little towards the median one, which a few
+    records that vary much do not move; the shift D is the mean over records weighted by 1 / v_i.
+    """
+    both = (inside.count > 0) & (outside.count > 0)
+    f_in = np.maximum(inside.count - 1, 0)
+    f_out = np.maximum(outside.count - 1, 0)
+    pooled = np.maximum((inside.pooled + outside.pooled) / 2, TINY)
+    squares = f_in * inside.variance + f_out * outside.variance
+    usual = np.median(squares / np.maximum(f_in + f_out, 1), axis=1, keepdims=True)
+    variance = (LOOSE * np.maximum(usual, LEAST * pooled) + squares) / (LOOSE + f_in + f_out)
+    shift = _weighted(inside.mean - outside.mean, both / variance)
+    cells = np.maximum(inside.count + outside.count, 1)
+    level = (outside.count * outside.mean + inside.count * (inside.mean - shift)) / cells
+    return np.asarray(shift / variance * (value - level - shift / 2))
+
+
+def above_outside(value: Floats, outside: Side, inside: Side) -> Floats:
+    """How far a value lies above the record's mean over out-models (F, N).
+
+    Where it has none, above that over in-models moved back by the mean shift.
+    """
+    both = (inside.count > 0) & (outside.count > 0)
+    shift = _weighted(inside.mean - outside.mean, np.broadcast_to(both, inside.mean.shape))
+    back = np.where(inside.count > 0, inside.mean - shift, value)
+    return np.asarray(value - np.where(outside.count > 0, outside.mean, back))
 
 
 def yes_no_ratios(value: Floats, outside: Side, inside: Side) -> tuple[Floats, Floats]:
     """Bernoulli log-likelihood ratios (F, N) of features that are 0 or 1: with own shifts, and with one shift for all.
 
-    The rate of each side is shrunken towards the record's rate on both sides together, moved by the common shift of
-    the log-odds. value and means are true zeros and ones here, not less a mean.
+    The common shift is one of log-odds, around the record's rate on both sides together, shrunken a little towards that
+    of all. Own shifts depart from it by as much as the scatter of the records' departures, less their binomial noise,
+    makes credible. value and means are true zeros and ones here, not less a mean.
     """
     everybody_out = _rate(_weighted(outside.mean, np.broadcast_to(outside.count, value.shape)))
     everybody_in = _rate(_weighted(inside.mean, np.broadcast_to(inside.count, value.shape)))
@@ -69,9 +96,21 @@ def yes_no_ratios(value: Floats, outside: Side, inside: Side) -> tuple[Floats, F
     level = _logit((hits + PSEUDO * middle) / (cells + PSEUDO))
     likely_in, likely_out = _expit(level + shift / 2), _expit(level - shift / 2)
     common = _bernoulli(value, likely_in) - _bernoulli(value, likely_out)
-    own_in = (inside.count * inside.mean + PSEUDO * likely_in) / (inside.count + PSEUDO)
-    own_out = (outside.count * outside.mean + PSEUDO * likely_out) / (outside.count + PSEUDO)
+    both = (inside.count > 0) & (outside.count > 0)
+    rate = _expit(level)
+    noise = rate * (1 - rate) * (1 / np.maximum(inside.count, 1) + 1 / np.maximum(outside.count, 1))
+    apart = np.where(both, inside.mean - outside.mean - (likely_in - likely_out), 0.0)
+    scatter = np.maximum(_weighted(apart**2 - noise, both), 0.0)
+    further = apart * scatter / (scatter + noise)
+    own_in = _departed(likely_in, further * outside.count / np.maximum(cells, 1), cells)
+    own_out = _departed(likely_out, -further * inside.count / np.maximum(cells, 1), cells)
     return _bernoulli(value, own_in) - _bernoulli(value, own_out), common
+
+
+def _departed(rate: Floats, by: Floats, cells: Floats) -> Floats:
+    """Rates moved by so much, but no nearer to 0 and 1 than so many cells can show."""
+    least = 1 / (2 * cells + 2 * PSEUDO)
+    return np.clip(rate + by, np.minimum(least, rate), np.maximum(1 - least, rate))
 
 
 def _weighted(x: Floats, weight: Floats | Bools) -> Floats:

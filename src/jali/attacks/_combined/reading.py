@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from jali.attacks._combined.discriminant import directions
-from jali.attacks._combined.ratios import above_outside, common_ratio, own_ratio, yes_no_ratios
+from jali.attacks._combined.ratios import above_outside, common_ratio, own_ratio, steady_ratio, yes_no_ratios
 from jali.attacks._combined.scales import Change, changes, unit_of
 from jali.attacks._combined.sums import Side, Sums
 from jali.core.values import Bools, Floats, Ints, Shadows, Unit
@@ -16,9 +16,9 @@ from jali.stats.roc import auc
 SOME = 6  # shadow models on which the scale of a signal is chosen, at most
 RECORDS = 2_000  # records that this takes, at most
 CLEARLY = 0.003  # AUC by which another scale must be better than the one on which a signal is stored
-# The rows of `Reading.table`, block by block, each with one row per signal; the last block has the ratios of all
-# scales, for rules that may use several of one signal.
-OWN, COMMON, ABOVE, RAW, WHITE_OWN, WHITE_COMMON, SCALES = range(7)
+# The rows of `Reading.table`, block by block, each with one row per signal; then the sum of each block that is a ratio.
+OWN, COMMON, ABOVE, RAW, WHITE_OWN, WHITE_COMMON, WHITE_STEADY, SUMS = range(8)
+NO_RATIO = (ABOVE, RAW)
 
 
 @dataclass(frozen=True)
@@ -69,8 +69,8 @@ class Lens:
     @property
     def blocks(self) -> Ints:
         """To which block each row of a table belongs (Q,)."""
-        each = np.repeat(np.arange(SCALES), len(self.own))
-        return np.concatenate([each, np.full(2 * len(self.features.signal), SCALES)])
+        each = np.repeat(np.arange(SUMS), len(self.own))
+        return np.concatenate([each, np.full(SUMS - len(NO_RATIO), SUMS)])
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,9 @@ class Reading:
 
     def of_target(self, value: Floats) -> Floats:
         """The table (Q, N) of the attacked model, from its signals (S, N)."""
-        here = self.lens.features(value) - self.sums.centre
+        # A record that no shadow model was asked about has no level to be compared with: it is taken to lie there.
+        known = self.sums.use.any(axis=1)
+        here = np.where(known, self.lens.features(value) - self.sums.centre, 0.0)
         white = self.lens.weights @ here[self.lens.common] - self.white.centre
         return self._table(here, white, None, np.ones(here.shape[1], dtype=bool))
 
@@ -105,14 +107,14 @@ class Reading:
         parts = [
             own[lens.own],
             common[lens.common],
-            above_outside(value, sides[0])[lens.common],
+            above_outside(value, *sides)[lens.common],
             (value + self.sums.centre)[lens.common],
             own_ratio(white, *whites, lens.tuning.prior),
             common_ratio(white, *whites),
-            own,
-            common,
+            steady_ratio(white, *whites),
         ]
-        return np.concatenate([part[:, rows] for part in parts])
+        sums = [part.sum(axis=0)[None] for block, part in enumerate(parts) if block not in NO_RATIO]
+        return np.concatenate([part[:, rows] for part in parts + sums])
 
 
 def both_ratios(value: Floats, centre: Floats, sides: tuple[Side, Side], lens: Lens) -> tuple[Floats, Floats]:

@@ -10,7 +10,7 @@ from scipy.special import expit
 from jali.core.values import Bools, Floats, Unit
 
 Change = Callable[[Floats], Floats]
-LARGEST = 500.0  # exponents beyond it overflow when they are squared
+LARGEST = 100.0  # exponents far beyond it overflow when they are squared and summed
 EDGE = 1e-9  # closest to 0 and 1 that a probability comes before its log-odds are taken
 
 

@@ -1,0 +1,164 @@
+"""What is chosen, for which metric, and on which shadow models."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from jali.attacks._combined.candidates import Lesson, averaged, linear, rules, singles
+from jali.attacks._combined.choice import _best, _better, _reached, criterion, learn, set_aside
+from jali.attacks._combined.reading import OWN, SUMS, Tuning
+from jali.core.values import Shadows
+from jali.stats.roc import tpr_at
+from tests.attacks.combined.simulated import combined, evidence, mean, target_and_shadows
+
+TUNING = Tuning(11.0, 0.02)
+
+
+def shadows(rng, records=300, models=14) -> Shadows:
+    member = rng.random((records, models)) < 0.5
+    value = rng.normal(size=(2, records, models)) + member
+    return Shadows(value, np.ones(value.shape, dtype=bool), member)
+
+
+def test_fitted_and_judging_models_are_apart_and_do_not_depend_on_the_order(rng):
+    mine = shadows(rng)
+    fit, judge = set_aside(mine)
+    assert not set(fit) & set(judge)
+    assert abs(len(fit) - len(judge)) <= 1
+    order = rng.permutation(14)
+    moved = Shadows(mine.value[:, :, order], mine.observed[:, :, order], mine.member[:, order])
+    again = set_aside(moved)
+    assert [sorted(order[part]) for part in again] == [sorted(fit), sorted(judge)]
+
+
+def test_too_few_models_to_set_any_aside(rng):
+    assert [len(part) for part in set_aside(shadows(rng, models=2))] == [0, 0]
+    assert [part.tolist() for part in set_aside(shadows(rng, models=1))] == [[0], []]
+
+
+def test_a_single_shadow_model_is_learnt_from_as_it_is(rng):
+    learnt = learn(shadows(rng, models=1), 1, ("auc",), TUNING)
+    assert learnt.everything.chosen == {"auc": "as they are"}
+
+
+def test_a_rate_is_chosen_by_its_neighbourhood_and_the_rest_by_auc(rng):
+    truth = np.arange(4000) < 2000
+    score = rng.normal(size=4000) + truth
+    errors = np.array([0.005, 0.01, 0.02, 0.04, 0.08])
+    rates = [tpr_at(score, truth, e) for e in errors]
+    assert criterion("tpr@0.01")(score, truth) == pytest.approx(rates @ errors**-0.5)
+    assert criterion("balanced_accuracy")(score, truth) == criterion("auc")(score, truth)
+    mirrored = criterion("tnr@0.01")(-score, ~truth)
+    assert mirrored == pytest.approx(criterion("tpr@0.01")(score, truth))
+
+
+def test_the_best_at_one_percent_and_the_best_in_auc_are_two(rng):
+    """One candidate finds a tenth of the members without error and knows nothing else; the other finds a little of all."""
+    lessons = []
+    for _ in range(4):
+        truth = rng.random(2000) < 0.5
+        sure = np.where(truth & (rng.random(2000) < 0.1), 10.0, rng.normal(size=2000))
+        weak = rng.normal(size=2000) + 0.8 * truth
+        lessons.append(Lesson(np.stack([sure, weak]), truth))
+    made = {"sure": lambda table: table[0], "weak": lambda table: table[1]}
+    reached = _reached(made, lessons, ("auc", "tpr@0.01"))
+    assert _best(reached["auc"]) == "weak"
+    assert _best(reached["tpr@0.01"]) == "sure"
+
+
+def test_a_rate_that_cannot_be_resolved_is_chosen_by_auc(rng):
+    truth = np.arange(100) < 50
+    lesson = Lesson(rng.normal(size=(1, 100)), truth)
+    reached = _reached({"only": lambda table: table[0]}, [lesson], ("auc", "tpr@0.01"))
+    assert reached["tpr@0.01"]["only"].tolist() == reached["auc"]["only"].tolist()
+
+
+def test_better_means_better_beyond_a_part_of_the_noise():
+    less = np.array([0.60, 0.62, 0.61, 0.59])
+    assert _better(less + 0.01, less)
+    assert not _better(less, less)
+    assert not _better(less + np.array([0.03, -0.03, 0.02, -0.01]), less)
+
+
+def test_where_no_model_can_be_set_aside_the_sum_is_used(rng):
+    learnt = learn(shadows(rng, models=2), 1, ("auc",), TUNING)
+    assert learnt.baseline.chosen == learnt.everything.chosen == {"auc": "sum"}
+    assert learnt.helps == {"auc": True}
+
+
+def test_without_an_explanation_both_sides_are_the_same(rng):
+    learnt = learn(shadows(rng), 2, ("auc",), TUNING)
+    assert learnt.everything is learnt.baseline
+    assert learnt.helps == {"auc": False}
+
+
+def test_least_squares_by_hand(rng):
+    """With little ridge, the rule ranks as Fisher's discriminant does."""
+    truth = rng.random(5000) < 0.5
+    noise = np.linalg.cholesky([[1.0, 0.9], [0.9, 1.0]]) @ rng.normal(size=(2, 5000))
+    table = np.array([[1.0], [0.0]]) * truth + noise
+    rule = linear(table, truth, np.array([0, 1]), 1e-9)
+    fisher = np.linalg.solve(np.cov(noise), table[:, truth].mean(axis=1) - table[:, ~truth].mean(axis=1)) @ table
+    assert np.corrcoef(rule(table), fisher)[0, 1] > 0.9999
+    assert (
+        linear(table, truth, np.array([1]), 1e-9)(table) == linear(table[1:], truth, np.array([0]), 1e-9)(table[1:])
+    ).all()
+
+
+def test_the_best_signal_alone_comes_first(rng):
+    truth = rng.random(200) < 0.5
+    lesson = Lesson(rng.normal(size=(3, 200)) + truth * np.array([[0.0], [2.0], [1.0]]), truth)
+    found = singles([lesson], np.array([OWN, OWN, SUMS]))
+    assert list(found) == ["signal 1, own shift", "signal 0, own shift"]
+    assert (found["signal 1, own shift"](lesson.table) == lesson.table[1]).all()
+
+
+def test_rules_of_both_halves_are_averaged(rng):
+    block = np.array([OWN, SUMS])
+    lessons = [Lesson(rng.normal(size=(2, 200)), rng.random(200) < 0.5) for _ in range(2)]
+    halves = [rules([lesson], block) for lesson in lessons]
+    table = rng.normal(size=(2, 50))
+    both = averaged(*halves)
+    assert both["linear"](table) == pytest.approx((halves[0]["linear"](table) + halves[1]["linear"](table)) / 2)
+    assert both["sum"](table).tolist() == table[0].tolist()
+
+
+def test_membership_of_a_target_does_not_touch_its_scores(rng):
+    """Also not where a combination is learnt once for several targets."""
+    member = rng.random((250, 9)) < 0.5
+    value = rng.normal(size=(3, 250, 9)) + member * np.array([0.8, 0.4, 0.0])[:, None, None]
+    found = combined(evidence(value, member), metrics=("auc", "tpr@0.01"))
+    for column in (1, 8):
+        flipped = member.copy()
+        flipped[:, column] = rng.permutation(~member[:, column])
+        again = combined(evidence(value, flipped), metrics=("auc", "tpr@0.01"))
+        for metric in ("auc", "tpr@0.01"):
+            pairs = [(found.score, again.score), (found.baseline, again.baseline), (found.forced, again.forced)]
+            for was, now in pairs:
+                mine = was[metric].unit == column
+                assert (was[metric].score[mine] == now[metric].score[mine]).all()
+
+
+def test_the_order_of_records_does_not_matter(rng):
+    member = rng.random((300, 9)) < 0.5
+    value = rng.normal(size=(2, 300, 9)) + member
+    order = rng.permutation(300)
+    straight = combined(evidence(value, member)).score["auc"]
+    moved = combined(evidence(value[:, order], member[order])).score["auc"]
+    assert mean(moved) == pytest.approx(mean(straight), abs=2e-3)
+
+
+def test_what_a_shadow_model_is_judged_by_is_what_a_target_would_be(rng):
+    """The table of a shadow model with itself left out is that of a target judged by the others."""
+    from jali.attacks._combined.reading import Reading, read
+    from jali.attacks._combined.sums import Sums
+
+    member = rng.random((200, 8)) < 0.5
+    value = rng.normal(size=(3, 200, 8)) + member
+    _, every = target_and_shadows(np.concatenate([value[:, :, :1], value], axis=2), np.hstack([member[:, :1], member]))
+    whole = read(every, np.array([1, 3, 5]), TUNING)
+    rest = np.arange(8) != 4
+    fewer = Sums.of(whole.lens.features(value[:, :, rest]), np.ones((200, 7), dtype=bool), member[:, rest])
+    mine = Reading.of(whole.lens, fewer).of_target(value[:, :, 4])
+    np.testing.assert_allclose(whole.of_shadow(4, np.ones(200, dtype=bool)), mine, atol=1e-9)
