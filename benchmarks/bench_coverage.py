@@ -15,7 +15,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from jali.core.values import Bools, Floats, Guesses, Rng
+from jali.core.guesses import Guesses
+from jali.core.values import Bools, Floats, Rng
 from jali.stats.intervals import contrast, estimate
 
 GAIN = 0.3  # further shift of the better attack

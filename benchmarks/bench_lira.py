@@ -8,7 +8,8 @@ import time
 import numpy as np
 
 from jali.attacks.lira import LiRA
-from jali.core.values import Bools, Floats, Shadows, Target
+from jali.core.guesses import Shadows, Target
+from jali.core.values import Bools, Floats
 
 RECORDS, MODELS, LOOPED = 50_000, 128, 5_000
 

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from jali import parallel
-from jali.core.values import Evidence, Game, Records, SignalName
+from jali.core.guesses import Records
+from jali.core.values import Evidence, Game, SignalName
 
 ROOT = Path(__file__).parents[1]
 
@@ -65,7 +66,7 @@ def records_for(game: Game, seed: int = 0) -> Records:
 
 
 def target_and_shadows(evidence: Evidence, column: int = 0):
-    from jali.core.values import Shadows, Target
+    from jali.core.guesses import Shadows, Target
 
     rest = np.arange(evidence.member.shape[1]) != column
     target = Target(evidence.value[:, :, column], evidence.observed[:, :, column])

@@ -9,7 +9,8 @@ from jali.audit.all_models import gather
 from jali.audit.setup import Experiment, Resources, load
 from jali.audit.trials import Trial, guess
 from jali.core import registry
-from jali.core.values import Channel, Shadows, SignalName, Target
+from jali.core.guesses import Shadows, Target
+from jali.core.values import Channel, SignalName
 from jali.stats.roc import auc
 
 DISTANCE = SignalName("counterfactual_distance", "linear_recourse")

@@ -11,7 +11,8 @@ from jali.attacks.threshold import Threshold
 from jali.audit.trials import Trial, feasible, guess
 from jali.core import registry
 from jali.core.errors import JaliError
-from jali.core.values import Column, Dataset, Evidence, Game, Schema, Shadows, Target
+from jali.core.guesses import Shadows, Target
+from jali.core.values import Column, Dataset, Evidence, Game, Schema
 from jali.games.thirds import Thirds
 from jali.stats.roc import auc
 from tests.conftest import target_and_shadows

@@ -13,7 +13,7 @@ from jali.attacks.directed import Directed
 from jali.attacks.quantile import Quantile
 from jali.attacks.quantile_joint import QuantileJoint
 from jali.core.errors import JaliError
-from jali.core.values import Records, Target
+from jali.core.guesses import Records, Target
 from jali.parallel import alone
 from jali.stats.intervals import clopper_pearson
 from jali.stats.roc import auc

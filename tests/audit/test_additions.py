@@ -10,7 +10,8 @@ import pytest
 
 from jali.audit.signal_attacks import attack_evidence
 from jali.audit.trials import unchanged
-from jali.core.values import Evidence, Game, Guesses, SignalName
+from jali.core.guesses import Guesses
+from jali.core.values import Evidence, Game, SignalName
 from jali.report.audit import text
 from jali.results import Results, Row
 from jali.stats.roc import METRICS

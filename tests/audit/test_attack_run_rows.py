@@ -13,8 +13,9 @@ from jali.audit.grading.membership import GradesMembership
 from jali.core import registry
 from jali.core.claims import Membership
 from jali.core.grading import Truth
+from jali.core.guesses import Guesses
 from jali.core.metrics import metric
-from jali.core.values import Column, Dataset, Game, Guesses, Schema
+from jali.core.values import Column, Dataset, Game, Schema
 
 SINGLED_OUT = GradesIdentity.per_record.index("singled_out")
 

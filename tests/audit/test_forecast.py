@@ -54,7 +54,7 @@ def test_the_smallest_leak_is_found_in_about_eight_of_ten():
     """A planted shift of that size, in the same game, with the interval that audits use."""
     from scipy.special import ndtri
 
-    from jali.core.values import Guesses
+    from jali.core.guesses import Guesses
     from jali.stats.intervals import estimate
 
     given = setup(400)

@@ -14,7 +14,8 @@ from jali.audit.setup import Experiment, Setup, load
 from jali.audit.signal_attacks import ALPHA, attack_evidence
 from jali.audit.trials import curve, flagged
 from jali.core import registry
-from jali.core.values import Channel, Game, Guesses
+from jali.core.guesses import Guesses
+from jali.core.values import Channel, Game
 from jali.stats.delong import delong
 from jali.stats.roc import auc, tpr_at
 

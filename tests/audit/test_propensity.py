@@ -5,7 +5,7 @@ import pytest
 
 from jali.audit.propensity import propensity, weighting
 from jali.core.errors import JaliError
-from jali.core.values import Guesses
+from jali.core.guesses import Guesses
 from jali.stats.intervals import estimate
 
 

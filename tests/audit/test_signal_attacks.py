@@ -10,7 +10,8 @@ from jali.audit.signal_attacks import Attacked, attack_evidence, leading
 from jali.audit.trials import ByMetric, guess
 from jali.core import registry
 from jali.core.errors import JaliError
-from jali.core.values import Channel, Column, Dataset, Evidence, Game, Guesses, Schema, SignalName
+from jali.core.guesses import Guesses
+from jali.core.values import Channel, Column, Dataset, Evidence, Game, Schema, SignalName
 from tests.conftest import planted
 
 SCORE, SIZE = SignalName("confidence"), SignalName("size", "e")

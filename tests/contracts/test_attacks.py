@@ -10,7 +10,8 @@ import pytest
 
 from jali.audit.trials import Trial, guess
 from jali.core import registry
-from jali.core.values import Game, Records, Shadows, Target
+from jali.core.guesses import Records, Shadows, Target
+from jali.core.values import Game
 from jali.stats.roc import auc
 from tests.conftest import planted, records_for, target_and_shadows
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from jali.core.errors import JaliError
-from jali.core.values import Column, Dataset, Evidence, Game, Guesses, Schema, Seen
+from jali.core.guesses import Guesses
+from jali.core.values import Column, Dataset, Evidence, Game, Schema, Seen
 
 
 def test_values_are_frozen_and_leave_the_callers_array_alone():

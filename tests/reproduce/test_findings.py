@@ -7,7 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from jali.audit.attack_run_rows import overall_estimate
-from jali.core.values import Guesses
+from jali.core.guesses import Guesses
 from jali.report.reproduction.compared import published
 from jali.reproduce.figures import drawings
 from jali.reproduce.findings import Ran, findings, judged_again

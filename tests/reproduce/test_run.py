@@ -111,7 +111,8 @@ def test_the_record_of_a_run_is_complete(found):
 def test_a_prediction_may_be_judged_among_the_answered_only():
     from types import SimpleNamespace
 
-    from jali.core.values import Evidence, Guesses, SignalName
+    from jali.core.guesses import Guesses
+    from jali.core.values import Evidence, SignalName
     from jali.reproduce.run import _among
 
     member, answered = np.zeros((4, 2), dtype=bool), np.array([[[1, 0], [0, 1], [1, 1], [0, 0]]], dtype=bool)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from jali.core.values import Estimate
+from jali.core.guesses import Estimate
 from jali.reproduce.verdicts import of_order, of_sameness, of_value
 
 

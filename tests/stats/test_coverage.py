@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from jali.core.values import Guesses, Rng
+from jali.core.guesses import Guesses
+from jali.core.values import Rng
 from jali.stats.influence import Spread
 from jali.stats.intervals import contrast, estimate, over_units
 

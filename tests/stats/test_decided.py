@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn import metrics
 
-from jali.core.values import Guesses
+from jali.core.guesses import Guesses
 from jali.stats import decided, roc
 from jali.stats.intervals import contrast, estimate
 

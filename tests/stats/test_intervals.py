@@ -6,7 +6,8 @@ from scipy import stats
 from scipy.special import ndtr, ndtri
 
 from jali.core.errors import JaliError
-from jali.core.values import Bools, Floats, Guesses
+from jali.core.guesses import Guesses
+from jali.core.values import Bools, Floats
 from jali.stats import intervals
 from jali.stats.influence import Spread, influence, spread
 from jali.stats.moments import moments, pooled_variance

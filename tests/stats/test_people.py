@@ -3,7 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from jali.core.values import Bools, Floats, Guesses, Ints
+from jali.core.guesses import Guesses
+from jali.core.values import Bools, Floats, Ints
 from jali.stats import intervals
 from jali.stats.delong import delong, delong_difference
 from jali.stats.one_model import banded, bootstrap

@@ -6,7 +6,7 @@ from scipy import stats
 from sklearn.metrics import roc_auc_score
 
 from jali.core.errors import JaliError
-from jali.core.values import Guesses
+from jali.core.guesses import Guesses
 from jali.stats.student import two_sample
 
 

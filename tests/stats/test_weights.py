@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from jali.core.errors import JaliError
-from jali.core.values import Bools, Floats, Guesses
+from jali.core.guesses import Guesses
+from jali.core.values import Bools, Floats
 from jali.stats import intervals, roc
 from jali.stats.delong import delong, delong_difference
 from jali.stats.influence import influence

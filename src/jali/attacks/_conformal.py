@@ -10,7 +10,8 @@ import numpy as np
 from scipy.special import ndtri
 
 from jali.core.errors import JaliError
-from jali.core.values import Bools, Floats, Ints, Records, Target
+from jali.core.guesses import Records, Target
+from jali.core.values import Bools, Floats, Ints
 
 FEWEST = 100  # people of the reference; fewer leave less than 20 to calibrate with
 MEAN = 0.6  # share of the reference that the mean is learnt on

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from jali.core.values import Bools, Floats, Shadows
+from jali.core.guesses import Shadows
+from jali.core.values import Bools, Floats
 from jali.stats.moments import moments
 
 

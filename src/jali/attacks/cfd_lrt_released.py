@@ -8,7 +8,8 @@ from typing import ClassVar, Literal
 import numpy as np
 from scipy import stats
 
-from jali.core.values import Floats, Shadows, Target
+from jali.core.guesses import Shadows, Target
+from jali.core.values import Floats
 from jali.stats.moments import moments
 
 

@@ -8,8 +8,9 @@ import numpy as np
 
 from jali.attacks.offline_lrt import OfflineLRT
 from jali.core.errors import JaliError
+from jali.core.guesses import Shadows, Target
 from jali.core.protocols import Attack
-from jali.core.values import Bools, Floats, Shadows, Target
+from jali.core.values import Bools, Floats
 from jali.stats.roc import auc
 
 FEWEST = 10  # with fewer members or non-members of a shadow, rows with fewer cells are used too

@@ -9,7 +9,8 @@ from typing import ClassVar
 from jali.attacks._combined.choice import Learnt, learn
 from jali.attacks._combined.reading import Tuning
 from jali.core.errors import JaliError
-from jali.core.values import Floats, Shadows, Target
+from jali.core.guesses import Shadows, Target
+from jali.core.values import Floats
 
 
 @dataclass(frozen=True)

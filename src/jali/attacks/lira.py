@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from jali.attacks._likelihood import log_ratio
-from jali.core.values import Floats, Shadows, Target
+from jali.core.guesses import Shadows, Target
+from jali.core.values import Floats
 
 
 @dataclass(frozen=True)

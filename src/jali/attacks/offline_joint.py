@@ -10,7 +10,8 @@ import numpy as np
 from jali.attacks._correlation import correlation, residuals
 from jali.attacks._likelihood import TINY
 from jali.core.errors import JaliError
-from jali.core.values import Bools, Floats, Shadows, Target
+from jali.core.guesses import Shadows, Target
+from jali.core.values import Bools, Floats
 from jali.stats.moments import moments, pooled_variance, total
 
 

@@ -9,7 +9,8 @@ import numpy as np
 from scipy import stats
 
 from jali.attacks._likelihood import TINY
-from jali.core.values import Floats, Shadows, Target
+from jali.core.guesses import Shadows, Target
+from jali.core.values import Floats
 from jali.stats.moments import moments, pooled_variance, predictive, total
 
 

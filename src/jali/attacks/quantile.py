@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from jali.attacks._conformal import split, surprise
-from jali.core.values import Floats, Shadows, Target
+from jali.core.guesses import Shadows, Target
+from jali.core.values import Floats
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,7 @@ class Quantile:
     NeurIPS 2023, in the Gaussian form of their code for tables; the conformal step: Vovk et al. (2005).
 
     >>> import numpy as np
-    >>> from jali.core.values import Records
+    >>> from jali.core.guesses import Records
     >>> order = np.linspace(0, 1, 101, endpoint=False)
     >>> people = Records(np.zeros((101, 1)), np.zeros(101), np.arange(101), order, np.arange(101) < 100)
     >>> signal = np.where(people.reference, np.arange(101) % 10, 99.0)

@@ -8,7 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from jali.attacks._conformal import split, surprise
-from jali.core.values import Floats, Shadows, Target
+from jali.core.guesses import Shadows, Target
+from jali.core.values import Floats
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,7 @@ class QuantileJoint:
     Bertran et al., Scalable Membership Inference Attacks via Quantile Regression, NeurIPS 2023; the combination is
     ours.
 
-    >>> from jali.core.values import Records
+    >>> from jali.core.guesses import Records
     >>> order = np.linspace(0, 1, 101, endpoint=False)
     >>> people = Records(np.zeros((101, 1)), np.zeros(101), np.arange(101), order, np.arange(101) < 100)
     >>> signal = np.where(people.reference, np.arange(101) % 10, 99.0)

@@ -9,7 +9,8 @@ import numpy as np
 from scipy.special import logsumexp
 
 from jali.core.errors import JaliError
-from jali.core.values import Bools, Floats, Shadows, Target
+from jali.core.guesses import Shadows, Target
+from jali.core.values import Bools, Floats
 
 
 @dataclass(frozen=True)

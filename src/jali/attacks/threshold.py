@@ -7,7 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from jali.core.values import Floats, Shadows, Target
+from jali.core.guesses import Shadows, Target
+from jali.core.values import Floats
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,9 @@ from jali.audit.one_model import Block, Readout, Roles, digest, run_block, share
 from jali.audit.quality import Quality
 from jali.audit.setup import Experiment, Resources, Setup
 from jali.core import registry
+from jali.core.guesses import Guesses
 from jali.core.protocols import Controlled, Existing, OnRequest, Signal
-from jali.core.values import Bools, Evidence, Floats, Game, Guesses, Ints
+from jali.core.values import Bools, Evidence, Floats, Game, Ints
 from jali.parallel import Here, Ref, fan_out, sharing
 from jali.store import Arrays
 

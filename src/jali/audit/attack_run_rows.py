@@ -11,8 +11,9 @@ from jali.audit.all_models import RunRecord
 from jali.audit.quality import Measured
 from jali.audit.summary import measure
 from jali.core import registry
+from jali.core.guesses import Estimate, Guesses, weighted
 from jali.core.metrics import metric
-from jali.core.values import Estimate, Floats, Game, Guesses, Ints, Rng
+from jali.core.values import Floats, Game, Ints, Rng
 from jali.results import Row
 from jali.stats import decided
 from jali.stats.intervals import estimate, over_units
@@ -33,7 +34,7 @@ def rows_of_run(record: RunRecord, game: Game, fresh: Fresh, person: Ints | None
         return [_row(name, nothing, head) for name in (*grader.metrics, *grader.per_record)]
     out: list[Row] = []
     if record.guesses is not None:
-        numbers = guessed(grader.metrics, game.weighted(record.guesses), fresh)
+        numbers = guessed(grader.metrics, weighted(game, record.guesses), fresh)
         out += [_row(name, number, head) for name, number in numbers.items()]
     out += _per_record(record, game, head, np.arange(len(game.member)) if person is None else person)
     overall = shown_overall(record.overall or {})

@@ -19,8 +19,9 @@ from jali.audit.plan import plan, with_gaps
 from jali.audit.positive_control import POWER, SIZES, Planted, control, recover
 from jali.audit.setup import Setup
 from jali.core.errors import JaliError
+from jali.core.guesses import Guesses
 from jali.core.protocols import Existing
-from jali.core.values import Bools, Evidence, Game, Guesses, Ints, Rng, SignalName
+from jali.core.values import Bools, Evidence, Game, Ints, Rng, SignalName
 from jali.stats.intervals import estimate
 
 PROBED = 256  # records that are explained in the probe

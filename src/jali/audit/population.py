@@ -17,8 +17,9 @@ from jali.audit.one_model import STATISTICS, stream
 from jali.audit.propensity import Weighting, propensity, weighting
 from jali.audit.setup import Setup
 from jali.core.errors import JaliError
+from jali.core.guesses import Estimate
 from jali.core.protocols import Existing
-from jali.core.values import Bools, Estimate, Floats, Game, Ints, Rng
+from jali.core.values import Bools, Floats, Game, Ints, Rng
 from jali.parallel import alone
 from jali.results import Check
 from jali.stats.delong import delong

@@ -16,7 +16,8 @@ from scipy.special import ndtr, ndtri
 
 from jali.audit.trials import Trial, guess_by_metric
 from jali.core.errors import JaliError
-from jali.core.values import Bools, Evidence, Floats, Game, Ints, Records, Rng, Unit
+from jali.core.guesses import Records
+from jali.core.values import Bools, Evidence, Floats, Game, Ints, Rng, Unit
 from jali.results import PositiveControl
 from jali.stats.intervals import foreseen
 from jali.stats.roc import auc

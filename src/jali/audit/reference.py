@@ -8,8 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from jali.core.encoding import Encoding
+from jali.core.guesses import Records
 from jali.core.protocols import Attack, Design, SetsAside
-from jali.core.values import Dataset, Game, Records, Rng
+from jali.core.values import Dataset, Game, Rng
 from jali.store import Arrays
 
 REFERENCE = "reference"  # what such an attack requires

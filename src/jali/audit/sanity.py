@@ -6,7 +6,8 @@ import numpy as np
 
 from jali.audit.trials import Trial, guess
 from jali.core.errors import JaliError
-from jali.core.values import Bools, Dataset, Estimate, Evidence, Floats, Game, Guesses, Ints, Records, Rng
+from jali.core.guesses import Estimate, Guesses, Records
+from jali.core.values import Bools, Dataset, Evidence, Floats, Game, Ints, Rng
 from jali.parallel import alone
 from jali.results import Check
 from jali.stats.intervals import delong, over_units

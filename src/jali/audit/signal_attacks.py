@@ -26,8 +26,9 @@ from jali.audit.trials import (
     unresolved,
 )
 from jali.core.errors import JaliError
+from jali.core.guesses import Records
 from jali.core.protocols import Attack
-from jali.core.values import Dataset, Evidence, Game, Ints, Records, Unit
+from jali.core.values import Dataset, Evidence, Game, Ints, Unit
 from jali.parallel import Ref, fan_out, sharing
 from jali.results import Check, Curve, Exposed, PositiveControl, Row
 from jali.store import Arrays

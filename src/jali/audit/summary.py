@@ -12,8 +12,9 @@ import numpy as np
 from jali.audit.quality import RELIANCE, SHOWN, Measured, Quality
 from jali.audit.trials import flagged
 from jali.audit.unique import one_of_a_kind
+from jali.core.guesses import Estimate, Guesses
 from jali.core.metrics import metric as metric_of
-from jali.core.values import Bools, Dataset, Estimate, Evidence, Floats, Game, Guesses, Ints, SignalName
+from jali.core.values import Bools, Dataset, Evidence, Floats, Game, Ints, SignalName
 from jali.results import Exposed, Row
 from jali.stats.influence import spread
 from jali.stats.intervals import average, clopper_pearson, over_units

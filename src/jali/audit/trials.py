@@ -10,23 +10,9 @@ import numpy as np
 from jali.audit.reference import REFERENCE, known
 from jali.core import registry
 from jali.core.errors import JaliError
+from jali.core.guesses import Combined, Estimate, Guesses, Records, Shadows, Target, weighted
 from jali.core.protocols import Attack, Combines
-from jali.core.values import (
-    Bools,
-    Channel,
-    Combined,
-    Estimate,
-    Evidence,
-    Floats,
-    Game,
-    Guesses,
-    Ints,
-    Records,
-    Rng,
-    Shadows,
-    SignalName,
-    Target,
-)
+from jali.core.values import Bools, Channel, Evidence, Floats, Game, Ints, Rng, SignalName
 from jali.results import Curve, Kind, Row
 from jali.stats.intervals import HOW_UNITS, average, clopper_pearson, contrast, estimate
 from jali.stats.people import people, trials
@@ -116,7 +102,7 @@ def guess_by_metric(
     group = record if person is None else person[record]
 
     def joined(scores: list[Floats]) -> Guesses:
-        return game.weighted(Guesses(np.concatenate(scores), truth, unit, record, group))
+        return weighted(game, Guesses(np.concatenate(scores), truth, unit, record, group))
 
     every = {metric: [scores[metric] for scores, _ in found] for metric in metrics}
     beside = trial.base > 0

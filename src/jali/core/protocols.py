@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, runtime_checkab
 
 import numpy.typing as npt
 
-from jali.core.values import Bools, Combined, Dataset, Floats, Game, Ints, Rng, Schema, Seen, Shadows, Target, Unit
+from jali.core.guesses import Combined, Shadows, Target
+from jali.core.values import Bools, Dataset, Floats, Game, Ints, Rng, Schema, Seen, Unit
 
 if TYPE_CHECKING:
     from jali.core.explanation import Regions

@@ -19,8 +19,9 @@ from jali.audit.summary import Cells, cells_of, difference, sensitive
 from jali.audit.trials import Trial, paired
 from jali.core import registry
 from jali.core.errors import JaliError
+from jali.core.guesses import Estimate, Guesses
 from jali.core.metrics import metric as metric_of
-from jali.core.values import Bools, Channel, Estimate, Floats, Guesses, Rng, SignalName
+from jali.core.values import Bools, Channel, Floats, Rng, SignalName
 from jali.reproduce.schema import CHANCE, MODEL, NOTHING, SCALES, Method, Paper, Scale, Sentence, Table, group, place
 from jali.reproduce.verdicts import of_bound, of_count, of_order, of_sameness, of_value
 from jali.results import Row

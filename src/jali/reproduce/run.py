@@ -22,7 +22,8 @@ from jali.audit.summary import sizes
 from jali.audit.trials import Trial, guess, rows_of
 from jali.core import registry
 from jali.core.errors import JaliError
-from jali.core.values import Channel, Game, Guesses, SignalName
+from jali.core.guesses import Guesses
+from jali.core.values import Channel, Game, SignalName
 from jali.data.tables import files as _files
 from jali.reproduce.figures import drawings
 from jali.reproduce.files import read

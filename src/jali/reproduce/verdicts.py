@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from jali.core.values import Estimate
+from jali.core.guesses import Estimate
 from jali.results.reproduction import Verdict
 
 

@@ -11,7 +11,8 @@ import math
 import numpy as np
 from scipy.special import ndtri
 
-from jali.core.values import Bools, Estimate, Floats, Ints
+from jali.core.guesses import Estimate
+from jali.core.values import Bools, Floats, Ints
 from jali.stats.people import people, variance
 from jali.stats.roc import checked, steps
 

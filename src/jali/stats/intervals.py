@@ -14,7 +14,8 @@ import numpy as np
 from scipy.special import ndtri, stdtrit
 
 from jali.core.errors import JaliError
-from jali.core.values import Bools, Estimate, Floats, Guesses, Ints, Rng
+from jali.core.guesses import Estimate, Guesses
+from jali.core.values import Bools, Floats, Ints, Rng
 from jali.stats import decided, one_model, roc
 from jali.stats.delong import delong, delong_difference
 from jali.stats.influence import Spread, influence, spread

@@ -9,7 +9,8 @@ from scipy.special import betaincinv
 from scipy.stats import binom
 
 from jali.core.errors import JaliError
-from jali.core.values import Bools, Estimate, Floats, Guesses, Ints, Rng
+from jali.core.guesses import Estimate, Guesses
+from jali.core.values import Bools, Floats, Ints, Rng
 from jali.stats import decided, roc
 from jali.stats.delong import delong, delong_difference
 from jali.stats.people import trials

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from jali.core.errors import JaliError
-from jali.core.values import Estimate, Floats, Guesses
+from jali.core.guesses import Estimate, Guesses
+from jali.core.values import Floats
 from jali.stats import roc
 
 

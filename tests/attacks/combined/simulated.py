@@ -6,7 +6,8 @@ import numpy as np
 
 from jali.attacks.joint import Joint
 from jali.audit.trials import ByMetric, Trial, guess_by_metric
-from jali.core.values import Channel, Evidence, Floats, Game, Guesses, Shadows, SignalName, Target, Unit
+from jali.core.guesses import Guesses, Shadows, Target
+from jali.core.values import Channel, Evidence, Floats, Game, SignalName, Unit
 from jali.stats.roc import auc, metric
 
 SHIFT = 0.75  # of the first signal, in deviations within a record

@@ -8,7 +8,7 @@ import pytest
 from jali.attacks._combined.candidates import Lesson, averaged, linear, rules, singles
 from jali.attacks._combined.choice import _best, _better, _reached, criterion, learn, set_aside
 from jali.attacks._combined.reading import OWN, SUMS, Tuning
-from jali.core.values import Shadows
+from jali.core.guesses import Shadows
 from jali.stats.roc import tpr_at
 from tests.attacks.combined.simulated import combined, evidence, mean, target_and_shadows
 

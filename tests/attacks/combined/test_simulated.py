@@ -12,10 +12,11 @@ from jali.attacks._combined.sums import Sums
 from jali.attacks.lira import LiRA
 from jali.audit.trials import Trial, contrast_rows, guess
 from jali.core import registry
-from jali.core.values import Channel, Game, Shadows, SignalName, Unit
+from jali.core.guesses import Shadows
+from jali.core.values import Channel, Game, SignalName, Unit
 from jali.stats.intervals import contrast
 from jali.stats.roc import auc
-from tests.attacks.combined.simulated import added, combined, evidence, everyone, mean, truly_added, two_signals
+from tests.attacks.combined.simulated import added, combined, everyone, evidence, mean, truly_added, two_signals
 
 # Correlation of the noise of both signals, shift of the second one.
 TARGETS = 5  # for which a combination is learnt once, on the other twelve

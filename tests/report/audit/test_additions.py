@@ -99,7 +99,9 @@ def test_without_a_positive_control_nothing_is_said_about_what_could_have_been_f
     assert sentence_of(row, controls=[few]) == said
     assert sentence_of(row, controls=[few.model_copy(update={"explainer": "other"})]) == none
     silent = few.model_copy(update={"reason": ""})
-    assert sentence_of(row, *sides(row, 0.997), controls=[silent]).endswith("score alone leaves room for 0.003, too little to plant")
+    assert sentence_of(row, *sides(row, 0.997), controls=[silent]).endswith(
+        "score alone leaves room for 0.003, too little to plant"
+    )
 
 
 def test_an_audit_that_finds_no_planted_addition_is_too_small_to_tell() -> None:
@@ -119,7 +121,9 @@ def test_an_audit_in_which_nothing_could_be_seen_says_so() -> None:
         "about 31,000 people or 4,900 target models are needed"
     )
     little = contrast(-0.001, 0.001, "auc", n=100, detectable=0.01)
-    assert sentence_of(little, *sides(little, 0.995)).endswith("in 8 of 10 cases, and the score alone leaves room for 0.005")
+    assert sentence_of(little, *sides(little, 0.995)).endswith(
+        "in 8 of 10 cases, and the score alone leaves room for 0.005"
+    )
 
 
 def test_a_combination_made_to_use_the_explanation_is_judged_like_any_other() -> None:
@@ -210,16 +214,25 @@ def test_explanations_of_which_different_things_are_known_have_a_sentence_each()
     known = {"limited": 0.01, "small": 0.04, "wide": 0.06, "unknown": None}
     rows = [contrast(-0.001, 0.001, "auc", e, n=100, detectable=d) for e, d in known.items()]
     first, second, third = sentence_of(*rows).split(". ")
-    assert first.startswith("no attack tried found that limited adds anything in AUC; for the attacks tried it adds less")
-    assert second.startswith("No attack tried found that small and wide add anything in AUC; too small to tell: this audit")
+    assert first.startswith(
+        "no attack tried found that limited adds anything in AUC; for the attacks tried it adds less"
+    )
+    assert second.startswith(
+        "No attack tried found that small and wide add anything in AUC; too small to tell: this audit"
+    )
     assert "0.060 in AUC or more in 8 of 10 cases (wide); to find 0.02, about 900 people" in second
-    assert third == "No attack tried found that unknown adds anything in AUC; this audit cannot say what it could have found"
+    assert (
+        third
+        == "No attack tried found that unknown adds anything in AUC; this audit cannot say what it could have found"
+    )
 
 
 def test_what_is_gated_at_a_rate_is_said_in_auc() -> None:
     mine = contrast(-0.001, 0.001, "auc", "c", detectable=0.01)
     sentence = sentence_of(contrast(0.001, 0.005, explainer="a"), GATED, mine)
-    assert "No attack tried found that c adds anything in AUC; for the attacks tried it adds less than 0.010" in sentence
+    assert (
+        "No attack tried found that c adds anything in AUC; for the attacks tried it adds less than 0.010" in sentence
+    )
     assert sentence.endswith(f"What c adds {TEN} could not be resolved: few")
 
 

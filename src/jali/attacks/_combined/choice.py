@@ -10,7 +10,8 @@ import numpy as np
 from jali.attacks._combined.candidates import AS_THEY_ARE, Lesson, Rule, averaged, rules, scored, singles
 from jali.attacks._combined.reading import Lens, Reading, Tuning, read
 from jali.attacks._combined.sums import Sums
-from jali.core.values import Bools, Combined, Floats, Ints, Shadows, Target
+from jali.core.guesses import Combined, Shadows, Target
+from jali.core.values import Bools, Floats, Ints
 from jali.stats.roc import Metric, resolvable, tpr_curve
 from jali.stats.roc import metric as metric_of
 

@@ -10,7 +10,8 @@ from jali.attacks._combined.discriminant import directions
 from jali.attacks._combined.ratios import above_outside, common_ratio, own_ratio, steady_ratio, yes_no_ratios
 from jali.attacks._combined.scales import Change, changes, unit_of
 from jali.attacks._combined.sums import Side, Sums
-from jali.core.values import Bools, Floats, Ints, Shadows, Unit
+from jali.core.guesses import Shadows
+from jali.core.values import Bools, Floats, Ints, Unit
 from jali.stats.roc import auc
 
 SOME = 6  # shadow models on which the scale of a signal is chosen, at most
