@@ -70,7 +70,7 @@ def _documented(setup: Setup, found: Gathered, attacked: Attacked, against: Comp
         warnings=[*against.warnings, *warnings(setup, given)],
         contradicted=contradicted(attacked.rows, given),
         guarantees=stated(given),
-        facts=sizes(setup.game, setup.data) | against.facts,
+        facts={**sizes(setup.game, setup.data), **against.facts},
     )
 
 

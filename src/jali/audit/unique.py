@@ -16,7 +16,8 @@ def one_of_a_kind(data: Dataset) -> dict[str, Bools]:
 
     The columns are the quasi-identifiers: by these people can be found. Where none is named they are all columns, but
     then the group is left out if it has more than nine in ten records, or if records are pictures. Numbers are cut at
-    their deciles if they have more than ten values. Unique records carry most of what averages hide (single-outs, in the literature).
+    their deciles if they have more than ten values. Unique records carry most of what averages hide (single-outs, in
+    the literature).
     """
     columns = data.schema.columns
     quasi = [j for j, column in enumerate(columns) if column.role == "quasi"]

@@ -69,7 +69,7 @@ def needed(now: int, found: float) -> int:
     """
     many = now * (found / SMALL) ** 2
     step = 10 ** max(0, math.floor(math.log10(max(many, 1.0))) - 1)
-    return math.ceil(round(many / step, 6)) * step
+    return int(math.ceil(round(many / step, 6)) * step)
 
 
 def unused(row: Row) -> bool:

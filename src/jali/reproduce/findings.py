@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from jali.audit.all_models import Gathered, RunRecord
+from jali.audit.all_models import EXPLAINED, Gathered, RunRecord
 from jali.audit.attack_run_rows import overall_estimate
 from jali.audit.attack_runs import AttackRun
 from jali.audit.one_model import STATISTICS, stream
@@ -30,11 +30,10 @@ from jali.stats import released, roc
 from jali.stats.intervals import apart, contrast, each_target, estimate
 from jali.stats.student import two_sample
 
-EXPLAINED = frozenset({"attribution", "counterfactual"})
 DELTA = "Δ "
 MANY = 10**6  # units of a number that is known exactly
 SENTENCES = "Sentences"
-OUR_SENTENCES = "Sentences of ours"
+OUR_SENTENCES = f"{SENTENCES} of ours"
 TESTED = "t test of"
 DUE = "not in the run that is judged again: a new run is due"
 

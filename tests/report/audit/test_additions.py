@@ -92,7 +92,8 @@ def test_with_gaps_people_with_an_explanation_are_named() -> None:
 
 def test_without_a_positive_control_nothing_is_said_about_what_could_have_been_found() -> None:
     row = contrast(-0.008, 0.011, "auc")
-    none = "no attack tried found that the explanation adds anything in AUC; this audit cannot say what it could have found"
+    none = "no attack tried found that the explanation adds anything in AUC; this audit cannot say what it could have "
+    none += "found"
     assert sentence_of(row) == none
     few = PositiveControl(explainer="e", against="score", reason="it needs 4 shadow models, and there are 2")
     said = f"{none}, as there is no positive control: it needs 4 shadow models, and there are 2"
@@ -254,8 +255,8 @@ def test_the_same_in_auc_stands_beside() -> None:
 def test_what_shows_in_the_auc_only_is_not_passed_over() -> None:
     sentence = sentence_of(contrast(-0.003, 0.005), contrast(0.01, 0.03, "auc", detectable=0.008))
     assert sentence == (
-        f"there is an addition in AUC: +0.010 to +0.030. No attack tried found that the explanation adds anything {TEN}; "
-        "what could have been found there is not known"
+        "there is an addition in AUC: +0.010 to +0.030. No attack tried found that the explanation adds anything "
+        f"{TEN}; what could have been found there is not known"
     )
 
 
