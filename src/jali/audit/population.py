@@ -6,7 +6,6 @@ between them besides membership looks like a leak.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -39,7 +38,7 @@ class Compared:
     game: Game
     check: Check
     warnings: tuple[str, ...] = ()
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    facts: dict[str, Any] = field(default_factory=dict)
 
 
 def compared(setup: Setup) -> Compared:

@@ -1,4 +1,4 @@
-"""People who are one of a kind: averages hide that these are the ones a model remembers."""
+"""People who are one of a kind: an average over everybody may hide how exposed they are."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ def one_of_a_kind(data: Dataset) -> dict[str, Bools]:
 
     The columns are the quasi-identifiers: by these people can be found. Where none is named they are all columns, but
     then the group is left out if it has more than nine in ten records, or if records are pictures. Numbers are cut at
-    their deciles if they have more than ten values. Unique records carry most of what averages hide (single-outs, in
-    the literature).
+    their deciles if they have more than ten values. The literature calls these people single-outs.
     """
     columns = data.schema.columns
     quasi = [j for j, column in enumerate(columns) if column.role == "quasi"]
