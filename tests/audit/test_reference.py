@@ -185,6 +185,8 @@ def test_any_number_of_workers_gives_the_same_rows():
     evidence, game = planted(1.0, n=80, models=2, aside=120)
     table = registry.build("data", "linear_gaussian(n=200, d=2)").load()
     attacks = [registry.build("attack", "quantile")]
-    one, two = (attack_evidence(evidence, game, attacks, resources=Resources(workers=w), data=table).rows for w in (1, 2))
+    one, two = (
+        attack_evidence(evidence, game, attacks, resources=Resources(workers=w), data=table).rows for w in (1, 2)
+    )
     assert one == two
     assert all(row.value is not None for row in one if row.metric == "auc")

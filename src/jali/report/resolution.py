@@ -68,7 +68,7 @@ def needed(now: int, found: float) -> int:
     (4800, 61, 4)
     """
     many = now * (found / SMALL) ** 2
-    step = 10 ** max(0, math.floor(math.log10(max(many, 1.0))) - 1)
+    step = int(10 ** max(0, math.floor(math.log10(max(many, 1.0))) - 1))
     return math.ceil(round(many / step, 6)) * step
 
 
