@@ -9,8 +9,6 @@ import numpy as np
 import pytest
 
 from jali.audit.signal_attacks import attack_evidence
-from jali.audit.trials import unchanged
-from jali.core.guesses import Guesses
 from jali.core.values import Evidence, Game, SignalName
 from jali.report.audit import text
 from jali.results import Results, Row
@@ -95,20 +93,27 @@ def test_where_everybody_is_explained_both_sides_are_the_attacks_themselves():
     assert "the explanation adds between" in said(results)
 
 
-def test_an_explanation_that_repeats_the_score_was_not_used_and_nothing_is_said_of_it():
+def limited(results: Results, row: Row) -> bool:
+    """Whether the summary says less than x, with x as large as the interval and the positive control ask for."""
+    x = re.search(r"adds less than (0\.\d+) in AUC", said(results))
+    assert row.detectable is not None
+    return x is not None and float(x[1]) >= max(row.high, row.detectable)
+
+
+def test_an_explanation_that_repeats_the_score_is_judged_by_the_combination_made_to_use_it():
     results = audit(lambda member, score, noise: score)
     row = the(results, "auc", kind="contrast")
-    assert (row.value, row.low, row.high, row.unchanged) == (0.0, 0.0, 0.0, TARGETS)
-    assert "made no use of the explanation, so this audit cannot say what it adds" in said(results)
+    assert (row.value, row.unchanged) == (0.0, TARGETS)
+    assert row.low < 0 < row.high
+    assert limited(results, row)
     assert "0.000 to 0.000" not in text.plain(results)
 
 
 def test_noise_is_not_called_harmless():
     results = audit(lambda member, score, noise: noise)
     row = the(results, "auc", kind="contrast")
-    assert 0 < row.unchanged <= TARGETS
-    assert row.ignored_below == 0.002
-    assert re.search("made no use of|no attack tried found|combines badly", said(results))
+    assert row.low <= 0 <= row.high
+    assert limited(results, row)
 
 
 def test_an_explanation_that_misleads_the_combination_protects_nobody():
@@ -121,27 +126,22 @@ def test_an_explanation_that_misleads_the_combination_protects_nobody():
     )
 
 
-def test_few_people_and_what_could_have_been_found_among_them():
+def test_few_people_are_too_small_to_tell():
     results = audit(lambda member, score, noise: noise + 0.3 * member, records=24)
-    summary = said(results)
-    found = re.search(r"no attack tried found .* could have found (0\.\d+) in AUC or more, four times in five", summary)
+    found = re.search(
+        r"this audit is too small to tell: it finds additions of (0\.\d+) in AUC or more in 8 of 10 cases.*; to find "
+        r"0\.02, about ([\d,]+) people or ([\d,]+) target models are needed",
+        said(results),
+    )
     assert found
     assert float(found[1]) > 0.05
+    assert int(found[2].replace(",", "")) > 24
+    assert int(found[3].replace(",", "")) > TARGETS
 
 
 def test_results_of_older_versions_are_read():
     row = {"kind": "contrast", "metric": "auc", "value": 0.0, "low": 0.0, "high": 0.0, "against": "score"}
-    old = Results.model_validate_json(json.dumps({"schema_version": "jali.results/2", "rows": [row]}))
-    assert old.rows[0].unchanged is None
-    assert "made no use of" in said(old)
-
-
-def test_unchanged_counts_models_in_which_the_order_is_the_same():
-    unit = np.repeat([0, 1, 2], 3)
-    truth = np.tile([True, False, True], 3)
-    record = np.tile([0, 1, 2], 3)
-    without = Guesses(np.array([1.0, 2, 3, 1, 2, 3, 1, 2, 3]), truth, unit, record)
-    with_ = Guesses(np.array([5.0, 6, 9, 1, 2, 3, 1, 3, 2]), truth, unit, record)
-    tied = Guesses(np.array([1.0, 1, 3, 1, 2, 3, 1, 2, 3]), truth, unit, record)
-    assert unchanged(with_, without) == 2
-    assert unchanged(tied, without) == 2
+    old = {"schema_version": "jali.results/2", "rows": [row, row | {"explainer": "b", "ignored_below": 0.002}]}
+    results = Results.model_validate_json(json.dumps(old))
+    assert [(r.unchanged, r.detectable) for r in results.rows] == [(None, None)] * 2
+    assert "made no use of" in said(results)

@@ -68,8 +68,8 @@ def needed(now: int, found: float) -> int:
     (4800, 61, 4)
     """
     many = now * (found / SMALL) ** 2
-    step = 10 ** max(0, math.floor(math.log10(max(many, 1.0))) - 1)
-    return int(math.ceil(round(many / step, 6)) * step)
+    step = int(10 ** max(0, math.floor(math.log10(max(many, 1.0))) - 1))
+    return math.ceil(round(many / step, 6)) * step
 
 
 def unused(row: Row) -> bool:

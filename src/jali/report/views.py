@@ -46,9 +46,8 @@ class Line:
     def left_out(self) -> str:
         """In how many target models the attack made no use of the explanation, which it chooses by metric.
 
-        >>> same = {"kind": "contrast", "value": 0.0, "units": 4}
-        >>> rows = [Row(metric=m, unchanged=k, **same) for k, m in enumerate(["auc", "f1"])]
-        >>> Line(rows[0], {r.metric: r for r in rows}).left_out
+        >>> auc = Row(kind="contrast", metric="auc", value=0.0, units=4, unchanged=0)
+        >>> Line(auc, {"auc": auc, "f1": auc.model_copy(update={"unchanged": 1})}).left_out
         'left out in 0 to 1 of 4 models'
         """
         known = [r for r in self.cells.values() if r.unchanged is not None]

@@ -9,13 +9,14 @@ import json
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from jali.core.claims import Harm
 from jali.core.errors import JaliError
 from jali.core.values import Channel
 
 SCHEMA = "jali.results/2"
+FORMER = frozenset({"ignored_below"})
 Kind = Literal["attack", "contrast", "paired", "query attack", "measure"]
 
 
@@ -59,6 +60,12 @@ class Row(BaseModel):
     guarantee: str = ""
     convention: str = ""
     key: str = ""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_former_fields(cls, given: Any) -> Any:
+        """Files of this schema from before the positive control have fields that nothing reads any more."""
+        return {k: v for k, v in given.items() if k not in FORMER} if isinstance(given, dict) else given
 
 
 class Check(BaseModel):

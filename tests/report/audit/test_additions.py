@@ -68,7 +68,7 @@ def test_too_small_to_tell_names_what_it_takes(x: float) -> None:
     many = {0.0201: "780 people or 17", 0.05: "4,800 people or 100"}[x]  # 768 or 16 times (x / 0.02)^2, rounded up
     least = {0.0201: "0.021", 0.05: "0.050"}[x]
     assert sentence_of(row) == (
-        f"no attack tried found that the explanation adds anything in AUC; too small to tell: this audit finds "
+        "no attack tried found that the explanation adds anything in AUC; this audit is too small to tell: it finds "
         f"additions of {least} in AUC or more in 8 of 10 cases; to find 0.02, about {many} target models are needed"
     )
     assert "less than" not in sentence_of(row)
@@ -76,7 +76,7 @@ def test_too_small_to_tell_names_what_it_takes(x: float) -> None:
 
 def test_a_wide_interval_is_too_small_to_tell_whatever_the_control_finds() -> None:
     sentence = sentence_of(contrast(-0.02, 0.04, "auc", n=500, detectable=0.01))
-    assert "too small to tell: this audit finds additions of 0.040 in AUC or more" in sentence
+    assert "this audit is too small to tell: it finds additions of 0.040 in AUC or more" in sentence
 
 
 def test_with_one_target_model_only_people_are_named() -> None:
@@ -92,8 +92,8 @@ def test_with_gaps_people_with_an_explanation_are_named() -> None:
 
 def test_without_a_positive_control_nothing_is_said_about_what_could_have_been_found() -> None:
     row = contrast(-0.008, 0.011, "auc")
-    none = "no attack tried found that the explanation adds anything in AUC; this audit cannot say what it could have "
-    none += "found"
+    unknown = "this audit cannot say what it could have found"
+    none = f"no attack tried found that the explanation adds anything in AUC; {unknown}"
     assert sentence_of(row) == none
     few = PositiveControl(explainer="e", against="score", reason="it needs 4 shadow models, and there are 2")
     said = f"{none}, as there is no positive control: it needs 4 shadow models, and there are 2"
@@ -109,17 +109,18 @@ def test_an_audit_that_finds_no_planted_addition_is_too_small_to_tell() -> None:
     power = {"sizes": [0.0, 0.05], "recovered": [0.0, 0.01], "power": [0.02, 0.39]}
     blind = PositiveControl(explainer="e", against="score", **power)
     assert sentence_of(contrast(-0.001, 0.001, "auc"), controls=[blind]) == (
-        "no attack tried found that the explanation adds anything in AUC; too small to tell: an addition of 0.05 in "
-        "AUC would be found in 3 of 10 audits like this, and how many people it takes to find 0.02 cannot be said"
+        "no attack tried found that the explanation adds anything in AUC; this audit is too small to tell: an "
+        "addition of 0.05 in AUC would be found in 3 of 10 audits like this, and how many people it takes to find 0.02 "
+        "cannot be said"
     )
 
 
 def test_an_audit_in_which_nothing_could_be_seen_says_so() -> None:
     row = contrast(-0.35, 0.35, "auc", n=100, detectable=0.2)
     assert sentence_of(row, *sides(row, 0.75)) == (
-        "no attack tried found that the explanation adds anything in AUC; too small to tell: this audit finds "
-        "additions of 0.350 in AUC or more in 8 of 10 cases, and the score alone leaves room for 0.250; to find 0.02, "
-        "about 31,000 people or 4,900 target models are needed"
+        "no attack tried found that the explanation adds anything in AUC; this audit is too small to tell: it "
+        "finds additions of 0.350 in AUC or more in 8 of 10 cases, and the score alone leaves room for 0.250; to find "
+        "0.02, about 31,000 people or 4,900 target models are needed"
     )
     little = contrast(-0.001, 0.001, "auc", n=100, detectable=0.01)
     assert sentence_of(little, *sides(little, 0.995)).endswith(
@@ -175,8 +176,8 @@ def test_an_attack_that_does_worse_limits_nothing_but_may_be_too_small() -> None
     assert sentence.endswith(MORAL)
     small = sentence_of(contrast(-0.03, -0.01, "auc", n=300, detectable=0.1))
     assert small.endswith(
-        f"{MORAL}; what the explanation adds is too small to tell: this audit finds additions of 0.100 in AUC or more "
-        "in 8 of 10 cases; to find 0.02, about 7,500 people or 400 target models are needed"
+        f"{MORAL}; this audit is too small to tell what the explanation adds: it finds additions of 0.100 in AUC or "
+        "more in 8 of 10 cases; to find 0.02, about 7,500 people or 400 target models are needed"
     )
     rate = sentence_of(contrast(-0.006, -0.002), contrast(-0.002, 0.001, "auc", detectable=0.01))
     assert "adds less than 0.010 in AUC" in rate
@@ -218,9 +219,7 @@ def test_explanations_of_which_different_things_are_known_have_a_sentence_each()
     assert first.startswith(
         "no attack tried found that limited adds anything in AUC; for the attacks tried it adds less"
     )
-    assert second.startswith(
-        "No attack tried found that small and wide add anything in AUC; too small to tell: this audit"
-    )
+    assert second.startswith("No attack tried found that small and wide add anything in AUC; this audit is too small")
     assert "0.060 in AUC or more in 8 of 10 cases (wide); to find 0.02, about 900 people" in second
     assert (
         third

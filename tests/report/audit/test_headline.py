@@ -162,3 +162,11 @@ def test_in_few_models_a_rate_does_not_say_what_could_have_been_found() -> None:
     auc = attack("auc", 0.51, low=0.49, high=0.53, units=1, n=2000, base_rate=0.5)
     assert "could have found 53.0 of 100 cases" in headline(Results(rows=[rate, auc])).additions[0]
     assert headline(Results(rows=[rate])).additions[0].endswith("cannot say what it could have found.")
+
+
+def test_what_eight_of_ten_means_is_said_where_it_is_used() -> None:
+    page = headline(sample.full())
+    assert any("8 of 10" in sentence for sentence in page.additions)
+    assert any("positive control" in sentence for sentence in page.meaning)
+    assert not any("80 %" in sentence for sentence in page.meaning)
+    assert not any("positive control" in sentence for sentence in headline(sample.older()).meaning)

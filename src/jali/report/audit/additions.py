@@ -216,7 +216,7 @@ class _Sentences:
         for row in rows:
             weak.setdefault(self._limit(row).kind, []).append(row)
         return [
-            f"what {self.who(some)} {_verb(some, 'adds')} is {limits.clause([self._limit(r) for r in _once(some)])}"
+            limits.clause([self._limit(r) for r in _once(some)], f" what {self.who(some)} {_verb(some, 'adds')}")
             for kind, some in weak.items()
             if kind in ("small", "blind")
         ]

@@ -63,8 +63,8 @@ def limit(results: Results, row: Row) -> Limit:
     return Limit(row, least, resolution.room(row, baseline), views.control(results, row))
 
 
-def clause(limits: Sequence[Limit]) -> str:
-    """The rest of a sentence on explanations of the same kind; the widest speaks for all.
+def clause(limits: Sequence[Limit], what: str = "") -> str:
+    """The rest of a sentence on explanations of the same kind; the widest speaks for all. what: they add, in words.
 
     >>> row = Row(kind="contrast", metric="auc", value=0.0, low=-0.01, high=0.01, detectable=0.0112)
     >>> clause([Limit(row, 0.0112, 0.4)])
@@ -74,9 +74,9 @@ def clause(limits: Sequence[Limit]) -> str:
     if widest.kind == "bounded":
         return _bounded(widest, limits)
     if widest.kind == "small":
-        return _small(widest, limits)
+        return f"this audit is too small to tell{what}: {_small(widest, limits)}"
     if widest.kind == "blind":
-        return _blind(limits)
+        return f"this audit is too small to tell{what}: {_blind(limits)}"
     return UNKNOWN + (f", as there is no positive control: {widest.reason}" if widest.reason else "")
 
 
@@ -90,8 +90,8 @@ def _bounded(widest: Limit, limits: Sequence[Limit]) -> str:
 
 
 def _small(widest: Limit, limits: Sequence[Limit]) -> str:
-    finds = f"this audit finds additions of {words.above(widest.found)} in AUC or more in {resolution.IN_TEN} cases"
-    said = f"too small to tell: {finds}{_about(widest, limits)}"
+    finds = f"it finds additions of {words.above(widest.found)} in AUC or more in {resolution.IN_TEN} cases"
+    said = f"{finds}{_about(widest, limits)}"
     if widest.least == math.inf:
         said += f", and {_leaves(widest)}"
     many = _needed(widest)
@@ -103,7 +103,7 @@ def _blind(limits: Sequence[Limit]) -> str:
     controls = [x.control for x in limits if x.control is not None]
     worst = min(controls, key=lambda c: c.power[-1])
     return (
-        f"too small to tell: an addition of {worst.sizes[-1]:g} in AUC would be found in {in_ten(worst.power[-1])} "
+        f"an addition of {worst.sizes[-1]:g} in AUC would be found in {in_ten(worst.power[-1])} "
         f"audits like this, and how many people it takes to find {SMALL} cannot be said"
     )
 
