@@ -54,7 +54,7 @@ def test_a_rate_is_chosen_by_its_neighbourhood_and_the_rest_by_auc(rng):
 
 
 def test_the_best_at_one_percent_and_the_best_in_auc_are_two(rng):
-    """One candidate finds a tenth of the members without error and knows nothing else; the other finds a little of all."""
+    """One candidate finds a tenth of the members without error and knows nothing else; the other a little of all."""
     lessons = []
     for _ in range(4):
         truth = rng.random(2000) < 0.5

@@ -9,7 +9,7 @@ from jali.attacks.joint import Joint
 from jali.core.errors import JaliError
 from jali.core.values import Evidence, SignalName, Unit
 from jali.stats.roc import auc
-from tests.attacks.combined.simulated import combined, evidence, everyone, mean, target_and_shadows
+from tests.attacks.combined.simulated import combined, everyone, evidence, mean, target_and_shadows
 
 METRICS = ("auc", "tpr@0.01", "tnr@0.01", "balanced_accuracy")
 

@@ -6,8 +6,15 @@ import numpy as np
 import pytest
 from scipy.stats import t as student
 
-from jali.attacks._combined.ratios import LOOSE, PSEUDO, above_outside, common_ratio, own_ratio, steady_ratio
-from jali.attacks._combined.ratios import yes_no_ratios
+from jali.attacks._combined.ratios import (
+    LOOSE,
+    PSEUDO,
+    above_outside,
+    common_ratio,
+    own_ratio,
+    steady_ratio,
+    yes_no_ratios,
+)
 from jali.attacks._combined.sums import Side
 
 

@@ -15,7 +15,7 @@ from jali.core import registry
 from jali.core.values import Channel, Game, Shadows, SignalName, Unit
 from jali.stats.intervals import contrast
 from jali.stats.roc import auc
-from tests.attacks.combined.simulated import added, combined, evidence, everyone, mean, truly_added, two_signals
+from tests.attacks.combined.simulated import added, combined, everyone, evidence, mean, truly_added, two_signals
 
 # Correlation of the noise of both signals, shift of the second one.
 TARGETS = 5  # for which a combination is learnt once, on the other twelve

@@ -9,7 +9,6 @@ import numpy as np
 
 from jali.attacks._combined.reading import ABOVE, COMMON, OWN, RAW, SUMS, WHITE_COMMON, WHITE_OWN, WHITE_STEADY
 from jali.core.values import Bools, Floats, Ints
-from jali.parallel import alone
 from jali.stats.roc import auc
 
 Rule = Callable[[Floats], Floats]  # table (Q, N) to score (N,)
@@ -142,14 +141,18 @@ def linear(table: Floats, truth: Bools, chosen: Ints, ridge: float) -> Rule:
 def boosted(table: Floats, truth: Bools, block: Ints) -> Rule:
     """Gradient-boosted trees on the table (Q, n), which find what depends on the kind of record and on two signals."""
     from sklearn.ensemble import HistGradientBoostingClassifier
+    from threadpoolctl import threadpool_limits
 
     rows = np.flatnonzero(np.isin(block, TREES))
     model = HistGradientBoostingClassifier(
         max_iter=80, max_leaf_nodes=8, min_samples_leaf=50, max_bins=64, early_stopping=False, random_state=0
     )
-    alone(lambda m: m.fit(table[rows].T, truth), model)
+    # Sums split over threads would change the last bits.
+    with threadpool_limits(limits=1):
+        model.fit(table[rows].T, truth)
 
     def score(other: Floats) -> Floats:
-        return np.asarray(alone(lambda m: m.decision_function(other[rows].T), model))
+        with threadpool_limits(limits=1):
+            return np.asarray(model.decision_function(other[rows].T))
 
     return score
