@@ -27,7 +27,7 @@ def evidence(value: Floats, member, units: tuple[Unit, ...] = ()) -> Evidence:
 
 
 def two_signals(correlation: float, shift: float, seed: int = 10, n: int = 1500, models: int = 17):
-    """A signal with a shift and another with correlated noise: values (2, N, M), member, scores of both oracles."""
+    """A shifted signal and one with correlated noise: values (2, N, M), member, both oracles' scores (N, M)."""
     rng = np.random.default_rng(seed)
     member = rng.random((n, models)) < 0.5
     level = rng.normal(0, 2, (2, n, 1))

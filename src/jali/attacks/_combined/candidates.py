@@ -147,7 +147,8 @@ def boosted(table: Floats, truth: Bools, block: Ints) -> Rule:
     model = HistGradientBoostingClassifier(
         max_iter=80, max_leaf_nodes=8, min_samples_leaf=50, max_bins=64, early_stopping=False, random_state=0
     )
-    with threadpool_limits(limits=1):  # set again, because a limit does not reach a library that is loaded after it
+    # Sums split over threads would change the last bits.
+    with threadpool_limits(limits=1):
         model.fit(table[rows].T, truth)
 
     def score(other: Floats) -> Floats:

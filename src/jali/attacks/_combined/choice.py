@@ -71,7 +71,7 @@ def learn(shadows: Shadows, base: int, metrics: Sequence[str], tuning: Tuning) -
 
 
 def set_aside(shadows: Shadows) -> tuple[Ints, Ints]:
-    """Two halves of the shadow models: candidates are fitted on one and judged on the other, in any order of models.
+    """Two halves of the shadow models: candidates are fitted on one and judged on the other; their order is no matter.
 
     A single one can be fitted on as it is, but not be judged by others.
     """
