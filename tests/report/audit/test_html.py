@@ -253,5 +253,14 @@ def test_the_positive_control_stands_below_the_additions() -> None:
 def test_why_there_is_no_positive_control() -> None:
     section = page_of(sample.single_target).partition('id="controls"')[2].partition("</section>")[0]
     assert "<table" not in section
+    assert "were planted" not in section
     assert "No positive control for linear_recourse over score: it needs 4 shadow models, and there are 2." in section
     assert 'id="controls"' not in page_of(sample.older)
+
+
+def test_what_lies_beyond_the_planted_additions_is_called_extrapolated() -> None:
+    base = sample.full()
+    beyond = base.controls[0].model_copy(update={"detectable": 0.136})
+    page = render(base.model_copy(update={"controls": [beyond]}))
+    assert '<span class="value">0.136</span> <span class="span">extrapolated</span>' in page
+    assert ">extrapolated<" not in page_of(sample.full)

@@ -33,6 +33,7 @@ class Line:
     over: str
     cells: dict[str, Cell]
     detectable: str
+    extrapolated: bool
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,8 @@ def table(results: Results) -> Table | None:
 def _line(control: PositiveControl) -> Line:
     known = zip(control.sizes, control.recovered, control.power, strict=True)
     cells = {f"{size:g}": Cell(_signed(got), in_ten(power)) for size, got, power in known}
-    return Line(control.explainer, _over(control.against), cells, least(control))
+    beyond = control.detectable is not None and control.detectable > max(control.sizes)
+    return Line(control.explainer, _over(control.against), cells, least(control), beyond)
 
 
 def _missing(control: PositiveControl) -> str:
