@@ -243,8 +243,11 @@ def contrast_rows(trial: Trial, found: ByMetric, game: Game, rng: Rng) -> list[R
 
 
 def _around_zero(forced: Estimate) -> Estimate:
+    """No difference, with the interval of the forced combination; where that lies above zero, the leak itself."""
     if forced.low is None or forced.high is None:
         return replace(forced, value=0.0)
+    if forced.low > 0:
+        return forced
     return replace(forced, value=0.0, low=min(forced.low, 0.0), high=max(forced.high, 0.0))
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from jali.attacks._combined.candidates import Lesson, averaged, linear, rules, singles
-from jali.attacks._combined.choice import _best, _better, _reached, criterion, learn, set_aside
+from jali.attacks._combined.choice import Tried, Way, _best, _said, _way, criterion, learn, set_aside
 from jali.attacks._combined.reading import OWN, SUMS, Tuning
 from jali.core.guesses import Shadows
 from jali.stats.roc import tpr_at
@@ -62,23 +62,51 @@ def test_the_best_at_one_percent_and_the_best_in_auc_are_two(rng):
         weak = rng.normal(size=2000) + 0.8 * truth
         lessons.append(Lesson(np.stack([sure, weak]), truth))
     made = {"sure": lambda table: table[0], "weak": lambda table: table[1]}
-    reached = _reached(made, lessons, ("auc", "tpr@0.01"))
-    assert _best(reached["auc"]) == "weak"
-    assert _best(reached["tpr@0.01"]) == "sure"
+    tried = _said(made, lessons)
+    assert _best(tried, "auc") == "weak"
+    assert _best(tried, "tpr@0.01") == "sure"
 
 
 def test_a_rate_that_cannot_be_resolved_is_chosen_by_auc(rng):
     truth = np.arange(100) < 50
-    lesson = Lesson(rng.normal(size=(1, 100)), truth)
-    reached = _reached({"only": lambda table: table[0]}, [lesson], ("auc", "tpr@0.01"))
-    assert reached["tpr@0.01"]["only"].tolist() == reached["auc"]["only"].tolist()
+    sure = np.where(np.arange(100) < 10, 10.0, -1.0 * truth)
+    weak = rng.normal(size=100) + 1.0 * truth
+    tried = Tried({"sure": [sure], "weak": [weak]}, [truth])
+    assert _best(tried, "auc") == _best(tried, "tpr@0.01") == "weak"
 
 
-def test_better_means_better_beyond_a_part_of_the_noise():
-    less = np.array([0.60, 0.62, 0.61, 0.59])
-    assert _better(less + 0.01, less)
-    assert not _better(less, less)
-    assert not _better(less + np.array([0.03, -0.03, 0.02, -0.01]), less)
+def test_a_little_of_a_poor_combination_beside_the_baseline_is_better_than_all_of_it(rng):
+    """The combination of all signals knows a little more, in much noise of its own."""
+    truth = [rng.random(3000) < 0.5 for _ in range(4)]
+    before = [rng.normal(size=3000) + 1.0 * side for side in truth]
+    after = [rng.normal(size=3000) + 0.4 * side for side in truth]
+    way, gained = _way("auc", "base", Tried({"base": before}, truth), "all", Tried({"all": after}, truth))
+    assert way.candidate == "all"
+    assert way.weight == 0.3
+    assert gained > 0
+
+
+def test_a_combination_that_is_better_by_itself_needs_no_baseline(rng):
+    truth = [rng.random(3000) < 0.5 for _ in range(4)]
+    before = [rng.normal(size=3000) + 0.1 * side for side in truth]
+    after = [rng.normal(size=3000) + 3.0 * side for side in truth]
+    assert _way("auc", "b", Tried({"b": before}, truth), "all", Tried({"all": after}, truth))[0] == Way("all")
+
+
+def test_noise_beside_the_baseline_is_ignored_or_hardly_used(rng):
+    truth = [rng.random(3000) < 0.5 for _ in range(6)]
+    before = [rng.normal(size=3000) + 1.0 * side for side in truth]
+    after = [rng.normal(size=3000) for _ in truth]
+    way, gained = _way("auc", "b", Tried({"b": before}, truth), "all", Tried({"all": after}, truth))
+    assert way.weight == 0.1
+    assert abs(gained) < 0.004
+
+
+def test_deviations_are_those_of_the_records_that_are_judged():
+    baseline = np.array([1.0, -1.0, 1e9])
+    other = np.array([2.0, -2.0, 0.0])
+    score = Way("all", 0.5)(baseline, other, np.array([True, True, False]))
+    np.testing.assert_allclose(score[:2], [1.5, -1.5])
 
 
 def test_where_no_model_can_be_set_aside_the_sum_is_used(rng):

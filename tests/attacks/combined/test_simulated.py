@@ -10,9 +10,9 @@ from jali.attacks._combined.ratios import own_ratio
 from jali.attacks._combined.reading import Tuning, read
 from jali.attacks._combined.sums import Sums
 from jali.attacks.lira import LiRA
-from jali.audit.trials import Trial, contrast_rows, guess
+from jali.audit.trials import ByMetric, Trial, contrast_rows, guess
 from jali.core import registry
-from jali.core.guesses import Shadows
+from jali.core.guesses import Guesses, Shadows
 from jali.core.values import Channel, Game, SignalName, Unit
 from jali.stats.intervals import contrast
 from jali.stats.roc import auc
@@ -93,21 +93,41 @@ def test_shifts_of_either_sign_add():
     assert added(found) > 0.05
 
 
-def test_nothing_gained_has_value_zero_and_an_interval_around_it():
+def test_nothing_gained_is_hardly_used_and_has_an_interval_around_zero():
     value, member, _, _ = two_signals(0.0, 0.0)
     rng = np.random.default_rng(6)
     signals = evidence(np.concatenate([value[:1], rng.normal(size=(12, *member.shape))]), member)
     game = everyone(member, TARGETS)
     found = combined(signals, metrics=("auc",), game=game)
-    assert not found.used["auc"].any()
     trial = Trial(
         registry.build("attack", "joint"), signals.names, Channel.SCORE_AND_EXPLANATION, "e", Channel.SCORE, 1
     )
     (row,) = contrast_rows(trial, found, game, np.random.default_rng(0))
-    assert row.value == 0
+    assert abs(row.value) < 0.002
     assert row.low <= 0 <= row.high
     assert row.high - row.low > 1e-4
+
+
+@pytest.mark.parametrize(("shift", "above"), [(-0.3, False), (0.3, True)])
+def test_an_explanation_left_out_everywhere_has_the_interval_of_the_forced_combination(shift, above):
+    """Around zero where the forced combination gains nothing; where it does, that is said."""
+    _, member, _, _ = two_signals(0.0, 0.0)
+    rng = np.random.default_rng(6)
+    game = everyone(member, TARGETS)
+    unit, record = np.nonzero(game.scored.T)
+    truth = member[record, unit]
+    plain, noise = rng.normal(size=(2, len(unit)))
+    baseline = Guesses(plain + truth, truth, unit, record)
+    forced = Guesses(plain + truth + shift * (truth + 0.3 * noise), truth, unit, record)
+    found = ByMetric({"auc": baseline}, {"auc": baseline}, {"auc": forced}, {"auc": np.zeros(TARGETS, dtype=bool)})
+    names = (SignalName("confidence"), SignalName("size", "e"))
+    trial = Trial(registry.build("attack", "joint"), names, Channel.SCORE_AND_EXPLANATION, "e", Channel.SCORE, 1)
+    (row,) = contrast_rows(trial, found, game, np.random.default_rng(0))
     assert row.unchanged == TARGETS
+    assert (row.low > 0) == above
+    if not above:
+        assert row.value == 0
+        assert row.low < row.high == 0
 
 
 def test_yes_or_no_signals_have_bernoulli_ratios():

@@ -21,7 +21,9 @@ LEAST = 12  # shadow models that are judged at least, if there are as many
 MOST = 24  # and at most
 LARGEST_ERROR = 0.1
 FEW = 20
-SURE = 0.5  # standard errors by which a combination must be better than the baseline on shadow models
+TINY = 1e-12
+WEIGHTS = (0.1, 0.3, 1.0)  # of a combination of all signals that is added to the baseline
+ADDED = 2  # combinations of all signals that are tried so
 
 
 @dataclass(frozen=True)
@@ -35,39 +37,88 @@ class Pool:
 
 
 @dataclass(frozen=True)
+class Way:
+    """How all signals are combined: a candidate, alone or (weight) so many deviations of it added to the baseline."""
+
+    candidate: str
+    weight: float | None = None
+
+    @property
+    def text(self) -> str:
+        """In words."""
+        return self.candidate if self.weight is None else f"baseline and {self.weight:g} of {self.candidate}"
+
+    def __call__(self, baseline: Floats, candidate: Floats, rows: Bools) -> Floats:
+        """The score (n,) from both (n,); deviations are those of some records (n,)."""
+        if self.weight is None:
+            return candidate
+        return baseline / _deviation(baseline[rows]) + self.weight * candidate / _deviation(candidate[rows])
+
+
+@dataclass(frozen=True)
 class Learnt:
-    """What was learnt on shadow models: the baseline's pool, that of all signals, and where the latter helps."""
+    """What was learnt on shadow models: both pools, how all signals are combined by metric, and where that helps."""
 
     baseline: Pool
     everything: Pool
+    ways: Mapping[str, Way]
     helps: Mapping[str, bool]
 
     def apply(self, target: Target, shadows: Shadows) -> dict[str, Combined]:
         """The scores of a target by metric, judged by its shadow models."""
-        scores = [_applied(pool, target, shadows) for pool in (self.baseline, self.everything)]
+        wanted = {way.candidate for way in self.ways.values()}
+        alone = _applied(self.baseline, set(self.baseline.chosen.values()), target, shadows)
+        both = _applied(self.everything, wanted, target, shadows)
+        seen = np.asarray(target.observed.all(axis=0))
         out = {}
         for metric, helps in self.helps.items():
-            how = self.everything.chosen[metric]
-            baseline = scores[0][self.baseline.chosen[metric]]
-            forced = scores[1][how]
-            out[metric] = Combined(forced if helps else baseline, baseline, forced, helps, how)
+            baseline = alone[self.baseline.chosen[metric]]
+            way = self.ways[metric]
+            forced = way(baseline, both[way.candidate], seen)
+            out[metric] = Combined(forced if helps else baseline, baseline, forced, helps, way.text)
         return out
 
 
 def learn(shadows: Shadows, base: int, metrics: Sequence[str], tuning: Tuning) -> Learnt:
     """Choose for each metric how to combine the first `base` signals, and how to combine all."""
-    fit, judge = set_aside(shadows)
+    aside = set_aside(shadows)
     judged = _judged(shadows)
-    alone, reached = _pool(shadows, slice(0, base), (fit, judge), judged, metrics, tuning)
+    alone, before = _pool(shadows, slice(0, base), aside, judged, metrics, tuning)
     if base >= len(shadows.value):
-        return Learnt(alone, alone, dict.fromkeys(metrics, False))
-    both, above = _pool(shadows, slice(None), (fit, judge), judged, metrics, tuning)
+        own = {metric: Way(alone.chosen[metric]) for metric in metrics}
+        return Learnt(alone, alone, own, dict.fromkeys(metrics, False))
+    both, after = _pool(shadows, slice(None), aside, judged, metrics, tuning)
+    ways = {}
     helps = {}
     for metric in metrics:
-        more = above[metric].get(both.chosen[metric])
-        less = reached[metric].get(alone.chosen[metric])
-        helps[metric] = more is None or less is None or _better(more, less)
-    return Learnt(alone, both, helps)
+        ways[metric], gained = _way(metric, alone.chosen[metric], before, both.chosen[metric], after)
+        helps[metric] = gained > 0
+    return Learnt(alone, both, ways, helps)
+
+
+def _way(metric: str, baseline: str, before: Tried, best: str, after: Tried) -> tuple[Way, float]:
+    """The best way to combine all signals on the shadow models set aside, and what it gains there over the baseline.
+
+    A combination of many signals that is fitted on few models may lose more than the explanation adds; a little of it
+    beside the baseline's own score does not.
+    """
+    if not after.truth or not before.truth:
+        return Way(best), 1.0
+    of = _criterion_for(metric, after.truth)
+    start = float(np.mean(list(map(of, before.scores[baseline], after.truth))))
+    known = {name: float(np.mean(list(map(of, parts, after.truth)))) for name, parts in after.scores.items()}
+    reached = {Way(name): got for name, got in known.items()}
+    for name in sorted(known, key=lambda n: -known[n])[:ADDED]:
+        for weight in WEIGHTS:
+            way = Way(name, weight)
+            cells = zip(before.scores[baseline], after.scores[name], after.truth, strict=True)
+            reached[way] = float(np.mean([of(way(b, s, np.ones_like(truth)), truth) for b, s, truth in cells]))
+    chosen = max(reached, key=lambda way: reached[way])
+    return chosen, reached[chosen] - start
+
+
+def _deviation(score: Floats) -> float:
+    return max(float(score.std()) if len(score) else 0.0, TINY)
 
 
 def set_aside(shadows: Shadows) -> tuple[Ints, Ints]:
@@ -106,6 +157,14 @@ def _judged(shadows: Shadows) -> Callable[[int], Bools]:
     return rows
 
 
+@dataclass(frozen=True)
+class Tried:
+    """What candidates say about shadow models they were not fitted on: scores by candidate and model, and truth."""
+
+    scores: Mapping[str, Sequence[Floats]]
+    truth: Sequence[Bools]
+
+
 def _pool(
     shadows: Shadows,
     signals: slice,
@@ -113,8 +172,8 @@ def _pool(
     judged: Callable[[int], Bools],
     metrics: Sequence[str],
     tuning: Tuning,
-) -> tuple[Pool, dict[str, dict[str, Floats]]]:
-    """The candidates of some signals with the best for each metric, and by metric what each reached."""
+) -> tuple[Pool, Tried]:
+    """The candidates of some signals with the best for each metric, and what each said about models set aside."""
     reading = read(shadows.pick(signals), aside[0], tuning)
     block = reading.lens.blocks
     halves = [_lessons(reading, columns, judged) for columns in aside]
@@ -124,33 +183,50 @@ def _pool(
     if not halves[1]:
         # A single shadow model shows no shift of any record, so the signals are compared with those of all others.
         how = AS_THEY_ARE if shadows.member.shape[1] == 1 and AS_THEY_ARE in fitted[0] else "sum"
-        return Pool(signals, reading.lens, fitted[0], dict.fromkeys(metrics, how)), {metric: {} for metric in metrics}
-    reached = _crossed(fitted, halves, metrics)
-    chosen = {metric: _best(reached[metric]) for metric in metrics}
-    return Pool(signals, reading.lens, averaged(*fitted), chosen), reached
+        return Pool(signals, reading.lens, fitted[0], dict.fromkeys(metrics, how)), Tried({}, [])
+    tried = _crossed(fitted, halves)
+    chosen = {metric: _best(tried, metric) for metric in metrics}
+    return Pool(signals, reading.lens, averaged(*fitted), chosen), tried
 
 
-def _crossed(
-    fitted: Sequence[Mapping[str, Rule]], halves: Sequence[Sequence[Lesson]], metrics: Sequence[str]
-) -> dict[str, dict[str, Floats]]:
-    """By metric and candidate, what it reached on each shadow model of one half when fitted on the other."""
-    first = _reached(fitted[0], halves[1], metrics)
+def _crossed(fitted: Sequence[Mapping[str, Rule]], halves: Sequence[Sequence[Lesson]]) -> Tried:
+    """What candidates fitted on one half of the shadow models say about the other half, both ways."""
+    first = _said(fitted[0], halves[1])
     if not halves[0]:
         return first
-    second = _reached(fitted[1], halves[0], metrics)
-    return {
-        metric: {name: np.append(first[metric][name], got) for name, got in each.items() if name in first[metric]}
-        for metric, each in second.items()
-    }
+    second = _said(fitted[1], halves[0])
+    scores = {name: [*parts, *second.scores[name]] for name, parts in first.scores.items() if name in second.scores}
+    return Tried(scores, [*first.truth, *second.truth])
 
 
-def _applied(pool: Pool, target: Target, shadows: Shadows) -> dict[str, Floats]:
-    """The scores (N,) of a target by the candidates of a pool that are chosen for some metric."""
+def _said(made: Mapping[str, Rule], lessons: Sequence[Lesson]) -> Tried:
+    """The scores of candidates on some shadow models."""
+    ends = np.cumsum([len(lesson.truth) for lesson in lessons])[:-1]
+    whole = scored(made, np.concatenate([lesson.table for lesson in lessons], axis=1))
+    split = {name: np.split(score, ends) for name, score in whole.items()}
+    return Tried(split, [lesson.truth for lesson in lessons])
+
+
+def _best(tried: Tried, metric: str) -> str:
+    """The candidate with the highest mean."""
+    of = _criterion_for(metric, tried.truth)
+    means = {name: float(np.mean(list(map(of, parts, tried.truth)))) for name, parts in tried.scores.items()}
+    return max(means, key=lambda name: means[name])
+
+
+def _criterion_for(metric: str, truth: Sequence[Bools]) -> Metric:
+    """By what candidates are chosen for a metric: the AUC where the metric cannot be resolved."""
+    known = all(not resolvable(metric, side) for side in truth)
+    return criterion(metric if known else "auc")
+
+
+def _applied(pool: Pool, wanted: set[str], target: Target, shadows: Shadows) -> dict[str, Floats]:
+    """The scores (N,) of a target by some candidates of a pool."""
     some = shadows.pick(pool.signals)
     use = np.asarray(some.observed.all(axis=0))
     sums = Sums.of(pool.lens.features(some.value), use, some.member)
     table = Reading.of(pool.lens, sums).of_target(target.value[pool.signals])
-    return scored(pool.rules, table, set(pool.chosen.values()))
+    return scored(pool.rules, table, wanted)
 
 
 def _lessons(reading: Reading, columns: Ints, judged: Callable[[int], Bools]) -> list[Lesson]:
@@ -160,22 +236,6 @@ def _lessons(reading: Reading, columns: Ints, judged: Callable[[int], Bools]) ->
         truth = reading.sums.member[rows, column]
         if truth.any() and not truth.all():
             out.append(Lesson(reading.of_shadow(column, rows), truth))
-    return out
-
-
-def _reached(
-    made: Mapping[str, Rule], lessons: Sequence[Lesson], metrics: Sequence[str]
-) -> dict[str, dict[str, Floats]]:
-    """By metric and candidate, the value on each shadow model set aside; the AUC where a metric cannot be resolved."""
-    ends = np.cumsum([len(lesson.truth) for lesson in lessons])[:-1]
-    whole = scored(made, np.concatenate([lesson.table for lesson in lessons], axis=1))
-    split = {name: np.split(score, ends) for name, score in whole.items()}
-    truth = [lesson.truth for lesson in lessons]
-    out = {}
-    for metric in metrics:
-        known = all(not resolvable(metric, side) for side in truth)
-        of = criterion(metric if known else "auc")
-        out[metric] = {name: np.array(list(map(of, parts, truth))) for name, parts in split.items()}
     return out
 
 
@@ -196,15 +256,3 @@ def criterion(metric: str) -> Metric:
         return float(rates @ errors**-0.5)
 
     return averaged
-
-
-def _best(table: Mapping[str, Floats]) -> str:
-    """The candidate with the highest mean."""
-    return max(table, key=lambda name: float(table[name].mean()))
-
-
-def _better(more: Floats, less: Floats) -> bool:
-    """Whether one candidate is better than another on the shadow models set aside, beyond a part of the noise."""
-    gained = more - less
-    noise = gained.std(ddof=1) / np.sqrt(len(gained)) if len(gained) > 1 else 0.0
-    return bool(gained.mean() > SURE * noise)
