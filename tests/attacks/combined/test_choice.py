@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from jali.attacks._combined.candidates import Lesson, averaged, linear, rules, singles
-from jali.attacks._combined.choice import Tried, Way, _best, _said, _way, criterion, learn, set_aside
+from jali.attacks._combined.choice import Tried, Way, _said, _way, criteria, learn, set_aside
 from jali.attacks._combined.reading import OWN, SUMS, Tuning
 from jali.core.guesses import Shadows
 from jali.stats.roc import tpr_at
@@ -47,10 +47,10 @@ def test_a_rate_is_chosen_by_its_neighbourhood_and_the_rest_by_auc(rng):
     score = rng.normal(size=4000) + truth
     errors = np.array([0.005, 0.01, 0.02, 0.04, 0.08])
     rates = [tpr_at(score, truth, e) for e in errors]
-    assert criterion("tpr@0.01")(score, truth) == pytest.approx(rates @ errors**-0.5)
-    assert criterion("balanced_accuracy")(score, truth) == criterion("auc")(score, truth)
-    mirrored = criterion("tnr@0.01")(-score, ~truth)
-    assert mirrored == pytest.approx(criterion("tpr@0.01")(score, truth))
+    assert criteria(score, truth, ("tpr@0.01",))[0] == pytest.approx(rates @ errors**-0.5)
+    assert criteria(score, truth, ("balanced_accuracy",))[0] == criteria(score, truth, ("auc",))[0]
+    mirrored = criteria(-score, ~truth, ("tnr@0.01",))[0]
+    assert mirrored == pytest.approx(criteria(score, truth, ("tpr@0.01",))[0])
 
 
 def test_the_best_at_one_percent_and_the_best_in_auc_are_two(rng):
@@ -62,17 +62,21 @@ def test_the_best_at_one_percent_and_the_best_in_auc_are_two(rng):
         weak = rng.normal(size=2000) + 0.8 * truth
         lessons.append(Lesson(np.stack([sure, weak]), truth))
     made = {"sure": lambda table: table[0], "weak": lambda table: table[1]}
-    tried = _said(made, lessons)
-    assert _best(tried, "auc") == "weak"
-    assert _best(tried, "tpr@0.01") == "sure"
+    tried = Tried.of(*_said(made, lessons), ("auc", "tpr@0.01"))
+    assert tried.best("auc") == "weak"
+    assert tried.best("tpr@0.01") == "sure"
 
 
 def test_a_rate_that_cannot_be_resolved_is_chosen_by_auc(rng):
     truth = np.arange(100) < 50
     sure = np.where(np.arange(100) < 10, 10.0, -1.0 * truth)
     weak = rng.normal(size=100) + 1.0 * truth
-    tried = Tried({"sure": [sure], "weak": [weak]}, [truth])
-    assert _best(tried, "auc") == _best(tried, "tpr@0.01") == "weak"
+    tried = Tried.of({"sure": [sure], "weak": [weak]}, [truth], ("auc", "tpr@0.01"))
+    assert tried.best("auc") == tried.best("tpr@0.01") == "weak"
+
+
+def _tried(name: str, scores, truth) -> Tried:
+    return Tried.of({name: scores}, truth, ("auc",))
 
 
 def test_a_little_of_a_poor_combination_beside_the_baseline_is_better_than_all_of_it(rng):
@@ -80,7 +84,7 @@ def test_a_little_of_a_poor_combination_beside_the_baseline_is_better_than_all_o
     truth = [rng.random(3000) < 0.5 for _ in range(4)]
     before = [rng.normal(size=3000) + 1.0 * side for side in truth]
     after = [rng.normal(size=3000) + 0.4 * side for side in truth]
-    way, gained = _way("auc", "base", Tried({"base": before}, truth), "all", Tried({"all": after}, truth))
+    way, gained = _way("auc", "base", _tried("base", before, truth), _tried("all", after, truth))
     assert way.candidate == "all"
     assert way.weight == 0.3
     assert gained > 0
@@ -90,14 +94,14 @@ def test_a_combination_that_is_better_by_itself_needs_no_baseline(rng):
     truth = [rng.random(3000) < 0.5 for _ in range(4)]
     before = [rng.normal(size=3000) + 0.1 * side for side in truth]
     after = [rng.normal(size=3000) + 3.0 * side for side in truth]
-    assert _way("auc", "b", Tried({"b": before}, truth), "all", Tried({"all": after}, truth))[0] == Way("all")
+    assert _way("auc", "b", _tried("b", before, truth), _tried("all", after, truth))[0] == Way("all")
 
 
 def test_noise_beside_the_baseline_is_ignored_or_hardly_used(rng):
     truth = [rng.random(3000) < 0.5 for _ in range(6)]
     before = [rng.normal(size=3000) + 1.0 * side for side in truth]
     after = [rng.normal(size=3000) for _ in truth]
-    way, gained = _way("auc", "b", Tried({"b": before}, truth), "all", Tried({"all": after}, truth))
+    way, gained = _way("auc", "b", _tried("b", before, truth), _tried("all", after, truth))
     assert way.weight == 0.1
     assert abs(gained) < 0.004
 

@@ -145,7 +145,13 @@ def boosted(table: Floats, truth: Bools, block: Ints) -> Rule:
 
     rows = np.flatnonzero(np.isin(block, TREES))
     model = HistGradientBoostingClassifier(
-        max_iter=80, max_leaf_nodes=8, min_samples_leaf=50, max_bins=64, early_stopping=False, random_state=0
+        max_iter=40,
+        learning_rate=0.2,
+        max_leaf_nodes=8,
+        min_samples_leaf=50,
+        max_bins=64,
+        early_stopping=False,
+        random_state=0,
     )
     # Sums split over threads would change the last bits.
     with threadpool_limits(limits=1):

@@ -12,8 +12,7 @@ from jali.attacks._combined.reading import Lens, Reading, Tuning, read
 from jali.attacks._combined.sums import Sums
 from jali.core.guesses import Combined, Shadows, Target
 from jali.core.values import Bools, Floats, Ints
-from jali.stats.roc import Metric, resolvable, tpr_curve
-from jali.stats.roc import metric as metric_of
+from jali.stats.roc import resolvable, steps, vertex
 
 FEWEST = 3  # with fewer shadow models, none can be set aside
 CELLS = 20_000  # cells of shadow models that are judged, if there are as many
@@ -91,30 +90,32 @@ def learn(shadows: Shadows, base: int, metrics: Sequence[str], tuning: Tuning) -
     ways = {}
     helps = {}
     for metric in metrics:
-        ways[metric], gained = _way(metric, alone.chosen[metric], before, both.chosen[metric], after)
+        if before is None or after is None:
+            ways[metric] = Way(both.chosen[metric])
+            helps[metric] = True
+            continue
+        ways[metric], gained = _way(metric, alone.chosen[metric], before, after)
         helps[metric] = gained > 0
     return Learnt(alone, both, ways, helps)
 
 
-def _way(metric: str, baseline: str, before: Tried, best: str, after: Tried) -> tuple[Way, float]:
+def _way(metric: str, baseline: str, before: Tried, after: Tried) -> tuple[Way, float]:
     """The best way to combine all signals on the shadow models set aside, and what it gains there over the baseline.
 
     A combination of many signals that is fitted on few models may lose more than the explanation adds; a little of it
     beside the baseline's own score does not.
     """
-    if not after.truth or not before.truth:
-        return Way(best), 1.0
-    of = _criterion_for(metric, after.truth)
-    start = float(np.mean(list(map(of, before.scores[baseline], after.truth))))
-    known = {name: float(np.mean(list(map(of, parts, after.truth)))) for name, parts in after.scores.items()}
+    known = after.reached[metric]
+    by = (after.by[metric],)
     reached = {Way(name): got for name, got in known.items()}
     for name in sorted(known, key=lambda n: -known[n])[:ADDED]:
         for weight in WEIGHTS:
             way = Way(name, weight)
             cells = zip(before.scores[baseline], after.scores[name], after.truth, strict=True)
-            reached[way] = float(np.mean([of(way(b, s, np.ones_like(truth)), truth) for b, s, truth in cells]))
+            mixed = [criteria(way(b, s, np.ones_like(truth)), truth, by)[0] for b, s, truth in cells]
+            reached[way] = float(np.mean(mixed))
     chosen = max(reached, key=lambda way: reached[way])
-    return chosen, reached[chosen] - start
+    return chosen, reached[chosen] - before.reached[metric][baseline]
 
 
 def _deviation(score: Floats) -> float:
@@ -159,10 +160,32 @@ def _judged(shadows: Shadows) -> Callable[[int], Bools]:
 
 @dataclass(frozen=True)
 class Tried:
-    """What candidates say about shadow models they were not fitted on: scores by candidate and model, and truth."""
+    """What candidates say about shadow models they were not fitted on.
+
+    scores: by candidate and model. truth: by model. by: per metric, the one that candidates are compared by, which is
+    the AUC where the metric cannot be resolved. reached: by metric and candidate, its mean.
+    """
 
     scores: Mapping[str, Sequence[Floats]]
     truth: Sequence[Bools]
+    by: Mapping[str, str]
+    reached: Mapping[str, Mapping[str, float]]
+
+    @staticmethod
+    def of(scores: Mapping[str, Sequence[Floats]], truth: Sequence[Bools], metrics: Sequence[str]) -> Tried:
+        """Compare the candidates by each metric."""
+        by = {m: "auc" if any(resolvable(m, side) for side in truth) else m for m in metrics}
+        needed = tuple(dict.fromkeys(by.values()))
+        means = {}
+        for name, parts in scores.items():
+            found = [criteria(score, side, needed) for score, side in zip(parts, truth, strict=True)]
+            means[name] = dict(zip(needed, np.mean(found, axis=0).tolist(), strict=True))
+        return Tried(scores, truth, by, {m: {name: got[by[m]] for name, got in means.items()} for m in metrics})
+
+    def best(self, metric: str) -> str:
+        """The candidate with the highest mean."""
+        known = self.reached[metric]
+        return max(known, key=lambda name: known[name])
 
 
 def _pool(
@@ -172,7 +195,7 @@ def _pool(
     judged: Callable[[int], Bools],
     metrics: Sequence[str],
     tuning: Tuning,
-) -> tuple[Pool, Tried]:
+) -> tuple[Pool, Tried | None]:
     """The candidates of some signals with the best for each metric, and what each said about models set aside."""
     reading = read(shadows.pick(signals), aside[0], tuning)
     block = reading.lens.blocks
@@ -183,41 +206,29 @@ def _pool(
     if not halves[1]:
         # A single shadow model shows no shift of any record, so the signals are compared with those of all others.
         how = AS_THEY_ARE if shadows.member.shape[1] == 1 and AS_THEY_ARE in fitted[0] else "sum"
-        return Pool(signals, reading.lens, fitted[0], dict.fromkeys(metrics, how)), Tried({}, [])
-    tried = _crossed(fitted, halves)
-    chosen = {metric: _best(tried, metric) for metric in metrics}
+        return Pool(signals, reading.lens, fitted[0], dict.fromkeys(metrics, how)), None
+    tried = Tried.of(*_crossed(fitted, halves), metrics)
+    chosen = {metric: tried.best(metric) for metric in metrics}
     return Pool(signals, reading.lens, averaged(*fitted), chosen), tried
 
 
-def _crossed(fitted: Sequence[Mapping[str, Rule]], halves: Sequence[Sequence[Lesson]]) -> Tried:
+Said = tuple[dict[str, list[Floats]], list[Bools]]  # scores by candidate and shadow model, and truth by model
+
+
+def _crossed(fitted: Sequence[Mapping[str, Rule]], halves: Sequence[Sequence[Lesson]]) -> Said:
     """What candidates fitted on one half of the shadow models say about the other half, both ways."""
-    first = _said(fitted[0], halves[1])
+    first, truth = _said(fitted[0], halves[1])
     if not halves[0]:
-        return first
-    second = _said(fitted[1], halves[0])
-    scores = {name: [*parts, *second.scores[name]] for name, parts in first.scores.items() if name in second.scores}
-    return Tried(scores, [*first.truth, *second.truth])
+        return first, truth
+    second, rest = _said(fitted[1], halves[0])
+    return {name: parts + second[name] for name, parts in first.items() if name in second}, truth + rest
 
 
-def _said(made: Mapping[str, Rule], lessons: Sequence[Lesson]) -> Tried:
+def _said(made: Mapping[str, Rule], lessons: Sequence[Lesson]) -> Said:
     """The scores of candidates on some shadow models."""
     ends = np.cumsum([len(lesson.truth) for lesson in lessons])[:-1]
     whole = scored(made, np.concatenate([lesson.table for lesson in lessons], axis=1))
-    split = {name: np.split(score, ends) for name, score in whole.items()}
-    return Tried(split, [lesson.truth for lesson in lessons])
-
-
-def _best(tried: Tried, metric: str) -> str:
-    """The candidate with the highest mean."""
-    of = _criterion_for(metric, tried.truth)
-    means = {name: float(np.mean(list(map(of, parts, tried.truth)))) for name, parts in tried.scores.items()}
-    return max(means, key=lambda name: means[name])
-
-
-def _criterion_for(metric: str, truth: Sequence[Bools]) -> Metric:
-    """By what candidates are chosen for a metric: the AUC where the metric cannot be resolved."""
-    known = all(not resolvable(metric, side) for side in truth)
-    return criterion(metric if known else "auc")
+    return {name: np.split(score, ends) for name, score in whole.items()}, [lesson.truth for lesson in lessons]
 
 
 def _applied(pool: Pool, wanted: set[str], target: Target, shadows: Shadows) -> dict[str, Floats]:
@@ -239,20 +250,27 @@ def _lessons(reading: Reading, columns: Ints, judged: Callable[[int], Bools]) ->
     return out
 
 
-def criterion(metric: str) -> Metric:
-    """The metric by which candidates for another metric are chosen.
+def criteria(score: Floats, truth: Bools, metrics: Sequence[str]) -> list[float]:
+    """The numbers by which candidates for some metrics are compared, from one sort.
 
     A rate at one small error is the work of a few records, so it is averaged over errors from half to eight times
     that one, each with weight 1 / sqrt(error). Balanced accuracy is chosen by AUC.
     """
-    kind, _, level = metric.partition("@")
-    if kind not in ("tpr", "tnr"):
-        return metric_of("auc")
-    errors = float(level) * np.array([0.5, 1.0, 2.0, 4.0, 8.0])
-    errors = errors[errors <= LARGEST_ERROR]
+    fp, tp, _ = steps(score, truth)
+    out = []
+    for metric in metrics:
+        kind, _, level = metric.partition("@")
+        if kind == "tpr":
+            out.append(_rate(fp, tp, float(level)))
+        elif kind == "tnr":
+            out.append(_rate((tp[-1] - tp)[::-1], (fp[-1] - fp)[::-1], float(level)))
+        else:
+            out.append(float(np.diff(fp) @ (tp[1:] + tp[:-1]) / (2.0 * fp[-1] * tp[-1])))
+    return out
 
-    def averaged(score: Floats, truth: Bools) -> float:
-        rates = tpr_curve(score, truth, errors) if kind == "tpr" else tpr_curve(-score, ~truth, errors)
-        return float(rates @ errors**-0.5)
 
-    return averaged
+def _rate(errors: Floats, hits: Floats, level: float) -> float:
+    """Weighted sum of the rates of hits around one rate of errors, from rising counts of both (V,)."""
+    at = level * np.array([0.5, 1.0, 2.0, 4.0, 8.0])
+    at = at[at <= LARGEST_ERROR]
+    return float((hits[vertex(errors, at)] / hits[-1]) @ at**-0.5)
