@@ -101,10 +101,10 @@ def limited(results: Results, row: Row) -> bool:
 
 
 def test_an_explanation_that_repeats_the_score_is_judged_by_the_combination_made_to_use_it():
-    results = audit(lambda member, score, noise: score)
+    results = audit(lambda member, score, noise: score + 0.3 * noise)
     row = the(results, "auc", kind="contrast")
-    assert (row.value, row.unchanged) == (0.0, TARGETS)
-    assert row.low < 0 < row.high
+    assert abs(row.value) < 0.003
+    assert row.low <= 0 <= row.high
     assert limited(results, row)
     assert "0.000 to 0.000" not in text.plain(results)
 

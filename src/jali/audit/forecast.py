@@ -26,7 +26,8 @@ from jali.stats.intervals import estimate
 
 PROBED = 256  # records that are explained in the probe
 RECORDS = 1_500  # records of the made-up signals, at most
-DRAWS = 60  # made-up audits from which the smallest leak is taken
+FEW = 1_000  # records of made-up audits, at most; an interval narrows with their root
+DRAWS = 200  # made-up audits from which the smallest leak is taken
 BASELINE = 0.6  # AUC of the made-up baseline
 LONGEST = 3.0  # exponent by which the time to train may grow with the number of rows
 PER_CELL = 1.2e-7  # seconds that the combined attack takes per signal, record and shadow model, here measured once
@@ -105,15 +106,16 @@ def _leak(game: Game, rng: Rng) -> float:
     A leak of x moves the interval of an audit up by x: it is found where x exceeds half the width less the chance
     deviation from one half, so the limit is the 80 % quantile of that.
     """
-    unit, record = np.nonzero(game.scored.T)
-    truth = game.member[record, game.targets[unit]]
+    small = _picked(game, np.sort(rng.permutation(len(game.member))[:FEW]))
+    unit, record = np.nonzero(small.scored.T)
+    truth = small.member[record, small.targets[unit]]
     needed = []
     for _ in range(DRAWS):
         found = estimate("auc", Guesses(rng.normal(size=len(unit)), truth, unit, record), rng)[0]
         if found.low is None:
             return math.nan
         needed.append(0.5 - found.low)
-    return float(np.quantile(needed, POWER))
+    return float(np.quantile(needed, POWER)) * math.sqrt(len(small.member) / len(game.member))
 
 
 def _addition(game: Game, rng: Rng) -> tuple[float | None, str]:

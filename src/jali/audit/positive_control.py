@@ -22,11 +22,12 @@ from jali.results import PositiveControl
 from jali.stats.intervals import foreseen
 from jali.stats.roc import auc
 
-SIZES = (0.0, 0.005, 0.01, 0.02, 0.05)  # additions in AUC that are planted
+SIZES = (0.0, 0.01, 0.03)  # additions in AUC that are planted
 PLAYERS = 8  # shadow models that play the targets, at most
 FEWEST = 4  # shadow models needed: one plays the target, and the others are its shadows
 POWER = 0.8
 EXACT = 1e-9
+MOST = 0.3  # largest addition that is thought about
 
 
 @dataclass(frozen=True)
@@ -179,8 +180,8 @@ def _power(size: Floats, planted: Sequence[Planted], share: float, lost: float) 
 
 
 def _detectable(planted: Sequence[Planted], share: float, lost: float) -> float | None:
-    """Where the power reaches 8 of 10, between the planted sizes or up to six times the largest; None if nowhere."""
+    """Where the power reaches 8 of 10, between the planted sizes or beyond; None if nowhere."""
     largest = planted[-1].size
-    grid = np.concatenate([np.linspace(0.0005, largest, 200), largest * np.linspace(1, 6, 100)])
+    grid = np.concatenate([np.linspace(0.0005, largest, 200), np.linspace(largest, MOST, 100)])
     enough = np.flatnonzero(_power(grid, planted, share, lost) >= POWER)
     return float(grid[enough[0]]) if len(enough) else None

@@ -20,7 +20,7 @@ FAINT = 1e-3  # the same where there are a few sums to weigh
 # the others: weights of single ones learn that noise, and shadow models set aside seem to confirm it.
 LINEAR = (OWN, ABOVE, WHITE_OWN, SUMS)
 TREES = (OWN, COMMON, RAW, WHITE_OWN, WHITE_COMMON, WHITE_STEADY, SUMS)
-ENOUGH = 4_000  # cells needed to fit trees
+ENOUGH = 10_000  # cells needed to fit trees
 MOST = 60_000  # cells that a rule is fitted on
 
 
