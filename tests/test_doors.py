@@ -62,14 +62,14 @@ with open(os.environ["RAN"], "a") as file:
 PAPER = """
 title = "small"
 citation = "nobody"
-[trials."loss"]
+[methods."loss"]
 signal = "loss"
 attack = "threshold"
 [studies.s]
 data = "lending(n=200)"
 model = "logistic"
 game = "rotate(models=4)"
-trials = ["loss"]
+methods = ["loss"]
 """
 LIBRARIES = (
     "numpy",
@@ -331,8 +331,8 @@ def test_a_trusted_file_and_what_is_typed_beside_it_may_import(pwn, capsys):
         ('data = "lending(n=200)"', 'data = "pwn:X"'),
         ('model = "logistic"', """model = 'sklearn(estimator="pwn:X")'"""),
         ('game = "rotate(models=4)"', 'game = "pwn:X"'),
-        ('trials = ["loss"]', 'trials = ["loss"]\n[studies.s.smoke]\nmodel = "pwn:X"'),
-        ('trials = ["loss"]', 'trials = ["loss"]\n[studies.t]\nlike = "s"\npaper = { data = "pwn:X" }'),
+        ('methods = ["loss"]', 'methods = ["loss"]\n[studies.s.smoke]\nmodel = "pwn:X"'),
+        ('methods = ["loss"]', 'methods = ["loss"]\n[studies.t]\nlike = "s"\npaper = { data = "pwn:X" }'),
     ],
 )
 def test_a_paper_of_somebody_elses_imports_no_module_unless_it_is_trusted(old, new, pwn, capsys):

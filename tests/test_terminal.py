@@ -19,14 +19,14 @@ from tests.screen import Screen
 PAPER = """
 title = "small"
 citation = "nobody"
-[trials."loss"]
+[methods."loss"]
 signal = "loss"
 attack = "threshold"
 [studies.s]
 data = "lending(n=200)"
 model = "logistic"
 game = "rotate(models=4)"
-trials = ["loss"]
+methods = ["loss"]
 """
 
 

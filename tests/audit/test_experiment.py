@@ -28,7 +28,7 @@ from jali.store import Store
 from tests.explaining import Direct
 
 ATTACKS = ("threshold", "lira")
-BUILD = {"data": "breast_cancer", "model": "logistic", "game": "rotate(models=6)"}
+BUILD = {"data": "sample(breast_cancer, 240)", "model": "logistic", "game": "rotate(models=6)"}
 
 
 def small(**changes: str) -> Experiment:

@@ -19,10 +19,10 @@ SPECS = [
     "halves(targets=8, shadows=10, reference=0.3)",
     "disjoint(targets=8, shadows=10)",
     "folds(k=3, shadows=10)",
-    "fixed(members=100, shadows=10)",
-    "fixed(members=300, shadows=10)",
-    "fixed(members=430, shadows=10)",
-    "fixed(members=300, shadows=10, reference=0.5)",
+    "given_model(members=100, shadows=10)",
+    "given_model(members=300, shadows=10)",
+    "given_model(members=430, shadows=10)",
+    "given_model(members=300, shadows=10, reference=0.5)",
     "given_model_offline(members=150, shadows=10)",
     "thirds(targets=4, shadows=5)",
     "thirds(targets=4, shadows=5, most=60)",
@@ -116,7 +116,7 @@ def test_rows_of_one_group_stay_together(text):
 
 
 @pytest.mark.parametrize(
-    "text", ["rotate(models=12)", "halves(targets=8, shadows=10)", "fixed(members=200, shadows=5)"]
+    "text", ["rotate(models=12)", "halves(targets=8, shadows=10)", "given_model(members=200, shadows=5)"]
 )
 def test_people_set_aside_train_nothing_and_are_asked_about_under_every_target(text):
     game = registry.build("game", text).with_reference().draw(data(grouped=True), np.random.default_rng(0))
@@ -129,7 +129,7 @@ def test_people_set_aside_train_nothing_and_are_asked_about_under_every_target(t
     assert all((game.reference(t) >= game.aside).all() for t in range(len(game.targets)))
 
 
-@pytest.mark.parametrize("text", ["rotate(models=4)", "halves(targets=2, shadows=4)", "fixed(members=200, shadows=3)"])
+@pytest.mark.parametrize("text", ["rotate(models=4)", "halves(targets=2, shadows=4)", "given_model(members=200, shadows=3)"])
 def test_a_game_is_told_only_once_to_set_people_aside(text):
     plain = registry.build("game", text)
     assert plain.with_reference().with_reference() == plain.with_reference() != plain
@@ -138,11 +138,11 @@ def test_a_game_is_told_only_once_to_set_people_aside(text):
 
 def test_too_small_a_population_to_set_people_aside_is_refused():
     with pytest.raises(JaliError, match="are left to be judged"):
-        draw("fixed(members=585, shadows=3, reference=0.5)", 0)
+        draw("given_model(members=585, shadows=3, reference=0.5)", 0)
 
 
 def test_a_model_without_shadows_keeps_every_member_as_a_candidate():
-    game = draw("fixed(members=500, shadows=0, reference=0.5)", 0)
+    game = draw("given_model(members=500, shadows=0, reference=0.5)", 0)
     assert game.member.shape == (600, 1)
     assert not game.shadows.any()
     assert game.scored[:500].all()
@@ -187,9 +187,9 @@ def test_no_shadow_sees_a_scored_row(text):
         "halves(targets=0)",
         "disjoint(train=0.0)",
         "folds(k=1)",
-        "fixed(members=0)",
-        "fixed(members=9, shadows=0)",
-        "fixed(members=9, reference=1.0)",
+        "given_model(members=0)",
+        "given_model(members=9, shadows=0)",
+        "given_model(members=9, reference=1.0)",
         "rotate(reference=1.0)",
         "halves(reference=-0.1)",
         "given_model_offline(members=0)",

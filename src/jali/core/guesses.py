@@ -61,6 +61,10 @@ class Shadows:
         """The chosen signals."""
         return Shadows(self.value[signals], self.observed[signals], self.member, self.units[signals])
 
+    def rows(self, which: Bools | Ints) -> Shadows:
+        """The chosen records."""
+        return Shadows(self.value[:, which], self.observed[:, which], self.member[which], self.units)
+
     def unit(self, signal: int) -> Unit:
         """The unit of a signal, plain if none is known."""
         return self.units[signal] if self.units else Unit.PLAIN

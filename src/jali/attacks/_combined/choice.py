@@ -79,7 +79,11 @@ class Learnt:
 
 
 def learn(shadows: Shadows, base: int, metrics: Sequence[str], tuning: Tuning) -> Learnt:
-    """Choose for each metric how to combine the first `base` signals, and how to combine all."""
+    """Choose for each metric how to combine the first `base` signals, and how to combine all.
+
+    Records that no shadow model was asked about take no part.
+    """
+    shadows = shadows.rows(np.asarray(shadows.observed.any(axis=(0, 2))))
     aside = set_aside(shadows)
     judged = _judged(shadows)
     alone, before = _pool(shadows, slice(0, base), aside, judged, metrics, tuning)
@@ -127,7 +131,8 @@ def set_aside(shadows: Shadows) -> tuple[Ints, Ints]:
 
     A single one can be fitted on as it is, but not be judged by others.
     """
-    records, models = shadows.member.shape
+    models = shadows.member.shape[1]
+    records = int(shadows.observed.any(axis=(0, 2)).sum())
     if models < FEWEST:
         return np.arange(models % 2), np.array([], dtype=np.int64)
     seen = shadows.observed[0]
@@ -233,11 +238,16 @@ def _said(made: Mapping[str, Rule], lessons: Sequence[Lesson]) -> Said:
 
 def _applied(pool: Pool, wanted: set[str], target: Target, shadows: Shadows) -> dict[str, Floats]:
     """The scores (N,) of a target by some candidates of a pool."""
-    some = shadows.pick(pool.signals)
+    there = np.asarray(shadows.observed.any(axis=(0, 2)) | target.observed.any(axis=0))
+    some = shadows.pick(pool.signals).rows(there)
     use = np.asarray(some.observed.all(axis=0))
     sums = Sums.of(pool.lens.features(some.value), use, some.member)
-    table = Reading.of(pool.lens, sums).of_target(target.value[pool.signals])
-    return scored(pool.rules, table, wanted)
+    table = Reading.of(pool.lens, sums).of_target(target.value[pool.signals][:, there])
+    out = {}
+    for name, score in scored(pool.rules, table, wanted).items():
+        out[name] = np.zeros(len(there))
+        out[name][there] = score
+    return out
 
 
 def _lessons(reading: Reading, columns: Ints, judged: Callable[[int], Bools]) -> list[Lesson]:
