@@ -129,7 +129,9 @@ def test_people_set_aside_train_nothing_and_are_asked_about_under_every_target(t
     assert all((game.reference(t) >= game.aside).all() for t in range(len(game.targets)))
 
 
-@pytest.mark.parametrize("text", ["rotate(models=4)", "halves(targets=2, shadows=4)", "given_model(members=200, shadows=3)"])
+@pytest.mark.parametrize(
+    "text", ["rotate(models=4)", "halves(targets=2, shadows=4)", "given_model(members=200, shadows=3)"]
+)
 def test_a_game_is_told_only_once_to_set_people_aside(text):
     plain = registry.build("game", text)
     assert plain.with_reference().with_reference() == plain.with_reference() != plain
