@@ -108,7 +108,7 @@ def test_the_line_through_planted_sizes_by_hand():
     found = control(trial, points)
     wanted = (0.004 + 0.001 + 0.8416 * 0.002) / 0.9
     assert found.detectable == pytest.approx(wanted, abs=3e-4)
-    assert found.power[SIZES.index(0.01)] == pytest.approx(ndtr((0.009 - 0.001 - 0.004) / 0.002), abs=1e-6)
+    assert found.power[SIZES.index(0.005)] == pytest.approx(ndtr((0.0045 - 0.001 - 0.004) / 0.002), abs=1e-6)
 
 
 def test_what_nobody_could_find_is_said_to_be_unknown():

@@ -223,7 +223,7 @@ class Asks:
     trains_shadows: ClassVar[bool] = False
 
     def run(self, oracle, known, records, rng):
-        raise NotImplementedError
+        raise AssertionError("planning an attack must not run it")
 
 
 def test_each_attack_queries_what_it_can_read():

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from jali.audit.all_models import RunRecord
+from jali.audit.attack_runs import AttackRun
 from jali.audit.quality import Measured
 from jali.audit.summary import measure
 from jali.core import registry
@@ -79,15 +80,17 @@ def _per_record(record: RunRecord, game: Game, head: dict[str, Any], person: Int
 
 def _head(record: RunRecord, records: int) -> dict[str, Any]:
     """The fields that all rows of a run share."""
-    run = record.run
+    return {**about(record.run), "queries": record.queries, "n": records}
+
+
+def about(run: AttackRun) -> dict[str, Any]:
+    """What every row of an attack run is about."""
     return {
         "kind": "query attack",
         "learns": run.attack.learns,
         "attack": registry.spec(run.attack),
         "knowledge": registry.spec(run.knowledge),
         "explainer": run.queried,
-        "queries": record.queries,
-        "n": records,
     }
 
 

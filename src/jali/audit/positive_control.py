@@ -22,7 +22,7 @@ from jali.results import PositiveControl
 from jali.stats.intervals import foreseen
 from jali.stats.roc import auc
 
-SIZES = (0.0, 0.01, 0.03)  # additions in AUC that are planted
+SIZES = (0.0, 0.005, 0.05)  # additions in AUC that are planted
 PLAYERS = 8  # shadow models that play the targets, at most
 FEWEST = 4  # shadow models needed: one plays the target, and the others are its shadows
 POWER = 0.8

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from jali.audit.attack_run_rows import about
 from jali.audit.attack_runs import AttackRun
 from jali.core import registry
 from jali.reproduce.findings import at, run_of
@@ -115,7 +116,7 @@ def _row(old: Told, methods: dict[str, AttackRun]) -> Told:
         return row
     method = old.get("group", "")
     if method in methods:
-        return row | _head(methods[method]) | {"group": ""}
+        return row | about(methods[method]) | {"group": ""}
     # The paper no longer has the method: its name stays as the group, so that two of them are not taken for one.
     given = specification(old["attack"])
     return row | {"kind": "query attack", "learns": _learns(given), "attack": given}
@@ -125,18 +126,8 @@ def _of_run(attack: str, explainer: str, runs: Iterable[AttackRun]) -> Told:
     """What a row of an attack on an explainer is about; what it knew is left open where the paper does not tell."""
     for run in runs:
         if (registry.spec(run.attack), run.queried) == (attack, explainer):
-            return _head(run)
+            return about(run)
     return {"kind": "query attack", "learns": _learns(attack), "attack": attack}
-
-
-def _head(run: AttackRun) -> Told:
-    return {
-        "kind": "query attack",
-        "learns": run.attack.learns,
-        "attack": registry.spec(run.attack),
-        "knowledge": registry.spec(run.knowledge),
-        "explainer": run.queried,
-    }
 
 
 def _order(row: Told, runs: list[str]) -> int:
