@@ -30,6 +30,11 @@ def made(n: int = 600, models: int = 9, leak: float = 0.0, aside: int = 0) -> tu
     return replace(found, names=NAMES, value=value), game, trial
 
 
+def streams(seed: int) -> list[np.random.Generator]:
+    """One for each size."""
+    return [np.random.default_rng([seed, k]) for k in range(len(SIZES))]
+
+
 @pytest.mark.parametrize(("baseline", "size"), [(0.5, 0.1), (0.7, 0.02), (0.9, 0.05)])
 def test_the_shift_adds_what_it_should(baseline, size):
     rng = np.random.default_rng(0)
@@ -94,8 +99,8 @@ def test_three_shadow_models_are_too_few():
 
 def test_a_large_addition_is_recovered_and_none_is_not():
     evidence, game, trial = made(n=1500, models=13)
-    large = recover(evidence, game, trial, 0.05, 13, np.random.default_rng(3))
-    none = recover(evidence, game, trial, 0.0, 13, np.random.default_rng(3))
+    none, _, large = recover(evidence, game, trial, streams(3))
+    assert (none.size, large.size) == (0.0, 0.05)
     assert large.recovered == pytest.approx(0.05, abs=0.012)
     assert none.recovered == pytest.approx(0.0, abs=0.004)
     assert large.recovered > large.half > 0
@@ -139,8 +144,9 @@ def test_the_control_does_not_read_the_targets_membership():
     flipped = game.member.copy()
     flipped[:, 0] = ~flipped[:, 0]
     other = Game(flipped, [0], game.shadows[:1], game.scored[:, :1])
-    first = recover(evidence, one, trial, 0.02, 1, np.random.default_rng(4))
-    second = recover(replace(evidence, member=flipped), other, trial, 0.02, 1, np.random.default_rng(4))
+    first = recover(evidence, one, trial, streams(4))
+    second = recover(replace(evidence, member=flipped), other, trial, streams(4))
+    assert len(first) == len(SIZES)
     assert first == second
 
 

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from jali.attacks._combined.choice import Learnt, learn
 from jali.attacks._combined.reading import Tuning
 from jali.core.errors import JaliError
@@ -59,8 +61,13 @@ class Joint:
 
     def score(self, target: Target, shadows: Shadows) -> Floats:
         """The combination with the highest AUC on shadow models (N,)."""
-        return self.learn(shadows, len(target.value), ("auc",)).apply(target, shadows)["auc"].score
+        everybody = np.ones((1, shadows.member.shape[1]), dtype=bool)
+        [found] = self.learn(shadows, len(target.value), ("auc",)).apply([target], shadows, everybody)
+        return found["auc"].score
 
-    def learn(self, shadows: Shadows, base: int, metrics: Sequence[str]) -> Learnt:
-        """Choose by metric how to combine signals, all and the first `base` of them alone."""
-        return learn(shadows, base, metrics, Tuning(self.prior, self.ridge))
+    def learn(self, shadows: Shadows, base: int, metrics: Sequence[str], known: Learnt | None = None) -> Learnt:
+        """Choose by metric how to combine signals, all and the first `base` of them alone.
+
+        known: what was learnt with the same baseline on the same shadow models, whose baseline is used again.
+        """
+        return learn(shadows, base, metrics, Tuning(self.prior, self.ridge), known)

@@ -129,12 +129,11 @@ def _addition(game: Game, rng: Rng) -> tuple[float | None, str]:
     evidence = Evidence(names, noise, np.ones(noise.shape, dtype=bool) & small.cells(), small.member)
     try:
         trial = next(t for t in plan(with_gaps(evidence, small), small).combined.values() if t.base)
-        planted = [recover(evidence, small, trial, size, len(game.targets), rng) for size in SIZES]
+        planted = recover(evidence, small, trial, [rng] * len(SIZES))
     except JaliError as error:
         return None, str(error)
     shrunk = math.sqrt(len(rows) / len(game.member))
-    known = [p for p in planted if p is not None]
-    wide = [Planted(p.size, p.recovered, p.noise, p.deviation * shrunk, p.half * shrunk) for p in known]
+    wide = [Planted(p.size, p.recovered, p.noise, p.deviation * shrunk, p.half * shrunk) for p in planted]
     found = control(trial, wide).detectable
     return found, "" if found is not None else "no addition up to 0.3 would be found"
 

@@ -14,15 +14,16 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from jali.audit.trials import Trial, guess_by_metric
+from jali.audit.trials import ByMetric, Trial, guess_by_metric
 from jali.core.errors import JaliError
-from jali.core.guesses import Records
+from jali.core.guesses import Guesses, Records
+from jali.core.protocols import Combination
 from jali.core.values import Bools, Evidence, Floats, Game, Ints, Rng, Unit
 from jali.results import PositiveControl
 from jali.stats.intervals import foreseen
 from jali.stats.roc import auc
 
-SIZES = (0.0, 0.005, 0.05)  # additions in AUC that are planted
+SIZES = (0.0, 0.005, 0.05)  # additions in AUC that are planted; the first tells how strong the baseline is
 PLAYERS = 8  # shadow models that play the targets, at most
 FEWEST = 4  # shadow models needed: one plays the target, and the others are its shadows
 POWER = 0.8
@@ -119,24 +120,37 @@ def recover(
     evidence: Evidence,
     game: Game,
     trial: Trial,
-    size: float,
-    units: int,
-    rng: Rng,
+    rngs: Sequence[Rng],
     records: Records | None = None,
     person: Ints | None = None,
-) -> Planted | None:
-    """Plant an addition and attack it; None where it is too large to be possible."""
+) -> list[Planted]:
+    """Plant additions of each size and attack them; sizes that are too large to be possible are left out."""
     playing = players(game)
-    plain = guess_by_metric(evidence, playing, trial.without_explanation(), records, person, ("auc",)).score["auc"]
-    each = [auc(plain.score[plain.unit == u], plain.truth[plain.unit == u]) for u in np.unique(plain.unit)]
-    shift = shift_for(size, float(np.mean(each)))
-    if shift is None:
-        return None
-    found = guess_by_metric(plant(evidence, trial, shift, rng), playing, trial, records, person, ("auc",))
+    learnt: dict[int, Combination] = {}
+    baseline = 0.5
+    out = []
+    for size, rng in zip(SIZES, rngs, strict=True):
+        shift = shift_for(size, baseline)
+        if shift is not None:
+            planted = plant(evidence, trial, shift, rng)
+            found = guess_by_metric(planted, playing, trial, records, person, ("auc",), learnt)
+            baseline = _auc(found.baseline["auc"])
+            out.append(_recovered(size, found, game, playing))
+    return out
+
+
+def _auc(guesses: Guesses) -> float:
+    """The mean over targets."""
+    each = [guesses.unit == u for u in np.unique(guesses.unit)]
+    return float(np.mean([auc(guesses.score[mine], guesses.truth[mine]) for mine in each]))
+
+
+def _recovered(size: float, found: ByMetric, game: Game, playing: Game) -> Planted:
+    """What was recovered, and how well an audit of the real size would know it."""
     sides = found.forced["auc"], found.baseline["auc"]
     mean, noise, _ = foreseen("auc", *sides, len(playing.targets))
-    _, deviation, half = foreseen("auc", *sides, units)
-    people = len(plain.score) / len(playing.targets)
+    _, deviation, half = foreseen("auc", *sides, len(game.targets))
+    people = len(sides[0].score) / len(playing.targets)
     judged = max(1.0, float(game.scored.sum()) / len(game.targets))
     smaller = math.sqrt(people / judged)
     return Planted(size, mean, noise, deviation * smaller, half * smaller)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -114,7 +115,8 @@ def attack_evidence(
     full = with_gaps(evidence, game)
     person = np.arange(len(game.member)) if data is None else data.group_numbers()
     todo = plan(full, game, attacks)
-    trials = [*todo.singles, *todo.combined.values()]
+    # Combined attacks take longest, so they come first: then no worker is left with one at the end.
+    trials = [*todo.combined.values(), *todo.singles]
     records = None
     if data is not None and needed(trial.attack for trial in trials):
         records = records_of(data, stream(seed, STATISTICS, 5))
@@ -123,44 +125,61 @@ def attack_evidence(
         for k, trial in enumerate(trials):
             at = tuple(full.names.index(name) for name in trial.names)
             units = tuple(full.units[i] for i in at)
-            jobs.append(_Job(trial, ref, at, units, seed, keep=k >= len(todo.singles)))
+            jobs.append(_Job(trial, ref, at, units, seed, keep=k < len(todo.combined)))
         done = list(fan_out(_attacked, jobs, resources.workers, resources.watch("attacking")))
+        combined = done[: len(todo.combined)]
+        named = zip(todo.combined, combined, strict=True)
+        kept = {place: guesses for place, (_, guesses) in named if guesses is not None}
+        if not kept:
+            raise JaliError(f"No combined attack could be run: {combined[-1][0][0].reason}")
+        lead = leading(todo, kept)
         beside = [job for job in jobs if job.trial.base]
-        tries = [(job, size) for job in beside for size in SIZES]
-        planted = list(fan_out(_planted, tries, resources.workers, resources.watch("planting known additions")))
-    controls = _controls(beside, planted)
-    combined = zip(todo.combined, done[len(todo.singles) :], strict=True)
-    kept = {place: guesses for place, (_, guesses) in combined if guesses is not None}
-    if not kept:
-        raise JaliError(f"No combined attack could be run: {done[-1][0][0].reason}")
-    rows = [row for made, _ in done for row in made] + _detectable(_contrasts(todo, kept, game, seed), controls)
-    lead = leading(todo, kept)
+        same = next(job for job in jobs if job.trial == todo.combined[lead])
+        controls, null = _controlled(beside, same, resources)
+    singles = done[len(todo.combined) :]
+    rows = [row for made, _ in singles + combined for row in made] + _detectable(
+        _contrasts(todo, kept, game, seed), controls
+    )
     first = kept[lead].score
     if data is not None:
         few = first[f"tpr@{ALPHA}"]
         rows += group_rows(todo.combined[lead], few, groups(data), ALPHA, stream(seed, STATISTICS, 4))
-    checks = [sanity.null_target(full, game, todo.combined[lead], records, person), sanity.orientation(first["auc"])]
+    checks = [null, sanity.orientation(first["auc"])]
     return Attacked(rows, _curves(todo, kept), checks, exposed(first[f"tpr@{ALPHA}"], ALPHA), controls)
 
 
-def _planted(given: tuple[_Job, float]) -> Planted | str | None:
-    """What one trial recovers of a planted addition, or why that could not be tried."""
-    job, size = given
-    game = job.game()
-    rng = stream(job.seed, STATISTICS, 6, SIZES.index(size))
+def _controlled(beside: list[_Job], lead: _Job, resources: Resources) -> tuple[list[PositiveControl], Check]:
+    """Would the attacks have found a leak, and do they find one where there is none?"""
+    tasks: list[Callable[[], list[Planted] | str | Check]] = [partial(_null_target, lead)]
+    tasks += [partial(_planted, job) for job in beside]
+    done = list(fan_out(_run, tasks, resources.workers, resources.watch("positive and negative control")))
+    null = next(found for found in done if isinstance(found, Check))
+    return _controls(beside, [found for found in done if not isinstance(found, Check)]), null
+
+
+def _run(task: Callable[[], list[Planted] | str | Check]) -> list[Planted] | str | Check:
+    return task()
+
+
+def _null_target(job: _Job) -> Check:
+    return sanity.null_target(job.evidence(), job.game(), job.trial, job.records(), job.person())
+
+
+def _planted(job: _Job) -> list[Planted] | str:
+    """What one trial recovers of planted additions, or why that could not be tried."""
+    rngs = [stream(job.seed, STATISTICS, 6, k) for k in range(len(SIZES))]
     try:
-        return recover(job.evidence(), game, job.trial, size, len(game.targets), rng, job.records(), job.person())
+        return recover(job.evidence(), job.game(), job.trial, rngs, job.records(), job.person())
     except JaliError as error:
         return str(error)
 
 
-def _controls(jobs: list[_Job], planted: list[Planted | str | None]) -> list[PositiveControl]:
+def _controls(jobs: list[_Job], planted: list[list[Planted] | str]) -> list[PositiveControl]:
     """The positive control of each trial with a baseline."""
     out = []
-    for k, job in enumerate(jobs):
-        mine = planted[k * len(SIZES) : (k + 1) * len(SIZES)]
-        reason = next((p for p in mine if isinstance(p, str)), "")
-        made = control(job.trial, [p for p in mine if isinstance(p, Planted)])
+    for job, found in zip(jobs, planted, strict=True):
+        reason = found if isinstance(found, str) else ""
+        made = control(job.trial, [] if isinstance(found, str) else found)
         out.append(made.model_copy(update={"reason": reason}))
     return out
 

@@ -7,14 +7,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from jali.audit.reference import REFERENCE, known
+from jali.audit.reference import REFERENCE
+from jali.audit.reference import known as known_records
 from jali.core import registry
 from jali.core.errors import JaliError
 from jali.core.guesses import Combined, Estimate, Guesses, Records, Shadows, Target, weighted
-from jali.core.protocols import Attack, Combines
+from jali.core.protocols import Attack, Combination, Combines
 from jali.core.values import Bools, Channel, Evidence, Floats, Game, Ints, Rng, SignalName
 from jali.results import Curve, Kind, Row
-from jali.stats.intervals import HOW_UNITS, average, clopper_pearson, contrast, estimate
+from jali.stats.intervals import HOW_UNITS, Judged, average, clopper_pearson, contrast, estimate
 from jali.stats.people import people, trials
 from jali.stats.roc import METRICS
 
@@ -89,29 +90,41 @@ def guess_by_metric(
     records: Records | None = None,
     person: Ints | None = None,
     metrics: Sequence[str] = tuple(METRICS),
+    known: dict[int, Combination] | None = None,
 ) -> ByMetric:
-    """Attack every target, with the combination chosen for each metric, and without the explanation's signals."""
+    """Attack every target, with the combination chosen for each metric, and without the explanation's signals.
+
+    known: what was learnt on the same game with the same baseline, by the first target of each group; it is used where
+    it is there, and entered where not.
+    """
     chosen = evidence.pick(trial.names)
-    found = [
-        one for group in _together(trial.attack, game) for one in _scores(chosen, game, trial, group, records, metrics)
-    ]
+    memory = {} if known is None else known
+    found = []
+    for group in _together(trial.attack, game):
+        found += _scores(chosen, game, trial, group, records, metrics, memory)
     rows = [r for _, r in found]
     unit = np.repeat(np.arange(len(rows)), [len(r) for r in rows])
     record = np.concatenate(rows)
     truth = game.member[record, game.targets[unit]]
-    group = record if person is None else person[record]
+    owner = record if person is None else person[record]
 
-    def joined(scores: list[Floats]) -> Guesses:
-        return weighted(game, Guesses(np.concatenate(scores), truth, unit, record, group))
+    def joined(part: Callable[[Combined], Floats]) -> dict[str, Guesses]:
+        """Metrics with the same scores share one value."""
+        made: dict[tuple[int, ...], Guesses] = {}
+        out = {}
+        for metric in metrics:
+            scores = [part(each[metric]) for each, _ in found]
+            same = tuple(map(id, scores))
+            if same not in made:
+                made[same] = weighted(game, Guesses(np.concatenate(scores), truth, unit, record, owner))
+            out[metric] = made[same]
+        return out
 
-    every = {metric: [scores[metric] for scores, _ in found] for metric in metrics}
-    beside = trial.base > 0
-    return ByMetric(
-        {metric: joined([c.score for c in each]) for metric, each in every.items()},
-        {metric: joined([c.baseline for c in each]) for metric, each in every.items() if beside},
-        {metric: joined([c.forced for c in each]) for metric, each in every.items() if beside},
-        {metric: np.array([c.helps for c in each]) for metric, each in every.items() if beside},
-    )
+    score = joined(lambda c: c.score)
+    if not trial.base:
+        return ByMetric(score, {}, {}, {})
+    used = {metric: np.array([each[metric].helps for each, _ in found]) for metric in metrics}
+    return ByMetric(score, joined(lambda c: c.baseline), joined(lambda c: c.forced), used)
 
 
 def _together(attack: Attack, game: Game) -> list[list[int]]:
@@ -133,41 +146,50 @@ def _together(attack: Attack, game: Game) -> list[list[int]]:
 
 
 def _scores(
-    evidence: Evidence, game: Game, trial: Trial, group: list[int], records: Records | None, metrics: Sequence[str]
-) -> list[tuple[dict[str, Combined], Ints]]:
+    evidence: Evidence,
+    game: Game,
+    trial: Trial,
+    group: list[int],
+    records: Records | None,
+    metrics: Sequence[str],
+    known: dict[int, Combination],
+) -> list[tuple[Mapping[str, Combined], Ints]]:
     """By target of a group: the scores by metric, and the rows that are judged."""
     attack = trial.attack
-    views = [_view(evidence, game, attack, t, records) for t in group]
-    rows = [np.flatnonzero(judged) for _, _, judged in views]
-    if not isinstance(attack, Combines):
-        return [(dict.fromkeys(metrics, _plain(trial, *view)), r) for view, r in zip(views, rows, strict=True)]
-    shared = _shadows(evidence, game, attack, np.asarray(game.shadows[group].all(axis=0)))
-    learnt = attack.learn(shared, trial.base or len(trial.names), metrics)
-    out = []
-    for (target, shadows, judged), r in zip(views, rows, strict=True):
-        out.append(({metric: c.pick(judged) for metric, c in learnt.apply(target, shadows).items()}, r))
+    seen = [_seen(evidence, game, attack, t, records) for t in group]
+    some = np.asarray(game.shadows[group].any(axis=0))
+    shadows = _shadows(evidence, game, attack, some)
+    if isinstance(attack, Combines):
+        sets = game.shadows[group][:, some]
+        common = shadows.models(np.asarray(sets.all(axis=0)))
+        learnt = attack.learn(common, trial.base or len(trial.names), metrics, known.get(group[0]))
+        known[group[0]] = learnt
+        found = learnt.apply([target for target, _ in seen], shadows, sets)
+    else:
+        found = [dict.fromkeys(metrics, _plain(trial, target, shadows)) for target, _ in seen]
+    out: list[tuple[Mapping[str, Combined], Ints]] = []
+    for scores, (_, judged) in zip(found, seen, strict=True):
+        picked = {id(c): c.pick(judged) for c in scores.values()}
+        out.append(({metric: picked[id(c)] for metric, c in scores.items()}, np.flatnonzero(judged)))
     return out
 
 
-def _plain(trial: Trial, target: Target, shadows: Shadows, judged: Bools) -> Combined:
+def _plain(trial: Trial, target: Target, shadows: Shadows) -> Combined:
     """The scores of an attack that always combines signals alike, with all signals and without the explanation's."""
     score = trial.attack.score(target, shadows)
     some = slice(0, trial.base)
     baseline = trial.attack.score(target.pick(some), shadows.pick(some)) if trial.base else score
-    return Combined(score, baseline, score, helps=trial.base > 0).pick(judged)
+    return Combined(score, baseline, score, helps=trial.base > 0)
 
 
-def _view(
-    evidence: Evidence, game: Game, attack: Attack, t: int, records: Records | None
-) -> tuple[Target, Shadows, Bools]:
-    """What the adversary sees of target t and of its shadows, and which records (N,) are judged."""
+def _seen(evidence: Evidence, game: Game, attack: Attack, t: int, records: Records | None) -> tuple[Target, Bools]:
+    """What the adversary sees of target t, and which records (N,) are judged."""
     column = game.targets[t]
-    judged = game.scored[:, t] & evidence.observed[:, :, column].all(axis=0)
-    shadows = _shadows(evidence, game, attack, game.shadows[t])
-    _check_shadows(attack, shadows, judged, int(column))
-    mine = known(records, game, t) if records is not None and REFERENCE in attack.requires else None
     observed = evidence.observed[:, :, column]
-    return Target(evidence.value[:, :, column], observed & _visible(game, attack), mine), shadows, judged
+    judged = game.scored[:, t] & observed.all(axis=0)
+    _check_shadows(attack, evidence.member[:, game.shadows[t]], judged, int(column))
+    mine = known_records(records, game, t) if records is not None and REFERENCE in attack.requires else None
+    return Target(evidence.value[:, :, column], observed & _visible(game, attack), mine), judged
 
 
 def _shadows(evidence: Evidence, game: Game, attack: Attack, helpers: Bools) -> Shadows:
@@ -186,10 +208,10 @@ def _visible(game: Game, attack: Attack) -> Bools:
     return ~game.aside
 
 
-def _check_shadows(attack: Attack, shadows: Shadows, judged: Bools, column: int) -> None:
+def _check_shadows(attack: Attack, member: Bools, judged: Bools, column: int) -> None:
     if not judged.any():
         raise JaliError(f"Nothing was observed under model {column}, so there is nothing to judge.")
-    seen = {"in": shadows.member, "out": ~shadows.member}
+    seen = {"in": member, "out": ~member}
     for kind in sorted(attack.requires - {REFERENCE}):
         if not (seen[kind] & judged[:, None]).any():
             how = "trained on" if kind == "in" else "trained without"
@@ -212,11 +234,21 @@ def feasible(attack: Attack, game: Game) -> bool:
 
 def rows_of(trial: Trial, guesses: Mapping[str, Guesses], game: Game, rng: Rng) -> list[Row]:
     """One row per metric, each with the guesses made for it."""
+    return _estimated(trial, guesses, game, rng, "attack")
+
+
+def _estimated(trial: Trial, guesses: Mapping[str, Guesses], game: Game, rng: Rng, kind: Kind) -> list[Row]:
+    once = _judged_once(guesses)
     out = []
     for metric, mine in guesses.items():
-        number, how = estimate(metric, mine, rng)
-        out.append(_filled(trial.row(metric), number, how, _facts(mine, game)))
+        number, how = estimate(metric, once[id(mine)], rng)
+        out.append(_filled(trial.row(metric, kind), number, how, _facts(mine, game)))
     return out
+
+
+def _judged_once(guesses: Mapping[str, Guesses]) -> dict[int, Judged]:
+    """Guesses that several metrics share are sorted once."""
+    return {id(mine): Judged(mine) for mine in guesses.values()}
 
 
 def unresolved(trial: Trial, reason: str, kind: Kind = "attack") -> list[Row]:
@@ -231,10 +263,12 @@ def contrast_rows(trial: Trial, found: ByMetric, game: Game, rng: Rng) -> list[R
     it, and the interval is that of the forced combination, with zero inside: an attacker may ignore what hurts.
     """
     out = []
+    once = _judged_once(found.score) | _judged_once(found.baseline) | _judged_once(found.forced)
     for metric, with_ in found.score.items():
-        number, how = contrast(metric, with_, found.baseline[metric], rng)
+        baseline = once[id(found.baseline[metric])]
+        number, how = contrast(metric, once[id(with_)], baseline, rng)
         if number.value is not None and not found.used[metric].any():
-            forced, how = contrast(metric, found.forced[metric], found.baseline[metric], rng)
+            forced, how = contrast(metric, once[id(found.forced[metric])], baseline, rng)
             number = _around_zero(forced)
             how = f"{how}, of the combination made to use the explanation"
         row = _filled(trial.row(metric, "contrast"), number, how, _facts(with_, game))
@@ -255,10 +289,7 @@ def paired_rows(trial: Trial, found: ByMetric, game: Game, fresh: Fresh) -> list
     """The metrics of both sides of a difference."""
     out = []
     for side, guesses in ((trial, found.score), (trial.without_explanation(), found.baseline)):
-        rng = fresh()
-        for metric, mine in guesses.items():
-            number, how = estimate(metric, mine, rng)
-            out.append(_filled(side.row(metric, "paired"), number, how, _facts(mine, game)))
+        out += _estimated(side, guesses, game, fresh(), "paired")
     return out
 
 
@@ -288,11 +319,9 @@ def curve(label: str, explainer: str, guesses: Guesses) -> Curve:
     """ROC averaged over targets on a grid of false-positive rates, with a band."""
     units, at = np.unique(guesses.unit, return_inverse=True)
     mine = guesses.truth
-    person = guesses.group[guesses.truth]
-    found = []
-    for alpha in GRID:
-        passed = flagged(guesses, alpha)[mine]
-        found.append(average(passed, at[mine], person))
+    person = guesses.group[mine]
+    thresholds = _thresholds(guesses, GRID)
+    found = [average(guesses.score[mine] > cut[at[mine]], at[mine], person) for cut in thresholds]
     few = min(_others(guesses, at == u) for u in range(len(units)))
     low = [min(max(float(e.low or 0.0), 0.0), 1.0) for e in found]
     high = [min(max(float(e.high or 0.0), 0.0), 1.0) for e in found]
@@ -312,15 +341,22 @@ def flagged(guesses: Guesses, alpha: float) -> Bools:
 
     With weights, a share alpha of their sum. A target without non-members has no such threshold, and nobody is flagged.
     """
-    out = np.zeros(len(guesses.score), dtype=bool)
-    for u in np.unique(guesses.unit):
-        mine = guesses.unit == u
-        others = np.flatnonzero(mine & ~guesses.truth)
-        ranked = others[np.argsort(-guesses.score[others])]
-        above = np.cumsum(guesses.weight[ranked])
-        if len(ranked):
-            allowed = int(np.searchsorted(above, alpha * above[-1] + 1e-9, side="right"))
-            out[mine] = guesses.score[mine] > guesses.score[ranked[allowed]] if allowed < len(ranked) else True
+    at = np.unique(guesses.unit, return_inverse=True)[1]
+    return np.asarray(guesses.score > _thresholds(guesses, (alpha,))[0][at])
+
+
+def _thresholds(guesses: Guesses, alphas: Sequence[float]) -> Floats:
+    """The threshold (A, T) of each target at each rate, from one sort per target; -inf where everybody may pass."""
+    units = np.unique(guesses.unit)
+    out = np.full((len(alphas), len(units)), np.inf)
+    for k, u in enumerate(units):
+        others = np.flatnonzero((guesses.unit == u) & ~guesses.truth)
+        if len(others):
+            ranked = others[np.argsort(-guesses.score[others])]
+            above = np.cumsum(guesses.weight[ranked])
+            allowed = np.searchsorted(above, np.array(alphas) * above[-1] + 1e-9, side="right")
+            score = np.append(guesses.score[ranked], -np.inf)
+            out[:, k] = score[allowed]
     return out
 
 

@@ -65,6 +65,12 @@ class Shadows:
         """The chosen records."""
         return Shadows(self.value[:, which], self.observed[:, which], self.member[which], self.units)
 
+    def models(self, which: Bools) -> Shadows:
+        """The chosen models (K,)."""
+        if which.all():
+            return self
+        return Shadows(self.value[:, :, which], self.observed[:, :, which], self.member[:, which], self.units)
+
     def unit(self, signal: int) -> Unit:
         """The unit of a signal, plain if none is known."""
         return self.units[signal] if self.units else Unit.PLAIN
@@ -87,6 +93,20 @@ class Combined:
     def pick(self, rows: Bools | Ints) -> Combined:
         """The chosen records."""
         return replace(self, score=self.score[rows], baseline=self.baseline[rows], forced=self.forced[rows])
+
+
+def places(key: Ints) -> tuple[int, Ints]:
+    """How many different numbers there are in a key (G,), and the place of each among them in rising order.
+
+    >>> places(np.array([7, 5, 7]))
+    (2, array([1, 0, 1]))
+    """
+    if len(key) and key.min() >= 0 and key.max() < 8 * len(key) + 1024:
+        present = np.bincount(key) > 0
+        rank = np.cumsum(present) - 1
+        return int(rank[-1]) + 1, rank[key]
+    found, place = np.unique(key, return_inverse=True)
+    return len(found), place
 
 
 @dataclass(frozen=True)
@@ -131,8 +151,7 @@ class Guesses:
     @property
     def grouped(self) -> bool:
         """Whether some person has several records."""
-        records = len(np.unique(self.record))
-        return records != len(np.unique(self.group))
+        return places(self.record)[0] != places(self.group)[0]
 
     def pick(self, rows: Ints | Bools) -> Guesses:
         """The chosen guesses."""

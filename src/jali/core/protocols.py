@@ -270,16 +270,19 @@ class Attack(Protocol):
 class Combination(Protocol):
     """What a combined attack has learnt on shadow models."""
 
-    def apply(self, target: Target, shadows: Shadows) -> Mapping[str, Combined]:
-        """The scores of a target by metric, judged by its shadow models."""
+    def apply(self, targets: Sequence[Target], shadows: Shadows, sets: Bools) -> Sequence[Mapping[str, Combined]]:
+        """The scores of each target by metric, judged by its own set (T, K) of the shadow models."""
 
 
 @runtime_checkable
 class Combines(Protocol):
     """Capability of an attack: it chooses on its shadow models how to combine signals, for each metric by itself."""
 
-    def learn(self, shadows: Shadows, base: int, metrics: Sequence[str]) -> Combination:
-        """Choose by metric how to combine signals; the first `base` are those of the baseline, and always used."""
+    def learn(self, shadows: Shadows, base: int, metrics: Sequence[str], known: Any = None) -> Combination:
+        """Choose by metric how to combine signals; the first `base` are those of the baseline, and always used.
+
+        known: what it learnt with the same baseline on the same shadow models, so that this is not learnt again.
+        """
 
 
 @runtime_checkable

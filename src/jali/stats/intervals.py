@@ -8,9 +8,12 @@ model, and the name of the method says so.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from scipy.special import ndtri, stdtrit
 
 from jali.core.errors import JaliError
@@ -29,7 +32,7 @@ from jali.stats.one_model import (
     rate_bounds,
 )
 from jali.stats.people import people, totals
-from jali.stats.roc import resolvable
+from jali.stats.roc import falling, resolvable
 
 __all__ = [
     "HOW_BOOTSTRAP",
@@ -37,6 +40,7 @@ __all__ = [
     "HOW_PEOPLE",
     "HOW_RATE",
     "HOW_UNITS",
+    "Judged",
     "apart",
     "bootstrap",
     "clopper_pearson",
@@ -135,7 +139,68 @@ def average(x: Floats | Bools, unit: Ints, person: Ints, level: float = 0.95) ->
     return over_units(means, level, (-np.inf, np.inf), spread(effect, unit, person))
 
 
-def estimate(metric: str, guesses: Guesses, rng: Rng, level: float = 0.95) -> tuple[Estimate, str]:
+@dataclass(frozen=True)
+class Judged:
+    """Guesses with the rows of each target model, sorted once for all metrics."""
+
+    guesses: Guesses
+
+    @cached_property
+    def rows(self) -> list[Ints]:
+        """The rows of each target model, in their order."""
+        unit = self.guesses.unit
+        order = np.argsort(unit, kind="stable")
+        return np.split(order, np.flatnonzero(np.diff(unit[order])) + 1) if len(unit) else []
+
+    @cached_property
+    def ranked(self) -> list[Ints]:
+        """The same from the highest score down."""
+        return [r[falling(self.guesses.score[r])] for r in self.rows]
+
+    @cached_property
+    def group(self) -> Ints | None:
+        """The person of each guess (G,); None where every record is a person of its own."""
+        return self.guesses.group if self.guesses.grouped else None
+
+    @cached_property
+    def weight(self) -> Floats | None:
+        """The weight of each guess (G,); None where all count the same."""
+        return self.guesses.weights
+
+    def undefined(self, metric: str) -> str:
+        """Why the metric is undefined for one of the target models ("" if it is for none)."""
+        if not self.rows:
+            return "There are no guesses."
+        if self.weight is not None:
+            roc.weighable(metric)
+        reasons = (
+            resolvable(metric, self.guesses.truth[r], _some(self.group, r), _some(self.weight, r)) for r in self.rows
+        )
+        none = sum(not (self.guesses.score[r] > 0).any() for r in self.rows) if metric in decided.OF_CLAIMS else 0
+        last = f"No record is flagged as a member in {none} of {len(self.rows)} targets: no precision." if none else ""
+        return next((reason for reason in reasons if reason), last)
+
+    def values(self, metric: str) -> Floats:
+        """The metric of each target model (T,)."""
+        # Held-out balanced accuracy splits people in their order, which must not depend on their scores.
+        rows = self.rows if metric == "balanced_accuracy" else self.ranked
+        of = self.guesses
+        each = ((of.score[r], of.truth[r], _some(self.group, r), _some(self.weight, r)) for r in rows)
+        return np.array([one_model.metric_of(metric, *parts) for parts in each])
+
+    def effects(self, metric: str) -> Floats:
+        """The influence of each guess on its target's metric (G,)."""
+        effect = np.empty(len(self.guesses.score))
+        for r in self.ranked:
+            effect[r] = influence(metric, self.guesses.score[r], self.guesses.truth[r], _some(self.weight, r))
+        return effect
+
+    def spread(self, effect: Floats) -> Spread:
+        """What people contribute to the variance of a mean of influences (G,) over target models."""
+        return spread(effect, self.guesses.unit, self.guesses.group)
+
+
+def estimate(metric: str, guesses: Guesses | Judged, rng: Rng, level: float = 0.95) -> tuple[Estimate, str]:
     """A metric averaged over target models, with its interval and the method ("" where there is no value).
 
     >>> truth = np.arange(40) % 2 == 0
@@ -143,15 +208,24 @@ def estimate(metric: str, guesses: Guesses, rng: Rng, level: float = 0.95) -> tu
     >>> estimate("tpr@0.01", guesses, np.random.default_rng(0))[0].reason
     'FPR 1 % needs at least 299 non-members; there are 10.'
     """
-    rows, reason = _units(metric, guesses)
+    judged = _judged(guesses)
+    reason = judged.undefined(metric)
     if reason:
-        return Estimate(None, units=len(rows), reason=reason), ""
-    if len(rows) == 1:
-        return one_model.alone(metric, guesses, rng, level)
-    known = spread(_effects(metric, guesses, rows), guesses.unit, guesses.group)
+        return Estimate(None, units=len(judged.rows), reason=reason), ""
+    if len(judged.rows) == 1:
+        return one_model.alone(metric, judged.guesses, rng, level)
+    known = judged.spread(judged.effects(metric))
     bounds = (-1.0 if metric == decided.LIFT else 0.0, 1.0)
-    found = over_units(_values(metric, guesses, rows), level, bounds, known, "@" in metric)
-    return _never_certain(metric, found, guesses, level), HOW_UNITS
+    found = over_units(judged.values(metric), level, bounds, known, "@" in metric)
+    return _never_certain(metric, found, judged.guesses, level), HOW_UNITS
+
+
+def _judged(guesses: Guesses | Judged) -> Judged:
+    return guesses if isinstance(guesses, Judged) else Judged(guesses)
+
+
+def _some(array: npt.NDArray[Any] | None, rows: Ints) -> npt.NDArray[Any] | None:
+    return None if array is None else array[rows]
 
 
 def each_target(metric: roc.Metric, guesses: Guesses) -> Estimate:
@@ -160,7 +234,9 @@ def each_target(metric: roc.Metric, guesses: Guesses) -> Estimate:
     return over_units(np.array([metric(g.score, g.truth) for g in found]))
 
 
-def contrast(metric: str, with_: Guesses, without: Guesses, rng: Rng, level: float = 0.95) -> tuple[Estimate, str]:
+def contrast(
+    metric: str, with_: Guesses | Judged, without: Guesses | Judged, rng: Rng, level: float = 0.95
+) -> tuple[Estimate, str]:
     """A metric of `with_` minus that of `without`, paired per target model, with its interval and the method.
 
     >>> truth = np.arange(40) % 2 == 0
@@ -168,17 +244,19 @@ def contrast(metric: str, with_: Guesses, without: Guesses, rng: Rng, level: flo
     >>> contrast("auc", guesses, guesses, np.random.default_rng(0))
     (Estimate(value=0.0, low=0.0, high=0.0, units=2, reason=''), 't over target models')
     """
+    a = _judged(with_)
+    b = _judged(without)
     for name in ("unit", "record", "truth", "group", "weight"):
-        if not np.array_equal(getattr(with_, name), getattr(without, name)):
+        if not np.array_equal(vars(a.guesses)[name], vars(b.guesses)[name]):
             raise JaliError(f"A paired difference needs the same guesses in the same order; {name} differs.")
-    rows, reason = _units(metric, with_)
+    reason = a.undefined(metric)
     if reason:
-        return Estimate(None, units=len(rows), reason=reason), ""
-    if len(rows) == 1:
-        return one_model.alone_difference(metric, with_, without, rng, level)
-    values = _values(metric, with_, rows) - _values(metric, without, rows)
-    effects = _effects(metric, with_, rows) - _effects(metric, without, rows)
-    return over_units(values, level, (-1.0, 1.0), spread(effects, with_.unit, with_.group)), HOW_UNITS
+        return Estimate(None, units=len(a.rows), reason=reason), ""
+    if len(a.rows) == 1:
+        return one_model.alone_difference(metric, a.guesses, b.guesses, rng, level)
+    values = a.values(metric) - b.values(metric)
+    known = a.spread(a.effects(metric) - b.effects(metric))
+    return over_units(values, level, (-1.0, 1.0), known), HOW_UNITS
 
 
 def foreseen(metric: str, with_: Guesses, without: Guesses, units: int) -> tuple[float, float, float]:
@@ -187,13 +265,14 @@ def foreseen(metric: str, with_: Guesses, without: Guesses, units: int) -> tuple
     The guesses are those of some targets; what their people contribute to the variance of a mean falls with the number
     of targets, except for what targets share.
     """
-    rows, reason = _units(metric, with_)
+    a = Judged(with_)
+    b = Judged(without)
+    reason = a.undefined(metric)
     if reason:
         raise JaliError(reason)
-    values = _values(metric, with_, rows) - _values(metric, without, rows)
-    effects = _effects(metric, with_, rows) - _effects(metric, without, rows)
-    known = spread(effects, with_.unit, with_.group)
-    here = len(rows)
+    values = a.values(metric) - b.values(metric)
+    known = a.spread(a.effects(metric) - b.effects(metric))
+    here = len(values)
     if units == 1:
         deviation = math.sqrt(known.within * here)
         return float(values.mean()), deviation, float(_quantile(known.freedom, 0.95)) * deviation
@@ -237,35 +316,3 @@ def _never_certain(metric: str, found: Estimate, guesses: Guesses, level: float)
     of_zero = clopper_pearson(0, trials, level)[1]
     of_one = clopper_pearson(trials, trials, level)[0]
     return replace(found, low=min(found.low, of_one), high=max(found.high, of_zero))
-
-
-def _units(metric: str, guesses: Guesses) -> tuple[list[Ints], str]:
-    """The rows of each target model, and why the metric is undefined for one of them ("" if it is for none)."""
-    if not len(guesses.unit):
-        return [], "There are no guesses."
-    order = np.argsort(guesses.unit, kind="stable")
-    rows = np.split(order, np.flatnonzero(np.diff(guesses.unit[order])) + 1)
-    weight = guesses.weights
-    if weight is not None:
-        roc.weighable(metric)
-    group = guesses.group if guesses.grouped else None
-    reasons = (_unresolved(metric, guesses.truth[r], group, weight, r) for r in rows)
-    none = sum(not (guesses.score[r] > 0).any() for r in rows) if metric in decided.OF_CLAIMS else 0
-    undefined = f"No record is flagged as a member in {none} of {len(rows)} targets: no precision." if none else ""
-    return rows, next((reason for reason in reasons if reason), undefined)
-
-
-def _unresolved(metric: str, truth: Bools, group: Ints | None, weight: Floats | None, rows: Ints) -> str:
-    return resolvable(metric, truth, None if group is None else group[rows], None if weight is None else weight[rows])
-
-
-def _values(metric: str, guesses: Guesses, rows: list[Ints]) -> Floats:
-    return np.array([one_model.value(metric, guesses.pick(r)) for r in rows])
-
-
-def _effects(metric: str, guesses: Guesses, rows: list[Ints]) -> Floats:
-    effect = np.empty(len(guesses.score))
-    weight = guesses.weights
-    for r in rows:
-        effect[r] = influence(metric, guesses.score[r], guesses.truth[r], None if weight is None else weight[r])
-    return effect

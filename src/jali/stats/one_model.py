@@ -133,13 +133,17 @@ def alone_difference(metric: str, with_: Guesses, without: Guesses, rng: Rng, le
 
 def value(metric: str, guesses: Guesses) -> float:
     """A metric of the guesses about one target model, with their weights."""
-    weight = guesses.weights
+    group = guesses.group if guesses.grouped else None
+    return metric_of(metric, guesses.score, guesses.truth, group, guesses.weights)
+
+
+def metric_of(metric: str, score: Floats, truth: Bools, group: Ints | None, weight: Floats | None) -> float:
+    """A metric of scores (G,) about one target model."""
     if metric == "balanced_accuracy":
-        group = guesses.group if guesses.grouped else None
-        return roc.balanced_accuracy(guesses.score, guesses.truth, weight, group)
+        return roc.balanced_accuracy(score, truth, weight, group)
     if weight is None:
-        return roc.metric(metric)(guesses.score, guesses.truth)
-    return roc.weighable(metric)(guesses.score, guesses.truth, weight=weight)
+        return roc.metric(metric)(score, truth)
+    return roc.weighable(metric)(score, truth, weight=weight)
 
 
 def weighed(

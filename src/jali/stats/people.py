@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from jali.core.guesses import places
 from jali.core.values import Bools, Floats, Ints
 
 ENOUGH = 10  # people on either side of a rate from which on its design effect can be estimated
@@ -22,10 +23,10 @@ def totals(x: Floats | Bools, *keys: Ints) -> Floats:
     """
     at = np.zeros(len(x), dtype=np.int64)
     for key in keys:
-        found, place = np.unique(key, return_inverse=True)
-        at = at * len(found) + place
+        found, place = places(key)
+        at = at * found + place
     if len(keys) > 1:
-        at = np.unique(at, return_inverse=True)[1]
+        at = places(at)[1]
     sums: Floats = np.asarray(np.bincount(at, weights=x.astype(np.float64)), dtype=np.float64)
     return sums
 
@@ -39,7 +40,7 @@ def people(group: Ints, weight: Floats | None = None) -> float:
     (2.0, 2.6666666666666665)
     """
     if weight is None:
-        return float(len(np.unique(group)))
+        return float(places(group)[0])
     mean = totals(weight, group) / totals(np.ones(len(group)), group)
     return float(mean.sum() ** 2 / (mean @ mean)) if mean.any() else 0.0
 

@@ -63,7 +63,7 @@ def steps(score: Floats, truth: Bools, weight: Floats | None = None) -> tuple[Co
     (array([0, 0, 1, 2]), array([0, 1, 2, 2]))
     """
     score, truth = checked(score, truth)
-    order = np.argsort(score)[::-1]
+    order = falling(score)
     ranked = score[order]
     last = np.append(np.flatnonzero(ranked[1:] != ranked[:-1]), len(ranked) - 1)
     if weight is None:
@@ -72,6 +72,13 @@ def steps(score: Floats, truth: Bools, weight: Floats | None = None) -> tuple[Co
     inside = np.cumsum((weight * truth)[order])[last]
     outside = np.cumsum((weight * ~truth)[order])[last]
     return np.append(0.0, outside), np.append(0.0, inside), np.append(np.inf, ranked[last])
+
+
+def falling(score: Floats) -> Ints | slice:
+    """The order of scores (G,) from the highest down; none is needed where they are sorted already."""
+    if np.all(score[1:] <= score[:-1]):
+        return slice(None)
+    return slice(None, None, -1) if np.all(score[1:] >= score[:-1]) else np.argsort(score)[::-1]
 
 
 def roc(score: Floats, truth: Bools) -> Roc:
@@ -94,6 +101,26 @@ def auc(score: Floats, truth: Bools, weight: Floats | None = None) -> float:
     """
     fp, tp, _ = steps(score, truth, weight)
     return float(np.diff(fp) @ (tp[1:] + tp[:-1]) / (2.0 * fp[-1] * tp[-1]))
+
+
+def aucs(scores: Floats, truth: Bools) -> Floats:
+    """`auc` of several scores (F, G) at once, from the mean ranks of members: (sum of ranks - m (m + 1) / 2) / (m n).
+
+    >>> aucs(np.array([[3.0, 2.0, 2.0, 1.0], [1.0, 1.0, 1.0, 1.0]]), np.array([True, True, False, False]))
+    array([0.875, 0.5  ])
+    """
+    order = np.argsort(scores, axis=1)
+    ranked = np.take_along_axis(scores, order, axis=1)
+    place = np.broadcast_to(np.arange(scores.shape[1]), scores.shape)
+    starts = np.ones(scores.shape, dtype=bool)
+    starts[:, 1:] = ranked[:, 1:] != ranked[:, :-1]
+    ends = np.ones(scores.shape, dtype=bool)
+    ends[:, :-1] = starts[:, 1:]
+    first = np.maximum.accumulate(np.where(starts, place, 0), axis=1)
+    last = np.minimum.accumulate(np.where(ends, place, scores.shape[1])[:, ::-1], axis=1)[:, ::-1]
+    members = int(np.count_nonzero(truth))
+    ranks = (((first + last) / 2 + 1) * truth[order]).sum(axis=1)
+    return np.asarray((ranks - members * (members + 1) / 2) / (members * (len(truth) - members)))
 
 
 def tpr_at(score: Floats, truth: Bools, alpha: float, weight: Floats | None = None) -> float:

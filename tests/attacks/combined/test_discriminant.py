@@ -6,39 +6,45 @@ import numpy as np
 import pytest
 
 from jali.attacks._combined.discriminant import directions
-from jali.attacks._combined.sums import Sums
+from jali.attacks._combined.reading import centred
 
 EVERY = 1e-9  # no shrinkage to speak of
 
 
-def sums(rng, noise, scatter, n=4000, models=12) -> Sums:
-    """Records whose noise and whose shifts have these covariances."""
+def cells(rng, noise, scatter, n=4000, models=12):
+    """Records whose noise and whose shifts have these covariances, less their levels; which are used; membership."""
     member = rng.random((n, models)) < 0.5
     g = len(noise)
     residual = np.linalg.cholesky(noise) @ rng.normal(size=(g, n * models))
     own = np.linalg.cholesky(scatter) @ rng.normal(size=(g, n))
     value = residual.reshape(g, n, models) + own[:, :, None] * member
-    return Sums.of(value, np.ones(member.shape, dtype=bool), member)
+    use = np.ones(member.shape, dtype=bool)
+    return centred(value, use)[0], use, member
 
 
-def within(found: Sums, weights) -> np.ndarray:
+def within(rest, member, weights) -> np.ndarray:
     """Covariance within records and sides, after the transformation."""
-    outside, inside = found.sides()
-    means = np.where(found.member, inside.mean[:, :, None], outside.mean[:, :, None])
-    residual = np.tensordot(weights, found.rest - means, 1).reshape(len(weights), -1)
-    return residual @ residual.T / (np.maximum(inside.count - 1, 0) + np.maximum(outside.count - 1, 0)).sum()
+    residual = np.zeros_like(rest)
+    freedom = 0
+    for side in (member, ~member):
+        count = side.sum(axis=1)
+        mean = (rest * side).sum(axis=2) / np.maximum(count, 1)
+        residual += (rest - mean[:, :, None]) * side
+        freedom += np.maximum(count - 1, 0).sum()
+    turned = np.tensordot(weights, residual, 1).reshape(len(weights), -1)
+    return turned @ turned.T / freedom
 
 
 def test_residuals_are_uncorrelated_with_variance_one(rng):
     noise = np.array([[4.0, 1.8, 0.0], [1.8, 1.0, 0.2], [0.0, 0.2, 9.0]])
-    found = sums(rng, noise, np.eye(3))
-    np.testing.assert_allclose(within(found, directions(found, EVERY)), np.eye(3), atol=1e-6)
+    rest, use, member = cells(rng, noise, np.eye(3))
+    weights = directions(rest, use, member, EVERY)
+    np.testing.assert_allclose(within(rest, member, weights), np.eye(3), atol=1e-6)
 
 
 def test_shifts_are_uncorrelated_too(rng):
     scatter = np.array([[2.0, 1.5], [1.5, 2.0]])
-    found = sums(rng, np.array([[1.0, 0.8], [0.8, 1.0]]), scatter)
-    weights = directions(found, EVERY)
+    weights = directions(*cells(rng, np.array([[1.0, 0.8], [0.8, 1.0]]), scatter), EVERY)
     moved = weights @ scatter @ weights.T
     assert abs(moved[0, 1]) < 0.05 * np.sqrt(moved[0, 0] * moved[1, 1])
 
@@ -46,7 +52,8 @@ def test_shifts_are_uncorrelated_too(rng):
 def test_shrinkage_bounds_the_directions_of_copies(rng):
     value = np.repeat(rng.normal(size=(1, 300, 8)), 2, axis=0)
     member = rng.random((300, 8)) < 0.5
-    weights = directions(Sums.of(value, np.ones(member.shape, dtype=bool), member), 0.02)
+    use = np.ones(member.shape, dtype=bool)
+    weights = directions(centred(value, use)[0], use, member, 0.02)
     assert np.isfinite(weights).all()
     assert np.abs(weights).max() < 20
 
@@ -54,13 +61,11 @@ def test_shrinkage_bounds_the_directions_of_copies(rng):
 def test_chance_turns_no_axes(rng):
     """Shifts without any structure leave each signal in a direction of its own: axes made of noise would be found again
     in the shadow models that they were made of."""
-    found = sums(rng, np.eye(30), 1e-6 * np.eye(30), n=1000)
-    weights = np.abs(directions(found, 0.02))
+    weights = np.abs(directions(*cells(rng, np.eye(30), 1e-6 * np.eye(30), n=1000), 0.02))
     assert np.sort(weights.max(axis=1)).min() > 0.9
     assert (weights > 0.5).sum() == 30
 
 
 @pytest.mark.parametrize("n", [3, 8])
 def test_fewer_records_than_signals(rng, n):
-    found = sums(rng, np.eye(8), np.eye(8), n=n)
-    assert np.isfinite(directions(found, 0.02)).all()
+    assert np.isfinite(directions(*cells(rng, np.eye(8), np.eye(8), n=n), 0.02)).all()

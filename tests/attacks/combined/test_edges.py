@@ -24,7 +24,8 @@ def leak(rng, signals=2, n=300, models=9, shift=0.8):
 def scores(value, member, base=1, units=(), observed=None) -> list[np.ndarray]:
     """Every score of the first model as target."""
     target, shadows = target_and_shadows(value, member, units, observed)
-    found = Joint().learn(shadows, base, METRICS).apply(target, shadows)
+    everybody = np.ones((1, shadows.member.shape[1]), dtype=bool)
+    [found] = Joint().learn(shadows, base, METRICS).apply([target], shadows, everybody)
     return [side for one in found.values() for side in (one.score, one.baseline, one.forced)]
 
 

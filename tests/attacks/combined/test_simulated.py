@@ -7,8 +7,8 @@ import pytest
 from scipy.special import expit
 
 from jali.attacks._combined.ratios import own_ratio
-from jali.attacks._combined.reading import Tuning, read
-from jali.attacks._combined.sums import Sums
+from jali.attacks._combined.reading import Reading, Tuning, choose_lens
+from jali.attacks._combined.scales import CHANGES
 from jali.attacks.lira import LiRA
 from jali.audit.trials import ByMetric, Trial, contrast_rows, guess
 from jali.core import registry
@@ -137,11 +137,12 @@ def test_yes_or_no_signals_have_bernoulli_ratios():
     rate = expit(rng.normal(2.5, 1, (6, 4000, 1)) + 1.2 * member)
     value = (rng.random(rate.shape) < rate).astype(float)
     shadows = Shadows(value[:, :, 1:], np.ones(value[:, :, 1:].shape, dtype=bool), member[:, 1:])
-    reading = read(shadows, np.arange(3), Tuning(11.0, 0.02))
-    assert reading.lens.features.yes_no.all()
-    bernoulli = reading.of_target(value[:, :, 0])[:6].sum(axis=0)
-    sums = Sums.of(value[:, :, 1:], np.ones(member[:, 1:].shape, dtype=bool), member[:, 1:])
-    normal = own_ratio(value[:, :, 0] - sums.centre, *sums.sides(), 11.0).sum(axis=0)
+    lens = choose_lens(shadows, np.arange(3), Tuning(11.0, 0.02))
+    assert lens.common.yes_no.all()
+    reading = Reading.of(lens, shadows, np.ones((1, 24), dtype=bool))
+    bernoulli = reading.table(0, value[:, :, 0])[:6].sum(axis=0)
+    sides = [side.pick(slice(0, 6)) for side in reading.sums.sides()]
+    normal = own_ratio(value[:, :, 0] - reading.sums.level[:6], *sides, 11.0).sum(axis=0)
     assert auc(bernoulli, member[:, 0]) > auc(normal, member[:, 0]) + 0.005
 
 
@@ -165,9 +166,10 @@ def single(p, member, change, game: Game) -> float:
 def test_a_forests_votes_are_not_read_as_log_odds():
     p, member = votes(np.random.default_rng(8))
     shadows = Shadows(log_odds(p)[None], np.ones((1, *p.shape), dtype=bool), member, (Unit.LOG_ODDS,))
-    lens = read(shadows, np.arange(0, 12, 2), Tuning(11.0, 0.02)).lens
-    assert lens.own[0] in (1, 2)  # the probability, its arcsine
-    assert lens.common[0] in (1, 2)
+    lens = choose_lens(shadows, np.arange(0, 12, 2), Tuning(11.0, 0.02))
+    probability_or_arcsine = CHANGES[Unit.LOG_ODDS][1:3]
+    assert lens.own.change[0] in probability_or_arcsine
+    assert lens.common.change[0] in probability_or_arcsine
 
 
 def test_the_best_scale_is_reached_whatever_the_unit():

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from jali.attacks._combined.candidates import AS_THEY_ARE, Lesson, Rule, averaged, rules, scored, singles
-from jali.attacks._combined.reading import Lens, Reading, Tuning, read
-from jali.attacks._combined.sums import Sums
+from jali.attacks._combined.reading import Lens, Reading, Tuning, choose_lens, without
 from jali.core.guesses import Combined, Shadows, Target
 from jali.core.values import Bools, Floats, Ints
 from jali.stats.roc import resolvable, steps, vertex
@@ -22,17 +21,26 @@ LARGEST_ERROR = 0.1
 FEW = 20
 TINY = 1e-12
 WEIGHTS = (0.1, 0.3, 1.0)  # of a combination of all signals that is added to the baseline
+RECORDS = 20_000  # records on which a combination is learnt, at most
+MEMORY = 25_000_000  # numbers that the sums over sets of shadow models may take
 ADDED = 2  # combinations of all signals that are tried so
+
+
+Scores = dict[str, Floats]  # by candidate
 
 
 @dataclass(frozen=True)
 class Pool:
-    """Some signals, how they are read, the candidates, and the one chosen for each metric."""
+    """Some signals, how they are read, the candidates, and the one chosen for each metric.
+
+    tried: what the candidates say about shadow models set aside, where there are enough of these.
+    """
 
     signals: slice
     lens: Lens
     rules: Mapping[str, Rule]
     chosen: Mapping[str, str]
+    tried: Tried | None = None
 
 
 @dataclass(frozen=True)
@@ -63,63 +71,88 @@ class Learnt:
     ways: Mapping[str, Way]
     helps: Mapping[str, bool]
 
-    def apply(self, target: Target, shadows: Shadows) -> dict[str, Combined]:
-        """The scores of a target by metric, judged by its shadow models."""
+    def apply(self, targets: Sequence[Target], shadows: Shadows, sets: Bools) -> list[dict[str, Combined]]:
+        """The scores of each target by metric, judged by its own set (T, K) of the shadow models."""
         wanted = {way.candidate for way in self.ways.values()}
-        alone = _applied(self.baseline, set(self.baseline.chosen.values()), target, shadows)
-        both = _applied(self.everything, wanted, target, shadows)
+        alone = _applied(self.baseline, set(self.baseline.chosen.values()), targets, shadows, sets)
+        both = _applied(self.everything, wanted, targets, shadows, sets)
+        return [self._combined(*three) for three in zip(targets, alone, both, strict=True)]
+
+    def _combined(self, target: Target, alone: Scores, both: Scores) -> dict[str, Combined]:
+        """Metrics for which the same was chosen share one value, so that it is judged once."""
         seen = np.asarray(target.observed.all(axis=0))
+        known: dict[tuple[str, Way, bool], Combined] = {}
         out = {}
         for metric, helps in self.helps.items():
-            baseline = alone[self.baseline.chosen[metric]]
             way = self.ways[metric]
-            forced = way(baseline, both[way.candidate], seen)
-            out[metric] = Combined(forced if helps else baseline, baseline, forced, helps, way.text)
+            choice = (self.baseline.chosen[metric], way, helps)
+            if choice not in known:
+                baseline = alone[self.baseline.chosen[metric]]
+                forced = way(baseline, both[way.candidate], seen)
+                known[choice] = Combined(forced if helps else baseline, baseline, forced, helps, way.text)
+            out[metric] = known[choice]
         return out
 
 
-def learn(shadows: Shadows, base: int, metrics: Sequence[str], tuning: Tuning) -> Learnt:
+def learn(shadows: Shadows, base: int, metrics: Sequence[str], tuning: Tuning, known: Learnt | None = None) -> Learnt:
     """Choose for each metric how to combine the first `base` signals, and how to combine all.
 
-    Records that no shadow model was asked about take no part.
+    Records that no shadow model was asked about take no part. known: what was learnt with the same baseline on the same
+    shadow models; its baseline is used again.
     """
-    shadows = shadows.rows(np.asarray(shadows.observed.any(axis=(0, 2))))
+    asked = np.flatnonzero(shadows.observed.any(axis=(0, 2)))
+    shadows = shadows.rows(asked[:: -(-len(asked) // RECORDS) or 1])
     aside = set_aside(shadows)
     judged = _judged(shadows)
-    alone, before = _pool(shadows, slice(0, base), aside, judged, metrics, tuning)
+    alone = known.baseline if known else _pool(shadows, slice(0, base), aside, judged, metrics, tuning)
     if base >= len(shadows.value):
         own = {metric: Way(alone.chosen[metric]) for metric in metrics}
         return Learnt(alone, alone, own, dict.fromkeys(metrics, False))
-    both, after = _pool(shadows, slice(None), aside, judged, metrics, tuning)
+    both = _pool(shadows, slice(None), aside, judged, metrics, tuning)
     ways = {}
     helps = {}
     for metric in metrics:
-        if before is None or after is None:
+        if alone.tried is None or both.tried is None:
             ways[metric] = Way(both.chosen[metric])
             helps[metric] = True
             continue
-        ways[metric], gained = _way(metric, alone.chosen[metric], before, after)
-        helps[metric] = gained > 0
+        ways[metric], gained = _way(metric, alone.chosen[metric], alone.tried, both.tried)
+        helps[metric] = _clearly_above_zero(gained) if both.tried.by[metric] == "auc" else bool(gained.mean() > 0)
     return Learnt(alone, both, ways, helps)
 
 
-def _way(metric: str, baseline: str, before: Tried, after: Tried) -> tuple[Way, float]:
-    """The best way to combine all signals on the shadow models set aside, and what it gains there over the baseline.
+def _way(metric: str, baseline: str, before: Tried, after: Tried) -> tuple[Way, Floats]:
+    """The best way to combine all signals on the shadow models set aside, and its gain over the baseline on each.
 
     A combination of many signals that is fitted on few models may lose more than the explanation adds; a little of it
     beside the baseline's own score does not.
     """
-    known = after.reached[metric]
     by = (after.by[metric],)
+    cells = list(zip(before.scores[baseline], after.truth, strict=True))
+
+    def each(way: Way) -> Floats:
+        scores = [
+            way(b, s, np.ones_like(truth)) for (b, truth), s in zip(cells, after.scores[way.candidate], strict=True)
+        ]
+        return np.array([criteria(score, truth, by)[0] for score, (_, truth) in zip(scores, cells, strict=True)])
+
+    known = after.reached[metric]
     reached = {Way(name): got for name, got in known.items()}
     for name in sorted(known, key=lambda n: -known[n])[:ADDED]:
         for weight in WEIGHTS:
-            way = Way(name, weight)
-            cells = zip(before.scores[baseline], after.scores[name], after.truth, strict=True)
-            mixed = [criteria(way(b, s, np.ones_like(truth)), truth, by)[0] for b, s, truth in cells]
-            reached[way] = float(np.mean(mixed))
+            reached[Way(name, weight)] = float(each(Way(name, weight)).mean())
     chosen = max(reached, key=lambda way: reached[way])
-    return chosen, reached[chosen] - before.reached[metric][baseline]
+    return chosen, each(chosen) - [criteria(score, truth, by)[0] for score, truth in cells]
+
+
+def _clearly_above_zero(gained: Floats) -> bool:
+    """Whether a mean over shadow models (M,) is above its standard error.
+
+    The best of many ways seems to gain a little by chance; used where nothing is gained, it loses as much. Rates at few
+    false positives are too noisy for this rule: what they gain would mostly be thrown away.
+    """
+    error = float(gained.std(ddof=1)) / np.sqrt(len(gained)) if len(gained) > 1 else 0.0
+    return bool(gained.mean() > error)
 
 
 def _deviation(score: Floats) -> float:
@@ -200,21 +233,21 @@ def _pool(
     judged: Callable[[int], Bools],
     metrics: Sequence[str],
     tuning: Tuning,
-) -> tuple[Pool, Tried | None]:
-    """The candidates of some signals with the best for each metric, and what each said about models set aside."""
-    reading = read(shadows.pick(signals), aside[0], tuning)
-    block = reading.lens.blocks
-    halves = [_lessons(reading, columns, judged) for columns in aside]
+) -> Pool:
+    """The candidates of some signals with the best for each metric, and what each says about models set aside."""
+    mine = shadows.pick(signals)
+    lens = choose_lens(mine, aside[0], tuning)
+    halves = [_lessons(lens, mine, columns, judged) for columns in aside]
     # Of the baseline each signal alone is a candidate, too, so that no single attack on it is stronger.
-    alone = singles(halves[0] + halves[1], block) if signals.stop is not None else {}
-    fitted = [alone | rules(lessons, block) for lessons in halves]
+    alone = singles(halves[0] + halves[1], lens.blocks) if signals.stop is not None else {}
+    fitted = [alone | rules(lessons, lens.blocks) for lessons in halves]
     if not halves[1]:
         # A single shadow model shows no shift of any record, so the signals are compared with those of all others.
         how = AS_THEY_ARE if shadows.member.shape[1] == 1 and AS_THEY_ARE in fitted[0] else "sum"
-        return Pool(signals, reading.lens, fitted[0], dict.fromkeys(metrics, how)), None
+        return Pool(signals, lens, fitted[0], dict.fromkeys(metrics, how))
     tried = Tried.of(*_crossed(fitted, halves), metrics)
     chosen = {metric: tried.best(metric) for metric in metrics}
-    return Pool(signals, reading.lens, averaged(*fitted), chosen), tried
+    return Pool(signals, lens, averaged(*fitted), chosen, tried)
 
 
 Said = tuple[dict[str, list[Floats]], list[Bools]]  # scores by candidate and shadow model, and truth by model
@@ -236,27 +269,47 @@ def _said(made: Mapping[str, Rule], lessons: Sequence[Lesson]) -> Said:
     return {name: np.split(score, ends) for name, score in whole.items()}, [lesson.truth for lesson in lessons]
 
 
-def _applied(pool: Pool, wanted: set[str], target: Target, shadows: Shadows) -> dict[str, Floats]:
-    """The scores (N,) of a target by some candidates of a pool."""
-    there = np.asarray(shadows.observed.any(axis=(0, 2)) | target.observed.any(axis=0))
-    some = shadows.pick(pool.signals).rows(there)
-    use = np.asarray(some.observed.all(axis=0))
-    sums = Sums.of(pool.lens.features(some.value), use, some.member)
-    table = Reading.of(pool.lens, sums).of_target(target.value[pool.signals][:, there])
-    out = {}
-    for name, score in scored(pool.rules, table, wanted).items():
-        out[name] = np.zeros(len(there))
-        out[name][there] = score
+def _applied(pool: Pool, wanted: set[str], targets: Sequence[Target], shadows: Shadows, sets: Bools) -> list[Scores]:
+    """The scores (N,) of targets by some candidates of a pool."""
+    there = np.asarray(shadows.observed.any(axis=(0, 2)))
+    for target in targets:
+        there |= target.observed.any(axis=0)
+    some = shadows.pick(pool.signals)
+    some = some if there.all() else some.rows(there)
+    out = []
+    for part in _parts(len(targets), pool.lens, int(there.sum())):
+        reading = Reading.of(pool.lens, some, sets[part])
+        for t, target in enumerate(targets[part]):
+            said = scored(pool.rules, reading.table(t, target.value[pool.signals][:, there]), wanted)
+            out.append({name: _spread(score, there) for name, score in said.items()})
     return out
 
 
-def _lessons(reading: Reading, columns: Ints, judged: Callable[[int], Bools]) -> list[Lesson]:
+def _spread(score: Floats, there: Bools) -> Floats:
+    """Scores of some records (N,) among all; 0 for the others."""
+    out = np.zeros(len(there))
+    out[there] = score
+    return out
+
+
+def _parts(models: int, lens: Lens, records: int) -> Iterator[slice]:
+    """So many models a few at a time, so that their sums fit in memory."""
+    each = 4 * 3 * len(lens.weights) * max(1, records)
+    step = max(1, MEMORY // each)
+    for start in range(0, models, step):
+        yield slice(start, start + step)
+
+
+def _lessons(lens: Lens, shadows: Shadows, columns: Ints, judged: Callable[[int], Bools]) -> list[Lesson]:
+    """The tables of some shadow models, each judged by all the others."""
     out = []
-    for column in columns.tolist():
-        rows = judged(column)
-        truth = reading.sums.member[rows, column]
-        if truth.any() and not truth.all():
-            out.append(Lesson(reading.of_shadow(column, rows), truth))
+    for part in _parts(len(columns), lens, len(shadows.member)):
+        reading = Reading.of(lens, shadows, without(columns[part], shadows.member.shape[1]))
+        for t, column in enumerate(columns[part].tolist()):
+            rows = judged(column)
+            truth = shadows.member[rows, column]
+            if truth.any() and not truth.all():
+                out.append(Lesson(reading.table(t, shadows.value[:, :, column])[:, rows], truth))
     return out
 
 

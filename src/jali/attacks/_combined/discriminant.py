@@ -5,22 +5,24 @@ from __future__ import annotations
 import numpy as np
 
 from jali.attacks._combined.sums import Sums
-from jali.core.values import Floats
+from jali.core.values import Bools, Floats
 
 TINY = 1e-12
 
 
-def directions(sums: Sums, ridge: float) -> Floats:
+def directions(rest: Floats, use: Bools, member: Bools, ridge: float) -> Floats:
     """Weights (G, F) of features that diagonalise both the covariance within records and that of the records' shifts.
 
     With R the correlation within records, shrunken by `ridge` towards none, and z the shifts in - out in units in which
     R is the identity, the rows are the eigenvectors of Cov(z). In these directions residuals are uncorrelated with
     variance 1, and so are the shifts of the records: a sum of single ratios is the joint one. (Fisher 1936; Ledoit and
-    Wolf 2004 for the shrinkage.)
+    Wolf 2004 for the shrinkage.) rest (F, N, K): features less a level of each record; use, member (N, K).
     """
-    outside, inside = sums.sides()
-    means = np.where(sums.member, inside.mean[:, :, None], outside.mean[:, :, None])
-    residual = np.where(sums.use, sums.rest - means, 0.0).reshape(len(means), -1)
+    zero = np.zeros(rest.shape[:2])
+    everybody = np.ones((1, use.shape[1]), dtype=bool)
+    outside, inside = Sums.of(lambda rows: (rest[:, rows], zero[:, rows]), len(rest), use, member, everybody).sides()
+    means = np.where(member, inside.mean[:, :, None], outside.mean[:, :, None])
+    residual = np.where(use, rest - means, 0.0).reshape(len(means), -1)
     freedom = np.maximum(inside.count - 1, 0).sum() + np.maximum(outside.count - 1, 0).sum()
     covariance = residual @ residual.T / max(freedom, 1.0)
     deviation = np.sqrt(np.maximum(np.diag(covariance), TINY))

@@ -1,12 +1,20 @@
-"""Per-record sums over the shadow models of both sides, from which any one model can be left out at no cost."""
+"""Per-record sums over sets of shadow models: each target, and each shadow model that is judged, has a set of its own.
+
+The sums of all sets come from one matrix product. A model outside a set is multiplied by zero, not subtracted again, so
+that neither its values nor its membership leave a trace in the last digits.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from jali.core.values import Bools, Floats, Ints
+
+Read = Callable[[slice], tuple[Floats, Floats]]
+BLOCK = 250_000  # cells (features x records x models) at a time: as many as fit in a cache
 
 
 @dataclass(frozen=True)
@@ -17,7 +25,7 @@ class Side:
     mean: Floats
     variance: Floats
 
-    def pick(self, features: Bools | Ints) -> Side:
+    def pick(self, features: Bools | Ints | slice) -> Side:
         """The chosen features."""
         return Side(self.count, self.mean[features], self.variance[features])
 
@@ -36,50 +44,61 @@ class Side:
 
 @dataclass(frozen=True)
 class Sums:
-    """Features (F, N, K) of the shadow models, less each record's mean, with their sums over each side.
+    """Sums over the shadow models of each of T sets, out-models first: count (2, T, N), total, square (2, T, F, N).
 
-    centre (F, N): the mean that was subtracted, so that differences of sums lose no digits. use (N, K): the cells in
-    which all features were observed.
+    level (F, N): what was subtracted from the features of each record, so that differences of sums lose no digits.
     """
 
-    rest: Floats
-    centre: Floats
-    use: Bools
-    member: Bools
-    total: Floats  # (2, F, N): sums over out-models, in-models
-    square: Floats  # (2, F, N)
-    count: Floats  # (2, N)
+    level: Floats
+    count: Floats
+    total: Floats
+    square: Floats
 
     @staticmethod
-    def of(value: Floats, use: Bools, member: Bools) -> Sums:
-        """The sums of features (F, N, K) over the cells used (N, K)."""
-        cells = np.maximum(use.sum(axis=1), 1)
-        centre = np.where(use, value, 0.0).sum(axis=2) / cells
-        rest = np.where(use, value - centre[:, :, None], 0.0)
-        sides = np.stack([use & ~member, use & member]).astype(np.float64)
-        total = np.stack([np.einsum("fnk,nk->fn", rest, side) for side in sides])
-        square = np.stack([np.einsum("fnk,fnk,nk->fn", rest, rest, side) for side in sides])
-        return Sums(rest, centre, use, member, total, square, sides.sum(axis=2))
+    def of(read: Read, features: int, use: Bools, member: Bools, sets: Bools) -> Sums:
+        """The sums of features over the cells used (N, K), for sets of models (T, K), block of records by block.
 
-    def pick(self, features: Ints) -> Sums:
-        """The chosen features."""
-        some = (self.rest[features], self.centre[features], self.use, self.member)
-        return Sums(*some, self.total[:, features], self.square[:, features], self.count)
+        read: for some records, features (F, n, K) less a level of each record, 0 where a cell is not used, and that
+        level (F, n).
+        """
+        records, models = use.shape
+        size = (2, len(sets), features, records)
+        out = Sums(np.empty(size[2:]), np.empty((2, len(sets), records)), np.empty(size), np.empty(size))
+        weight = sets.T.astype(np.float64)
+        step = max(1, BLOCK // max(1, features * models))
+        for start in range(0, records, step):
+            rows = slice(start, start + step)
+            rest, out.level[:, rows] = read(rows)
+            out._fill(rows, rest, use[rows], member[rows], weight)
+        return out
 
-    def sides(self, without: int | None = None) -> tuple[Side, Side]:
-        """Out- and in-models of each record, with one shadow model left out if its position is given."""
-        return self._side(0, without), self._side(1, without)
+    def _fill(self, rows: slice, rest: Floats, use: Bools, member: Bools, weight: Floats) -> None:
+        """Enter the sums of some records; weight (K, T) is 1 for the models of a set."""
+        for inside in (0, 1):
+            mine = (use & (member == bool(inside))).astype(np.float64)
+            kept = rest * mine
+            self.count[inside, :, rows] = (mine @ weight).T
+            self.total[inside, :, :, rows] = np.moveaxis(kept @ weight, 2, 0)
+            self.square[inside, :, :, rows] = np.moveaxis((kept * rest) @ weight, 2, 0)
 
-    def value(self, column: int) -> Floats:
-        """The features (F, N) of one shadow model, less each record's mean."""
-        return np.asarray(self.rest[:, :, column])
+    def sides(self, t: int = 0) -> tuple[Side, Side]:
+        """Out- and in-models of each record in one set."""
+        return self._side(0, t), self._side(1, t)
 
-    def _side(self, inside: int, without: int | None) -> Side:
-        count, total, square = self.count[inside], self.total[inside], self.square[inside]
-        if without is not None:
-            mine = self.use[:, without] & (self.member[:, without] == bool(inside))
-            cell = self.rest[:, :, without] * mine
-            count, total, square = count - mine, total - cell, square - cell**2
-        mean = total / np.maximum(count, 1)
-        variance = np.maximum(square - count * mean**2, 0.0) / np.maximum(count - 1, 1)
+    def _side(self, inside: int, t: int) -> Side:
+        count = self.count[inside, t]
+        mean = self.total[inside, t] / np.maximum(count, 1)
+        variance = np.maximum(self.square[inside, t] - count * mean**2, 0.0) / np.maximum(count - 1, 1)
         return Side(count, mean, variance)
+
+
+def levels(value: Floats, use: Bools) -> Floats:
+    """The mean (F, N) of features (F, N, K) over the cells used (N, K), exact where all are equal; 0 where none is.
+
+    It is the first value plus the mean difference to it: a plain mean of equal numbers may differ from them in the last
+    digit, and what is left would be ranked like a signal.
+    """
+    first = np.take_along_axis(value, use.argmax(axis=1)[None, :, None], axis=2)
+    cells = use.sum(axis=1)
+    away = np.einsum("fnk,nk->fn", value - first, use.astype(np.float64)) / np.maximum(cells, 1)
+    return np.where(cells > 0, first[:, :, 0] + away, 0.0)
