@@ -375,7 +375,7 @@ def test_a_file_that_names_a_classifier_of_scikit_learn_is_run(tmp_path, capsys)
 
 def test_names_in_data_are_not_imported_for_a_key(pwn):
     """A column may be called anything; only a field that names code counts with the source of that code."""
-    registry._source.cache_clear()
+    registry.source.cache_clear()
     column = registry.build("data", 'table("a.csv", target="pwn:X", quasi=["pwn:X"])')
     registry.key(column)
     registry.key(registry.build("model", 'sklearn(estimator="pwn:X")'))

@@ -94,7 +94,7 @@ def test_a_part_of_ones_own_by_import_path(tmp_path, monkeypatch):
     sys.modules.pop("my_lab_attacks")
     linecache.clearcache()
     importlib.invalidate_caches()
-    registry._source.cache_clear()
+    registry.source.cache_clear()
     assert registry.key(registry.build("attack", "my_lab_attacks:Mine(scale=2)")) != first
 
 
@@ -110,13 +110,13 @@ def test_keys_follow_the_source_of_whatever_a_part_is_made_of(tmp_path, monkeypa
     (tmp_path / "lab_inner.py").write_text("X = 1\n")
     part = registry.build("model", 'sklearn(estimator="lab_inner:Clf")')
     first = registry.key(part)
-    registry._source.cache_clear()
+    registry.source.cache_clear()
     assert registry.key(part) == first
     (tmp_path / "lab_inner.py").write_text("X = 2\n")
     sys.modules.pop("lab_inner", None)
     linecache.clearcache()
     importlib.invalidate_caches()
-    registry._source.cache_clear()
+    registry.source.cache_clear()
     assert registry.key(part) != first
 
 
@@ -134,7 +134,7 @@ def test_keys_follow_what_a_part_imports_and_nothing_else(monkeypatch):
     def fresh(changed=""):
         texts.clear()
         texts[f"jali.{changed}"] = "\n# edited\n"
-        registry._source.cache_clear()
+        registry.source.cache_clear()
         registry.code.cache_clear()
         return registry.key(registry.build("explain", "scfe"))
 
@@ -142,7 +142,7 @@ def test_keys_follow_what_a_part_imports_and_nothing_else(monkeypatch):
     assert fresh("explain.growing_spheres") == fresh("report.audit.html") == first
     below = ("explain.scfe", "explain._recourse.task", "core.encoding", "audit.one_model")
     assert len({first, *map(fresh, below)}) == 1 + len(below)
-    registry._source.cache_clear()
+    registry.source.cache_clear()
     registry.code.cache_clear()
 
 

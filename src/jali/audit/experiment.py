@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field, fields, replace
 
-from jali.audit import sanity
+from jali.audit import kept, sanity
 from jali.audit.all_models import Gathered, gather
 from jali.audit.attack_run_rows import rows_of_run
 from jali.audit.guarantees import Guarantees, contradicted, guarantees, stated, voided
@@ -41,7 +41,12 @@ def run(setup: Setup, resources: Resources = Resources(), signals: bool = True) 
     parts = setup.parts
     attacked = Attacked()
     if signals:
-        attacked = attack_evidence(found.evidence, setup.game, parts.attack, parts.seed, resources, setup.data)
+        given = (found.evidence, setup.game, parts.attack, parts.seed)
+        attacked = kept.attacked(
+            resources.store,
+            lambda: kept.key(*given, setup.data),
+            lambda: attack_evidence(*given, resources, setup.data),
+        )
     results = _documented(setup, found, attacked, against)
     results.timings = {
         "data and game": setup.seconds,

@@ -130,7 +130,7 @@ def key(*ingredients: Any) -> str:
     digest = hashlib.sha256(code().encode())
     for item in ingredients:
         known = dataclasses.is_dataclass(item)
-        text = spec(item, every=True) + "".join(map(_source, sorted(modules(item)))) if known else repr(item)
+        text = spec(item, every=True) + "".join(map(source, sorted(modules(item)))) if known else repr(item)
         digest.update(text.encode() + b"\0")
     return digest.hexdigest()[:40]
 
@@ -160,7 +160,7 @@ def code() -> str:
     Code that only some parts use is digested with those parts, so that editing it keeps the other stored numbers.
     """
     versions = repr([_version(name) for name in LIBRARIES])
-    return hashlib.sha256((versions + _source("jali.audit.one_model")).encode()).hexdigest()
+    return hashlib.sha256((versions + source("jali.audit.one_model")).encode()).hexdigest()
 
 
 # --- reading ---------------------------------------------------------------------------------------------------
@@ -341,7 +341,7 @@ def _public(module: str) -> Any:
 
 
 @functools.cache
-def _source(module: str) -> str:
+def source(module: str) -> str:
     """Digest of a module and of all of jali that it imports; if a source is missing, a digest for this run only."""
     found, todo = {}, {module}
     while todo:
