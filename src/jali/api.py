@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from jali.models.given import Given
 
 UNREPEATABLE = "Attacks that read the records cannot be repeated from evidence.npz: call jali.audit again."
+SMALL = 500_000  # cells of evidence (signals x records x models) that are attacked before workers would have started
 NO_MODEL = {"evidence": "evidence.npz", "data": "", "model": "", "game": ""}
 
 
@@ -186,6 +187,8 @@ def attack_file(
     # On raw scales a common variance is what published recipes use; elsewhere `pooled` is stronger.
     default = usual(game, ('lira(spread="common")',)) if raw else ()
     attacks = [registry.build("attack", a) for a in attack] or default
+    if found.value.size <= SMALL:
+        resources = replace(resources, workers=1)
     attacked = attack_evidence(found, game, attacks, seed, resources)
     key = registry.key("evidence", digest(found.value, found.observed, game.member), seed)
     results = Results(
