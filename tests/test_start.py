@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from jali import api
+from jali.audit import setup
 from jali.audit.setup import Resources
 
 HEAVY = {"joblib", "matplotlib", "pandas", "scipy", "sklearn", "torch"}
@@ -47,6 +48,6 @@ def test_a_small_file_of_evidence_is_attacked_in_this_process(tmp_path, monkeypa
         return attack(found, game, attacks, seed, Resources())
 
     monkeypatch.setattr(api, "attack_evidence", attack_here)
-    monkeypatch.setattr(api, "SMALL", small)
+    monkeypatch.setattr(setup, "SMALL", small)
     api.attack_file(tmp_path / "evidence.npz", ["threshold"], 0, Resources(workers=2))
     assert asked == [workers]
