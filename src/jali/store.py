@@ -96,7 +96,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Store:
-    """A folder of artefacts by content key. The time of a file is that of its last use.
+    """A folder of artefacts by content key; the access time of a file is that of its last use.
 
     >>> import tempfile
     >>> store = Store(Path(tempfile.mkdtemp()))
@@ -125,7 +125,7 @@ class Store:
         except JaliError:
             return None
         with contextlib.suppress(OSError):  # a store may be read-only, or be pruned at this moment
-            os.utime(path)
+            os.utime(path, ns=(time.time_ns(), path.stat().st_mtime_ns))
         return arrays
 
     def begin(self) -> None:
@@ -139,7 +139,7 @@ class Store:
         for path in self.root.glob("??/*.npz"):
             with contextlib.suppress(FileNotFoundError):
                 state = path.stat()
-                found.append(Entry(path, state.st_size, state.st_mtime))
+                found.append(Entry(path, state.st_size, max(state.st_atime, state.st_mtime)))
         return sorted(found, key=lambda entry: (entry.used, entry.path))
 
     def unused(self) -> list[Entry]:
