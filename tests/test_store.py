@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import os
+import time
 
 import numpy as np
 import pytest
 
 from jali.core.errors import JaliError
-from jali.store import Store, atomic, read_arrays, write_arrays
+from jali.store import DAY, Store, atomic, read_arrays, remove, write_arrays
 
 
 def test_an_interrupted_write_leaves_the_old_file(tmp_path):
@@ -44,3 +45,49 @@ def test_a_folder_that_is_a_file_is_one_sentence(tmp_path):
     (tmp_path / "taken").write_text("")
     with pytest.raises(JaliError, match="Cannot write"):
         write_arrays(tmp_path / "taken" / "a.npz", {"x": np.zeros(1)})
+
+
+def filled(folder, **ages):
+    """A store with entries by key that were last used so many days ago."""
+    store = Store(folder)
+    for key, days in ages.items():
+        store.save(key, {"x": np.arange(100)})
+        os.utime(store.path(key), times=(time.time() - days * DAY,) * 2)
+    return store
+
+
+def keys(entries):
+    return [entry.path.stem for entry in entries]
+
+
+def test_entries_have_sizes_and_are_sorted_by_their_last_use(tmp_path):
+    store = filled(tmp_path, ab1=2, ab2=9, cd1=5)
+    (tmp_path / "note.txt").write_text("not of the store")
+    assert keys(store.entries()) == ["ab2", "cd1", "ab1"]
+    assert [e.bytes for e in store.entries()] == [store.path(k).stat().st_size for k in ("ab2", "cd1", "ab1")]
+
+
+def test_reading_an_entry_is_a_use_and_finding_none_is_not(tmp_path):
+    store = filled(tmp_path, ab1=2, ab2=9)
+    assert keys(store.older(1)) == ["ab2", "ab1"]
+    assert store.load("ab2") is not None
+    assert store.load("ab3") is None
+    assert keys(store.older(1)) == ["ab1"]
+
+
+def test_what_the_last_run_read_or_wrote_is_used(tmp_path):
+    store = filled(tmp_path, ab1=2, ab2=9, cd1=5)
+    assert store.unused() == []  # no run is known
+    store.begin()
+    assert keys(store.unused()) == ["ab2", "cd1", "ab1"]
+    store.load("cd1")
+    store.save("ef1", {"x": np.zeros(1)})
+    assert keys(store.unused()) == ["ab2", "ab1"]
+
+
+def test_removing_leaves_the_rest_and_no_empty_folder(tmp_path):
+    store = filled(tmp_path, ab1=2, ab2=9, cd1=9)
+    remove(store.older(7))
+    assert keys(store.entries()) == ["ab1"]
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["ab"]
+    remove(store.older(7))

@@ -186,7 +186,7 @@ def attack_file(
     # On raw scales a common variance is what published recipes use; elsewhere `pooled` is stronger.
     default = usual(game, ('lira(spread="common")',)) if raw else ()
     attacks = [registry.build("attack", a) for a in attack] or default
-    attacked = attack_evidence(found, game, attacks, seed, resources)
+    attacked = attack_evidence(found, game, attacks, seed, resources.for_cells(found.value.size))
     key = registry.key("evidence", digest(found.value, found.observed, game.member), seed)
     results = Results(
         rows=stamped(attacked.rows, key),
@@ -245,6 +245,7 @@ def _as_played(config: Config, named: Experiment, setup: Setup) -> Config:
 
 def _run(setup: Setup, resources: Resources, config: Config, show_values: bool, named: bool) -> Audit:
     """Run attacks on signals and query attacks; only the latter if no others were named or the game has no shadows."""
+    resources.begin()
     parts = setup.parts
     attackable = setup.game.shadows.any() or setup.game.reference(0).any()
     if parts.runs and not parts.attack and (named or not attackable):

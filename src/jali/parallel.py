@@ -111,11 +111,11 @@ def fan_out(
 
 
 def _results(run: Callable[[Task], Result], tasks: Sequence[Task], workers: int) -> Iterator[Result]:
-    import joblib
-
     if workers <= 1:
         yield from (alone(run, task) for task in tasks)
         return
+    import joblib
+
     code = registry.code()
     calls = (joblib.delayed(_same_code)(code, run, task) for task in tasks)
     pool = joblib.Parallel(

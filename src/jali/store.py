@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
+import time
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -19,6 +20,8 @@ from jali import stopping
 from jali.core.errors import JaliError
 
 UNFINISHED = ".part"
+BEGAN = "began"  # an empty file in a store; its time is that at which the last run began
+DAY = 24 * 3600.0
 Arrays = dict[str, npt.NDArray[Any]]
 
 
@@ -83,8 +86,17 @@ def read_arrays(path: Path) -> Arrays:
 
 
 @dataclass(frozen=True)
+class Entry:
+    """An artefact in a store: its file, its size, and when it was last read or written (seconds since 1970)."""
+
+    path: Path
+    bytes: int
+    used: float
+
+
+@dataclass(frozen=True)
 class Store:
-    """A folder of artefacts by content key.
+    """A folder of artefacts by content key; the access time of a file is that of its last use.
 
     >>> import tempfile
     >>> store = Store(Path(tempfile.mkdtemp()))
@@ -105,9 +117,47 @@ class Store:
 
     def load(self, key: str) -> Arrays | None:
         """The artefact, or None where there is none or it is damaged."""
-        if not self.path(key).exists():
+        path = self.path(key)
+        if not path.exists():
             return None
         try:
-            return read_arrays(self.path(key))
+            arrays = read_arrays(path)
         except JaliError:
             return None
+        with contextlib.suppress(OSError):  # a store may be read-only, or be pruned at this moment
+            os.utime(path, ns=(time.time_ns(), path.stat().st_mtime_ns))
+        return arrays
+
+    def begin(self) -> None:
+        """Note that a run begins, so that it is known later which artefacts it used."""
+        with atomic(self.root / BEGAN):
+            pass
+
+    def entries(self) -> list[Entry]:
+        """All artefacts, the one that was not used for the longest time first."""
+        found = []
+        for path in self.root.glob("??/*.npz"):
+            with contextlib.suppress(FileNotFoundError):
+                state = path.stat()
+                found.append(Entry(path, state.st_size, max(state.st_atime, state.st_mtime)))
+        return sorted(found, key=lambda entry: (entry.used, entry.path))
+
+    def unused(self) -> list[Entry]:
+        """Artefacts that the last run neither read nor wrote; none if no run is known."""
+        began = self.root / BEGAN
+        return self._before(began.stat().st_mtime) if began.exists() else []
+
+    def older(self, days: float) -> list[Entry]:
+        """Artefacts that were not used for this many days."""
+        return self._before(time.time() - days * DAY)
+
+    def _before(self, moment: float) -> list[Entry]:
+        return [entry for entry in self.entries() if entry.used < moment]
+
+
+def remove(entries: Iterable[Entry]) -> None:
+    """Remove artefacts, and folders that are empty then; a run that needs one of them makes it again."""
+    for entry in entries:
+        entry.path.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # others are left in it
+            entry.path.parent.rmdir()

@@ -128,3 +128,23 @@ def test_reliance_is_the_accuracy_that_hangs_on_quasi_identifiers():
         assert value.mean() == pytest.approx(want, abs=0.04)
     plain = Schema((Column("a"), Column("b")))
     assert not quality.reliance(model_of(plain), Dataset(X, X[:, 0] > 0, plain), rng)[1].any()
+
+
+@pytest.mark.parametrize(("role", "given", "asked"), [("private", False, 0), ("quasi", False, 2), ("quasi", True, 1)])
+def test_reliance_asks_the_model_no_more_than_it_must(role, given, asked):
+    schema = Schema((Column("a", role=role), Column("b")))
+    model = LinearModel(Encoding(schema), np.array([[0.0, 9.0], [0.0, 1.0]]), np.zeros(2))
+    rows = np.random.default_rng(1).normal(size=(50, 2))
+    records = Dataset(rows, rows[:, 0] > 0, schema)
+    calls = []
+
+    class Counting:
+        def logits(self, X):
+            calls.append(len(X))
+            return model.logits(X)
+
+    predicted = model.logits(rows).argmax(axis=1) if given else None
+    found = quality.reliance(Counting(), records, np.random.default_rng(2), predicted)
+    assert calls == [50] * asked
+    np.testing.assert_array_equal(found, quality.reliance(model, records, np.random.default_rng(2)))
+    assert found[0].any() == (role == "quasi")

@@ -7,7 +7,6 @@ from jali.core.encoding import Encoding
 from jali.core.errors import JaliError
 from jali.core.values import Column, Schema
 from jali.explain import kernel_shap
-from jali.explain._attribution import slopes
 from jali.explain._attribution.slopes import placed, public_rows
 from jali.explain.kernel_shap import KernelShap, _coalitions
 from jali.models.fitted.linear import LinearModel
@@ -80,8 +79,29 @@ def test_records_may_come_in_any_blocks(monkeypatch):
     net, _ = twins()
     X = rows(30)
     whole = explain(net, X)
-    monkeypatch.setattr(slopes, "CELLS", 1)
+    monkeypatch.setattr(kernel_shap, "BATCH", 1)
     np.testing.assert_allclose(explain(net, X), whole, atol=1e-5)
+
+
+@pytest.mark.parametrize("batch", [1, 3_000, 2**18])
+def test_a_model_scores_as_many_rows_at_once_as_stay_in_the_cache(monkeypatch, batch):
+    monkeypatch.setattr(kernel_shap, "BATCH", batch)
+    weights = np.random.default_rng(0).normal(size=(len(Encoding(SCHEMA).source), 2))
+    model = LinearModel(Encoding(SCHEMA), weights, np.zeros(2))
+    X = rows(30)
+    calls = []
+
+    class Counting:
+        def logits(self, X):
+            calls.append(len(X))
+            return model.logits(X)
+
+    found = explain(Counting(), X, budget=20)
+    np.testing.assert_array_equal(found, explain(model, X, budget=20))
+    sets = len(_coalitions(X.shape[1], 20, np.random.default_rng(0))[0])
+    each = max(1, batch // (sets * max(2 * X.shape[1], len(weights))))
+    assert max(calls[2:]) == min(each, 30) * sets  # the first two calls are the background and the records themselves
+    assert sum(calls[2:]) == 30 * sets * KernelShap().background
 
 
 def test_bad_input_is_refused(monkeypatch):

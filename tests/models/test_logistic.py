@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.sparse import issparse
 from sklearn.linear_model import LogisticRegression
 
 from jali.core.encoding import Encoding
@@ -49,8 +50,8 @@ def test_two_classes_agree_with_scikit_learn(n, width, bias, C):
     fitted = Logistic(C).fit(data, member, streams(3))
     for j in range(3):
         peer = oracle(data, member[:, j], C)
-        np.testing.assert_allclose(2 * fitted.coef[j][:, 1], peer.coef_[0], atol=1e-5)
-        np.testing.assert_allclose(2 * fitted.intercept[j][1], peer.intercept_[0], atol=1e-5)
+        np.testing.assert_allclose(2 * fitted.coef[j][:, 1], peer.coef_[0], atol=1e-8)
+        np.testing.assert_allclose(2 * fitted.intercept[j][1], peer.intercept_[0], atol=1e-8)
         np.testing.assert_array_equal(fitted.coef[j][:, 0], -fitted.coef[j][:, 1])
 
 
@@ -60,8 +61,8 @@ def test_more_classes_agree_with_scikit_learn(n, width):
     fitted = Logistic(0.7).fit(data, member, streams(2))
     for j in range(2):
         peer = oracle(data, member[:, j], 0.7)
-        np.testing.assert_allclose(fitted.coef[j], peer.coef_.T, atol=1e-5)
-        np.testing.assert_allclose(fitted.intercept[j], peer.intercept_ - peer.intercept_.mean(), atol=1e-5)
+        np.testing.assert_allclose(fitted.coef[j], peer.coef_.T, atol=1e-8)
+        np.testing.assert_allclose(fitted.intercept[j], peer.intercept_ - peer.intercept_.mean(), atol=1e-8)
 
 
 def test_large_problems_take_the_other_road_to_the_same_place(monkeypatch):
@@ -69,8 +70,24 @@ def test_large_problems_take_the_other_road_to_the_same_place(monkeypatch):
     newton = Logistic().fit(data, member, streams(2))
     monkeypatch.setattr(logistic, "LARGEST", 0)
     other = Logistic().fit(data, member, streams(2))
-    np.testing.assert_allclose(other.coef, newton.coef, atol=1e-5)
-    np.testing.assert_allclose(other.intercept, newton.intercept, atol=1e-5)
+    np.testing.assert_allclose(other.coef, newton.coef, atol=1e-8)
+    np.testing.assert_allclose(other.intercept, newton.intercept, atol=1e-8)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("largest", [0, 300], ids=["approached", "solved"])
+def test_one_hot_rows_are_sparse_and_have_the_same_optimum(monkeypatch, largest, classes):
+    monkeypatch.setattr(logistic, "LARGEST", largest)
+    data, member = table(300, 1, classes=classes, kinds=12), members(300, 1)
+    monkeypatch.setattr(logistic, "SPARSE", 0.0)
+    dense = Logistic().fit(data, member, streams(1))
+    monkeypatch.setattr(logistic, "SPARSE", 0.5)
+    sparse = Logistic().fit(data, member, streams(1))
+    assert issparse(logistic._rows(Encoding(data.schema).encode(data.X)))
+    np.testing.assert_allclose(sparse.coef, dense.coef, atol=1e-8)
+    peer = oracle(data, member[:, 0], 1.0)
+    expected = peer.coef_[0] if classes == 2 else peer.coef_.T
+    np.testing.assert_allclose(2 * sparse.coef[0][:, 1] if classes == 2 else sparse.coef[0], expected, atol=1e-8)
 
 
 def test_the_gradient_vanishes_with_redundant_columns():
@@ -94,9 +111,9 @@ def test_separable_rows_and_a_huge_C_end_quietly():
     assert (spread[0].logits(three.X).argmax(axis=1) == three.y).all()
 
 
-@pytest.mark.parametrize(("width", "classes"), [(5, 2), (5, 3), (150, 2)])
-def test_a_column_is_the_same_to_the_bit_in_any_block(width, classes):
-    data, member = table(200, width, classes=classes, kinds=1), members(200, 6)
+@pytest.mark.parametrize(("width", "classes", "kinds"), [(5, 2, 1), (5, 3, 1), (150, 2, 1), (1, 2, 40), (120, 3, 1)])
+def test_a_column_is_the_same_to_the_bit_in_any_block(width, classes, kinds):
+    data, member = table(200, width, classes=classes, kinds=kinds), members(200, 6)
     whole = Logistic().fit(data, member, streams(6))
     for j in range(6):
         alone = Logistic().fit(data, member[:, [j]], streams(1))

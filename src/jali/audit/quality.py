@@ -148,20 +148,24 @@ def _shown(model: Model, given: Counterfactual, train: Dataset, rng: Rng) -> Flo
     )
 
 
-def reliance(model: Model, records: Dataset, rng: Rng) -> tuple[Floats, Bools]:
+def reliance(model: Model, records: Dataset, rng: Rng, predicted: Ints | None = None) -> tuple[Floats, Bools]:
     """How much a right prediction needs the quasi-identifiers (n,), and whether there are any (n,).
 
     1 where the model is right about a record and wrong once its quasi-identifiers are those of another of the records,
     -1 the other way round: on average, the accuracy that depends on them (Breiman's permutation importance, 2001).
+    predicted: the classes (n,) that the model predicts for the records, where the caller has them already. Without
+    quasi-identifiers the model is not asked.
     """
     quasi = np.array([column.role == "quasi" for column in records.schema.columns], dtype=bool)
+    if not quasi.any():
+        return np.zeros(len(records)), np.zeros(len(records), dtype=bool)
     order = rng.permutation(len(records))
     other = np.empty_like(order)
     other[order] = np.roll(order, 1)  # nobody is paired with themselves
     mixed = np.where(quasi, records.X[other], records.X)
-    right = model.logits(records.X).argmax(axis=1) == records.y
+    right = (model.logits(records.X).argmax(axis=1) if predicted is None else predicted) == records.y
     still = model.logits(mixed).argmax(axis=1) == records.y
-    return right.astype(np.float64) - still, np.full(len(records), bool(quasi.any()))
+    return right.astype(np.float64) - still, np.ones(len(records), dtype=bool)
 
 
 def validity(model: Model, X: Floats, counterfactuals: Counterfactual, schema: Schema) -> Floats:

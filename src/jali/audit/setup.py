@@ -19,6 +19,8 @@ from jali.core.values import Dataset, Game
 from jali.parallel import Progress, Watch, silent
 from jali.store import Store
 
+SMALL = 500_000  # cells of evidence: signals x records x models
+
 
 def no_progress(label: str) -> Progress:  # noqa: ARG001
     """No progress bars."""
@@ -47,6 +49,15 @@ class Resources:
     block: int = 4
     store: Store | None = None
     watch: Watch = no_progress
+
+    def begin(self) -> None:
+        """Note in the store that a run begins, so that `jali store` can tell what it used."""
+        if self.store is not None:
+            self.store.begin()
+
+    def for_cells(self, cells: int) -> Resources:
+        """The same, with the work in this process where so few cells are attacked before workers would have started."""
+        return replace(self, workers=1) if cells <= SMALL else self
 
 
 @dataclass(frozen=True)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 
 from jali.core.errors import JaliError
 from jali.core.values import Bools, Dataset, Floats, Ints, Rng, Schema
-from jali.data.tables.frames import Like, frame, label, restored
+from jali.data.tables.frames import Like, label
+from jali.data.tables.rebuilt import Rebuilder
 from jali.models.fitted.estimator import SAMPLE, FittedModel, Several, classifier, fitted, fresh, seeded, trained
 from jali.models.fitted.members import checked
 
@@ -57,7 +57,7 @@ class Given:
 
     def _feed(self, schema: Schema) -> Callable[[Floats], Any]:
         like = None if self.like is None else self.like.without_rows()
-        return partial(_rows, schema=schema, inputs=self.inputs, like=like)
+        return Rebuilder(schema, self.inputs, like)
 
 
 @dataclass(frozen=True)
@@ -73,21 +73,13 @@ class _Clones:
         """Train one clone per training set in member (N, M), on labels as the given model names them."""
         member = checked(data, member, rngs)
         labels = _labels(self.classes, data)
-        feed = partial(_rows, schema=data.schema, inputs=self.inputs, like=self.like)
+        feed = Rebuilder(data.schema, self.inputs, self.like)
         models = []
         for mine, rng in zip(member.T, rngs, strict=True):
             X = data.X[mine]
             estimator = trained(seeded(fresh(self.estimator), rng), feed(X), labels[mine])
             models.append(fitted(estimator, feed, data.schema, _places(estimator, data.schema), X))
         return Several(models)
-
-
-def _rows(X: Floats, schema: Schema, inputs: str, like: Like | None) -> Any:
-    """Raw rows in the form the model was fitted on: a table or an array, with the values and dtypes of `like`."""
-    if like is None:
-        return np.asarray(X) if inputs == "array" else frame(X, schema)
-    table = restored(frame(X, schema), like)
-    return table if inputs == "frame" else table.to_numpy()
 
 
 def _check_reading(model: FittedModel, data: Dataset, rows: Any) -> None:

@@ -1,4 +1,4 @@
-"""Logistic regression by damped Newton."""
+"""Logistic regression by Newton's method."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from jali.core.values import Bools, Dataset, Floats, Ints, Rng
 from jali.models.fitted.linear import UNSEEN, LinearEnsemble
 from jali.models.fitted.members import checked
 
-LARGEST = 400  # unknowns above which solving the Newton system takes longer than many L-BFGS steps
-ENOUGH = 1e-8  # norm of the gradient, relative to that at the start, at which the fit has converged
+LARGEST = 300  # unknowns above which solving the Newton system takes longer than approaching its solution
+ENOUGH = 1e-11  # norm of the gradient, relative to that at the start, at which the fit has converged
+SPARSE = 0.1  # share of numbers other than zero below which sparse matrices are quicker
+Rows = Any  # an array, or a sparse matrix of scipy
 
 
 @dataclass(frozen=True)
@@ -74,10 +76,19 @@ class Logistic:
             basis, triangle = np.linalg.qr(Z.T)
             weights, b = self._solution(np.ascontiguousarray(triangle.T), Y)
             return weights @ basis.T, b
-        problem = _Problem(np.column_stack([Z, np.ones(len(Z))]), Y, self.C)
-        small = (Z.shape[1] + 1) * len(Y) <= LARGEST
-        B = _newton(problem, self.iterations) if small else _quasi_newton(problem, self.iterations)
+        problem = _Problem(_rows(np.column_stack([Z, np.ones(len(Z))])), Y, self.C)
+        B = _newton(problem, self.iterations)
         return B[:, :-1], B[:, -1]
+
+
+def _rows(A: Floats) -> Rows:
+    """The rows (n, k), as a sparse matrix where they hold so few numbers that it is quicker: one-hot categories do."""
+    filled = np.count_nonzero(A)
+    if filled > SPARSE * A.size:
+        return A
+    from scipy.sparse import csr_array
+
+    return csr_array(A)
 
 
 @dataclass(frozen=True)
@@ -88,7 +99,7 @@ class _Problem:
     would change nothing; half the square of their sum, zero at the optimum, is added to make the solution unique.
     """
 
-    A: Floats
+    A: Rows
     Y: Floats
     C: float
 
@@ -98,27 +109,33 @@ class _Problem:
 
     def at(self, B: Floats) -> tuple[float, Floats, Floats]:
         """Objective, its gradient (F, k), and the probabilities (F, n) of the free classes."""
-        scores = B @ self.A.T
+        scores = (self.A @ B.T).T
         every = np.vstack([np.zeros_like(scores), scores]) if len(B) == 1 else scores
         top = every.max(axis=0)
         mass = np.exp(every - top)
         total = mass.sum(axis=0)
         loss = (np.log(total) + top - (self.Y * scores).sum(axis=0)).sum()
         probability = mass[-len(B) :] / total
-        gradient = self.C * ((probability - self.Y) @ self.A)
+        gradient = self.C * (self.A.T @ (probability - self.Y).T).T
         gradient[:, :-1] += B[:, :-1]
         surplus = B[:, -1].sum() if len(B) > 1 else 0.0
         gradient[:, -1] += surplus
         return float(self.C * loss + (B[:, :-1] ** 2).sum() / 2 + surplus**2 / 2), gradient, probability
 
-    def step(self, gradient: Floats, probability: Floats) -> Floats:
-        """The Newton step (F, k): Hessian^-1 gradient, with slight damping against a singular Hessian."""
+    def step(self, gradient: Floats, probability: Floats, share: float) -> Floats:
+        """The Newton step (F, k): Hessian^-1 gradient; in large problems up to this share of the gradient's norm."""
+        if gradient.size <= LARGEST:
+            return self._solved(gradient, probability)
+        return self._approached(gradient, probability, share)
+
+    def _solved(self, gradient: Floats, probability: Floats) -> Floats:
+        """The Newton step from the whole Hessian, with slight damping where that is singular."""
         free, k = gradient.shape
         H = np.empty((free, k, free, k))
         for a in range(free):
             for b in range(a, free):
-                weight = self.C * probability[a] * (float(a == b) - probability[b])
-                H[a, :, b] = H[b, :, a] = (self.A.T * weight) @ self.A
+                product = self._gram(probability[a] * (1 - probability[a] if a == b else probability[b]))
+                H[a, :, b] = H[b, :, a] = product if a == b else -product
             H[a, range(k - 1), a, range(k - 1)] += 1.0
         if free > 1:
             H[:, -1, :, -1] += 1.0
@@ -126,16 +143,60 @@ class _Problem:
         system.flat[:: free * k + 1] += 1e-12 * np.trace(system) / len(system)
         return np.asarray(np.linalg.solve(system, gradient.ravel()), dtype=np.float64).reshape(free, k)
 
+    def _gram(self, weight: Floats) -> Floats:
+        """C A^T diag(weight) A (k, k), of weights (n,) that are not negative."""
+        root = self.A * np.sqrt(self.C * weight)[:, None]
+        product = root.T @ root  # an array with itself: half the work
+        return product if isinstance(product, np.ndarray) else np.asarray(product.toarray())
+
+    def _approached(self, gradient: Floats, probability: Floats, share: float) -> Floats:
+        """The Newton step by conjugate gradients, which never form the Hessian; preconditioned by its diagonal."""
+        scale = self._diagonal(probability)
+        step = np.zeros_like(gradient)
+        left = gradient
+        towards = left / scale
+        along = float((left * towards).sum())
+        enough = share * np.linalg.norm(gradient)
+        for _ in range(gradient.size):
+            if np.linalg.norm(left) <= enough:
+                break
+            bent = self._curvature(towards, probability)
+            part = along / float((towards * bent).sum())
+            step = step + part * towards
+            left = left - part * bent
+            before = along
+            along = float((left * (left / scale)).sum())
+            towards = left / scale + along / before * towards
+        return step
+
+    def _diagonal(self, probability: Floats) -> Floats:
+        """The diagonal (F, k) of the Hessian."""
+        out = self.C * ((self.A * self.A).T @ (probability * (1 - probability)).T).T
+        out[:, :-1] += 1.0
+        out[:, -1] += 1.0 if len(out) > 1 else 0.0
+        return np.asarray(out)
+
+    def _curvature(self, direction: Floats, probability: Floats) -> Floats:
+        """The Hessian times a direction (F, k)."""
+        slope = probability * (self.A @ direction.T).T
+        slope = slope - probability * slope.sum(axis=0)
+        out = self.C * (self.A.T @ slope.T).T
+        out[:, :-1] += direction[:, :-1]
+        if len(out) > 1:
+            out[:, -1] += direction[:, -1].sum()
+        return np.asarray(out)
+
 
 def _newton(problem: _Problem, iterations: int) -> Floats:
     """Newton's method with step halving; ends when the objective no longer falls, up to rounding."""
     B = problem.start()
     value, gradient, probability = problem.at(B)
-    enough = ENOUGH * max(1.0, float(np.linalg.norm(gradient)))
+    first = max(1.0, float(np.linalg.norm(gradient)))
     for _ in range(iterations):
-        if np.linalg.norm(gradient) <= enough:
+        size = float(np.linalg.norm(gradient))
+        if size <= ENOUGH * first:
             break
-        step = problem.step(gradient, probability)
+        step = problem.step(gradient, probability, min(0.1, np.sqrt(size / first)))
         slope = float((gradient * step).sum())
         for part in 0.5 ** np.arange(30):
             trial = problem.at(B - part * step)
@@ -146,19 +207,3 @@ def _newton(problem: _Problem, iterations: int) -> Floats:
         B = B - part * step
         value, gradient, probability = trial
     return B
-
-
-def _quasi_newton(problem: _Problem, iterations: int) -> Floats:
-    """L-BFGS, with twenty steps for each Newton step allowed."""
-    from scipy.optimize import minimize
-
-    def both(flat: Floats) -> tuple[float, Floats]:
-        value, gradient, _ = problem.at(flat.reshape(start.shape))
-        return value, gradient.ravel()
-
-    start = problem.start()
-    enough = ENOUGH * max(1.0, float(np.linalg.norm(problem.at(start)[1])))
-    limits: Any = {"maxiter": 20 * iterations, "maxfun": 40 * iterations, "maxcor": 20, "ftol": 0.0}
-    limits["gtol"] = enough / np.sqrt(start.size)
-    found = minimize(both, start.ravel(), jac=True, method="L-BFGS-B", options=limits)
-    return np.asarray(found.x, dtype=np.float64).reshape(start.shape)

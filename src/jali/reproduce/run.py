@@ -52,6 +52,7 @@ def reproduce(
     chosen = {k: s.at(scale) for k, s in paper.studies.items() if k in wanted}
     now = {k: s for k, s in chosen.items() if scale in s.scales}
     experiments = {k: _experiment(s, _methods_of(s, paper)) for k, s in now.items() if not s.scores}
+    resources.begin()
     ran = {}
     for k, setup in chosen.items():
         if k in experiments:

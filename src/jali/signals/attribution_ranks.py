@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.stats import rankdata
 
 from jali.core.values import Floats, Schema, Seen
 from jali.signals._vectors import few, per_column
@@ -39,5 +38,25 @@ class AttributionRanks:
     def __call__(self, seen: Seen) -> Floats:
         """Signed ranks (n, W)."""
         value = per_column(seen.attribution.value, seen.schema)
-        ranks = rankdata(np.abs(value), axis=1) / value.shape[1]
+        ranks = average_ranks(np.abs(value)) / value.shape[1]
         return few(np.sign(value) * ranks, self.most)
+
+
+def average_ranks(value: Floats) -> Floats:
+    """The rank (n, W) of each number in its row, from 1; equal numbers share the mean of their ranks.
+
+    As scipy.stats.rankdata, whose import would take every worker most of a second.
+
+    >>> average_ranks(np.array([[3.0, 1.0, 3.0]]))
+    array([[2.5, 1. , 2.5]])
+    """
+    order = value.argsort(axis=1)
+    ascending = np.take_along_axis(value, order, axis=1)
+    place = np.arange(value.shape[1])
+    rises = ascending[:, 1:] > ascending[:, :-1]
+    edge = np.ones((len(value), 1), dtype=bool)
+    first = np.maximum.accumulate(np.where(np.hstack([edge, rises]), place, 0), axis=1)
+    last = np.minimum.accumulate(np.where(np.hstack([rises, edge]), place, len(place))[:, ::-1], axis=1)[:, ::-1]
+    out = np.empty(value.shape)
+    np.put_along_axis(out, order, (first + last) / 2 + 1, axis=1)
+    return out

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.ensemble import (
     BaggingClassifier,
@@ -11,12 +12,13 @@ from sklearn.ensemble import (
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from jali.core.errors import JaliError
 from jali.core.values import Column, Schema
-from jali.models.fitted.estimator import Several, _forest, fitted, seeded
+from jali.models.fitted.estimator import Several, _forest, _probability, fitted, seeded
 
 X = np.random.default_rng(0).normal(size=(60, 2))
 Y = (X[:, 0] > 0).astype(int)
@@ -85,3 +87,32 @@ def test_a_forest_is_asked_itself_where_it_would_refuse_or_use_more_cores():
     assert _forest(DecisionTreeClassifier().fit(X, Y), X) is None
     with pytest.raises(JaliError, match="cannot read rows"):
         made(RandomForestClassifier(3)).logits(X[:, :1])
+
+
+@pytest.mark.parametrize("last", [RandomForestClassifier(9, random_state=0), DecisionTreeClassifier(random_state=0)])
+def test_tables_and_pipelines_give_the_same_probabilities_to_the_bit(last):
+    table = pd.DataFrame(X, columns=["a", "b"]).assign(c=np.arange(60) % 7)
+    whole = pd.DataFrame({"a": np.arange(60) % 5})
+    for estimator, rows in (
+        (last, table),
+        (make_pipeline(StandardScaler(), last), table),
+        (make_pipeline(OneHotEncoder(), last), whole),
+        (make_pipeline(last), table),
+    ):
+        estimator.fit(rows, Y)
+        assert np.array_equal(_probability(estimator, rows), estimator.predict_proba(rows))
+
+
+def test_a_forest_in_a_pipeline_is_asked_tree_by_tree(monkeypatch):
+    pipeline = make_pipeline(StandardScaler(), RandomForestClassifier(3, random_state=0)).fit(X, Y)
+    expected = pipeline.predict_proba(X)
+    monkeypatch.setattr(RandomForestClassifier, "predict_proba", None)
+    assert np.array_equal(_probability(pipeline, X), expected)
+
+
+def test_columns_in_another_order_are_left_to_scikit_learn():
+    table = pd.DataFrame(X, columns=["a", "b"])
+    forest = RandomForestClassifier(3, random_state=0).fit(table, Y)
+    assert _forest(forest, table) is not None
+    assert _forest(forest, table[["b", "a"]]) is None
+    assert _forest(forest, table.astype(str)) is None

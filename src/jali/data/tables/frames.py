@@ -127,8 +127,7 @@ class Like:
         columns = []
         for j, name in enumerate(table.columns):
             column = table.iloc[:, j]
-            names = dict(zip(column.astype(str), column, strict=True)) if is_text(column) else None
-            columns.append(LikeColumn(name, column.dtype, names))
+            columns.append(LikeColumn(name, column.dtype, _originals(column) if is_text(column) else None))
         return cls(tuple(columns), table.head(rows) if rows else None)
 
     def without_rows(self) -> Like:
@@ -142,6 +141,12 @@ class LikeColumn(NamedTuple):
     name: Any
     dtype: Any
     names: dict[str, Any] | None
+
+
+def _originals(column: Values) -> dict[str, Any]:
+    """The original value of each different text of a column."""
+    texts = column.reset_index(drop=True).astype(str).drop_duplicates(keep="last")
+    return dict(zip(texts, column.iloc[texts.index], strict=True))
 
 
 def restored(table: pd.DataFrame, like: Like) -> pd.DataFrame:
@@ -158,7 +163,8 @@ def restored(table: pd.DataFrame, like: Like) -> pd.DataFrame:
     for name, wanted in zip(table.columns, like.columns, strict=True):
         column = table[name]
         if wanted.names is not None and is_text(column):
-            column = column.astype(str).map(lambda text, known=wanted.names: known.get(text, text))
+            values = [wanted.names.get(text, text) for text in column.astype(str)]
+            column = pd.Series(values, dtype=object)  # without it, the other rows would decide the type of a value
         columns.append(column.astype(wanted.dtype))
     out: pd.DataFrame = pd.concat(columns, axis=1).set_axis([column.name for column in like.columns], axis=1)
     return out

@@ -104,9 +104,9 @@ def _drawn(column: Column, u: Floats) -> Floats:
     return np.asarray(column.centre + column.spread * ndtri(u))
 
 
-def blocks(records: int, cells: int) -> list[slice]:
-    """Blocks of records that fit into memory if each record needs this many cells."""
-    size = max(1, CELLS // cells)
+def blocks(records: int, cells: int, most: int | None = None) -> list[slice]:
+    """Blocks of records if each needs this many cells, and a block may have so many (CELLS)."""
+    size = max(1, (most or CELLS) // cells)
     return [slice(at, at + size) for at in range(0, records, size)]
 
 

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from scipy.special import softmax
 
 from jali.core.encoding import Encoding
@@ -150,11 +151,28 @@ def _is_logit(estimator: Any, rows: Any) -> bool:
 
 def _ask(estimator: Any, method: str, rows: Any) -> Floats:
     try:
-        quick = _forest(estimator, rows) if method == "predict_proba" else None
-        return np.asarray(getattr(estimator, method)(rows) if quick is None else quick, dtype=np.float64)
+        answer = _probability(estimator, rows) if method == "predict_proba" else getattr(estimator, method)(rows)
+        return np.asarray(answer, dtype=np.float64)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         name = type(estimator).__name__
         raise JaliError(f"{name}.{method} cannot read rows of this table: {error}") from error
+
+
+def _probability(estimator: Any, rows: Any) -> Any:
+    """The probabilities (n, K) as scikit-learn has them; a forest, also at the end of a pipeline, takes a short cut."""
+    from sklearn.pipeline import Pipeline
+
+    if type(estimator) is Pipeline and len(estimator) > 1 and _is_forest(estimator[-1]):
+        estimator, rows = estimator[-1], estimator[:-1].transform(rows)
+    quick = _forest(estimator, rows)
+    return estimator.predict_proba(rows) if quick is None else quick
+
+
+def _is_forest(estimator: Any) -> bool:
+    """Whether it is a forest of scikit-learn that uses one core."""
+    from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
+
+    return type(estimator) in (RandomForestClassifier, ExtraTreesClassifier) and estimator.n_jobs in (None, 1)
 
 
 def _forest(estimator: Any, rows: Any) -> Floats | None:
@@ -162,18 +180,25 @@ def _forest(estimator: Any, rows: Any) -> Floats | None:
 
     None if it is not a forest, may use several cores, or would refuse the rows.
     """
-    from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
-
-    if type(estimator) not in (RandomForestClassifier, ExtraTreesClassifier) or estimator.n_jobs not in (None, 1):
-        return None
-    wide = getattr(estimator, "n_features_in_", None)
-    if not isinstance(rows, np.ndarray) or rows.ndim != 2 or rows.shape[1] != wide or estimator.n_outputs_ != 1:
+    numbers = _numbers(estimator, rows) if _is_forest(estimator) and estimator.n_outputs_ == 1 else None
+    if numbers is None:
         return None
     with np.errstate(over="ignore"):
-        Z = np.ascontiguousarray(rows, dtype=np.float32)
+        Z = np.ascontiguousarray(numbers, dtype=np.float32)
     if not len(Z) or not np.isfinite(Z).all():
         return None
     out = np.zeros((len(Z), estimator.n_classes_))
     for tree in estimator.estimators_:
         out += tree.tree_.predict(Z)
     return np.asarray(out / len(estimator.estimators_))
+
+
+def _numbers(estimator: Any, rows: Any) -> npt.NDArray[Any] | None:
+    """Rows as an array of numbers (n, P) that the estimator accepts without a word, or None."""
+    named = hasattr(rows, "columns")
+    if named and list(rows.columns) != list(getattr(estimator, "feature_names_in_", ())):
+        return None  # scikit-learn warns or refuses
+    array = rows.to_numpy() if named else rows
+    if not isinstance(array, np.ndarray) or array.ndim != 2 or array.shape[1] != estimator.n_features_in_:
+        return None
+    return array if array.dtype.kind in "fiub" else None

@@ -1,0 +1,53 @@
+"""What must not be loaded where it is not used: imports are most of the time of a small command."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from jali import api
+from jali.audit import setup
+from jali.audit.setup import Resources
+
+HEAVY = {"joblib", "matplotlib", "pandas", "scipy", "sklearn", "torch"}
+
+
+def loaded(code):
+    """Modules that are loaded after this code was run by another Python."""
+    command = [sys.executable, "-c", f"{code}\nimport json, sys\nprint(json.dumps(sorted(sys.modules)))"]
+    return set(json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout))
+
+
+def test_the_command_line_loads_no_library_of_numbers():
+    assert not loaded("import jali.cli") & (HEAVY | {"numpy"})
+
+
+def test_work_that_stays_in_the_process_loads_no_joblib():
+    assert not loaded("from jali.parallel import fan_out; list(fan_out(abs, [-1], 4))") & HEAVY
+
+
+def test_signals_load_no_statistics():
+    code = "from jali.core import registry\nfor name in registry.names('signal'):\n    registry.build('signal', name)"
+    assert not loaded(code) & {"scipy.stats", "pandas", "sklearn"}
+
+
+@pytest.mark.parametrize(("small", "workers"), [(10_000, 1), (10, 2)])
+def test_a_small_file_of_evidence_is_attacked_in_this_process(tmp_path, monkeypatch, small, workers):
+    rng = np.random.default_rng(0)
+    member = rng.random((200, 8)) < 0.5
+    np.savez(tmp_path / "evidence.npz", member=member, signal=rng.normal(size=(200, 8)) + member)
+    asked = []
+    attack = api.attack_evidence
+
+    def attack_here(found, game, attacks, seed, resources):
+        asked.append(resources.workers)
+        return attack(found, game, attacks, seed, Resources())
+
+    monkeypatch.setattr(api, "attack_evidence", attack_here)
+    monkeypatch.setattr(setup, "SMALL", small)
+    api.attack_file(tmp_path / "evidence.npz", ["threshold"], 0, Resources(workers=2))
+    assert asked == [workers]
