@@ -90,10 +90,11 @@ def theirs(name: str) -> dict[str, Any]:
         some = some.clone().requires_grad_()
         explainer = getattr(captum.attr, method)(module)
         found = explainer.attribute(some, target=module(some).argmax(1), **how)
-        return -np.log(np.abs(found.detach().numpy()).sum(axis=1))
+        sizes: Floats = -np.log(np.abs(found.detach().numpy()).sum(axis=1))
+        return sizes
 
     def seen(module: Any) -> Floats:
-        return np.concatenate([batch(module, some) for some in rows.split(BATCH)])
+        return np.concatenate([batch(module, some) for some in torch.split(rows, BATCH)])
 
     modules = [module_of(nets, j) for j in range(NETS)]
     batch(modules[0], rows[:BATCH])

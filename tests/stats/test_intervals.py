@@ -303,3 +303,14 @@ def test_targets_that_take_turns_are_covered(metric: str, shift: float, spread: 
     estimates = [intervals.estimate(metric, rotate(draw, shift, spread), draw)[0] for _ in range(400)]
     true = np.mean([e.value for e in estimates])
     assert np.mean([e.low <= true <= e.high for e in estimates]) >= 0.92
+
+
+@pytest.mark.parametrize("n", [1, 7, 299, 5000])
+@pytest.mark.parametrize("p", [0.001, 0.01, 0.3])
+def test_binomial_quantiles_are_those_of_scipy(n, p):
+    from scipy.stats import binom
+
+    from jali.stats.one_model import _binomial_quantile
+
+    levels = np.array([0.0125, 0.5, 0.9875])
+    np.testing.assert_array_equal(_binomial_quantile(levels, n, p), binom.ppf(levels, n, p))

@@ -232,7 +232,9 @@ def observe(prepared: Preparations, data: Dataset, roles: Roles, readout: Readou
         some = roles.measured[rows]
         if readout.explainer is None and some.any():
             rng = stream(seed, STATISTICS, label, number, tile)
-            quality[0, rows[some]], defined[0, rows[some]] = reliance(model, data.rows(rows[some]), rng)
+            quality[0, rows[some]], defined[0, rows[some]] = reliance(
+                model, data.rows(rows[some]), rng, seen.decision[some]
+            )
         elif some.any():
             quality[-1, rows[some]] = each  # SECONDS
             defined[-1, rows[some]] = True

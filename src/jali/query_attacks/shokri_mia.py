@@ -28,7 +28,7 @@ class ShokriMIA:
     score = p(IN) - p(OUT) of the attack model of the class that the oracle predicts, above 0 for a claim of membership,
     and 0 for a class in which the shadow models had no row IN or none OUT.
 
-    Shokri et al., Membership Inference Attacks against Resources Learning Models, S&P 2017, as in Naretto, Monreale and
+    Shokri et al., Membership Inference Attacks against Machine Learning Models, S&P 2017, as in Naretto, Monreale and
     Giannotti, 2024.
 
     >>> from jali.core.values import Schema
