@@ -71,6 +71,14 @@ def test_adding_or_removing_counts_twice_in_the_cap():
     assert cap_of("validity", half) is None
 
 
+def test_the_cap_of_an_add_remove_claim_counts_delta_for_both_steps():
+    """A true (1, .1) mechanism can reach e^2 a + (1 + e) .1, which a cap with delta = .1 would call a contradiction."""
+    claim = Guarantee("m", 1.0, "add-remove", ("decisions",), delta=0.1)
+    assert cap_of("tpr@0.01", claim) == pytest.approx(np.e**2 * 0.01 + (1 + np.e) * 0.1)
+    delta = (1 + np.e) * 0.1
+    assert cap_of("balanced_accuracy", claim) == pytest.approx((np.e**2 + delta) / (1 + np.e**2))
+
+
 def test_results_stand_beside_their_cap_and_the_looser_one():
     given = guarantees(registry.build("model", "logistic"), [GIVEN])
     name = registry.spec(GIVEN)

@@ -11,7 +11,7 @@ import numpy as np
 from jali.core import registry
 from jali.core.errors import JaliError
 from jali.core.explanation import Explainer
-from jali.core.guarantee import Guarantee, Private, Unmet, doubled
+from jali.core.guarantee import Guarantee, Private, Unmet, under_replacement
 from jali.core.protocols import Source, Trainer
 from jali.core.values import Channel, Dataset
 from jali.results import Row, StatedGuarantee
@@ -158,7 +158,11 @@ def capped(rows: list[Row], given: Guarantees) -> list[Capped]:
         if found is None or cap is None or row.value is None or row.low is None or row.high is None:
             continue
         where = f" with {row.explainer}" if row.explainer else ""
-        looser = pawelczyk_cap(doubled(found)) if row.metric == "balanced_accuracy" and not found.delta else None
+        looser = (
+            pawelczyk_cap(under_replacement(found).epsilon)
+            if row.metric == "balanced_accuracy" and not found.delta
+            else None
+        )
         out.append(
             Capped(
                 what=f"{row.attack} on {row.signal}{where}",
@@ -182,12 +186,12 @@ def cap_of(metric: str, given: Guarantee) -> float | None:
     >>> round(cap_of("auc", Guarantee("x", 1.0, "replace-one", ("decisions",))), 3)
     0.731
     """
-    epsilon = doubled(given)
+    epsilon, delta = under_replacement(given)
     name, _, alpha = metric.partition("@")
     if name in ("tpr", "tnr"):
-        return tpr_cap(epsilon, float(alpha), given.delta)
+        return tpr_cap(epsilon, float(alpha), delta)
     caps = {"auc": auc_cap, "balanced_accuracy": balanced_accuracy_cap}
-    return caps[metric](epsilon, given.delta) if metric in caps else None
+    return caps[metric](epsilon, delta) if metric in caps else None
 
 
 def _of(row: Row, given: Guarantees) -> Guarantee | None:
