@@ -12,7 +12,7 @@ from jali.audit.grading import grader
 from jali.audit.preparations import Preparations
 from jali.core import registry
 from jali.core.errors import JaliError
-from jali.core.explanation import Explainer, Explanation, Regions, Surrogate, public
+from jali.core.explanation import Explainer, Explanation, Recomputed, Surrogate, public
 from jali.core.grading import Graded, Grader, Truth
 from jali.core.protocols import Model, Recomputable, is_local
 from jali.core.query import Knowledge, Oracle, QueryAttack, Sees
@@ -236,26 +236,16 @@ def _rows_of(knowledge: Knowledge, target: TargetModel) -> Dataset:
     return Dataset(X, y, target.train.schema, np.concatenate(groups) if len(groups) == len(tables) else None)
 
 
-def _regions_for(prepared: Recomputable, target: TargetModel) -> Callable[[Floats, Ints], Regions]:
-    """The regions that an explainer would show for each person (n,) of a register who had the row of X (n, D).
+def _regions_for(prepared: Recomputable, target: TargetModel) -> Callable[[Floats, Ints], Recomputed]:
+    """What an explainer would show of each person (n,) of a register who had the row of X (n, D).
 
-    A person outside the training set is never shown, nor one whose own outcome differs from that of the row; the region
-    is then the row itself, which stands for no explanation.
+    A person outside the training set is never shown.
     """
-    schema = target.train.schema
-    labels = target.model.logits(target.train.X).argmax(axis=1)
 
-    def regions_for(X: Floats, person: Ints) -> Regions:
-        able = person < len(labels)
-        able[able] = labels[person[able]] == target.model.logits(X[able]).argmax(axis=1)
-        shown = prepared.regions_for(X[able])
-        low = X.copy()
-        high = X.copy()
-        allowed = Regions.of(X, schema).allowed.copy()
-        low[able] = shown.low
-        high[able] = shown.high
-        allowed[able] = shown.allowed
-        return Regions(low, high, allowed, schema)
+    def regions_for(X: Floats, person: Ints) -> Recomputed:
+        inside = person < len(target.train)
+        found = prepared.regions_for(X, np.where(inside, person, 0))
+        return Recomputed(found.regions, found.given & inside)
 
     return regions_for
 

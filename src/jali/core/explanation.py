@@ -6,7 +6,7 @@ n records, D raw columns, P encoded features, V categories of the column that ha
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal, Protocol
+from typing import ClassVar, Literal, NamedTuple, Protocol
 
 import numpy as np
 
@@ -142,6 +142,16 @@ def categories(schema: Schema) -> list[int]:
 def values(schema: Schema) -> int:
     """How many codes the category column with most of them has; 0 where no column is a category."""
     return max((len(column.categories) for column in schema.columns), default=0)
+
+
+class Recomputed(NamedTuple):
+    """Answers as they would have been about other people: regions (n,), and which of them would be given (n,).
+
+    Where no answer would be given, the region has no meaning.
+    """
+
+    regions: Regions
+    given: Bools
 
 
 # Fields of a counterfactual that evaluate it and are never shown.

@@ -173,7 +173,7 @@ IDENTITY = (  # of claims about which person an explanation shows
     _share(
         "disclosed_baseline",
         "Baseline without the explanation",
-        "Share of the same values that are guessed right from similar people, without the explanation.",
+        "Share of the same values that are guessed right without it: from similar people, a model, or who asked.",
         short="baseline",
     ),
     Metric(
