@@ -21,7 +21,7 @@ Noise = Literal["pure", "laplace"]
 Constant = Literal["bounds", "scale", "categories", "classes"]
 CONSTANTS: tuple[Constant, ...] = get_args(Constant)
 NAMED = 5  # columns that a sentence names before it only counts
-HOW = 'declare them in a schema file, table(…, schema="columns.toml")'
+HOW = "declare them in a schema file (--declare columns.toml)"
 SECRET = "the random draws and their seed stay secret: whoever can repeat the noise can subtract it"
 
 
