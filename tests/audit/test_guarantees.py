@@ -253,7 +253,9 @@ def test_public_data_inside_a_private_trainer_are_looked_at_too():
     assert not apart["", "decision"].void
 
 
-@pytest.mark.parametrize("data", ["linear_gaussian(n=50, d=20)", "hypercube(n=50, d=4)", "gaussian_mixture(n=90, d=3, classes=2)"])
+@pytest.mark.parametrize(
+    "data", ["linear_gaussian(n=50, d=20)", "hypercube(n=50, d=4)", "gaussian_mixture(n=90, d=3, classes=2)"]
+)
 def test_a_generated_table_that_was_standardised_by_its_own_rows_has_not_declared_its_scale(data):
     rows = registry.build("data", data).load()
     scaled = registry.build("model", 'dp_logistic(epsilon=1.0, bound=1.0, scaling="declared")')
