@@ -43,7 +43,7 @@ def example(columns: int) -> Sample:
     >>> example(1).load().X.shape
     (500, 1)
     """
-    return Sample(LinearGaussian(n=20_000, d=columns), n=500)
+    return Sample(LinearGaussian(n=20_000, d=columns, scale="population"), n=500)
 
 
 def direction(name: str, public: Source, schema: Schema) -> Floats:
