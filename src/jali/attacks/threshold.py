@@ -15,7 +15,7 @@ from jali.core.values import Floats
 class Threshold:
     """The signal itself is the score: what an adversary without shadow models can do.
 
-    score = t. Yeom et al., Privacy Risk in Resources Learning, CSF 2018 (loss); Shokri et al., On the Privacy Risks of
+    score = t. Yeom et al., Privacy Risk in Machine Learning, CSF 2018 (loss); Shokri et al., On the Privacy Risks of
     Model Explanations, AIES 2021 (attributions); Pawelczyk et al., AISTATS 2023 (counterfactual distance).
 
     >>> Threshold().score(Target(np.array([[0.2, 0.7]]), np.ones((1, 2), bool)), None)

@@ -14,7 +14,7 @@ from jali.core import registry
 from jali.core.errors import JaliError
 from jali.core.explanation import Explainer, Explanation, Recomputed, Surrogate, public
 from jali.core.grading import Graded, Grader, Truth
-from jali.core.protocols import Model, Recomputable, is_local
+from jali.core.protocols import Model, Recomputable, Trainer, is_local
 from jali.core.query import Knowledge, Oracle, QueryAttack, Sees
 from jali.core.values import Bools, Dataset, Floats, Ints, Rng
 from jali.store import Arrays
@@ -91,8 +91,8 @@ def restored(arrays: Arrays) -> Completed | Failed:
 class TargetModel:
     """One model under attack, with its explainers, the records queried and the rest of the population.
 
-    draws: the random stream of each explainer, by its specification. given: the explanations so far; an
-    explanation does not depend on which attack reads it, or on earlier queries.
+    draws: the random stream of each explainer, by its specification. trainer: how models like it are trained. given:
+    the explanations so far; an explanation does not depend on which attack reads it, or on earlier queries.
     """
 
     prepared: Preparations
@@ -100,14 +100,21 @@ class TargetModel:
     others: Dataset
     member: Bools
     draws: Callable[[str], Rng]
+    trainer: Trainer | None = None
     given: dict[str, Explanation] = field(default_factory=dict)
 
     @classmethod
     def of(
-        cls, prepared: Preparations, data: Dataset, member: Bools, scored: Bools, draws: Callable[[str], Rng]
+        cls,
+        prepared: Preparations,
+        data: Dataset,
+        member: Bools,
+        scored: Bools,
+        draws: Callable[[str], Rng],
+        trainer: Trainer | None = None,
     ) -> TargetModel:
         """A model of a game, from its members (N,) and the records that are scored (N,)."""
-        return cls(prepared, data.rows(scored), data.rows(~member & ~scored), member[scored], draws)
+        return cls(prepared, data.rows(scored), data.rows(~member & ~scored), member[scored], draws, trainer)
 
     @property
     def model(self) -> Model:
@@ -170,12 +177,12 @@ class _RecordingOracle:
             if sees in READS:
                 raise JaliError("This attack reads explanations: name an explainer beside it.")
             self.scores = self.target.model.logits
-            return Oracle(schema, self.scores)
+            return Oracle(schema, self.scores, trainer=self.target.trainer)
         if sees == "local surrogates":
             return Oracle(schema, _not_queried, self.explain)
         if explainer.gives != "surrogate":
             self.scores = self.target.model.logits
-            oracle = Oracle(schema, self.scores, self.explain)
+            oracle = Oracle(schema, self.scores, self.explain, trainer=self.target.trainer)
             prepared = self.target.prepared.of(explainer)
             return (
                 replace(oracle, regions_for=_regions_for(prepared, self.target))

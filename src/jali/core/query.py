@@ -11,6 +11,7 @@ import numpy as np
 from jali.core.claims import Claim, Harm
 from jali.core.errors import JaliError
 from jali.core.explanation import Explanation, Recomputed
+from jali.core.protocols import Trainer
 from jali.core.values import Dataset, Floats, Ints, Rng, Schema
 
 Sees = Literal["labels", "probabilities", "counterfactuals", "local surrogates"]
@@ -39,7 +40,7 @@ class Oracle:
 
     scores: class scores (n, C) of raw rows (n, D). explain: their explanations. regions_for: what would be shown of
     each person (n,) of a register, by row number, if that person had the row. reveals: labels only, or
-    probabilities.
+    probabilities. trainer: how models like the one queried are trained, where the adversary knows that.
 
     >>> oracle = Oracle(Schema(()), lambda X: np.stack([-X[:, 0], X[:, 0]], axis=1), reveals="labels")
     >>> oracle.labels(np.array([[1.0], [-1.0]])), oracle.queries
@@ -52,6 +53,7 @@ class Oracle:
     reveals: Literal["labels", "probabilities"] = "probabilities"
     regions_for: Callable[[Floats, Ints], Recomputed] = field(default=cannot_recompute, repr=False)
     queries: int = 0
+    trainer: Trainer | None = field(default=None, repr=False)
 
     def labels(self, X: Floats) -> Ints:
         """Predicted classes (n,)."""

@@ -41,7 +41,7 @@ class Adult:
     ['adult/adult.data', 'adult/adult.test']
     """
 
-    origin: ClassVar[str] = "UCI Resources Learning Repository, Adult (Becker and Kohavi 1996)"
+    origin: ClassVar[str] = "UCI Machine Learning Repository, Adult (Becker and Kohavi 1996)"
     licence: ClassVar[str] = "CC BY 4.0"
     files: ClassVar[tuple[Remote, ...]] = (
         Remote(

@@ -21,7 +21,7 @@ class BreastCancer:
     ((569, 30), ('benign', 'malignant'), 0)
     """
 
-    origin: ClassVar[str] = "UCI Resources Learning Repository (Wolberg et al. 1995), as shipped with scikit-learn"
+    origin: ClassVar[str] = "UCI Machine Learning Repository (Wolberg et al. 1995), as shipped with scikit-learn"
     licence: ClassVar[str] = "CC BY 4.0"
     files: ClassVar[tuple[()]] = ()
 

@@ -43,7 +43,7 @@ class Cmc:
     """
 
     target: Literal["use", "method"] = "use"
-    origin: ClassVar[str] = "UCI Resources Learning Repository, Contraceptive Method Choice (Lim 1997)"
+    origin: ClassVar[str] = "UCI Machine Learning Repository, Contraceptive Method Choice (Lim 1997)"
     licence: ClassVar[str] = "CC BY 4.0"
     files: ClassVar[tuple[Remote, ...]] = (
         Remote(

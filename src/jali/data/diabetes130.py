@@ -47,7 +47,7 @@ class Diabetes130:
     'diabetes130/diabetic_data.csv'
     """
 
-    origin: ClassVar[str] = "UCI Resources Learning Repository, Diabetes 130-US Hospitals (Strack et al. 2014)"
+    origin: ClassVar[str] = "UCI Machine Learning Repository, Diabetes 130-US Hospitals (Strack et al. 2014)"
     licence: ClassVar[str] = "CC BY 4.0"
     files: ClassVar[tuple[Remote, ...]] = (
         Remote(

@@ -21,7 +21,7 @@ class Digits:
     ((1797, 64), 10, None)
     """
 
-    origin: ClassVar[str] = "UCI Resources Learning Repository (Alpaydin and Kaynak 1998), as shipped with scikit-learn"
+    origin: ClassVar[str] = "UCI Machine Learning Repository (Alpaydin and Kaynak 1998), as shipped with scikit-learn"
     licence: ClassVar[str] = "CC BY 4.0"
     files: ClassVar[tuple[()]] = ()
 

@@ -90,7 +90,7 @@ class German:
     'german/german.data'
     """
 
-    origin: ClassVar[str] = "UCI Resources Learning Repository, Statlog German credit data (Hofmann 1994)"
+    origin: ClassVar[str] = "UCI Machine Learning Repository, Statlog German credit data (Hofmann 1994)"
     licence: ClassVar[str] = "CC BY 4.0"
     files: ClassVar[tuple[Remote, ...]] = (
         Remote(

@@ -39,7 +39,7 @@ class Heart:
     'heart/processed.cleveland.data'
     """
 
-    origin: ClassVar[str] = "UCI Resources Learning Repository, Heart Disease, Cleveland (Detrano et al. 1989)"
+    origin: ClassVar[str] = "UCI Machine Learning Repository, Heart Disease, Cleveland (Detrano et al. 1989)"
     licence: ClassVar[str] = "CC BY 4.0"
     files: ClassVar[tuple[Remote, ...]] = (
         Remote(

@@ -30,13 +30,13 @@ class Heloc:
     """
 
     target: Literal["RiskPerformance", "ExternalRiskEstimate"] = "RiskPerformance"
-    origin: ClassVar[str] = "FICO Explainable Resources Learning Challenge (2018)"
+    origin: ClassVar[str] = "FICO Explainable Machine Learning Challenge (2018)"
     licence: ClassVar[str] = "terms of the challenge: research use, not an open licence"
     files: ClassVar[tuple[Remote, ...]] = (
         Remote(
             "heloc/heloc_dataset_v1.csv",
             "f66d77f4e4e27c11205ba6258008f5e071f1f09724f4893e9ff2840a4e99f259",
-            how="ask FICO for the HELOC data set of its Explainable Resources Learning Challenge",
+            how="ask FICO for the HELOC data set of its Explainable Machine Learning Challenge",
         ),
     )
 

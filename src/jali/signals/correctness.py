@@ -14,7 +14,7 @@ from jali.core.values import Floats, Seen, Unit
 class Correctness:
     """Whether the decision equals the true label, 1 or 0: all that the decision alone reveals.
 
-    t = 1[decision = y]. Yeom et al., Privacy Risk in Resources Learning, CSF 2018 (the gap attack).
+    t = 1[decision = y]. Yeom et al., Privacy Risk in Machine Learning, CSF 2018 (the gap attack).
 
     >>> Correctness()(Seen({"y": lambda: np.array([0, 1]), "decision": lambda: np.array([0, 0])}))
     array([1., 0.])

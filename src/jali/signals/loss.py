@@ -15,7 +15,7 @@ from jali.core.values import Floats, Seen, Unit
 class Loss:
     """Log-probability of the true label, the negative cross-entropy.
 
-    t = log p_y. Yeom et al., Privacy Risk in Resources Learning, CSF 2018.
+    t = log p_y. Yeom et al., Privacy Risk in Machine Learning, CSF 2018.
 
     >>> Loss()(Seen({"y": lambda: np.array([0]), "logits": lambda: np.zeros((1, 2))})).round(4)
     array([-0.6931])
