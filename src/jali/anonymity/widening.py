@@ -83,15 +83,15 @@ class Widening:
 
     def _steps(self, box: Boxes) -> Iterator[Boxes]:
         """The boxes (1,) with one value more of one quasi-identifier that may be widened."""
-        for q in np.flatnonzero(~self.table.fixed):
+        for q in np.flatnonzero(~self.table.fixed).tolist():
             if self.table.ranged[q]:
                 if box.low[0, q] > 0:
-                    yield _with(box, q, low=box.low[0, q] - 1)
+                    yield _with(box, q, low=int(box.low[0, q]) - 1)
                 if box.high[0, q] < len(self.table.values[q]) - 1:
-                    yield _with(box, q, high=box.high[0, q] + 1)
+                    yield _with(box, q, high=int(box.high[0, q]) + 1)
             else:
                 known = np.arange(len(self.table.values[q]))
-                for v in known[~box.allowed[0, q, : len(known)]]:
+                for v in known[~box.allowed[0, q, : len(known)]].tolist():
                     yield _with(box, q, value=v)
 
     def _lower(self, loss: float) -> None:
