@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -90,7 +90,7 @@ def audit(
     quasi: Sequence[str] = (),
     groups: str = "",
     sensitive: str = "",
-    schema: str = "",
+    schema: str | Mapping[str, Any] = "",
     knowledge: Any = "",
     resources: Resources | None = None,
     show_values: bool = False,
@@ -102,8 +102,8 @@ def audit(
     part of all of them. `game="given_model_offline(members=…)"` is the weaker adversary who does not know them. A model
     that cannot be cloned is attacked without shadows (`quantile`): half of the population is then not judged.
     `quasi` names the quasi-identifiers, `groups` a column that identifies the person of each row (the model does not
-    read it), `sensitive` a column whose groups are compared; `schema` is a schema file, which private explainers need
-    for a claim. Without `train` and `population`, `data`, `model`, `explain` and `game` name parts: a
+    read it), `sensitive` a column whose groups are compared; `schema` is a schema file or a mapping of that form,
+    which a privacy claim needs. Without `train` and `population`, `data`, `model`, `explain` and `game` name parts: a
     specification or the part itself. `knowledge` is what the adversary of query attacks knows beforehand.
     """
     resources = resources or Resources()
@@ -344,7 +344,7 @@ def row_values(data: Dataset, record: int) -> dict[str, str]:
 
 
 def _tables(
-    train: Any, population: Any, favourable: Any, quasi: Sequence[str], groups: str, sensitive: str, schema: str
+    train: Any, population: Any, favourable: Any, quasi: Sequence[str], groups: str, sensitive: str, schema: Any
 ) -> OwnTables:
     from jali.data.tables.own import OwnTables, pair
 

@@ -51,6 +51,7 @@ def audit(
     quasi: Annotated[Many, typer.Option(help="A column of your own file by which people can be found; repeat.")] = None,
     groups: Annotated[str, typer.Option(help="The column of your own file that says whose row it is.")] = "",
     sensitive: Annotated[str, typer.Option(help="The column of your own file whose groups are compared.")] = "",
+    declare: Annotated[str, typer.Option(help="A schema file: what is known of columns without the rows.")] = "",
     model: Annotated[str, typer.Option(help='A trainer, such as logistic or "mlp(epochs=20)".')] = "",
     explain: Annotated[Many, typer.Option(help="An explainer, or none; repeat for several.")] = None,
     attack: Annotated[Many, typer.Option(help="An attack; repeat for several. Default: all that fit.")] = None,
@@ -73,7 +74,7 @@ def audit(
     from jali.config import SPECIFICATIONS
 
     given: dict[str, Any] = {"data": data, "target": target, "favourable": favourable, "model": model, "seed": seed}
-    given |= {"quasi": quasi, "groups": groups, "sensitive": sensitive, "knowledge": knowledge}
+    given |= {"quasi": quasi, "groups": groups, "sensitive": sensitive, "declare": declare, "knowledge": knowledge}
     given |= {"explain": explain, "attack": attack, "signal": signal, "game": _game(game, targets, shadows)}
     typed = {k: v for k, v in given.items() if v not in (None, "", [])}
     config = _config(file, typed)

@@ -34,6 +34,7 @@ class Config(BaseModel):
     quasi: list[str] = Field(default_factory=list)
     groups: str = ""
     sensitive: str = ""
+    declare: str = ""
     model: str = "logistic"
     game: str = "rotate"
     explain: list[str] = Field(default_factory=list)
@@ -78,17 +79,23 @@ class Config(BaseModel):
                     f"{' and '.join(given)} {goes} with a file of your own (.csv, .tsv or .parquet), and {self.data!r} "
                     "is none; a named data set has its own."
                 )
-            return self.data
+            return f"declared({self.data}, schema={_quoted(self._path(self.declare))})" if self.declare else self.data
         if not self.target:
             raise JaliError(f"{self.data} needs a target: name the column to predict with --target.")
-        fields = {"path": str(Path(self.base) / self.data)} | {name: getattr(self, name) for name in OWN}
+        fields = {"path": self._path(self.data)} | {name: getattr(self, name) for name in OWN}
+        if self.declare:
+            fields["schema"] = self._path(self.declare)
         return f"table({', '.join(f'{k}={_quoted(v)}' for k, v in fields.items() if v)})"
+
+    def _path(self, given: str) -> str:
+        """A path, which counts from `base` where it is relative."""
+        return str(Path(self.base) / given)
 
     def toml(self, folder: Path = Path()) -> str:
         """The same configuration as a file in a folder, from where it finds the data again."""
         values = self.model_dump()
-        if self.is_file():
-            values["data"] = os.path.relpath(Path(self.base) / self.data, folder)
+        paths = ["declare"] * bool(self.declare) + ["data"] * self.is_file()
+        values |= {name: os.path.relpath(self._path(values[name]), folder) for name in paths}
         given = {key: value for key, value in values.items() if value not in ("", [])}
         own = any(foreign(setting, text) for setting in SPECIFICATIONS for text in self.specifications(setting))
         return f"# Repeat with: jali audit audit.toml{' --trust' if own else ''}\n{written(given)}"

@@ -130,7 +130,7 @@ def every_box(train: Dataset, row: Floats):
 
 
 def brute(train: Dataset, model: Rule, row: Floats, wanted: int, k: int, floor: float) -> float:
-    """Least NCP of all boxes of k people that are pure enough, cut to the people they hold, by trying every one."""
+    """Least NCP of all boxes of k people that are pure enough, by trying every one."""
     best = np.inf
     quasi, boxes = every_box(train, row)
     for box in boxes:
@@ -138,16 +138,13 @@ def brute(train: Dataset, model: Rule, row: Floats, wanted: int, k: int, floor: 
         if inside.sum() < k:
             continue
         loss = 0.0
-        tight = True
         for j, v in zip(quasi, box, strict=True):
-            held, known = np.unique(train.X[inside, j]), np.unique(train.X[:, j])
+            known = np.unique(train.X[:, j])
             if train.schema.columns[j].kind == "category":
-                tight &= len(held) == len(v)
-                loss += (len(held) if len(held) > 1 else 0) / len(known) / len(quasi)
+                loss += (len(v) if len(v) > 1 else 0) / len(known) / len(quasi)
             else:
-                tight &= held[0] == v[0] and held[-1] == v[-1]
-                loss += (held[-1] - held[0]) / (known[-1] - known[0]) / len(quasi)
-        if tight and loss < best - 1e-9 and pureness(model, row, wanted, quasi, box) >= floor - 1e-9:
+                loss += (v[-1] - v[0]) / (known[-1] - known[0]) / len(quasi)
+        if loss < best - 1e-9 and pureness(model, row, wanted, quasi, box) >= floor - 1e-9:
             best = loss
     return best
 

@@ -11,9 +11,14 @@ from jali.anonymity import mutual as _mutual
 from jali.anonymity.frequency_table import FrequencyTable
 from jali.anonymity.measures import matching
 from jali.anonymity.mutual import Blocks, mutual
+from jali.core.encoding import Encoding
+from jali.core.errors import JaliError
 from jali.core.values import Dataset
 from jali.defend.explain.k_anonymous import KAnonymous
+from jali.explain.face import FACE
+from jali.explain.native.rows import predictions
 from jali.explain.nice import NICE
+from jali.models.fitted.linear import LinearModel
 from tests.anonymity.tables import Rule, around, mixed
 from tests.defend.explain.test_k_anonymous import answers, setting
 from tests.explaining import explained, protected
@@ -56,7 +61,7 @@ def test_parts_are_those_of_plain_loops(seed):
     said = model.logits(train.X).argmax(axis=1)
     rows = np.flatnonzero(said == 1)[:10]
     crowd, poll, cores = around(train, model, rows)
-    found = mutual(poll, cores, Blocks(crowd, said, 5))
+    found = mutual(poll, cores, Blocks(crowd, said, 5, lambda rows: np.ones(len(rows), dtype=bool)))
     regions = crowd.regions(found.boxes, train.X[rows])
     for i, own in enumerate(rows):
         mine = np.repeat(train.X[[own]], len(train), axis=0)
@@ -87,10 +92,10 @@ def test_k_people_would_get_the_same_answer(monkeypatch, block):
         who = np.flatnonzero(one.covers(train.X, np.array([0, 2, 3, 4]))[0])
         rows = np.repeat(train.X[[out.origin[i]]], len(who), axis=0)
         rows[:, [0, 2, 3, 4]] = train.X[who][:, [0, 2, 3, 4]]
-        able = (model.logits(rows).argmax(axis=1) == 1) & (model.logits(train.X[who]).argmax(axis=1) == 1)
-        same = ready.regions_for(rows).same(one.pick(np.zeros(len(who), dtype=int)))
-        assert (able & same).sum() >= 5
-        assert (able & same)[who == out.origin[i]].all()
+        again = ready.regions_for(rows, who)
+        same = again.given & again.regions.same(one.pick(np.zeros(len(who), dtype=int)))
+        assert same.sum() >= 5
+        assert same[who == out.origin[i]].all()
 
 
 def test_withheld_where_fewer_than_k_could_be_shown():
@@ -145,3 +150,58 @@ def test_it_loses_more_than_the_least_and_keeps_k():
         assert (kept.people[kept.able] >= k).all()
         loss[solver, k] = kept.loss.mean()
     assert loss["optimal", 5] < loss["mutual", 5] < loss["mutual", 10]
+
+
+# --- which rows may be shown ---------------------------------------------------------------------------------------
+
+
+def graded(seed):
+    """People, a linear model that is sure of some of them only, labels that it often gets wrong, and who asks."""
+    train, _ = mixed(500, seed, ages=8)
+    rng = np.random.default_rng(seed)
+    coef = np.zeros((len(Encoding(train.schema).source), 2))
+    coef[:, 1] = rng.normal(size=len(coef)) / 2
+    coef[1, 1] = 2.0  # income
+    intercept = np.array([np.median(Encoding(train.schema).encode(train.X) @ coef[:, 1]), 0.0])
+    model = LinearModel(Encoding(train.schema), coef, intercept)
+    label = predictions(model, train.X)[1]
+    y = np.where(rng.random(len(label)) < 0.4, 1 - label, label)
+    X = mixed(120, seed + 50, ages=8)[0].X
+    return Dataset(train.X, y, train.schema), model, X[predictions(model, X)[1] == 0]
+
+
+def confident(train, model, rows):
+    return predictions(model, rows)[0].max(axis=1) >= 0.6
+
+
+RULES = {
+    "justified": (NICE(candidates="justified"), lambda train, label, sure: label == train.y, False),
+    "confident": (FACE(10, confidence=0.6, sparse=0.0), lambda train, label, sure: sure, True),
+}
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_k_people_remain_of_those_whom_the_explainer_may_show(rule, seed):
+    """By brute force: who is in the box, may be shown as they are, and could be shown with the private values."""
+    train, model, X = graded(seed)
+    explainer, shown, by_row = RULES[rule]
+    label = predictions(model, train.X)[1]
+    able = (label == 1) & shown(train, label, confident(train, model, train.X))
+    out = answers(KAnonymous(explainer, k=5, solver="mutual"), model, X, train)
+    quasi = [0, 2, 3, 4]
+    assert out.found.sum() > 10
+    for i in np.flatnonzero(out.found):
+        inside = able & out.regions.pick(np.array([i])).covers(train.X, np.array(quasi))[0]
+        rows = np.repeat(train.X[[out.origin[i]]], inside.sum(), axis=0)
+        rows[:, quasi] = train.X[inside][:, quasi]
+        good = predictions(model, rows)[1] == 1
+        if by_row:
+            good &= confident(train, model, rows)
+        assert good.sum() >= 5
+
+
+def test_an_explainer_that_does_not_say_which_rows_it_shows_is_refused():
+    train, model, X = graded(0)
+    with pytest.raises(JaliError, match="must know which training rows may be shown, and nice does not say"):
+        answers(KAnonymous(NICE("sparsity"), k=5, solver="mutual"), model, X, train)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from jali.anonymity import optimal as _optimal
+from jali.anonymity import widening as _widening
 from jali.anonymity.grasp import Effort, grasp
 from jali.anonymity.optimal import optimal
 from tests.anonymity.tables import Rule, around, brute, mixed, pureness, settled
@@ -17,7 +18,7 @@ def solved(train, model, rows, k, floor=None, alpha=5):
 
 
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("floor", [None, 0.0, 0.8, 1.0])
+@pytest.mark.parametrize("floor", [None, 0.0, 0.6, 0.8, 0.95, 1.0])
 @pytest.mark.parametrize("kept", [(), ("sex", "children")])
 def test_the_least_box_of_all(seed, floor, kept):
     """Every box there is, tried one by one, for a table of two numbers and two categories, some of them kept."""
@@ -32,6 +33,35 @@ def test_the_least_box_of_all(seed, floor, kept):
         if found.feasible[i]:
             assert found.loss[i] == pytest.approx(least, abs=1e-9)
             assert found.bound[i] == pytest.approx(least, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", [0, 3, 5, 6])
+@pytest.mark.parametrize("floor", [0.7, 0.8, 0.9])
+def test_wider_boxes_than_the_people_need_count_too_where_they_are_purer(seed, floor):
+    """A model that decides each combination by a draw: of these boxes the least one is often not tight."""
+    train, _ = mixed(24, seed, ages=4)
+    draw = np.random.default_rng(seed).random((4, 4, 4, 2))
+    model = Rule(lambda Z: draw[tuple(Z[:, [0, 2, 3, 4]].astype(int).T)] < 0.75)
+    rows = np.flatnonzero(model.logits(train.X).argmax(axis=1) == 1)[:2]
+    _, cores, _, found = solved(train, model, rows, 4, floor)
+    for i, row in enumerate(rows):
+        least = brute(train, model, train.X[row], cores.wanted[i], 4, floor)
+        assert found.feasible[i] == np.isfinite(least)
+        if found.feasible[i]:
+            assert found.loss[i] == pytest.approx(least, abs=1e-9)
+            assert found.bound[i] == pytest.approx(least, abs=1e-9)
+
+
+def test_a_short_search_among_wider_boxes_leaves_a_bound_that_holds(monkeypatch):
+    monkeypatch.setattr(_widening, "MOST", 1)
+    monkeypatch.setattr(_widening, "BATCH", 1)
+    train, _ = mixed(24, 0, ages=4)
+    draw = np.random.default_rng(0).random((4, 4, 4, 2))
+    model = Rule(lambda Z: draw[tuple(Z[:, [0, 2, 3, 4]].astype(int).T)] < 0.75)
+    rows = np.flatnonzero(model.logits(train.X).argmax(axis=1) == 1)[:2]
+    _, cores, _, found = solved(train, model, rows, 4, 0.8)
+    for i, row in enumerate(rows):
+        assert found.bound[i] <= brute(train, model, train.X[row], cores.wanted[i], 4, 0.8) + 1e-9
 
 
 def test_never_worse_than_the_start_and_always_enough_people():

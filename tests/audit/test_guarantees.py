@@ -9,7 +9,6 @@ from jali.audit.guarantees import (
     contradicted,
     guarantee_of,
     guarantees,
-    shared,
     stamped,
     stated,
     voided,
@@ -18,6 +17,7 @@ from jali.core import registry
 from jali.core.guarantee import Guarantee
 from jali.core.values import Column, Dataset, Schema
 from jali.models.committee import Committee
+from jali.privacy.overlap import shared
 from jali.results import Row
 
 DP = registry.build("model", "dp_logistic(epsilon=1.0, bound=1.0)")
@@ -69,6 +69,14 @@ def test_adding_or_removing_counts_twice_in_the_cap():
     half = Guarantee("m", 0.5, "add-remove", ("decisions",))
     assert cap_of("auc", half) == pytest.approx(0.7311, abs=1e-4)
     assert cap_of("validity", half) is None
+
+
+def test_the_cap_of_an_add_remove_claim_counts_delta_for_both_steps():
+    """A true (1, .1) mechanism can reach e^2 a + (1 + e) .1, which a cap with delta = .1 would call a contradiction."""
+    claim = Guarantee("m", 1.0, "add-remove", ("decisions",), delta=0.1)
+    assert cap_of("tpr@0.01", claim) == pytest.approx(np.e**2 * 0.01 + (1 + np.e) * 0.1)
+    delta = (1 + np.e) * 0.1
+    assert cap_of("balanced_accuracy", claim) == pytest.approx((np.e**2 + delta) / (1 + np.e**2))
 
 
 def test_results_stand_beside_their_cap_and_the_looser_one():
@@ -243,3 +251,23 @@ def test_public_data_inside_a_private_trainer_are_looked_at_too():
     assert "public data" in inside["", "decision"].void
     apart = guarantees(registry.build("model", spec.format("linear_gaussian(n=50, d=64)")), [], declared)
     assert not apart["", "decision"].void
+
+
+@pytest.mark.parametrize(
+    "data", ["linear_gaussian(n=50, d=20)", "hypercube(n=50, d=4)", "gaussian_mixture(n=90, d=3, classes=2)"]
+)
+def test_a_generated_table_that_was_standardised_by_its_own_rows_has_not_declared_its_scale(data):
+    rows = registry.build("data", data).load()
+    scaled = registry.build("model", 'dp_logistic(epsilon=1.0, bound=1.0, scaling="declared")')
+    assert "scale of" in voided(guarantees(scaled, [], rows))[0]
+    assert voided(guarantees(DP, [], rows)) == []  # its bounds are part of the design
+
+
+def test_one_that_is_left_as_drawn_has():
+    rows = registry.build("data", 'linear_gaussian(n=50, d=20, scale="population")').load()
+    assert voided(guarantees(registry.build("model", 'dp_logistic(1.0, 1.0, scaling="declared")'), [PLAIN], rows)) == []
+
+
+def test_how_exact_the_minimiser_is_stands_among_the_conditions():
+    for part in (DP, registry.build("explain", DIRECTION.format("lending(n=50)"))):
+        assert any("up to a gradient of 1e-09" in condition for condition in part.guarantee().conditions)

@@ -139,7 +139,7 @@ REFUSED = [
     (name, wrong)
     for name in (*SPECS, "given")
     for wrong in ("one class", "streams", "rows")
-    if wrong != "one class" or name not in ("clipped_logistic", "dp_logistic")  # to refuse would tell of the rows
+    if wrong != "one class" or name not in ("clipped_logistic", *PRIVATE)  # to refuse would tell of the rows
 ]
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from jali.core import registry
 from jali.core.errors import JaliError
-from jali.core.guarantee import SECRET, Guarantee, Private, VoidClaim, accounting, doubled
+from jali.core.guarantee import SECRET, Guarantee, Private, VoidClaim, accounting, under_replacement
 from jali.core.values import Column, Dataset, Schema
 from jali.defend.models.dp_logistic import DPLogistic
 from jali.privacy.accounting import basic
@@ -44,9 +44,20 @@ def test_the_event_of_a_pure_claim_has_its_epsilon(epsilon):
     assert pld.get_epsilon(0.0) == pytest.approx(epsilon, abs=2e-4)
 
 
-def test_membership_replaces_a_record_so_add_remove_counts_twice():
-    assert doubled(made()) == 1.0
-    assert doubled(made(adjacency="add-remove")) == 2.0
+def test_a_replaced_record_is_one_removed_and_one_added():
+    assert under_replacement(made(delta=0.1)) == (1.0, 0.1)
+    # 2 * 1 and (1 + 2.7182818) * 0.1
+    assert under_replacement(made(adjacency="add-remove", delta=0.1)) == (2.0, pytest.approx(0.37182818))
+    assert under_replacement(made(adjacency="add-remove", epsilon=50.0, delta=0.1)) == (100.0, 1.0)
+
+
+def test_the_converted_claim_is_the_tight_one_for_two_steps_of_a_mechanism_with_delta():
+    """Three data sets in a row, the worst (1, .1) mechanism between neighbours: the ends differ by (2, .1 + .1 e)."""
+    epsilon, delta = under_replacement(made(adjacency="add-remove", delta=0.1))
+    first = 0.01
+    second = math.e * first + 0.1
+    third = math.e * second + 0.1
+    assert third == pytest.approx(math.exp(epsilon) * first + delta)
 
 
 def test_only_pure_claims_have_an_event():

@@ -18,7 +18,7 @@ from jali.defend.models.dp_logistic import DPLogistic
 from jali.verify.dependence import leaking_variables
 from tests.explaining import explained
 
-DATA = LinearGaussian(n=300, d=20).load()
+DATA = LinearGaussian(n=300, d=20, scale="population").load()
 OTHER = dataclasses.replace(DATA, y=np.r_[1 - DATA.y[:1], DATA.y[1:]])
 
 

@@ -260,3 +260,43 @@ def test_trees_agree_with_the_black_box_on_adult(real_data, monkeypatch):
     assert hits(made, model, X).all()
     assert all(local.rules()[0].covers(x[None])[0] for local, x in zip(made.models, X, strict=True))
     assert agreement(made, near).mean() >= 0.95
+
+
+# --- what is not found, and how far rules hold ---------------------------------------------------------------------
+
+
+def numeric():
+    """Twenty numbers and a linear model that reads all of them: no tree of few splits has its boundary."""
+    data = GaussianMixture(n=700, d=20, classes=2, separation=2.0).load()
+    own = data.rows(np.arange(600))
+    model = registry.build("model", "logistic").fit(own, np.ones((600, 1), bool), [np.random.default_rng(0)])[0]
+    return own, model, data.X[600:620]
+
+
+def test_a_record_without_a_counterfactual_rule_says_so():
+    own, model, X = numeric()
+    made = explain(model, X, own, samples=400)
+    assert made.found.all()
+    np.testing.assert_array_equal(made.countered, [len(local.rules()) > 1 for local in made.models])
+    assert made.countered.mean() < 0.5
+    for x, local, there in zip(X, made.models, made.countered, strict=True):
+        last = local.sentences(x, own.schema)[-1]
+        assert (last == "No rule with another outcome was found that the model confirms.") != there
+
+
+def test_sentences_state_the_share_of_the_training_rows_for_which_they_hold():
+    data, model = setting()
+    X = people(12, 1).X
+    made = explain(model, X, data, generator="counterfactual", samples=400)
+    label = model.logits(data.X).argmax(axis=1)
+    shares = []
+    for x, local in zip(X, made.models, strict=True):
+        told = local.sentences(x, data.schema)
+        for rule, sentence in zip(local.rules(), told, strict=False):
+            inside = rule.covers(data.X)
+            if inside.sum() >= 10:
+                shares.append((label[inside] == rule.outcome).mean())
+                assert f"(true of {100 * shares[-1]:.0f} % of the training rows that this covers)" in sentence
+            else:
+                assert "% of the training rows" not in sentence
+    assert min(shares) < 0.9  # a rule that holds for its record need not hold for everybody

@@ -239,3 +239,33 @@ def test_tiles_of_a_wide_network_need_little_memory():
 def test_fields_are_checked(wrong):
     with pytest.raises(JaliError, match="scfe: cost must be"):
         SCFE(**wrong)
+
+
+# --- several classes, none of them favourable ----------------------------------------------------------------------
+
+
+def three(seed):
+    """A network of two columns with three classes, trained on rings and wedges, and records of all classes."""
+    rng = np.random.default_rng(seed)
+    schema = Schema((Column("a", low=-4, high=4), Column("b", low=-4, high=4)), ("x", "y", "z"))
+    X = rng.normal(size=(600, 2)).clip(-4, 4)
+    y = np.where((X**2).sum(axis=1) < 0.7, 2, (X[:, 0] * X[:, 1] > 0).astype(int))
+    part = MLP(hidden=(32,), epochs=80, lr=5e-3)
+    model = part.fit(Dataset(X, y, schema), np.ones((600, 1), bool), [np.random.default_rng(seed)])[0]
+    return model, schema, X[:80]
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_of_several_classes_the_nearest_is_found(seed):
+    """Against all points of a fine grid: the class that is nearest to first order is often not the nearest."""
+    model, schema, X = three(seed)
+    out = explain(SCFE(), model, X, schema)
+    axis = np.linspace(-4, 4, 401)
+    grid = np.stack(np.meshgrid(axis, axis), axis=-1).reshape(-1, 2)
+    label = model.logits(grid).argmax(axis=1)
+    now = model.logits(X).argmax(axis=1)
+    least = np.array([np.linalg.norm(grid[label != c] - x, axis=1).min() for x, c in zip(X, now, strict=True)])
+    far = np.linalg.norm(out.rows - X, axis=1)
+    assert out.found.all()
+    assert (model.logits(out.rows).argmax(axis=1) != now).all()
+    assert (far <= 1.05 * least + 0.02).all()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,7 @@ from jali.core.query import Oracle
 from jali.core.values import Column, Dataset, Schema
 from jali.query_attacks._shadow import ShadowModels, calibrated, shadow_models, threshold
 
-from .planted import TREE, planted, rows
+from .planted import FOREST, NEAREST, TREE, planted, rows
 
 
 def test_shadows_learn_the_labels_of_the_oracle_from_half_of_each_class():
@@ -23,6 +25,24 @@ def test_shadows_learn_the_labels_of_the_oracle_from_half_of_each_class():
         assert np.abs(of_class.sum(axis=0) * 2 - len(of_class)).max() <= 1
     assert (made.member[:, 0] != made.member[:, 1]).any()
     assert len(made.models) == 3
+
+
+def test_shadows_are_like_the_target_where_its_kind_is_known():
+    """A nearest neighbour knows all its rows: so does its shadow, and a forest of a nearest neighbour does not."""
+    case = planted(NEAREST, n=100, noise=0.3)
+    told = dataclasses.replace(case.oracle("labels"), trainer=NEAREST)
+
+    def alike(oracle, trainer=None):
+        made = shadow_models("x", trainer, oracle, case.known, 1, np.random.default_rng(0))
+        here, there = (
+            made.models[0].logits(case.known.X),
+            NEAREST.fit(made.rows, made.member, [np.random.default_rng(0)])[0].logits(case.known.X),
+        )
+        return np.array_equal(here.argmax(axis=1), there.argmax(axis=1))
+
+    assert alike(told)
+    assert not alike(case.oracle("labels"))
+    assert not alike(told, FOREST)  # a trainer that is named comes first
 
 
 def test_the_threshold_is_the_best_of_all_by_brute_force():

@@ -103,7 +103,7 @@ def test_probabilities_of_a_surrogate_show_whom_it_singled_out(trained, auc, lab
     told = explained(TreeSurrogate(31, labels=labels), model, own.X, own.schema, own, np.random.default_rng(0))
     case = Planted(told.models[0], data.rows(at < 400), at[:400] < 200, data.rows(at[400:600]))
     shadow = Sklearn("sklearn.neighbors:KNeighborsClassifier", 'n_neighbors=100, weights="distance"')
-    found = delong(claimed(ShokriMIA(shadow, Logistic(), shadows=2), case), case.inside)
+    found = delong(claimed(ShokriMIA(shadow, Logistic(), 2, "predicted"), case), case.inside)
     assert found.value == pytest.approx(auc)
     assert (found.low > 0.6) == (auc > 0.5)
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.special import softmax
 
 from jali.core.errors import JaliError
 from jali.core.query import Oracle
 from jali.query_attacks._shadow import shadow_models
 from jali.query_attacks.shokri_mia import ShokriMIA, _balanced, _training_set
+from jali.stats.delong import delong
 
 from .planted import FOREST, TREE, planted
 
@@ -53,11 +55,33 @@ def test_a_class_that_no_shadow_predicts_is_not_claimed():
 
     schema = replace(case.known.schema, classes=("a", "b", "rare"))
     known, records = (replace(d, schema=schema) for d in (case.known, case.records))
-    score = ShokriMIA(FOREST, TREE, 1).run(Oracle(schema, ask), known, records, np.random.default_rng(0)).score
+    score = (
+        ShokriMIA(FOREST, TREE, 1, "predicted").run(Oracle(schema, ask), known, records, np.random.default_rng(0)).score
+    )
     assert score[7] == 0
     assert np.count_nonzero(score) > 60
 
 
+def by_true_label(case):
+    """The probability of each record's own label: what a plain threshold reads."""
+    return softmax(case.model.logits(case.records.X), axis=1)[np.arange(len(case.records)), case.records.y]
+
+
+def test_it_does_not_lose_to_a_plain_threshold_on_a_forest_that_fits_its_rows_by_heart():
+    case = planted(FOREST, n=400, d=10, noise=0.3)
+    auc = {}
+    for reference in ("true", "predicted"):
+        attack = ShokriMIA(FOREST, shadows=4, reference=reference)
+        auc[reference] = delong(
+            attack.run(case.oracle(), case.known, case.records, np.random.default_rng(0)).score, case.inside
+        ).value
+    plain = delong(by_true_label(case), case.inside).value
+    assert auc["true"] > plain - 0.01
+    assert auc["predicted"] < plain - 0.03  # what it was before: the class that the oracle predicts, not the record's
+
+
 def test_bad_sizes_are_refused():
+    with pytest.raises(JaliError, match="reference must be true or predicted"):
+        ShokriMIA(reference="own")
     with pytest.raises(JaliError, match="shadows must be at least 1"):
         ShokriMIA(shadows=0)

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from jali.core.errors import JaliError
-from jali.core.guarantee import Guarantee
+from jali.core.guarantee import Guarantee, under_replacement
 from jali.defend._dp import noise
 from jali.models.logistic import Logistic
 from jali.privacy.mechanisms import mark, released
 from jali.report import verification
 from jali.verify.dependence import ROWS, UNDECLARED
 from jali.verify.neighbours import adverse
-from jali.verify.run import under_replacement, verify
+from jali.verify.run import verify
 from jali.verify.subjects import Subject, subject
 
 OUTPUT = 'dp_logistic(epsilon=1.0, bound=1.0, C=0.1, method="output")'

@@ -3,13 +3,14 @@
 The smallest box around one person identifies that person: an attacker computes the box for each person inside and drops
 those whose box is different (Wong et al., Minimality Attack in Privacy Preserving Data Publishing, 2007). Here, all
 people who would have the desired class with the private values of the counterfactual are partitioned by a rule that
-treats them alike, and the answer is the box of a part. Only people whom the model gives the desired class count,
-because nobody else is ever shown as a counterfactual, and an attacker who knows the model's labels knows that.
+treats them alike, and the answer is the box of a part. Only people whom the explainer may show count: those whom the
+model gives the desired class and, by the rules of the explainer, some of them alone (confident or dense rows, or rows
+with the right label). An attacker who knows the model's labels, or who may be shown, knows that nobody else is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -18,22 +19,24 @@ import numpy as np
 from jali.anonymity.frequency_table import Boxes, FrequencyTable, joined
 from jali.anonymity.grasp import Cores
 from jali.anonymity.local_search import SAME
-from jali.anonymity.pureness import Found, Poll
-from jali.core.values import Bools, Ints
+from jali.anonymity.pureness import CHUNK, Found, Poll
+from jali.core.values import Bools, Floats, Ints
 
 BLOCK = 500  # least number of people in a block, which is cut by quasi-identifiers alone, before the model is called
 
 
 @dataclass(frozen=True, eq=False)
 class Blocks:
-    """The training people of each label, partitioned into blocks by their quasi-identifiers alone.
+    """The training people of each label who may be shown, partitioned into blocks by their quasi-identifiers alone.
 
-    labels (N,): the model's classes of the training rows. made: the blocks of each label, computed when first needed.
+    labels (N,): the model's classes of the training rows, -1 for rows that are never shown. may_show: whether the
+    explainer could show rows (n, D) if people had them. made: the blocks of each label, computed when first needed.
     """
 
     table: FrequencyTable
     labels: Ints
     k: int
+    may_show: Callable[[Floats], Bools]
     made: dict[int, Ints] = field(default_factory=dict, repr=False)
 
     def count(self, label: int) -> Ints:
@@ -67,7 +70,7 @@ def mutual(poll: Poll, cores: Cores, people: Blocks) -> Found:
         groups = _alike(table, cores, mine, blocks[own])
         able = [np.flatnonzero(blocks == blocks[own[who[0]]]) for who in groups]
         first = np.repeat([who[0] for who in groups], [len(cells) for cells in able]).astype(np.int64)
-        good = poll.good(first, table.cells[np.concatenate([np.zeros(0, np.int64), *able])])
+        good = _showable(poll, people, first, table.cells[np.concatenate([np.zeros(0, np.int64), *able])])
         ends = np.cumsum([len(cells) for cells in able])
         for who, cells, end in zip(groups, able, ends, strict=True):
             some = cells[good[end - len(cells) : end]]
@@ -76,6 +79,15 @@ def mutual(poll: Poll, cores: Cores, people: Blocks) -> Found:
                 feasible[shown[at]] = True
                 boxes.put(shown[at], _hull(table, part))
     return Found(boxes, poll.pureness(boxes, np.arange(n))[0], table.ncp(boxes), feasible, np.zeros(n))
+
+
+def _showable(poll: Poll, people: Blocks, who: Ints, codes: Ints) -> Bools:
+    """Whether counterfactuals who (M,) with codes (M, Q) have the desired class and could be shown."""
+    good = poll.good(who, codes)
+    at = np.flatnonzero(good)
+    for some in np.split(at, range(CHUNK, len(at), CHUNK)):
+        good[some] = people.may_show(poll.rows(who[some], codes[some]))
+    return good
 
 
 def _alike(table: FrequencyTable, cores: Cores, mine: Ints, block: Ints) -> list[Ints]:

@@ -1,13 +1,14 @@
 """Boxes of least NCP among those that hold k people and are pure enough, with a proof of optimality or a lower bound.
 
-All boxes with less NCP than the best known one are listed in order of NCP, and the model is asked about them in this
-order. The first box that is pure enough is optimal. All counterfactuals are searched side by side, so that each call of
-the model is about many rows.
+All boxes with less NCP than the best known one that are the smallest around the people they hold are listed in order of
+NCP, and the model is asked about them in this order. The first box that is pure enough is the best of these. Where some
+impurity is allowed, wider boxes around the same people can be purer; those of less NCP are then searched too. All
+counterfactuals are searched side by side, so that each call of the model is about many rows.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from jali.anonymity.frequency_table import Boxes, FrequencyTable, joined
 from jali.anonymity.grasp import Cores
 from jali.anonymity.local_search import SAME, Trials, held
 from jali.anonymity.pureness import Found, Poll
+from jali.anonymity.widening import Widening
 from jali.core.values import Bools, Floats, Ints
 
 NODES = 10_000  # most partial decisions kept, and most boxes listed, for one counterfactual
@@ -27,13 +29,14 @@ BAD = 64  # combinations without the desired class by which boxes are excluded i
 def optimal(table: FrequencyTable, poll: Poll, cores: Cores, start: Found, k: int, floor: Floats) -> Found:
     """The boxes of least NCP with a pureness of at least floor (n,); never worse than a start that is pure enough.
 
-    Only boxes that are the smallest around the people they hold are considered. bound (n,) of the result is a lower
-    bound on the NCP of such a box; it equals the loss if the box is proved optimal.
+    bound (n,) of the result is a lower bound on the NCP of any such box; it equals the loss if the box is proved
+    optimal.
     """
     feasible = start.feasible & (start.pure > floor - SAME)
     limit = np.where(feasible, start.loss, 1 + 2 * SAME)  # no NCP is above 1
     found = Found(start.boxes.pick(np.arange(len(floor))), start.pure.copy(), limit, feasible, limit.copy())
     left = np.flatnonzero(limit > SAME)
+    rejected: dict[int, list[Boxes]] = {i: [] for i in left.tolist()}
     for share in SHARES:
         turns = _turns(table, poll, cores, left, share * limit, k, floor)
         for turn in turns:
@@ -41,7 +44,12 @@ def optimal(table: FrequencyTable, poll: Poll, cores: Cores, start: Found, k: in
         todo = turns
         while todo := [turn for turn in todo if len(turn.queue)]:
             _ask(table, poll, found, todo, k)
+        for turn in turns:
+            rejected[turn.who] += turn.rejected
         left = np.array([turn.who for turn in turns if found.bound[turn.who] == limit[turn.who]], dtype=np.int64)
+    for who, boxes in rejected.items():
+        if boxes and floor[who] < 1 - SAME:
+            Widening(table, poll, found, who, float(floor[who])).run(joined(boxes))
     return found
 
 
@@ -58,7 +66,10 @@ def _turns(
 
 @dataclass(eq=False)
 class _Turn:
-    """The boxes listed for counterfactual `who`; those in the queue are still to be tried, `size` of them next."""
+    """The boxes listed for counterfactual `who`; those in the queue are still to be tried, `size` of them next.
+
+    rejected: the boxes that were tried and are not pure enough.
+    """
 
     who: int
     listed: Listed
@@ -66,6 +77,7 @@ class _Turn:
     queue: Ints
     size: int = 1
     tried: int = 0
+    rejected: list[Boxes] = field(default_factory=list)
 
     def next(self) -> Boxes:
         """The boxes to try now."""
@@ -80,6 +92,7 @@ class _Turn:
         enough = pure > self.floor - SAME
         first = int(enough.argmax()) if enough.any() else len(loss)
         self.lower(found, loss[:first][~exact[:first]])
+        self.rejected.append(self.listed.boxes.pick(self.queue[:first][pure[:first] >= 0]))
         if enough.any():
             found.boxes.put(np.array([self.who]), self.listed.boxes.pick(self.queue[first : first + 1]))
             found.pure[self.who] = pure[first]

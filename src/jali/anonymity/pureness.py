@@ -106,12 +106,16 @@ class Poll:
         self._answers = self._answers[order]
         return np.asarray(self._answers[np.searchsorted(self._keys, keys)][which])
 
-    def _ask(self, who: Ints, codes: Ints) -> Bools:
-        """The same as `good`, by a call of the model."""
-        rows = self._rows[who]
+    def rows(self, who: Ints, codes: Ints) -> Floats:
+        """Counterfactuals who (M,) with codes (M, Q) instead of their quasi-identifiers, as raw rows (M, D)."""
+        rows: Floats = self._rows[who]
         for q, (j, known) in enumerate(zip(self.table.quasi, self.table.values, strict=True)):
             rows[:, j] = known[codes[:, q]]
-        return np.asarray(self._model.logits(rows).argmax(axis=1) == self._wanted[who])
+        return rows
+
+    def _ask(self, who: Ints, codes: Ints) -> Bools:
+        """The same as `good`, by a call of the model."""
+        return np.asarray(self._model.logits(self.rows(who, codes)).argmax(axis=1) == self._wanted[who])
 
 
 def _strides(sizes: list[int]) -> npt.NDArray[np.uint64]:

@@ -12,9 +12,9 @@ from jali.audit.grading import grader
 from jali.audit.preparations import Preparations
 from jali.core import registry
 from jali.core.errors import JaliError
-from jali.core.explanation import Explainer, Explanation, Regions, Surrogate, public
+from jali.core.explanation import Explainer, Explanation, Recomputed, Surrogate, public
 from jali.core.grading import Graded, Grader, Truth
-from jali.core.protocols import Model, Recomputable, is_local
+from jali.core.protocols import Model, Recomputable, Trainer, is_local
 from jali.core.query import Knowledge, Oracle, QueryAttack, Sees
 from jali.core.values import Bools, Dataset, Floats, Ints, Rng
 from jali.store import Arrays
@@ -91,8 +91,8 @@ def restored(arrays: Arrays) -> Completed | Failed:
 class TargetModel:
     """One model under attack, with its explainers, the records queried and the rest of the population.
 
-    draws: the random stream of each explainer, by its specification. given: the explanations so far; an
-    explanation does not depend on which attack reads it, or on earlier queries.
+    draws: the random stream of each explainer, by its specification. trainer: how models like it are trained. given:
+    the explanations so far; an explanation does not depend on which attack reads it, or on earlier queries.
     """
 
     prepared: Preparations
@@ -100,14 +100,21 @@ class TargetModel:
     others: Dataset
     member: Bools
     draws: Callable[[str], Rng]
+    trainer: Trainer | None = None
     given: dict[str, Explanation] = field(default_factory=dict)
 
     @classmethod
     def of(
-        cls, prepared: Preparations, data: Dataset, member: Bools, scored: Bools, draws: Callable[[str], Rng]
+        cls,
+        prepared: Preparations,
+        data: Dataset,
+        member: Bools,
+        scored: Bools,
+        draws: Callable[[str], Rng],
+        trainer: Trainer | None = None,
     ) -> TargetModel:
         """A model of a game, from its members (N,) and the records that are scored (N,)."""
-        return cls(prepared, data.rows(scored), data.rows(~member & ~scored), member[scored], draws)
+        return cls(prepared, data.rows(scored), data.rows(~member & ~scored), member[scored], draws, trainer)
 
     @property
     def model(self) -> Model:
@@ -170,12 +177,12 @@ class _RecordingOracle:
             if sees in READS:
                 raise JaliError("This attack reads explanations: name an explainer beside it.")
             self.scores = self.target.model.logits
-            return Oracle(schema, self.scores)
+            return Oracle(schema, self.scores, trainer=self.target.trainer)
         if sees == "local surrogates":
             return Oracle(schema, _not_queried, self.explain)
         if explainer.gives != "surrogate":
             self.scores = self.target.model.logits
-            oracle = Oracle(schema, self.scores, self.explain)
+            oracle = Oracle(schema, self.scores, self.explain, trainer=self.target.trainer)
             prepared = self.target.prepared.of(explainer)
             return (
                 replace(oracle, regions_for=_regions_for(prepared, self.target))
@@ -236,26 +243,16 @@ def _rows_of(knowledge: Knowledge, target: TargetModel) -> Dataset:
     return Dataset(X, y, target.train.schema, np.concatenate(groups) if len(groups) == len(tables) else None)
 
 
-def _regions_for(prepared: Recomputable, target: TargetModel) -> Callable[[Floats, Ints], Regions]:
-    """The regions that an explainer would show for each person (n,) of a register who had the row of X (n, D).
+def _regions_for(prepared: Recomputable, target: TargetModel) -> Callable[[Floats, Ints], Recomputed]:
+    """What an explainer would show of each person (n,) of a register who had the row of X (n, D).
 
-    A person outside the training set is never shown, nor one whose own outcome differs from that of the row; the region
-    is then the row itself, which stands for no explanation.
+    A person outside the training set is never shown.
     """
-    schema = target.train.schema
-    labels = target.model.logits(target.train.X).argmax(axis=1)
 
-    def regions_for(X: Floats, person: Ints) -> Regions:
-        able = person < len(labels)
-        able[able] = labels[person[able]] == target.model.logits(X[able]).argmax(axis=1)
-        shown = prepared.regions_for(X[able])
-        low = X.copy()
-        high = X.copy()
-        allowed = Regions.of(X, schema).allowed.copy()
-        low[able] = shown.low
-        high[able] = shown.high
-        allowed[able] = shown.allowed
-        return Regions(low, high, allowed, schema)
+    def regions_for(X: Floats, person: Ints) -> Recomputed:
+        inside = person < len(target.train)
+        found = prepared.regions_for(X, np.where(inside, person, 0))
+        return Recomputed(found.regions, found.given & inside)
 
     return regions_for
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from jali.core import registry
 from jali.core.errors import JaliError
 from jali.core.explanation import Explainer
-from jali.core.guarantee import Guarantee, Private, Unmet, doubled
-from jali.core.protocols import Source, Trainer
+from jali.core.guarantee import Guarantee, Private, Unmet, under_replacement
+from jali.core.protocols import Trainer
 from jali.core.values import Channel, Dataset
+from jali.privacy.overlap import overlaps
 from jali.results import Row, StatedGuarantee
 from jali.results.reproduction import Capped
 from jali.stats.caps import auc_cap, balanced_accuracy_cap, pawelczyk_cap, tpr_cap
@@ -22,7 +22,6 @@ Guarantees = dict[tuple[str, Channel], Guarantee]
 PREDICTION = (Channel.SCORE, Channel.DECISION)
 BOTH = (Channel.SCORE_AND_EXPLANATION, Channel.DECISION_AND_EXPLANATION)
 PREDICTIONS = "predictions"
-CHANCE = 1e-6  # probability of calling a claim void because rows of different people happen to be equal
 
 
 def guarantees(model: Trainer, explainers: Sequence[Explainer], data: Dataset | None = None) -> Guarantees:
@@ -83,47 +82,9 @@ def _checked(part: object, data: Dataset | None) -> Guarantee | None:
     given = guarantee_of(part)
     if given is None or data is None or given.void:
         return given
-    mixed = [text for public in _public(part) if (text := shared(public.load(), data))]
-    if mixed:
-        return replace(given, void=mixed[0])
+    if mixed := overlaps(part, data):
+        return replace(given, void=mixed)
     return given if data.groups is None else given.of_people(int(np.unique(data.groups, return_counts=True)[1].max()))
-
-
-def _public(part: object) -> list[Source]:
-    """The public data of a part and of the parts inside it."""
-    if not is_dataclass(part) or isinstance(part, type):
-        return []
-    found: list[Source] = []
-    for field in fields(part):
-        value = getattr(part, field.name)
-        found += [value] if field.name == "public" and value is not None else _public(value)
-    return found
-
-
-def shared(public: Dataset, data: Dataset) -> str:
-    """Why public data are not public: they hold more rows of the data than chance explains; empty where they do not.
-
-    Rows of different people can be equal; how often is estimated by the share of rows that have a duplicate.
-    """
-    from scipy.stats import binom
-
-    if public.X.shape[1] != data.X.shape[1]:
-        return ""
-    own = Counter(_rows(data))
-    same = sum(row in own for row in _rows(public))
-    twins = sum(count for count in own.values() if count > 1)
-    by_chance = max(1, twins) / len(data)
-    if binom.sf(same - 1, len(public), by_chance) > CHANCE:
-        return ""
-    return (
-        f"{same} of the {len(public)} rows of its public data are also in the data that the claim is about; take "
-        "public data that hold none of these people"
-    )
-
-
-def _rows(data: Dataset) -> list[bytes]:
-    """The contents of each row and its label."""
-    return [row.tobytes() for row in np.column_stack([data.X, data.y]) + 0.0]
 
 
 def stamped(rows: list[Row], given: Guarantees) -> list[Row]:
@@ -158,7 +119,11 @@ def capped(rows: list[Row], given: Guarantees) -> list[Capped]:
         if found is None or cap is None or row.value is None or row.low is None or row.high is None:
             continue
         where = f" with {row.explainer}" if row.explainer else ""
-        looser = pawelczyk_cap(doubled(found)) if row.metric == "balanced_accuracy" and not found.delta else None
+        looser = (
+            pawelczyk_cap(under_replacement(found).epsilon)
+            if row.metric == "balanced_accuracy" and not found.delta
+            else None
+        )
         out.append(
             Capped(
                 what=f"{row.attack} on {row.signal}{where}",
@@ -182,12 +147,12 @@ def cap_of(metric: str, given: Guarantee) -> float | None:
     >>> round(cap_of("auc", Guarantee("x", 1.0, "replace-one", ("decisions",))), 3)
     0.731
     """
-    epsilon = doubled(given)
+    epsilon, delta = under_replacement(given)
     name, _, alpha = metric.partition("@")
     if name in ("tpr", "tnr"):
-        return tpr_cap(epsilon, float(alpha), given.delta)
+        return tpr_cap(epsilon, float(alpha), delta)
     caps = {"auc": auc_cap, "balanced_accuracy": balanced_accuracy_cap}
-    return caps[metric](epsilon, given.delta) if metric in caps else None
+    return caps[metric](epsilon, delta) if metric in caps else None
 
 
 def _of(row: Row, given: Guarantees) -> Guarantee | None:

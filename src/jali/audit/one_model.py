@@ -24,6 +24,7 @@ from jali.audit.preparations import Preparations
 from jali.audit.quality import MEASURES, RELIANCE, SECONDS, Measured, Neighbourhood, appraise, reliance
 from jali.core import registry
 from jali.core.encoding import Encoding
+from jali.core.errors import JaliError
 from jali.core.explanation import Explainer, public
 from jali.core.guarantee import unannounced
 from jali.core.protocols import Ensemble, Existing, HasUnit, Model, Signal, Storable, Trainer, Vector
@@ -188,7 +189,7 @@ class _OneModel:
         block = self.block
         roles = block.roles.pick(self.at)
         draws = partial(_named_stream, block.seed, QUERY, block.numbers[self.at])
-        return TargetModel.of(self.prepared, block.data, roles.member, roles.measured, draws)
+        return TargetModel.of(self.prepared, block.data, roles.member, roles.measured, draws, _like(block.trainer))
 
     def done(self, work: Readout | AttackRun) -> Arrays:
         """The signals of a readout, or the claims of an attack run where the model is a target."""
@@ -358,3 +359,11 @@ def _trained(block: Block, missing: list[int]) -> dict[int, Model]:
 def _keep(block: Block, at: int, ensemble: Ensemble, i: int) -> None:
     if block.store is not None and isinstance(ensemble, Storable):
         block.store.save(block.models[at], {name: array[i : i + 1] for name, array in ensemble.arrays().items()})
+
+
+def _like(trainer: Trainer) -> Trainer | None:
+    """How models like those of a trainer are trained; None where that is a model that cannot be cloned."""
+    try:
+        return trainer.unfitted() if isinstance(trainer, Existing) else trainer
+    except JaliError:
+        return None

@@ -6,7 +6,7 @@ n records, D raw columns, P encoded features, V categories of the column that ha
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal, Protocol
+from typing import ClassVar, Literal, NamedTuple, Protocol
 
 import numpy as np
 
@@ -144,6 +144,16 @@ def values(schema: Schema) -> int:
     return max((len(column.categories) for column in schema.columns), default=0)
 
 
+class Recomputed(NamedTuple):
+    """Answers as they would have been about other people: regions (n,), and which of them would be given (n,).
+
+    Where no answer would be given, the region has no meaning.
+    """
+
+    regions: Regions
+    given: Bools
+
+
 # Fields of a counterfactual that evaluate it and are never shown.
 HIDDEN: dict[str, type] = {"origin": np.int64, "clamped": bool, "gap": np.float64, "withheld": bool}
 
@@ -195,17 +205,21 @@ class Counterfactual:
 class Surrogate:
     """Readable models that stand in for the black box: which (n,) of the models explains each record, where found (n,).
 
-    A global surrogate is one model for all records, a local one is a model for each.
+    A global surrogate is one model for all records, a local one is a model for each. countered (n,): which records also
+    got a rule that would change their outcome, where the explainer gives such rules.
     """
 
     models: tuple[Model, ...]
     which: Ints
     found: Bools
+    countered: Bools | None = None
 
     def __post_init__(self) -> None:
         which = frozen(self.which, np.int64, (None,), "which")
         object.__setattr__(self, "which", which)
         object.__setattr__(self, "found", frozen(self.found, bool, (len(which),), "found"))
+        if self.countered is not None:
+            object.__setattr__(self, "countered", frozen(self.countered, bool, (len(which),), "countered"))
         if len(which) and not (which.min() >= 0 and which.max() < len(self.models)):
             raise JaliError(f"which must name models of the surrogate, 0 to {len(self.models) - 1}.")
 

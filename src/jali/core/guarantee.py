@@ -7,7 +7,7 @@ import math
 import warnings
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, get_args, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, Self, get_args, runtime_checkable
 
 from jali.core.errors import JaliError
 from jali.core.values import Column, Schema
@@ -21,7 +21,7 @@ Noise = Literal["pure", "laplace"]
 Constant = Literal["bounds", "scale", "categories", "classes"]
 CONSTANTS: tuple[Constant, ...] = get_args(Constant)
 NAMED = 5  # columns that a sentence names before it only counts
-HOW = 'declare them in a schema file, table(…, schema="columns.toml")'
+HOW = "declare them in a schema file (--declare columns.toml)"
 SECRET = "the random draws and their seed stay secret: whoever can repeat the noise can subtract it"
 
 
@@ -233,10 +233,22 @@ def accounting() -> Any:
     return dp_accounting
 
 
-def doubled(given: Guarantee) -> float:
-    """Epsilon of the membership game, which replaces one record: add-remove pays for a removal and an addition.
+class Allowed(NamedTuple):
+    """The epsilon and delta that a claim allows between two data sets in which one record is replaced."""
 
-    >>> doubled(Guarantee("x", 1.0, "add-remove", ("decisions",)))
-    2.0
+    epsilon: float
+    delta: float
+
+
+def under_replacement(given: Guarantee) -> Allowed:
+    """What a claim allows in the membership game and in `verify`, which replace one record.
+
+    Under add-remove adjacency, a replacement is one record removed and one added: 2 epsilon and (1 + e^epsilon) delta.
+    There is no way back: a claim under replace-one says nothing about a record that is only removed.
+
+    >>> under_replacement(Guarantee("x", 1.0, "add-remove", ("decisions",), delta=0.0))
+    Allowed(epsilon=2.0, delta=0.0)
     """
-    return given.epsilon * (1.0 if given.adjacency == "replace-one" else 2.0)
+    if given.adjacency == "replace-one":
+        return Allowed(given.epsilon, given.delta)
+    return Allowed(2 * given.epsilon, min(1.0, given.delta * (1 + math.exp(min(given.epsilon, 700.0)))))

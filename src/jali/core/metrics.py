@@ -173,7 +173,7 @@ IDENTITY = (  # of claims about which person an explanation shows
     _share(
         "disclosed_baseline",
         "Baseline without the explanation",
-        "Share of the same values that are guessed right from similar people, without the explanation.",
+        "Share of the same values that are guessed right without it: from similar people, a model, or who asked.",
         short="baseline",
     ),
     Metric(
@@ -201,6 +201,7 @@ ADVERSARY = (  # what a query attack had to work with
     _share("fidelity", "Fidelity", "How often the surrogate agrees with the model on the rows that it explains."),
     _share("surrogate_accuracy", "Surrogate accuracy", "How often a global surrogate is right about unseen records."),
     _count("rules", "Rules", "Rules that the surrogate shows."),
+    _share("countered", "With a counterfactual rule", "Share of records with a rule that would change their outcome."),
     _count(
         "rules_below_10", "Rules about few people", "Rules that cover some training rows, but fewer than ten.", "higher"
     ),

@@ -11,7 +11,7 @@ from jali.core.guesses import Combined, Shadows, Target
 from jali.core.values import Bools, Dataset, Floats, Game, Ints, Rng, Schema, Seen, Unit
 
 if TYPE_CHECKING:
-    from jali.core.explanation import Regions
+    from jali.core.explanation import Recomputed
 
 
 class Source(Protocol):
@@ -114,6 +114,20 @@ class KeepsImmutable(Protocol):
 
 
 @runtime_checkable
+class ShowsWholeRows(Protocol):
+    """Capability of a prepared explainer: each counterfactual is a row of the training set, and it knows which may be.
+
+    A defence that promises k people counts only these, and an attack that runs a defence again rules out all others.
+    """
+
+    def showable(self) -> Bools:
+        """Which training rows (N,) may be shown to anybody."""
+
+    def may_show(self, rows: Floats) -> Bools:
+        """Whether rows (n, D) could be shown if training people had them, as far as the model alone decides it."""
+
+
+@runtime_checkable
 class Local(Protocol):
     """Capability of an explainer that gives surrogates: whether each record has a surrogate of its own."""
 
@@ -127,8 +141,11 @@ class Recomputable(Protocol):
     The minimality attack does this (Wong et al., 2007). The training set is the one it was prepared with.
     """
 
-    def regions_for(self, rows: Floats) -> Regions:
-        """The regions it would show for people with rows (n, D), whose quasi-identifiers occur in the training set."""
+    def regions_for(self, rows: Floats, person: Ints) -> Recomputed:
+        """What it would show of the people at positions (n,) of the training set if they had rows (n, D).
+
+        The quasi-identifiers of the rows must occur in the training set.
+        """
 
 
 def releases_rows(explainer: object) -> bool:

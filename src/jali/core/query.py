@@ -10,7 +10,8 @@ import numpy as np
 
 from jali.core.claims import Claim, Harm
 from jali.core.errors import JaliError
-from jali.core.explanation import Explanation, Regions
+from jali.core.explanation import Explanation, Recomputed
+from jali.core.protocols import Trainer
 from jali.core.values import Dataset, Floats, Ints, Rng, Schema
 
 Sees = Literal["labels", "probabilities", "counterfactuals", "local surrogates"]
@@ -25,7 +26,7 @@ def no_explanations(X: Floats) -> Explanation:
     )
 
 
-def cannot_recompute(X: Floats, person: Ints) -> Regions:  # noqa: ARG001 (the signature of `regions_for`)
+def cannot_recompute(X: Floats, person: Ints) -> Recomputed:  # noqa: ARG001 (the signature of `regions_for`)
     """Stands for the regions of an oracle whose explanations cannot be recomputed for other people."""
     raise JaliError(
         "This attack recomputes explanations for other people, and this explainer cannot do that: it needs "
@@ -37,9 +38,9 @@ def cannot_recompute(X: Floats, person: Ints) -> Regions:  # noqa: ARG001 (the s
 class Oracle:
     """Black-box access to a model or its explainer: it answers queries and counts them.
 
-    scores: class scores (n, C) of raw rows (n, D). explain: their explanations. regions_for: the regions that would
-    be shown for each person (n,) of a register, by row number, if that person had the row. reveals: labels only, or
-    probabilities.
+    scores: class scores (n, C) of raw rows (n, D). explain: their explanations. regions_for: what would be shown of
+    each person (n,) of a register, by row number, if that person had the row. reveals: labels only, or
+    probabilities. trainer: how models like the one queried are trained, where the adversary knows that.
 
     >>> oracle = Oracle(Schema(()), lambda X: np.stack([-X[:, 0], X[:, 0]], axis=1), reveals="labels")
     >>> oracle.labels(np.array([[1.0], [-1.0]])), oracle.queries
@@ -50,8 +51,9 @@ class Oracle:
     scores: Callable[[Floats], Floats] = field(repr=False)
     explain: Callable[[Floats], Explanation] = field(default=no_explanations, repr=False)
     reveals: Literal["labels", "probabilities"] = "probabilities"
-    regions_for: Callable[[Floats, Ints], Regions] = field(default=cannot_recompute, repr=False)
+    regions_for: Callable[[Floats, Ints], Recomputed] = field(default=cannot_recompute, repr=False)
     queries: int = 0
+    trainer: Trainer | None = field(default=None, repr=False)
 
     def labels(self, X: Floats) -> Ints:
         """Predicted classes (n,)."""

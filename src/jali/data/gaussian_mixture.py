@@ -57,7 +57,7 @@ class GaussianMixture:
         y = rng.permutation(np.arange(self.n) % self.classes)
         own = rng.standard_normal((self.n, self.d))
         common = rng.standard_normal((self.n, FACTORS))
-        return standard.dataset(standard.standardised(centres[y] + own + common @ loadings), y, self.classes)
+        return standard.dataset(standard.standardised(centres[y] + own + common @ loadings), y, self.classes, "bounds")
 
 
 def _parameters(d: int, classes: int, separation: float, rng: Rng) -> tuple[Floats, Floats]:

@@ -60,4 +60,4 @@ class Hypercube:
             flip_y=self.flip_y,
             random_state=self.seed,
         )
-        return standard.dataset(standard.standardised(X), y, self.classes)
+        return standard.dataset(standard.standardised(X), y, self.classes, "bounds")

@@ -75,7 +75,7 @@ class Table:
             quasi=self.quasi,
             groups=self.groups or None,
             sensitive=self.sensitive or None,
-            declared=declared.read(Path(self.schema).expanduser()) if self.schema else None,
+            declared=declared.given(self.schema),
         )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from jali.anonymity.frequency_table import FrequencyTable
 from jali.core.errors import JaliError
 from jali.core.explanation import Counterfactual, Explainer, Prepared, Regions, legal
-from jali.core.protocols import Model, keeps_immutable, releases_rows
+from jali.core.protocols import Model, ShowsWholeRows, keeps_immutable, releases_rows
 from jali.core.registry import name_of
 from jali.core.values import Bools, Dataset, Floats, Ints, Rng, Schema
 from jali.explain.native.rows import predictions, require_favourable
@@ -69,11 +69,13 @@ class ForwardsCapabilities:
 class Inner:
     """A wrapped explainer, prepared once, and the training people whose rows it shows; name: that of the wrapper.
 
-    table: how many people have each combination of quasi-identifiers. labels (N,): the model's classes of the rows.
+    model: the one that is explained. table: how many people have each combination of quasi-identifiers. labels (N,):
+    the model's classes of the rows.
     """
 
     name: str
     part: Explainer
+    model: Model
     ready: Prepared
     train: Dataset
     schema: Schema
@@ -101,7 +103,27 @@ class Inner:
         table = FrequencyTable.of(train, weights, keeps_immutable(part))
         if table.count.sum() < wrapper.k:
             raise JaliError(f"{name}: k = {wrapper.k} is more than the {table.count.sum()} people trained on.")
-        return cls(name, part, ready, train, schema, table, predictions(model, train.X)[1])
+        return cls(name, part, model, ready, train, schema, table, predictions(model, train.X)[1])
+
+    def rules(self) -> ShowsWholeRows:
+        """The wrapped explainer's rules on which rows may be shown; one that does not tell them is refused."""
+        if not isinstance(self.ready, ShowsWholeRows):
+            raise JaliError(
+                f"{self.name} must know which training rows may be shown, and {name_of(self.part)} does not say: wrap "
+                'nice without an optimisation, or face, or choose solver="grasp".'
+            )
+        return self.ready
+
+    def could_be_shown(self, rows: Floats, person: Ints) -> Bools:
+        """Whether each person (n,), a position in the training set, could be shown with row (n, D).
+
+        Their own row must be one that may be shown and have the class that the model gives the new row. An explainer
+        that does not tell its rules may show every row.
+        """
+        able: Bools = predictions(self.model, rows)[1] == self.labels[person]
+        if isinstance(self.ready, ShowsWholeRows):
+            able &= self.ready.showable()[person] & self.ready.may_show(rows)
+        return able
 
     def explain(self, X: Floats, rng: Rng) -> Counterfactual:
         """The counterfactuals of the wrapped explainer, which must say which training rows they are."""
@@ -140,17 +162,21 @@ def generalised(
     gap (m,): NCP of a region above its lower bound, where a bound was computed.
     """
     found = (who.of >= 0) & np.r_[able, False][who.of]
-    plain = Regions.of(X, regions.schema)
-    low = plain.low.copy()
-    high = plain.high.copy()
-    allowed = plain.allowed.copy()
-    mine = regions.pick(who.of[found])
-    low[found] = mine.low
-    high[found] = mine.high
-    allowed[found] = mine.allowed
-    whole = Regions(low, high, allowed, regions.schema)
+    whole = placed(X, np.flatnonzero(found), regions.pick(who.of[found]))
     origin = counterfactuals.origin if counterfactuals.origin is not None else np.full(len(X), -1)
     rows = np.where(found[:, None], whole.nearest(X), X)
     withheld = (who.of >= 0) & ~found
     spare = None if gap is None else np.where(found, np.r_[gap, 0.0][who.of], 0.0)
     return Counterfactual(rows, found, whole, np.where(found, origin, -1), gap=spare, withheld=withheld)
+
+
+def placed(X: Floats, at: Ints, regions: Regions) -> Regions:
+    """Regions (m,) at the positions at (m,) of n regions; the others are the single rows of X (n, D)."""
+    plain = Regions.of(X, regions.schema)
+    low = plain.low.copy()
+    high = plain.high.copy()
+    allowed = plain.allowed.copy()
+    low[at] = regions.low
+    high[at] = regions.high
+    allowed[at] = regions.allowed
+    return Regions(low, high, allowed, regions.schema)

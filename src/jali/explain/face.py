@@ -69,7 +69,7 @@ class FACE:
         p, label = predictions(model, rows.X)
         graph = _joined(pool, self.neighbours)
         dense = graph.radius <= np.quantile(graph.radius, 1 - self.sparse)
-        return _Prepared(model, graph, label, (p.max(axis=1) >= self.confidence) & dense)
+        return _Prepared(model, graph, label, (p.max(axis=1) >= self.confidence) & dense, self.confidence)
 
     def releases_rows(self) -> bool:
         """True: the answer is a real person's row."""
@@ -88,6 +88,15 @@ class _Prepared:
     graph: _Graph
     label: Ints
     eligible: Bools
+    confidence: float
+
+    def showable(self) -> Bools:
+        """Which training rows (N,) may be shown to anybody: the confident ones in dense regions."""
+        return self.eligible
+
+    def may_show(self, rows: Floats) -> Bools:
+        """Whether the model is confident enough about rows (n, D)."""
+        return np.asarray(predictions(self.model, rows)[0].max(axis=1) >= self.confidence)
 
     def explain(self, X: Floats, rng: Rng) -> Counterfactual:  # noqa: ARG002
         """Counterfactual rows (n, D) where a path leads to one, and which training rows they are."""

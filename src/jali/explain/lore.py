@@ -10,13 +10,14 @@ import numpy as np
 from jali.core.errors import JaliError
 from jali.core.explanation import Gives, Surrogate, Wants
 from jali.core.protocols import Model
-from jali.core.values import Dataset, Floats, Rng, Schema
+from jali.core.values import Dataset, Floats, Ints, Rng, Schema
 from jali.explain._attribution.marginals import Marginals, required
 from jali.explain._attribution.slopes import blocks
 from jali.explain._surrogate.neighbourhood import GENERATORS, Generator, Neighbourhood, around
 from jali.explain._surrogate.records import Records
 from jali.explain._surrogate.rules import Local, explained, merged
 from jali.explain._surrogate.trees import Tree
+from jali.explain.native.rows import predictions
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,10 @@ class Lore:
     All records of a call share the random draws, and each generation is one query of the black box.
 
     The first rule of an answer is the factual one, which is true of the record. The others are counterfactual rules:
-    those with the fewest changes, among the rules whose smallest change the black box confirms. There may be none.
+    those with the fewest changes, among the rules whose smallest change the black box confirms. There may be none, and
+    `countered` then says so: near a record, a tree's boundary often lies a little off the black box's. A rule is
+    confirmed for this record, not for everybody it covers: its sentence says for what share of the training rows it
+    covers it holds.
 
     Guidotti et al., Stable and actionable explanations of black-box models through factual and counterfactual rules,
     2022; attacked by Naretto, Monreale and Giannotti, Evaluating the privacy exposure of interpretable global and local
@@ -57,8 +61,10 @@ class Lore:
     >>> rng = np.random.default_rng(0)
     >>> ready = Lore().prepare(model, schema, train, rng)
     >>> made = ready.explain(np.array([[3.0, 4.0]]), rng)
-    >>> [rule.sentence(schema) for rule in made.models[0].rules()]
-    ['If income is at most 5, then denied.', 'If income is at least 6, then granted.']
+    >>> for sentence in made.models[0].sentences(np.array([3.0, 4.0]), schema):
+    ...     print(sentence)
+    If income is at most 5, then denied (true of 100 % of the training rows that this covers).
+    If income were at least 6 (now 4), the outcome would be granted (this covers fewer than 10 training rows).
     """
 
     generator: Generator = "genetic"
@@ -81,7 +87,8 @@ class Lore:
 
     def prepare(self, model: Model, schema: Schema, train: Dataset | None, rng: Rng) -> _Prepared:  # noqa: ARG002
         """Read the marginal distributions of the training rows; neighbourhoods are drawn in `explain`."""
-        return _Prepared(self, model, Marginals.of(required("lore", train).X, schema))
+        rows = required("lore", train).X
+        return _Prepared(self, model, Marginals.of(rows, schema), rows, predictions(model, rows)[1])
 
     def neighbourhood(self, records: Records, rng: Rng) -> Neighbourhood:
         """The rows (n, S, D) around some records that a tree is grown on."""
@@ -90,11 +97,13 @@ class Lore:
 
 @dataclass(frozen=True, eq=False)
 class _Prepared:
-    """The explainer for one model."""
+    """The explainer for one model; decided (N,): its classes of the training rows (N, D)."""
 
     part: Lore
     model: Model
     marginals: Marginals
+    train: Floats
+    decided: Ints
 
     def explain(self, X: Floats, rng: Rng) -> Surrogate:
         """A tree for each of the rows (n, D), found where its neighbourhood has more than one class."""
@@ -104,9 +113,11 @@ class _Prepared:
         for some in blocks(len(X), part.samples * X.shape[1]):
             records = Records(self.model, X[some], self.marginals)
             near = [part.neighbourhood(records, np.random.default_rng(int(seed))) for seed in seeds]
-            models += explained([_tree(near, i, schema, int(seeds[0])) for i in range(len(records.X))], records)
+            trees = [_tree(near, i, schema, int(seeds[0])) for i in range(len(records.X))]
+            models += explained(trees, records, self.train, self.decided)
             found += np.any([one.both for one in near], axis=0).tolist()
-        return Surrogate(tuple(models), np.arange(len(X)), np.array(found, dtype=bool))
+        countered = np.array([local.countered for local in models], dtype=bool)
+        return Surrogate(tuple(models), np.arange(len(X)), np.array(found, dtype=bool), countered)
 
 
 def _tree(near: list[Neighbourhood], i: int, schema: Schema, seed: int) -> Tree:

@@ -90,7 +90,12 @@ class NICE:
         pool, rows = Pool.of("nice", train, schema, self.ranges, self.immutable)
         label = predictions(model, rows.X)[1]
         eligible = label == rows.y if self.candidates == "justified" else np.ones(len(label), dtype=bool)
-        return _Prepared(model, pool, label, eligible, self._reward(rows, pool))
+        reward = self._reward(rows, pool)
+        return (
+            _Whole(model, pool, label, eligible, None)
+            if reward is None
+            else _Prepared(model, pool, label, eligible, reward)
+        )
 
     def releases_rows(self) -> bool:
         """True: every value released comes from the record or from one training row."""
@@ -146,6 +151,18 @@ class _Prepared:
         for who, classes in by_wanted(wanted):
             out[who] = self.pool.nearest(X[who], 1, classes[self.label] & self.eligible)[0][:, 0]
         return out
+
+
+class _Whole(_Prepared):
+    """The explainer where the neighbour itself is the answer."""
+
+    def showable(self) -> Bools:
+        """Which training rows (N,) may be shown to anybody."""
+        return self.eligible
+
+    def may_show(self, rows: Floats) -> Bools:
+        """Every row (n,): a neighbour is chosen by its label and its distance alone."""
+        return np.ones(len(rows), dtype=bool)
 
 
 @dataclass(frozen=True, eq=False)

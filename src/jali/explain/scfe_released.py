@@ -68,4 +68,4 @@ class _Prepared:
         def search(task: Task) -> Points:
             return legal(task, cross(task, part.steps, part.lr, 0.0), unit)
 
-        return recourse(self.searched, X, "l1", search)
+        return recourse(self.searched, X, "l1", search, one_class=True)

@@ -269,7 +269,7 @@ def _priced(guarantees: Iterable[Guarantee], delta: float) -> Counter[_Price]:
     if len(kinds) > 1:
         raise JaliError(
             f"Claims under {' and under '.join(kinds)} adjacency do not add up: state all of them under one of the two "
-            "(a pure mechanism that pays epsilon for add-remove pays at most 2 epsilon for replace-one)."
+            "(epsilon and delta under add-remove are 2 epsilon and (1 + e^epsilon) delta under replace-one)."
         )
     prices: Counter[_Price] = Counter()
     for g, k in uses.items():

@@ -10,6 +10,7 @@ import numpy as np
 
 from jali.core.claims import Membership
 from jali.core.errors import JaliError
+from jali.core.guarantee import unannounced
 from jali.core.protocols import Ensemble, Trainer
 from jali.core.query import Oracle
 from jali.core.values import Bools, Dataset, Floats, Ints, Rng
@@ -39,8 +40,13 @@ class ShadowModels:
         return float(np.stack(right, axis=1)[~self.member].mean())
 
 
-def shadow_models(name: str, trainer: Trainer, oracle: Oracle, known: Dataset, count: int, rng: Rng) -> ShadowModels:
-    """Shadow models, each trained on a random half of every class of the known rows, as the oracle labels them."""
+def shadow_models(
+    name: str, trainer: Trainer | None, oracle: Oracle, known: Dataset, count: int, rng: Rng
+) -> ShadowModels:
+    """Shadow models, each trained on a random half of every class of the known rows, as the oracle labels them.
+
+    Without a trainer they are like the target, as far as the oracle tells how that was trained, and otherwise forests.
+    """
     if len(known) < 4:
         raise JaliError(f"{name}: the adversary knows {len(known)} rows, and shadow models need at least 4.")
     rows = Dataset(known.X, oracle.labels(known.X), known.schema)
@@ -57,7 +63,9 @@ def shadow_models(name: str, trainer: Trainer, oracle: Oracle, known: Dataset, c
         )
     member = np.stack([_half(rows.y, rng) for _ in range(count)], axis=1)
     streams = [np.random.default_rng(int(rng.integers(2**63))) for _ in range(count)]
-    return ShadowModels(trainer.fit(rows, member, streams), rows, member)
+    with unannounced():  # the claim of a private target is about the target's rows
+        models = (trainer or oracle.trainer or FOREST).fit(rows, member, streams)
+    return ShadowModels(models, rows, member)
 
 
 def _half(y: Ints, rng: Rng) -> Bools:

@@ -13,7 +13,7 @@ from jali.core.protocols import Trainer
 from jali.core.query import Holds, Oracle, Sees
 from jali.core.values import Dataset, Rng
 from jali.query_attacks._perturb import checked, multiplicative, robustness
-from jali.query_attacks._shadow import FOREST, calibrated, shadow_models
+from jali.query_attacks._shadow import calibrated, shadow_models
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class ALOA:
     perturbations: int = 1000
     low: float = 0.1
     high: float = 0.5
-    shadow: Trainer = FOREST
+    shadow: Trainer | None = None
     learns: ClassVar[Harm] = "membership"
     sees: ClassVar[Sees] = "labels"
     holds: ClassVar[Holds] = "rows"

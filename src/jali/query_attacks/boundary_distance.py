@@ -13,7 +13,7 @@ from jali.core.query import Holds, Oracle, Sees
 from jali.core.values import Dataset, Rng
 from jali.query_attacks._boundary import Ground, distance
 from jali.query_attacks._perturb import deviations
-from jali.query_attacks._shadow import FOREST, calibrated, shadow_models
+from jali.query_attacks._shadow import calibrated, shadow_models
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class BoundaryDistance:
     reference: Literal["predicted", "true"] = "predicted"
     probes: int = 64
     steps: int = 5
-    shadow: Trainer = FOREST
+    shadow: Trainer | None = None
     learns: ClassVar[Harm] = "membership"
     sees: ClassVar[Sees] = "labels"
     holds: ClassVar[Holds] = "rows"

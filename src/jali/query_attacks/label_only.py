@@ -12,7 +12,7 @@ from jali.core.protocols import Trainer
 from jali.core.query import Holds, Oracle, Sees
 from jali.core.values import Dataset, Rng
 from jali.query_attacks._perturb import additive, checked, robustness
-from jali.query_attacks._shadow import FOREST, calibrated, shadow_models
+from jali.query_attacks._shadow import calibrated, shadow_models
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class LabelOnly:
     perturbations: int = 1000
     scale: float = 0.1
     flip: float = 0.1
-    shadow: Trainer = FOREST
+    shadow: Trainer | None = None
     learns: ClassVar[Harm] = "membership"
     sees: ClassVar[Sees] = "labels"
     holds: ClassVar[Holds] = "rows"

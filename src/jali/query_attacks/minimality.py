@@ -20,10 +20,10 @@ class Minimality:
 
     Each candidate's quasi-identifiers are combined with the private values of the answer. by = "model": a candidate
     remains if the model gives this row the outcome that the answer states. by = "defence": the model must also give
-    that outcome to the candidate's real row, and the defence must make the same answer for it. This needs the defence,
-    the model's labels of the training rows and everybody's quasi-identifiers: an insider, whom k-anonymity with minimal
-    generalisation does not consider. Each answer is linked alone. Answers whose private values are ranges rule out
-    nobody.
+    that outcome to the candidate's real row, the explainer must be able to show that row, and the defence must give the
+    same answer for it. This needs the defence, the model's labels of the training rows, which of them may be shown and
+    everybody's quasi-identifiers: an insider, whom k-anonymity with minimal generalisation does not consider. Each
+    answer is linked alone. Answers whose private values are ranges rule out nobody.
 
     Wong et al., Minimality Attack in Privacy Preserving Data Publishing, VLDB 2007, applied to the explanations of
     Goethals, Sörensen and Martens, 2022.
@@ -55,10 +55,13 @@ class Minimality:
 
         def sift(answer: Ints, fits: Bools) -> Bools:
             at, person = (fits & exact[answer, None]).nonzero()
+            if not len(at):
+                return fits
             rows = np.where(quasi, known.X[person], counterfactuals.rows[answer[at]])
             left = _stated(oracle, rows, records.X[answer], at)
-            if self.by == "defence":
-                left[left] = oracle.regions_for(rows[left], person[left]).same(shown.pick(answer[at[left]]))
+            if self.by == "defence" and left.any():
+                again = oracle.regions_for(rows[left], person[left])
+                left[left] = again.given & again.regions.same(shown.pick(answer[at[left]]))
             fits[at[~left], person[~left]] = False
             return fits
 

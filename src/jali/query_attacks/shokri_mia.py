@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal
 
 import numpy as np
 from scipy.special import softmax
@@ -13,23 +13,25 @@ from jali.core.errors import JaliError
 from jali.core.protocols import Model, Trainer
 from jali.core.query import Holds, Oracle, Sees
 from jali.core.values import Bools, Column, Dataset, Floats, Ints, Rng, Schema
-from jali.models.sklearn import Sklearn
-from jali.query_attacks._shadow import ATTACK, FOREST, SHADOW, ShadowModels, shadow_models
-
-SMOOTH = Sklearn("sklearn.ensemble:RandomForestClassifier", "n_estimators=50, min_samples_leaf=20")
+from jali.models.logistic import Logistic
+from jali.query_attacks._shadow import ATTACK, SHADOW, ShadowModels, shadow_models
 
 
 @dataclass(frozen=True)
 class ShokriMIA:
-    """Attack models, one per predicted class, that learn from shadow models what members' probabilities look like.
+    """Attack models, one per class, that learn from shadow models what members' probabilities look like.
 
     Each shadow model is trained on half of the known rows, with the oracle's labels; then its probability vectors
-    (N, C) of both halves are the attack models' training set, with as many rows IN as OUT for each class predicted.
-    score = p(IN) - p(OUT) of the attack model of the class that the oracle predicts, above 0 for a claim of membership,
-    and 0 for a class in which the shadow models had no row IN or none OUT.
+    (N, C) of both halves are the attack models' training set, with as many rows IN as OUT for each class. score =
+    p(IN) - p(OUT) of the attack model of the record's class, above 0 for a claim of membership, and 0 for a class in
+    which the shadow models had no row IN or none OUT.
 
-    Shokri et al., Membership Inference Attacks against Machine Learning Models, S&P 2017, as in Naretto, Monreale and
-    Giannotti, 2024.
+    reference is part of the threat model: with `true`, a record's class is its label, which the adversary knows, as in
+    Shokri et al., Membership Inference Attacks against Machine Learning Models, S&P 2017; for a shadow model it is the
+    label that it was trained on. With `predicted`, it is the class that the oracle predicts, as in Naretto, Monreale
+    and Giannotti, 2024; a model that fits its rows by heart then gives away less. shadow: the trainer of the shadow
+    models, by default that of the target where it is known, and otherwise a forest. attack: the trainer of the attack
+    models; forests, as Naretto et al. have them, do no better and lose what lies between two of their thresholds.
 
     >>> from jali.core.values import Schema
     >>> rows = Dataset(np.linspace(-1, 1, 40)[:, None], np.zeros(40, int), Schema((Column("x"),)))
@@ -38,9 +40,10 @@ class ShokriMIA:
     (40,)
     """
 
-    shadow: Trainer = FOREST
-    attack: Trainer = SMOOTH
+    shadow: Trainer | None = None
+    attack: Trainer = field(default_factory=Logistic)
     shadows: int = 6
+    reference: Literal["true", "predicted"] = "true"
     learns: ClassVar[Harm] = "membership"
     sees: ClassVar[Sees] = "probabilities"
     holds: ClassVar[Holds] = "rows"
@@ -49,6 +52,8 @@ class ShokriMIA:
     def __post_init__(self) -> None:
         if self.shadows < 1:
             raise JaliError(f"shokri_mia: shadows must be at least 1, not {self.shadows}.")
+        if self.reference not in ("true", "predicted"):
+            raise JaliError(f"shokri_mia: reference must be true or predicted, not {self.reference!r}.")
 
     def run(self, oracle: Oracle, known: Dataset, records: Dataset, rng: Rng) -> Membership:
         """One claim per record."""
@@ -56,11 +61,12 @@ class ShokriMIA:
         shadow = shadow_models("shokri_mia", self.shadow, oracle, known, self.shadows, rng)
         vectors, inside = _training_set(shadow)
         score = np.zeros(len(seen))
-        predicted = seen.argmax(axis=1)
-        taught = vectors.argmax(axis=1)
+        known_class = self.reference == "true"
+        classes = records.y if known_class else seen.argmax(axis=1)
+        taught = np.tile(shadow.rows.y, self.shadows) if known_class else vectors.argmax(axis=1)
         right: list[Bools] = []
         for number in range(seen.shape[1]):
-            mine = predicted == number
+            mine = classes == number
             rows = _balanced(np.flatnonzero(taught == number), inside, rng)
             if mine.any() and len(rows):
                 model = _trained(self.attack, vectors[rows], inside[rows], rng)

@@ -1,7 +1,7 @@
 """The most any membership attack can achieve against a mechanism with a proven guarantee.
 
 A measured value above its cap contradicts the guarantee; one below it proves nothing. The membership game replaces one
-record, so epsilon is that of replace-one adjacency: under add-or-remove accounting take 2 epsilon for pure DP.
+record, so epsilon and delta are those of replace-one adjacency (`jali.core.guarantee.under_replacement`).
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from jali.core.explanation import Surrogate
 from jali.core.protocols import Model
 from jali.core.values import Bools, Column, Floats, Ints, Schema
 
+FEW = 10  # training rows below which the share for which a rule holds is not told
 LISTED = 6  # most categories that a sentence names; further ones are counted
 
 
@@ -78,6 +79,26 @@ class AtLeast:
 Condition = Term | AtLeast
 
 
+class Held(NamedTuple):
+    """How far a rule holds: how many training rows it covers, and how many of these the model gives its outcome.
+
+    >>> Held(130, 94).sentence(), Held(7, 7).sentence(), Held(0, 0).sentence()
+    (' (true of 72 % of the training rows that this covers)', ' (this covers fewer than 10 training rows)', \
+' (this covers no training row)')
+    """
+
+    covered: int
+    right: int
+
+    def sentence(self) -> str:
+        """The share in words; of few rows it is not told, because it would describe single people."""
+        if not self.covered:
+            return " (this covers no training row)"
+        if self.covered < FEW:
+            return f" (this covers fewer than {FEW} training rows)"
+        return f" (true of {100 * self.right / self.covered:.0f} % of the training rows that this covers)"
+
+
 @dataclass(frozen=True)
 class Rule:
     """Rows for which all conditions of the premise are true have this outcome; an empty premise covers all rows.
@@ -102,19 +123,21 @@ class Rule:
             out &= condition.holds(X)
         return out
 
-    def sentence(self, schema: Schema) -> str:
-        """The rule in words."""
+    def sentence(self, schema: Schema, held: Held | None = None) -> str:
+        """The rule in words; held: how far it holds, if that is to be told."""
         premise = " and ".join(condition.sentence(schema) for condition in self.premise)
         outcome = schema.classes[self.outcome]
-        return f"If {premise}, then {outcome}." if premise else f"In all cases {outcome}."
+        how = "" if held is None else held.sentence()
+        return f"If {premise}, then {outcome}{how}." if premise else f"In all cases {outcome}{how}."
 
-    def change(self, x: Floats, schema: Schema) -> str:
+    def change(self, x: Floats, schema: Schema, held: Held | None = None) -> str:
         """The changes after which the rule would cover a record x (D,), in words, with the present values."""
         changes = [c.sentence(schema, "were") + _now(c, x, schema) for c in self.premise if not c.holds(x[None])[0]]
         outcome = schema.classes[self.outcome]
         if not changes:
             return f"Nothing would have to change for the outcome to be {outcome}."
-        return f"If {' and '.join(changes)}, the outcome would be {outcome}."
+        how = "" if held is None else held.sentence()
+        return f"If {' and '.join(changes)}, the outcome would be {outcome}{how}."
 
 
 def narrowed(conditions: Sequence[Condition]) -> tuple[Condition, ...]:
@@ -151,6 +174,17 @@ def published(surrogate: Surrogate) -> tuple[Rule, ...]:
 def support(rules: Sequence[Rule], X: Floats) -> Ints:
     """How many of the raw rows (n, D) each rule covers, (R,)."""
     return np.array([rule.covers(X).sum() for rule in rules], dtype=np.int64)
+
+
+def holding(rules: Sequence[Rule], X: Floats, labels: Ints) -> tuple[Held, ...]:
+    """How far each rule holds on raw rows (n, D) that the model gives these labels (n,).
+
+    >>> holding([Rule((Term(0, low=2.0),), 1)], np.array([[1.0], [3.0], [4.0]]), np.array([0, 1, 0]))
+    (Held(covered=2, right=1),)
+    """
+    inside = [rule.covers(X) for rule in rules]
+    right = [int((labels[rows] == rule.outcome).sum()) for rule, rows in zip(rules, inside, strict=True)]
+    return tuple(Held(int(rows.sum()), many) for rows, many in zip(inside, right, strict=True))
 
 
 def exposing(rules: Sequence[Rule], X: Floats, k: int) -> Bools:

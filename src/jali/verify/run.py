@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import time
 from typing import Literal
 
 import numpy as np
 
 from jali.core.errors import JaliError
-from jali.core.guarantee import Guarantee, doubled
+from jali.core.guarantee import Guarantee, under_replacement
 from jali.parallel import alone
 from jali.results.verification import Verification
 from jali.stats.epsilon import epsilon_ceiling
@@ -67,18 +66,6 @@ def verify(subject: Subject, pair: Pair | None = None, draws: int = DRAWS, seed:
         pairs_changed=ranking.changed,
         seconds=time.perf_counter() - began,
     )
-
-
-def under_replacement(given: Guarantee) -> tuple[float, float]:
-    """The epsilon and delta that a claim allows between two data sets in which one record is replaced.
-
-    Under add-remove adjacency, a replacement is one record removed and one added: 2 epsilon and (1 + e^epsilon) delta.
-
-    >>> under_replacement(Guarantee("x", 1.0, "add-remove", ("decisions",), delta=0.0))
-    (2.0, 0.0)
-    """
-    grown = 1 + math.exp(min(given.epsilon, 700.0)) if given.adjacency == "add-remove" else 1.0
-    return doubled(given), min(1.0, grown * given.delta)
 
 
 def _check_settings(draws: int, seed: int) -> None:

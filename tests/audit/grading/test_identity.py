@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from jali.audit.attack_runs import AttackRun, TargetModel, made
-from jali.audit.grading.identity import GradesIdentity, _coverage, _guessed
+from jali.audit.grading.identity import GradesIdentity, _coverage
+from jali.audit.guessing import guessed, strongest, without
 from jali.audit.preparations import Preparations
 from jali.core.claims import Identity
 from jali.core.encoding import Encoding
@@ -67,7 +68,7 @@ def test_real_rows_are_linked_to_their_people():
     assert there["candidates"].tolist() == [True, True, True, False]
 
 
-def test_private_values_are_disclosed_beyond_what_could_be_guessed():
+def test_private_values_are_disclosed_beyond_what_could_beguessed():
     """Row 0: income 1 and debt 5. The nearest outsider of the same age has income 1 and debt 9: half is guessed."""
     _, value, there = graded(Shows([0]))
     assert value["disclosed"].tolist() == [1]
@@ -119,10 +120,10 @@ def test_an_answer_counts_as_much_as_it_is_sure():
     """Fifteen neighbours of whom nine say 1: the answer's 2 wins if it is worth more than 9 / 15 of the rest."""
     near = np.r_[np.ones(9), np.full(6, 3.0)].reshape(1, 15, 1)
     for sure, guess in ((1.0, 2.0), (0.5, 2.0), (0.37, 1.0), (0.38, 2.0), (0.0, 1.0)):
-        assert _guessed(np.array([[2.0]]), near, np.array([sure])).tolist() == [[guess]]
-    assert _guessed(np.array([[2.0]]), near[:, :0], np.array([0.1])).tolist() == [[2.0]]
+        assert guessed(np.array([[2.0]]), near, np.array([sure])).tolist() == [[guess]]
+    assert guessed(np.array([[2.0]]), near[:, :0], np.array([0.1])).tolist() == [[2.0]]
     both = np.r_[np.ones(8), np.full(7, 3.0)].reshape(1, 15, 1)
-    assert _guessed(np.array([[3.0]]), both, np.array([0.1])).tolist() == [[3.0]]  # .1 + .9 * 7 / 15 > .9 * 8 / 15
+    assert guessed(np.array([[3.0]]), both, np.array([0.1])).tolist() == [[3.0]]  # .1 + .9 * 7 / 15 > .9 * 8 / 15
 
 
 def truth(explanation, others=OTHERS):
@@ -159,3 +160,47 @@ def test_answers_that_are_no_counterfactuals_are_refused():
     claim = Identity(np.ones(2), np.zeros(2), np.ones(2), TRAIN[:2])
     with pytest.raises(JaliError, match="for counterfactuals only"):
         GradesIdentity().grade(claim, truth(Attribution(np.zeros((2, 3)))))
+
+
+# --- the baseline --------------------------------------------------------------------------------------------------
+
+
+def test_the_row_of_the_asker_is_part_of_the_baseline():
+    """All who ask have the private values of the person shown, and nobody outside has: nothing is the answer's."""
+    schema = Schema((Column("age", role="quasi"), Column("income"), Column("debt")), favourable=1)
+    n = 40
+    rng = np.random.default_rng(0)
+    train = np.column_stack([np.arange(n), rng.integers(10, 20, n), rng.integers(10, 20, n)]).astype(float)
+    asker = train.copy()
+    asker[:, 0] += 1
+    others = np.column_stack([np.arange(n), rng.integers(0, 9, n), rng.integers(0, 9, n)]).astype(float)
+    sets = [Dataset(X, np.zeros(len(X), dtype=int), schema) for X in (train, asker, others)]
+    explanation = Counterfactual(train, np.ones(n, bool), origin=np.arange(n))
+    known = Truth(MODEL, sets[0], sets[1], sets[2], np.zeros(n, bool), None, asker, explanation)
+    claim = Identity(np.ones(n), np.arange(n), np.ones(n, dtype=int), train)
+    value = dict(zip(GradesIdentity.per_record, GradesIdentity().grade(claim, known).values, strict=True))
+    assert value["disclosed"].mean() == 1
+    assert value["disclosed_baseline"].mean() == 1
+    assert value["disclosure_advantage"].mean() == 0
+
+
+def test_a_model_of_the_population_knows_what_neighbours_do_not():
+    """The private value follows one of six quasi-identifiers: neighbours in all six are not alike in that one."""
+    rng = np.random.default_rng(1)
+    columns = (*(Column(f"q{j}", role="quasi", low=0, high=1) for j in range(6)), Column("private"))
+    X = rng.random((2000, 7))
+    X[:, 6] = np.floor(X[:, 0] * 10)
+    near, model, asker = without(X[:300], 0 * X[:300], Dataset(X[300:], np.zeros(1700, dtype=int), Schema(columns)))
+    assert (near[:, 6] == X[:300, 6]).mean() < 0.7
+    assert (model[:, 6] == X[:300, 6]).mean() > 0.9
+    best = strongest([near, model, asker], X[:300])
+    assert (best[:, 6] == X[:300, 6]).mean() > 0.9
+
+
+def test_no_source_is_chosen_by_what_it_is_graded_on():
+    """Ten sources that guess at random are right as often as one: choosing among them on the same people would gain."""
+    rng = np.random.default_rng(2)
+    person = rng.integers(0, 2, (10, 400)).astype(float)
+    guesses = [rng.integers(0, 2, (10, 400)).astype(float) for _ in range(10)]
+    assert (strongest(guesses, person) == person).mean() == pytest.approx(0.5, abs=0.03)
+    assert strongest([person + 1, person], person).tolist() == person.tolist()

@@ -19,7 +19,7 @@ from jali.defend.explain.above_threshold import AboveThreshold
 from jali.defend.models.clipped_logistic import ClippedLogistic
 from tests.explaining import explained
 
-SOURCE = LinearGaussian(n=3000, d=8)
+SOURCE = LinearGaussian(n=3000, d=8, scale="population")
 PUBLIC = Sample(SOURCE, n=500, seed=1)
 
 

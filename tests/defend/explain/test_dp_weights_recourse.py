@@ -26,7 +26,7 @@ SETTINGS = {"bound": 2.0, "C": 0.02, "scaling": "declared"}
 
 
 def setting(n=3000, d=5):
-    data = LinearGaussian(n=n, d=d).load()
+    data = LinearGaussian(n=n, d=d, scale="population").load()
     columns = tuple(dataclasses.replace(c, low=-100.0, high=100.0) for c in data.schema.columns)
     return dataclasses.replace(data, schema=dataclasses.replace(data.schema, columns=columns, favourable=1))
 

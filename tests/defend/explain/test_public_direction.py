@@ -20,7 +20,7 @@ from jali.defend.models.clipped_logistic import ClippedLogistic
 from jali.models.logistic import Logistic
 from tests.explaining import explained
 
-SOURCE = LinearGaussian(n=3000, d=8)
+SOURCE = LinearGaussian(n=3000, d=8, scale="population")
 PUBLIC = Sample(SOURCE, n=500, seed=1)
 
 
@@ -124,7 +124,7 @@ def test_the_precondition_is_checked():
 def test_public_data_of_another_table_are_refused():
     data, model = setting()
     with pytest.raises(JaliError, match="LinearGaussian has others"):
-        explain(PublicDirection(1.0, LinearGaussian(n=100, d=9)), model, data)
+        explain(PublicDirection(1.0, LinearGaussian(n=100, d=9, scale="population")), model, data)
     with pytest.raises(JaliError, match="Hypercube has others"):
         explain(PublicDirection(1.0, Hypercube(n=100, d=10)), model, data)
 

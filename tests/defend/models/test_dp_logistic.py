@@ -98,7 +98,7 @@ def test_one_record_moves_the_exact_minimiser_by_less_than_output_perturbation_a
 
 
 def table(n=300, d=6, seed=0):
-    return LinearGaussian(n=n, d=d, seed=seed).load()
+    return LinearGaussian(n=n, d=d, seed=seed, scale="population").load()
 
 
 def test_output_noise_is_a_ball_around_the_minimiser():
@@ -186,13 +186,13 @@ def test_one_class_alone_is_trained_too():
 
 
 def test_more_columns_than_rows():
-    data = LinearGaussian(n=60, d=1000).load()
+    data = LinearGaussian(n=60, d=1000, scale="population").load()
     fitted = DPLogistic(1.0, bound=4.0).fit(data, np.ones((60, 1), bool), [np.random.default_rng(0)])
     assert fitted.coef.shape == (1, 1000, 2)
 
 
 def test_thousands_of_releases_are_drawn_at_once():
-    data = LinearGaussian(n=500, d=20).load()
+    data = LinearGaussian(n=500, d=20, scale="population").load()
     assert len(DPLogistic(1.0, bound=1.0).draws(data, 1000, np.random.default_rng(0))) == 1000
 
 

@@ -6,9 +6,11 @@ import dataclasses
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from jali.core import registry
 from jali.core.errors import JaliError
+from jali.core.guarantee import VoidClaim
 from jali.core.values import Column, Dataset, Schema
 from jali.data.linear_gaussian import LinearGaussian
 from jali.defend._dp.sampled import losses
@@ -27,7 +29,7 @@ from tests.pictures import bars, members, streams
 torch = pytest.importorskip("torch", reason="the extra jali-audit[torch] is not installed")
 pytest.importorskip("dp_accounting", reason="the extra jali-audit[dp] is not installed")
 
-DATA = LinearGaussian(n=300, d=20).load()
+DATA = LinearGaussian(n=300, d=20, scale="population").load()
 OTHER = dataclasses.replace(DATA, y=np.r_[1 - DATA.y[:1], DATA.y[1:]])
 
 
@@ -84,7 +86,7 @@ def test_columns_are_their_own_and_models_come_back(model):
 
 
 def test_it_learns_where_there_are_many_rows_and_much_budget():
-    data = LinearGaussian(n=2000, d=5).load()
+    data = LinearGaussian(n=2000, d=5, scale="population").load()
     member = np.arange(2000)[:, None] < 1500
     private = DPSGD(MLP(hidden=(), epochs=10, lr=0.05), epsilon=8.0)
     right = private.fit(data, member, streams(1)).logits(data.X)[:, 0].argmax(axis=1) == data.y
@@ -148,13 +150,51 @@ def test_a_record_that_overflows_cannot_undo_the_noise():
         assert np.isfinite(nets.logits(np.delete(X, 3, axis=0))).all()
 
 
+def test_training_warns_where_public_rows_are_the_private_ones():
+    pytest.importorskip("opacus", reason="the extra jali-audit[private] is not installed")
+    data = registry.build("data", "digits").load()
+    spec = "dp_sgd(fine_tuned(convnet(width=4, epochs=1), public=digits, epochs=1), epsilon=8.0)"
+    with pytest.warns(VoidClaim, match="rows of its public data are also in the data"):
+        registry.build("model", spec).fit(data, np.arange(len(data))[:, None] < 60, streams(1))
+
+
 def test_shuffled_batches_claim_no_amplification_and_say_so():
     private = DPSGD(MLP(epochs=30), epsilon=1.0)
     given = ShuffledSGD(private).guarantee()
-    assert given.epsilon == pytest.approx(losses(private.multiplier, 1.0, 30, 1e-5))
-    assert given.epsilon > 3
+    assert given.adjacency == "replace-one"
+    assert given.epsilon == pytest.approx(losses(private.multiplier / 2, 1.0, 30, 1e-5))
+    # A Gaussian of mu = 2 sqrt(30) / multiplier: replacing a record moves one sum of each epoch by up to two gradients.
+    mu = 2 * np.sqrt(30) / private.multiplier
+    delta = norm.cdf(-given.epsilon / mu + mu / 2) - np.exp(given.epsilon) * norm.cdf(-given.epsilon / mu - mu / 2)
+    assert delta == pytest.approx(1e-5, rel=0.05)
     assert "shuffled" in str(given)
     assert "with Poisson sampling" in str(given)
+
+
+def test_a_removed_record_moves_others_between_shuffled_batches_and_a_replaced_one_does_not():
+    """So sums change that the record was never in, and add-remove adjacency has no epsilon here."""
+    how = _Shuffled(1.0, 0.25, 4, "automatic", 1.0)
+    with_it, without = (
+        [set(batch.tolist()) for batch in how.batches(n, torch.Generator().manual_seed(3))] for n in (12, 11)
+    )
+    changed = sum((one - {11}) != other for one, other in zip(with_it, without, strict=True))
+    assert changed > 1
+    assert sum(11 in batch for batch in with_it) == 1
+
+
+@pytest.mark.parametrize("model", [MLP(hidden=(4,), epochs=2), ConvNet(width=4, epochs=1)])
+@pytest.mark.parametrize("kept", ["one class", "nobody"])
+def test_nothing_is_refused_because_of_who_is_a_member(model, kept):
+    """One person decides whether a class has members, so a refusal would have no epsilon."""
+    if not isinstance(model, MLP):
+        pytest.importorskip("opacus", reason="the extra jali-audit[private] is not installed")
+    data = bars(40)
+    member = (data.y == 0)[:, None] if kept == "one class" else np.zeros((40, 1), dtype=bool)
+    for private in (DPSGD(model, epsilon=4.0, rate=0.5), ShuffledSGD(DPSGD(model, epsilon=4.0, rate=0.5))):
+        nets = private.fit(data, member, streams(1))
+        assert np.isfinite(nets.logits(data.X)).all()
+    with pytest.raises(JaliError, match="lack members of two classes"):
+        model.fit(data, member, streams(1))
 
 
 def test_shuffled_batches_take_every_row_once_an_epoch():

@@ -75,7 +75,7 @@ def test_a_leaf_alone_has_no_counterfactual():
 
 def test_a_local_model_predicts_with_the_whole_tree():
     tree = staircase()
-    local, X = Local(tree, rules([0, 0, 0])), np.random.default_rng(0).uniform(0, 2, (50, 3))
+    local, X = Local(tree, rules([0, 0, 0]), ()), np.random.default_rng(0).uniform(0, 2, (50, 3))
     np.testing.assert_array_equal(local.logits(X), tree.logits(X))
     assert len(local.rules()) < len(tree.rules())
 
@@ -102,10 +102,10 @@ def test_the_black_box_is_asked_once_about_the_changes_of_all_records():
     box, X = Counting(2), np.array([[2.0, 2, 2], [0, 2, 0], [2, 0, 0]])
     leaf = Tree((None,), [-1], [-1], [[1, 0, 0]], SCHEMA)
     records = Records(box, X, Marginals.of(X, SCHEMA))
-    two = explained([staircase(), leaf, staircase()], records)
+    two = explained([staircase(), leaf, staircase()], records, X, np.zeros(3, dtype=int))
     assert box.calls == 1
     assert [[rule.outcome for rule in local.rules()] for local in two] == [[1, 2], [0], [1, 2]]
-    assert explained([leaf] * 3, records)[0].rules() == (Rule((), 0),)
+    assert explained([leaf] * 3, records, X, np.zeros(3, dtype=int))[0].rules() == (Rule((), 0),)
     assert box.calls == 1
 
 

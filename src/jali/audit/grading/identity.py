@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from jali.audit import guessing
 from jali.core.claims import Harm, Identity
-from jali.core.distance import nearest, ranges
 from jali.core.errors import JaliError
 from jali.core.explanation import Counterfactual
 from jali.core.grading import About, Graded, Truth
@@ -16,7 +16,6 @@ from jali.core.values import Bools, Dataset, Floats, Ints
 
 FEW = 10
 AFTER = (10, 30, 100, 300, 1000)  # explanations after which coverage is reported
-NEIGHBOURS = 15  # similar people from whom the baseline guesses private values
 
 
 @dataclass(frozen=True)
@@ -26,9 +25,10 @@ class GradesIdentity:
     candidates: people who match the explanation. singled_out: only one does. at_most_10_candidates: one to ten do.
     newly_singled_out: a person whom no earlier explanation singled out. reidentified: the person named is the one whose
     training row the explanation shows. disclosed_baseline: share of the named person's private values that are guessed
-    right without any explanation, as the commonest value among the 15 people of the population who are nearest in
-    quasi-identifiers. disclosed: the same with the explanation, whose value has weight 1 / candidates; the 15 share the
-    rest. disclosure_advantage: disclosed minus the baseline.
+    right without any explanation, for each column by the best of three sources: the 15 people of the population who are
+    nearest in quasi-identifiers, a model of the population, and the row of the person who asked. disclosed: the same
+    with two more sources, the value shown, and the value shown as a vote of weight 1 / candidates beside those of the
+    15. disclosure_advantage: disclosed minus the baseline, for the same people.
     """
 
     harm: ClassVar[Harm] = "identity"
@@ -101,43 +101,15 @@ def _coverage(new: Bools, train: Dataset) -> dict[str, float]:
 def _disclosed(claim: Identity, real: Bools, truth: Truth) -> tuple[Floats, Floats]:
     """Share of the private values of each person named that is right, with the explanation and without it."""
     person = truth.train.X[claim.person[real]]
-    shown = claim.values[real]
-    near = _neighbours(person, truth)
+    asker = truth.records.X[real]
     sure = np.divide(1.0, claim.candidates[real], dtype=np.float64)
-    with_explanation = _agreement(_guessed(shown, near, sure), person, truth.train)
-    without = _agreement(_guessed(shown, near, 0 * sure), person, truth.train) if len(truth.others) else 0 * sure
-    return with_explanation, without
+    anyway = guessing.without(person, asker, truth.others)
+    shown = guessing.with_explanation(claim.values[real], sure, person, truth.others)
+    with_explanation = _agreement(guessing.strongest([*shown, *anyway], person), person, truth.train)
+    return with_explanation, _agreement(guessing.strongest(anyway, person), person, truth.train)
 
 
 def _agreement(guess: Floats, person: Floats, train: Dataset) -> Floats:
     """Share (n,) of the private columns that a guess has right."""
     private = np.array([c.role != "quasi" for c in train.schema.columns])
     return np.asarray((guess == person)[:, private].mean(axis=1)) if private.any() else np.zeros(len(guess))
-
-
-def _neighbours(people: Floats, truth: Truth) -> Floats:
-    """Those of the population (n, k, D) who are nearest to people (n, D) in quasi-identifiers."""
-    schema = truth.train.schema
-    rest = truth.others.X
-    if not len(people) or not len(rest):
-        return np.zeros((len(people), 0, people.shape[1]))
-    quasi = np.array([c.role == "quasi" for c in schema.columns])
-    here = np.where(quasi, people, 0.0)
-    others = np.where(quasi, rest, 0.0)
-    return np.asarray(rest[nearest(here, others, schema, ranges(schema, rest), min(NEIGHBOURS, len(rest)))[0]])
-
-
-def _guessed(shown: Floats, near: Floats, sure: Floats) -> Floats:
-    """The value of each column (n, D) with most weight: sure (n,) for the one shown, the rest shared among neighbours.
-
-    Among values of equal weight the first one counts: nearest neighbours first, then the one shown.
-    """
-    each = (1 - sure[:, None]) / max(1, near.shape[1])
-    weight = np.concatenate([np.broadcast_to(each, near.shape[:2]), sure[:, None]], axis=1)
-    values = np.concatenate([near, shown[:, None]], axis=1)
-    out = np.empty_like(shown)
-    for j in range(shown.shape[1]):
-        mine = values[:, :, j]
-        votes = ((mine[:, :, None] == mine[:, None, :]) * weight[:, None, :]).sum(axis=2)
-        out[:, j] = np.take_along_axis(mine, votes.argmax(axis=1)[:, None], axis=1)[:, 0]
-    return out

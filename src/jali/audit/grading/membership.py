@@ -70,6 +70,8 @@ def _surrogate(truth: Truth) -> dict[str, float]:
         "rules": float(len(rules)),
         "rules_below_10": float(few.sum()),
     }
+    if explanation.countered is not None and len(explanation.countered):
+        out["countered"] = float(explanation.countered.mean())
     outside = truth.records.rows(~truth.member)
     if len(explanation.models) == 1 and len(outside):
         out["surrogate_accuracy"] = float(accuracy(explanation.models[0], outside.X, outside.y))

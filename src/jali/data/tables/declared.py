@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from jali.core.errors import JaliError
-from jali.core.values import Column, Kind
+from jali.core.values import Column, Floats, Kind
 
 NUMBERS = ("kind", "low", "high", "centre", "spread")
 CATEGORIES = ("kind", "categories")
@@ -28,6 +28,17 @@ class Declared:
     classes: tuple[str, ...] = ()
 
 
+def given(schema: str | Mapping[str, Any]) -> Declared | None:
+    """What a schema file declares, or a mapping of the same form; None where nothing is given.
+
+    >>> given({"columns": {"age": {"kind": "integer", "low": 18, "high": 90}}}).columns["age"].centre
+    54.0
+    """
+    if not schema:
+        return None
+    return read(Path(schema).expanduser()) if isinstance(schema, str) else _of("The schema", schema)
+
+
 def read(path: Path) -> Declared:
     """The declarations in a TOML file: `classes`, and for each column a table `columns.NAME`.
 
@@ -40,17 +51,35 @@ def read(path: Path) -> Declared:
         raise JaliError(f"Cannot read the schema file {path}: {error.strerror}.") from None
     except (ValueError, RecursionError) as error:  # not UTF-8, not TOML, or nested too deeply
         raise JaliError(f"The schema file {path} is not valid TOML: {error}.") from None
+    return _of(f"The schema file {path}", entry)
+
+
+def check_values(x: Floats, column: Column) -> None:
+    """Refuse values (N,) that a declared number does not allow; the error counts them and shows none."""
+    outside = int(((x < column.low) | (x > column.high)).sum())
+    if outside:
+        raise JaliError(
+            f"Column {column.name!r}: {outside} rows lie outside the declared {column.low:g} to {column.high:g}: clip "
+            "them, or declare wider bounds that do not depend on the rows."
+        )
+    broken = int((x % 1 != 0).sum()) if column.kind == "integer" else 0
+    if broken:
+        raise JaliError(f"Column {column.name!r} is declared as integer, but {broken} rows are not whole numbers.")
+
+
+def _of(where: str, entry: Mapping[str, Any]) -> Declared:
+    """The declarations in a table."""
     if unknown := sorted(set(entry) - {"classes", "columns"}):
-        raise JaliError(f"The schema file {path} may contain classes and columns.NAME, not {unknown[0]!r}.")
+        raise JaliError(f"{where} may contain classes and columns.NAME, not {unknown[0]!r}.")
     columns = entry.get("columns", {})
     if not isinstance(columns, dict):
-        raise JaliError(f"The schema file {path}: write one table [columns.NAME] for each column.")
-    classes = _texts(f"The schema file {path}", "classes", entry["classes"]) if "classes" in entry else ()
-    return Declared({name: _column(path, name, words) for name, words in columns.items()}, classes)
+        raise JaliError(f"{where}: write one table [columns.NAME] for each column.")
+    classes = _texts(where, "classes", entry["classes"]) if "classes" in entry else ()
+    return Declared({name: _column(where, name, words) for name, words in columns.items()}, classes)
 
 
-def _column(path: Path, name: str, entry: Any) -> Column:
-    where = f"The schema file {path}, column {name!r}"
+def _column(origin: str, name: str, entry: Any) -> Column:
+    where = f"{origin}, column {name!r}"
     kind: Any = entry.get("kind") if isinstance(entry, dict) else None
     if kind not in get_args(Kind):
         raise JaliError(

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from jali.core.errors import JaliError
 from jali.core.values import Column, Dataset, Floats, Ints, Kind, Schema
-from jali.data.tables.declared import Declared
+from jali.data.tables.declared import Declared, check_values
 from jali.data.tables.declared import label as label
 
 if TYPE_CHECKING:
@@ -270,15 +270,7 @@ def _within(values: Values, column: Column) -> Floats:
     if is_text(values) or values.dtype.kind not in "iuf":
         raise JaliError(f"Column {column.name!r} is declared as {column.kind}, but has type {values.dtype}.")
     x = values.to_numpy(np.float64)
-    outside = int(((x < column.low) | (x > column.high)).sum())
-    if outside:
-        raise JaliError(
-            f"Column {column.name!r}: {outside} rows lie outside the declared {column.low:g} to {column.high:g}: clip "
-            "them, or declare wider bounds that do not depend on the rows."
-        )
-    broken = int((x != np.rint(x)).sum()) if column.kind == "integer" else 0
-    if broken:
-        raise JaliError(f"Column {column.name!r} is declared as integer, but {broken} rows are not whole numbers.")
+    check_values(x, column)
     return x
 
 

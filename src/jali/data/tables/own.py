@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -23,7 +23,7 @@ class OwnTables:
     """One table of the training rows, followed by the population; arrays get column names x0, x1, …
 
     quasi, groups and sensitive name columns of it; the groups column is removed, and the model does not read it.
-    schema: a schema file, as for `table`.
+    schema: a schema file, as for `table`, or a mapping of the same form.
 
     >>> own = OwnTables((np.eye(2), [0, 1]), (np.eye(2), [1, 0]), None)
     >>> own.load().X.shape, own.inputs()
@@ -36,7 +36,7 @@ class OwnTables:
     quasi: tuple[str, ...] = ()
     groups: str = ""
     sensitive: str = ""
-    schema: str = ""
+    schema: str | Mapping[str, Any] = ""
 
     def inputs(self) -> Literal["frame", "array"]:
         """Whether the model was fitted on a pandas table or an array."""
@@ -68,7 +68,7 @@ class OwnTables:
             quasi=self.quasi,
             groups=self.groups or None,
             sensitive=self.sensitive or None,
-            declared=declared.read(Path(self.schema).expanduser()) if self.schema else None,
+            declared=declared.given(self.schema),
         )
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from jali.core.errors import JaliError
 from jali.core.values import Column, Dataset, Floats, Ints, Schema
 
 REACH = 8.0
+Known = Literal["declared", "bounds"]
 
 
 def standardised(X: Floats) -> Floats:
@@ -19,12 +22,13 @@ def standardised(X: Floats) -> Floats:
     return scaled
 
 
-def dataset(X: Floats, y: Ints, classes: int) -> Dataset:
+def dataset(X: Floats, y: Ints, classes: int, known: Known = "declared") -> Dataset:
     """A table of standardised numbers x0, x1, …; no class is favourable.
 
-    The bounds are 8 standard deviations: finite, for searches that draw between bounds, and too wide to matter.
+    The bounds are 8 standard deviations: finite, for searches that draw between bounds, and too wide to matter. known:
+    "bounds" where the rows were standardised by their own mean and standard deviation, so that the scale is theirs.
     """
-    columns = tuple(Column(f"x{j}", "number", -REACH, REACH) for j in range(X.shape[1]))
+    columns = tuple(Column(f"x{j}", "number", -REACH, REACH, known=known) for j in range(X.shape[1]))
     return Dataset(X, y, Schema(columns, tuple(str(c) for c in range(classes))))
 
 

@@ -15,7 +15,7 @@ from jali.core.encoding import Encoding
 from jali.core.errors import JaliError
 from jali.core.values import Bools, Dataset, Rng
 from jali.defend._dp.optimiser import MECHANISM, Mechanism
-from jali.models.fitted.members import checked
+from jali.models.fitted.members import streamed
 from jali.models.fitted.network import NetworkEnsemble
 from jali.models.fitted.torch_network import one_thread
 from jali.models.mlp import MLP, _layers
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 def fitted(part: MLP, data: Dataset, member: Bools, rngs: list[Rng], mechanism: Mechanism) -> NetworkEnsemble:
     """Train one network per column of member (N, M); column j draws its start, batches and noise from rngs[j]."""
     part._check()
-    member = checked(data, member, rngs)
+    member = streamed(data, member, rngs)
     with one_thread("dp_sgd"):
         import torch
 

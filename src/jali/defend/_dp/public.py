@@ -12,6 +12,7 @@ from jali.core.values import Dataset, Floats, Schema
 from jali.data.linear_gaussian import LinearGaussian
 from jali.data.sample import Sample
 from jali.defend._dp.checks import FLOATS, ROW
+from jali.defend._dp.erm import EXACT
 from jali.defend.models.clipped_logistic import ClippedLogistic
 from jali.models.logistic import Logistic
 
@@ -21,6 +22,7 @@ ASSUMES = (
     "the model is the exact optimum its stability describes, and the schema's bounds, scale and categories are public",
     "no person of the training data is in the public data",
     "who needs recourse is decided by the model without noise, and is not covered",
+    EXACT,
     ROW,
     FLOATS,
 )
@@ -41,7 +43,7 @@ def example(columns: int) -> Sample:
     >>> example(1).load().X.shape
     (500, 1)
     """
-    return Sample(LinearGaussian(n=20_000, d=columns), n=500)
+    return Sample(LinearGaussian(n=20_000, d=columns, scale="population"), n=500)
 
 
 def direction(name: str, public: Source, schema: Schema) -> Floats:

@@ -40,7 +40,7 @@ class AboveThreshold:
 
     >>> from jali.data.linear_gaussian import LinearGaussian
     >>> from jali.defend.models.clipped_logistic import ClippedLogistic
-    >>> data = LinearGaussian(n=2000, d=10).load()
+    >>> data = LinearGaussian(n=2000, d=10, scale="population").load()
     >>> model = ClippedLogistic(bound=1.0, C=0.02).fit(data, np.ones((2000, 1), bool), [np.random.default_rng(0)])[0]
     >>> part = AboveThreshold(epsilon=1.0, public=LinearGaussian(n=2000, d=10, seed=9), reach=6.0)
     >>> rng = np.random.default_rng(0)

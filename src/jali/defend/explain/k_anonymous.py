@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -14,10 +14,10 @@ from jali.anonymity.mutual import Blocks, mutual
 from jali.anonymity.optimal import optimal
 from jali.anonymity.pureness import Found, Poll
 from jali.core.errors import JaliError
-from jali.core.explanation import Counterfactual, Explainer, Gives, Regions, Wants
+from jali.core.explanation import Counterfactual, Explainer, Gives, Recomputed, Regions, Wants
 from jali.core.protocols import Model
-from jali.core.values import Bools, Dataset, Floats, Rng, Schema
-from jali.defend._generalise import ForwardsCapabilities, Inner, Protected, generalised
+from jali.core.values import Bools, Dataset, Floats, Ints, Rng, Schema
+from jali.defend._generalise import ForwardsCapabilities, Inner, Protected, generalised, placed
 from jali.explain.nice import NICE
 
 POINTS = 1000  # pureness is exact for boxes of so many combinations; of larger ones as many combinations are drawn
@@ -38,8 +38,9 @@ class KAnonymous(ForwardsCapabilities):
     names the quasi-identifiers as the authors list them, if that is not the order of the columns.
 
     "mutual" gives an answer that is the same for k people (`jali.anonymity.mutual`). An attacker who can run the
-    defence and knows everybody's quasi-identifiers cannot rule any of them out, which is possible with the other
-    solvers (the minimality attack, `minimality`). Its NCP is higher.
+    defence and knows everybody's quasi-identifiers, and which training rows the explainer may show, cannot rule any of
+    them out, which is possible with the other solvers (the minimality attack, `minimality`). This holds for one answer
+    and for somebody who does not know who asked. Its NCP is higher.
 
     Immutable columns are not widened if the wrapped explainer keeps them as in the record (immutable="agree"). An
     answer is withheld if fewer than k people match it, by an independent count, or if its pureness is below `floor`. A
@@ -96,18 +97,34 @@ class KAnonymous(ForwardsCapabilities):
     def prepare(self, model: Model, schema: Schema, train: Dataset | None, rng: Rng) -> _Prepared:
         """Prepare the wrapped explainer, count the training people, and get the model's classes for them."""
         inner = Inner.of(self, model, schema, train, rng, self.weights)
-        return _Prepared(self, model, inner, inner.table, Blocks(inner.table, inner.labels, self.k))
+        return _Prepared(self, model, inner, inner.table, self._blocks(inner))
+
+    def _blocks(self, inner: Inner) -> Blocks | None:
+        """The people among whom "mutual" looks for k; the other solvers need none."""
+        if self.solver != "mutual":
+            return None
+        rules = inner.rules()
+        return Blocks(inner.table, np.where(rules.showable(), inner.labels, -1), self.k, rules.may_show)
+
+
+class _Kept(NamedTuple):
+    """What a solver found, as regions (m,), the people who match each, and which of them may be shown."""
+
+    found: Found
+    regions: Regions
+    people: Ints
+    able: Bools
 
 
 @dataclass(frozen=True, eq=False)
 class _Prepared:
-    """The defence for one model; people: the training people with the model's labels."""
+    """The defence for one model; people: the training people who may be shown, where the solver needs them."""
 
     part: KAnonymous
     model: Model
     inner: Inner
     table: FrequencyTable
-    people: Blocks
+    people: Blocks | None
 
     def explain(self, X: Floats, rng: Rng) -> Counterfactual:
         """The region for each record, and the row (n, D) in it that is nearest to the record."""
@@ -122,24 +139,35 @@ class _Prepared:
         who = self.inner.shown(counterfactuals)
         rows = train.X[who.rows]
         cores = Cores(rows, self.table.coded(rows), self.inner.labels[who.rows])
-        found = self._solved(cores)
-        regions = self.table.regions(found.boxes, rows)
-        people = matching(regions, train)
-        able = found.feasible & (people >= self.part.k) & self._pure(cores, found)
+        found, regions, people, able = self._kept(cores)
         bound = np.zeros(len(people)) if repeated(train) else found.bound  # a bound counts each person at one row only
-        if self.part.repair == "interval":
-            regions = class_interval(regions, train)
         return Protected(who, regions, able, people, found.loss, found.pure, bound)
 
-    def regions_for(self, rows: Floats) -> Regions:
-        """The regions that would be shown for rows (n, D), whose quasi-identifiers must occur in the training rows.
+    def regions_for(self, rows: Floats, person: Ints) -> Recomputed:
+        """What would be shown of the training people (n,) if they had rows (n, D) with values that occur.
 
-        An attacker with the model, its labels of the training rows and everybody's quasi-identifiers can compute this.
+        An attacker with the model, its labels of the training rows, everybody's quasi-identifiers and who may be shown
+        can compute this.
         """
-        classes = self.model.logits(rows).argmax(axis=1)
-        found = self._solved(Cores(rows, self.table.coded(rows), classes))
-        regions = self.table.regions(found.boxes, rows)
-        return class_interval(regions, self.inner.train) if self.part.repair == "interval" else regions
+        given = self.inner.could_be_shown(rows, person)
+        if not given.any():
+            return Recomputed(Regions.of(rows, self.inner.schema), given)
+        some = rows[given]
+        kept = self._kept(Cores(some, self.table.coded(some), self.inner.labels[person[given]]))
+        at = np.flatnonzero(given)
+        given[at] = kept.able
+        return Recomputed(placed(rows, at, kept.regions), given)
+
+    def _kept(self, cores: Cores) -> _Kept:
+        """The regions for counterfactuals, and which of them may be shown."""
+        train = self.inner.train
+        found = self._solved(cores)
+        regions = self.table.regions(found.boxes, cores.rows)
+        people = matching(regions, train)
+        able = found.feasible & (people >= self.part.k) & self._pure(cores, found)
+        if self.part.repair == "interval":
+            regions = class_interval(regions, train)
+        return _Kept(found, regions, people, able)
 
     def _pure(self, cores: Cores, found: Found) -> Bools:
         """Which boxes (m,) have at least the required pureness, computed exactly."""
@@ -163,9 +191,9 @@ class _Prepared:
         effort = Effort(part.k, part.alpha, part.iterations)
         if part.solver == "as_released":
             return as_released(table, poll, cores, self.inner.train.y, effort, part.order)
-        if part.solver == "mutual":
+        if self.people is not None:
             return mutual(poll, cores, self.people)
-        found = grasp(table, poll, cores, self.people.labels, effort)
+        found = grasp(table, poll, cores, self.inner.labels, effort)
         if part.solver == "grasp":
             return found
         floor = found.pure if part.floor is None else np.full(len(found.pure), part.floor)

@@ -10,7 +10,7 @@ import numpy as np
 from jali.anonymity.frequency_table import Boxes, FrequencyTable
 from jali.anonymity.measures import matching
 from jali.core.errors import JaliError
-from jali.core.explanation import Counterfactual, Explainer, Gives, Regions, Wants
+from jali.core.explanation import Counterfactual, Explainer, Gives, Recomputed, Regions, Wants
 from jali.core.protocols import Model
 from jali.core.values import Bools, Dataset, Floats, Ints, Rng, Schema
 from jali.defend._generalise import ForwardsCapabilities, Inner, generalised
@@ -78,11 +78,17 @@ class _Prepared:
         counterfactuals = self.inner.explain(X, rng)
         train = self.inner.train
         who = self.inner.shown(counterfactuals)
-        regions = self.regions_for(train.X[who.rows])
+        regions = self._classes(train.X[who.rows])
         return generalised(X, counterfactuals, who, regions, matching(regions, train) >= self.k)
 
-    def regions_for(self, rows: Floats) -> Regions:
-        """The regions that would be shown for rows (n, D), whose quasi-identifiers must occur in the training rows."""
+    def regions_for(self, rows: Floats, person: Ints) -> Recomputed:
+        """What would be shown of the training people (n,) if they had rows (n, D) with values that occur."""
+        regions = self._classes(rows)
+        able = matching(regions, self.inner.train) >= self.k
+        return Recomputed(regions, able & self.inner.could_be_shown(rows, person))
+
+    def _classes(self, rows: Floats) -> Regions:
+        """The classes of rows (n, D), whose quasi-identifiers must occur in the training rows."""
         table = self.inner.table
         cells = table.find(table.coded(rows))
         return table.regions(self.boxes.pick(self.part[cells]), rows)

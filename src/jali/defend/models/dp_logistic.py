@@ -12,7 +12,7 @@ from jali.core.errors import JaliError
 from jali.core.guarantee import Constant, Covered, Guarantee, announce
 from jali.core.values import Bools, Dataset, Floats, Rng, Schema, frozen
 from jali.defend._dp.checks import FLOATS, ROW, bounded, positive
-from jali.defend._dp.erm import minimisers
+from jali.defend._dp.erm import EXACT, minimisers
 from jali.defend._dp.frame import Frame, frame, labels
 from jali.defend._dp.noise import ball, farthest
 from jali.defend.models.clipped_logistic import ClippedLogistic
@@ -97,6 +97,7 @@ class DPLogistic:
         assumes = (
             f"the schema's {constants}, the bound, C and the number of rows are public, not taken from these rows",
             "explanations do not read the training rows again",
+            EXACT,
             ROW,
             FLOATS,
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from jali.models.fitted.linear import LinearEnsemble
 from jali.models.fitted.network import NetworkEnsemble
 from jali.models.mlp import MLP
 from jali.privacy.accounting import Recomputed
+from jali.privacy.overlap import overlaps
 
 ASSUMES = (
     "where the networks start, the schema's scale and categories, and all fields do not come from these rows",
@@ -42,8 +43,10 @@ class DPSGD:
 
     The multiplier is the least for which all steps together cost epsilon, by the privacy loss distribution of Poisson
     sampling, under add-remove adjacency. It does not depend on the number of rows: `rate` is the probability with which
-    a step draws a row, and batch is a constant, so the size of the training set need not be public. `accounted`
-    computes epsilon a second time. In the membership game one record is replaced, which costs up to twice as much.
+    a step draws a row, and batch is a constant, so the size of the training set need not be public. Nothing is refused
+    because of the rows: a training set without members of a class, or without any member, is trained on like any other,
+    because a refusal would tell who is in it. `accounted` computes epsilon a second time. In the membership game one
+    record is replaced, which costs up to 2 epsilon and (1 + e^epsilon) delta.
 
     Abadi et al., Deep Learning with Differential Privacy, 2016; Bu et al., Automatic Clipping, NeurIPS 2023; the
     defence of Huang, Pawelczyk and Lakkaraju, 2024. Gradients of rows come from Opacus, those of `mlp` from explicit
@@ -89,7 +92,7 @@ decisions and explanations
 
     def fit(self, data: Dataset, member: Bools, rngs: list[Rng]) -> Ensemble:
         """Train one private network per column of member (N, M); column j draws rows and noise from rngs[j]."""
-        announce("dp_sgd", self.guarantee(), data.schema)
+        announce("dp_sgd", replace(self.guarantee(), void=overlaps(self.model, data)), data.schema)
         return trained(self.model, data, member, rngs, self.mechanism())
 
     def draws(self, data: Dataset, count: int, rng: Rng) -> LinearEnsemble:

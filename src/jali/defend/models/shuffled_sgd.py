@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from typing import TYPE_CHECKING
 
 from jali.core import registry
@@ -13,11 +13,13 @@ from jali.core.guarantee import CONSTANTS, announce, taken
 from jali.core.protocols import Ensemble, Trainer
 from jali.core.values import Bools, Dataset, Rng, Schema
 from jali.defend._dp.optimiser import Mechanism
-from jali.defend._dp.sampled import Sampled, losses
+from jali.defend._dp.sampled import Sampled, event, losses
 from jali.defend.models.dp_sgd import ASSUMES, DECIDES, DPSGD, trained
+from jali.privacy.overlap import overlaps
 
 if TYPE_CHECKING:
     import torch
+    from dp_accounting import DpEvent
 
 
 @dataclass(frozen=True)
@@ -26,14 +28,16 @@ class ShuffledSGD:
 
     This is common in practice, usually with the epsilon of Poisson sampling. Shuffling does not give that epsilon:
     there are settings where it is known to be false (Chua et al., How Private are DP-SGD Implementations?, ICML 2024).
-    What holds without amplification is that a record is in one sum per epoch, so that all steps cost as much as one
-    Gaussian mechanism per epoch. This is the epsilon claimed here. Huang, Pawelczyk and Lakkaraju, 2024, train like
-    this.
+    What holds without amplification is that a record is in one sum per epoch. If it is replaced, that sum moves by at
+    most twice the length of a clipped gradient, and no other record changes its batch. All steps therefore cost as much
+    as one Gaussian mechanism per epoch with half the multiplier, under replace-one adjacency, which is the epsilon
+    claimed here. A record that is removed moves others between batches, so that several sums change: add-remove has no
+    such epsilon. Huang, Pawelczyk and Lakkaraju, 2024, train like this.
 
     >>> from jali.models.mlp import MLP
     >>> shuffled = ShuffledSGD(DPSGD(MLP(epochs=30), epsilon=1.0))
-    >>> round(shuffled.guarantee().epsilon, 1)
-    3.5
+    >>> round(shuffled.guarantee().epsilon, 1), shuffled.guarantee().adjacency
+    (8.0, 'replace-one')
     """
 
     private: Trainer
@@ -50,8 +54,9 @@ class ShuffledSGD:
 
     def fit(self, data: Dataset, member: Bools, rngs: list[Rng]) -> Ensemble:
         """Train one network per column of member (N, M); column j draws orders and noise from rngs[j]."""
-        if taken(data.schema, CONSTANTS):  # otherwise the slow accountant need not run
-            announce("shuffled_sgd", self.guarantee(), data.schema)
+        mixed = overlaps(self._inner.model, data)
+        if mixed or taken(data.schema, CONSTANTS):  # otherwise the slow accountant need not run
+            announce("shuffled_sgd", replace(self.guarantee(), void=mixed), data.schema)
         mechanism = _Shuffled(*astuple(self._inner.mechanism()))
         return trained(self._inner.model, data, member, rngs, mechanism)
 
@@ -66,17 +71,26 @@ class ShuffledSGD:
             f"noise of {inner.multiplier:.3g} on shuffled batches in {epochs} epochs, which would be epsilon = "
             f"{inner.epsilon:g} with Poisson sampling"
         )
-        return Sampled(
+        return _Replaced(
             what,
-            losses(inner.multiplier, 1.0, epochs, inner.delta),
-            "add-remove",
+            losses(inner.multiplier / 2, 1.0, epochs, inner.delta),
+            "replace-one",
             ("decisions", "explanations"),
             delta=inner.delta,
-            assumes=("a record that is removed leaves its place in a batch empty", *ASSUMES),
+            assumes=("the number of rows is public", *ASSUMES),
             decides=DECIDES,
             multiplier=inner.multiplier,
             steps=epochs,
         ).on(schema)
+
+
+@dataclass(frozen=True)
+class _Replaced(Sampled):
+    """The guarantee of noise on sums that change by two gradients where a record is replaced."""
+
+    def event(self) -> DpEvent:
+        """All steps as an event of `dp-accounting`."""
+        return event(self.multiplier / 2, self.rate, self.steps)
 
 
 @dataclass(frozen=True)

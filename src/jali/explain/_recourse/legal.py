@@ -34,12 +34,13 @@ class GradientModel:
         return cls(model, differentiable(name, model, schema), Encoding(schema))
 
 
-def recourse(searched: GradientModel, X: Floats, cost: Cost, search: Search) -> Counterfactual:
+def recourse(searched: GradientModel, X: Floats, cost: Cost, search: Search, one_class: bool = False) -> Counterfactual:
     """Counterfactuals of raw rows (n, D) that lack the favourable class, or of all rows where no class is favourable.
 
     Numbers move first. Then categories change one at a time, the one with the largest first-order gain first, and
     numbers move again, as long as this can still be cheaper than the best row so far, or no row was found. The search
-    must return whole numbers for integer columns.
+    must return whole numbers for integer columns. Where no class is favourable, every class other than the present one
+    is searched for and the cheapest row is the answer; with one_class, only the one that is nearest by first order.
     """
     model = searched.model
     encoding = searched.encoding
@@ -48,27 +49,43 @@ def recourse(searched: GradientModel, X: Floats, cost: Cost, search: Search) -> 
     at = np.flatnonzero(predicted != (-1 if schema.favourable is None else schema.favourable))
     rows, found = X.copy(), np.zeros(len(X), dtype=bool)
     if len(at) and any(c.mutable for c in schema.columns):
-        wanted = _wanted(searched, X[at], predicted[at])
-        rows[at], spent = _Search(searched.gradients, encoding, X[at], wanted, cost, search).answers()
+        rows[at], spent = _cheapest(searched, X[at], _wanted(searched, X[at], predicted[at], one_class), cost, search)
         found[at] = np.isfinite(spent)
         decided = model.logits(rows).argmax(axis=1)
         found &= decided != predicted if schema.favourable is None else decided == schema.favourable
     return Counterfactual(np.where(found[:, None], rows, X), found)
 
 
-def _wanted(searched: GradientModel, X: Floats, predicted: Ints) -> Ints:
-    """The wanted class (n,) of each record: the favourable one, else the nearest one in the linearised model."""
+def _cheapest(searched: GradientModel, X: Floats, wanted: Bools, cost: Cost, search: Search) -> tuple[Floats, Floats]:
+    """The cheapest rows (n, D) over all classes that each record wants (n, C), and their cost (n,)."""
+    rows = X.copy()
+    spent = np.full(len(X), np.inf)
+    for c in np.flatnonzero(wanted.any(axis=0)):
+        who = np.flatnonzero(wanted[:, c])
+        classes = np.full(len(who), c)
+        there, price = _Search(searched.gradients, searched.encoding, X[who], classes, cost, search).answers()
+        better = price < spent[who]
+        rows[who[better]] = there[better]
+        spent[who[better]] = price[better]
+    return rows, spent
+
+
+def _wanted(searched: GradientModel, X: Floats, predicted: Ints, one_class: bool) -> Bools:
+    """The classes (n, C) that are searched for: the favourable one, else all others or the nearest to first order."""
     encoding = searched.encoding
     schema = encoding.schema
+    every = np.arange(len(schema.classes))
     if schema.favourable is not None:
-        return np.full(len(X), schema.favourable)
+        return np.asarray(np.broadcast_to(every == schema.favourable, (len(X), len(every))))
+    if not one_class or len(every) == 2:
+        return np.asarray(every != predicted[:, None])
     Z = encoding.encode(X)
-    distance = np.full((len(X), len(schema.classes)), np.inf)
-    for c in range(len(schema.classes)):
+    distance = np.full((len(X), len(every)), np.inf)
+    for c in every:
         value, slope = searched.gradients.margin(Z, np.full(len(X), c))
         distance[:, c] = -value / np.maximum(length(slope * encoding.movable(), "l2"), 1e-30)
     distance[np.arange(len(X)), predicted] = np.inf
-    return np.asarray(distance.argmin(axis=1))
+    return np.asarray(every == distance.argmin(axis=1)[:, None])
 
 
 @dataclass(frozen=True)

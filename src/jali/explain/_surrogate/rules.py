@@ -13,15 +13,23 @@ from jali.core.values import Floats, Ints, Schema
 from jali.explain._attribution.marginals import Marginals
 from jali.explain._surrogate.records import Records
 from jali.explain._surrogate.trees import Tree, fitted
-from jali.text.rules import Rule, Term
+from jali.text.rules import Held, Rule, Term, holding
+
+NONE = "No rule with another outcome was found that the model confirms."
 
 
 @dataclass(frozen=True, eq=False)
 class Local:
-    """A tree that imitates the black box around one record, and the rules of it that are shown."""
+    """A tree that imitates the black box around one record, the rules of it that are shown, and how far each holds."""
 
     tree: Tree
     shown: tuple[Rule, ...]
+    held: tuple[Held, ...]
+
+    @property
+    def countered(self) -> bool:
+        """Whether there is a counterfactual rule."""
+        return len(self.shown) > 1
 
     def logits(self, X: Floats) -> Floats:
         """Log proportions (n, C) of the tree's leaves of raw rows (n, D)."""
@@ -30,6 +38,12 @@ class Local:
     def rules(self) -> tuple[Rule, ...]:
         """The factual rule, which is true of the record, then the counterfactual ones."""
         return self.shown
+
+    def sentences(self, x: Floats, schema: Schema) -> list[str]:
+        """The rules in words for the record x (D,), each with the share of the training rows for which it holds."""
+        factual = self.shown[0].sentence(schema, self.held[0])
+        others = zip(self.shown[1:], self.held[1:], strict=True)
+        return [factual, *([rule.change(x, schema, held) for rule, held in others] or [NONE])]
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,14 +109,18 @@ def _value(term: Term, x: float, marginals: Marginals) -> float:
     return float(np.floor(term.low) + 1) if whole else float(np.nextafter(term.low, np.inf))
 
 
-def explained(trees: list[Tree], records: Records) -> list[Local]:
-    """The rules shown to each record, after one query of the black box about the changes of all records."""
+def explained(trees: list[Tree], records: Records, train: Floats, decided: Ints) -> list[Local]:
+    """The rules shown to each record, after one query of the black box about the changes of all records.
+
+    train (N, D), decided (N,): the training rows and their classes by the black box, on which rules are checked.
+    """
     options = [Options.of(tree, x) for tree, x in zip(trees, records.X, strict=True)]
     rows = [option.rows(records.marginals) for option in options]
     ends = np.cumsum([len(some) for some in rows])
     whole = np.concatenate(rows)
     labels = np.split(records.ask(whole)[1] if len(whole) else np.zeros(0, dtype=np.int64), ends[:-1])
-    return [Local(tree, option.shown(label)) for tree, option, label in zip(trees, options, labels, strict=True)]
+    shown = [option.shown(label) for option, label in zip(options, labels, strict=True)]
+    return [Local(tree, some, holding(some, train, decided)) for tree, some in zip(trees, shown, strict=True)]
 
 
 def merged(rows: list[Floats], labels: list[Ints], schema: Schema, seed: int) -> Tree:

@@ -13,7 +13,7 @@ from jali.core import registry
 from jali.core.encoding import Encoding
 from jali.core.errors import JaliError
 from jali.core.values import Bools, Dataset, Ints, Rng, Schema
-from jali.models.fitted.members import checked
+from jali.models.fitted.members import checked, streamed
 from jali.models.fitted.torch_network import BLOCK, TorchEnsemble, one_thread
 
 if TYPE_CHECKING:
@@ -76,8 +76,11 @@ Train = Callable[["nn.Sequential", Rows, Architecture, "torch.Generator"], None]
 def fitted(
     part: Architecture, data: Dataset, member: Bools, rngs: list[Rng], train: Train | None = None
 ) -> TorchEnsemble:
-    """One network per training set in member (N, M); each has a random stream for its weights and one for training."""
-    member = checked(data, member, rngs)
+    """One network per training set in member (N, M); each has a random stream for its weights and one for training.
+
+    train: how, where it is not plain descent. Private training must not refuse a training set for what is in it.
+    """
+    member = checked(data, member, rngs) if train is None else streamed(data, member, rngs)
     name = registry.name_of(part)
     modules = []
     with one_thread(name):
