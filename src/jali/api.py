@@ -36,7 +36,7 @@ from jali.store import Store, write_text
 from jali.text.sentences import value
 
 if TYPE_CHECKING:
-    from jali.data.tables.own import OwnTables
+    from jali.data.tables.in_memory import OwnTables
     from jali.models.given import Given
 
 UNREPEATABLE = "Attacks that read the records cannot be repeated from evidence.npz: call jali.audit again."
@@ -346,7 +346,7 @@ def row_values(data: Dataset, record: int) -> dict[str, str]:
 def _tables(
     train: Any, population: Any, favourable: Any, quasi: Sequence[str], groups: str, sensitive: str, schema: Any
 ) -> OwnTables:
-    from jali.data.tables.own import OwnTables, pair
+    from jali.data.tables.in_memory import OwnTables, pair
 
     both = pair(train, "train"), pair(population, "population")
     return OwnTables(*both, favourable, tuple(quasi), groups, sensitive, schema)

@@ -340,7 +340,7 @@ def _amount(entries: Collection[Entry]) -> str:
 
 def _foreseen(found: Forecast) -> None:
     """Print what an audit takes and what it could see."""
-    from jali.report.audit.foreseen import sentences
+    from jali.report.audit.forecast import sentences
 
     for sentence in sentences(found):
         terminal.console().print(sentence, markup=False, highlight=False)

@@ -14,7 +14,7 @@ import tomli_w
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from jali.core.errors import JaliError
-from jali.core.trust import foreign, vet
+from jali.core.untrusted import foreign, vet
 from jali.text.characters import SURROGATES, UNSEEN
 
 OWN = ("target", "favourable", "quasi", "groups", "sensitive")  # settings of a file of one's own

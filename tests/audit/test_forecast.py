@@ -10,7 +10,7 @@ import pytest
 from jali.audit.forecast import forecast
 from jali.audit.setup import Experiment, Setup, load
 from jali.core import registry
-from jali.report.audit.foreseen import sentences
+from jali.report.audit.forecast import sentences
 
 
 class Counted:

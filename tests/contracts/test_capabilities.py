@@ -14,7 +14,7 @@ ALLOWED = {
     "core/imports.py": (1, "module loaders of the interpreter"),
     "core/registry.py": (1, "annotations of dataclass fields"),
     "data/tables/files.py": (2, "exceptions of the network library and of the system"),
-    "data/tables/own.py": (3, "tables of the user: data frames or arrays"),
+    "data/tables/in_memory.py": (3, "tables of the user: data frames or arrays"),
     "models/fitted/estimator.py": (5, "fitted estimators of the user"),
     "models/sklearn.py": (4, "estimator classes that a specification names"),
     "privacy/accounting.py": (2, "events of dp-accounting"),

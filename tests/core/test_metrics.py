@@ -18,7 +18,7 @@ from jali.core.metrics import TABLE, Metric, metric, position
 from jali.query_attacks._shadow import ATTACK, SHADOW
 from jali.reproduce import schema
 from jali.reproduce.findings import DELTA
-from jali.stats import decided, released, roc
+from jali.stats import precision_recall, released, roc
 
 every = pytest.mark.parametrize("line", TABLE.values(), ids=list(TABLE))
 WAYS = (DELTA, released.PREFIX)  # how a paper's file says "the difference of" and "by the authors' code"
@@ -26,7 +26,7 @@ WAYS = (DELTA, released.PREFIX)  # how a paper's file says "the difference of" a
 
 def measured() -> set[str]:
     """Metrics of everything that is built in."""
-    out = {*roc.METRICS, *decided.NAMES, "best_balanced_accuracy", SHADOW, ATTACK}
+    out = {*roc.METRICS, *precision_recall.NAMES, "best_balanced_accuracy", SHADOW, ATTACK}
     out |= {*quality.MEASURES, quality.RELIANCE, quality.SECONDS, "train_accuracy", "test_accuracy", "answered"}
     for grader in graders():
         out |= {*grader.metrics, *grader.per_record}

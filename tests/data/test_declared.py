@@ -11,7 +11,7 @@ from jali.config import Config, checked, read
 from jali.core import registry
 from jali.core.errors import JaliError
 from jali.data.declared import DeclaredColumns
-from jali.data.tables.own import OwnTables
+from jali.data.tables.in_memory import OwnTables
 
 ROWS = "age,city,repaid\n30,Ghent,yes\n50,Antwerp,no\n41,Ghent,no\n28,Ghent,yes\n"
 SCHEMA = """

@@ -2,6 +2,6 @@
 
 import sys
 
-from jali.core.verbs import Verb
+from jali.core.callable_packages import Verb
 
 sys.modules[__name__].__class__ = Verb

@@ -16,7 +16,7 @@ from jali.core.guesses import Estimate, Guesses, weighted
 from jali.core.metrics import metric
 from jali.core.values import Floats, Game, Ints, Rng
 from jali.results import Row
-from jali.stats import decided
+from jali.stats import precision_recall
 from jali.stats.intervals import estimate, over_units
 
 Fresh = Callable[[], Rng]  # makes the random stream of a bootstrap anew
@@ -48,7 +48,7 @@ def guessed(metrics: tuple[str, ...], guesses: Guesses, fresh: Fresh) -> dict[st
 
 
 def _guessed(name: str, guesses: Guesses, fresh: Fresh) -> Estimate:
-    if guesses.weights is not None and name in decided.NAMES:
+    if guesses.weights is not None and name in precision_recall.NAMES:
         return Estimate(None, reason=f"{name} depends on how many records are flagged: it is not defined with weights.")
     return estimate(name, guesses, fresh())[0]
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field, fields, replace
 
-from jali.audit import kept, sanity
+from jali.audit import attack_cache, sanity
 from jali.audit.all_models import Gathered, gather
 from jali.audit.attack_run_rows import rows_of_run
+from jali.audit.distribution_shift import Compared, compared
 from jali.audit.guarantees import Guarantees, contradicted, guarantees, stated, voided
 from jali.audit.guarantees import stamped as covered
 from jali.audit.one_model import STATISTICS, digest, stream
-from jali.audit.population import Compared, compared
 from jali.audit.setup import Experiment, Resources, Setup
 from jali.audit.signal_attacks import Attacked, attack_evidence
 from jali.audit.summary import left_out, measures, sensitive, sizes, twins
@@ -42,9 +42,9 @@ def run(setup: Setup, resources: Resources = Resources(), signals: bool = True) 
     attacked = Attacked()
     if signals:
         given = (found.evidence, setup.game, parts.attack, parts.seed)
-        attacked = kept.attacked(
+        attacked = attack_cache.attacked(
             resources.store,
-            lambda: kept.key(*given, setup.data),
+            lambda: attack_cache.key(*given, setup.data),
             lambda: attack_evidence(*given, resources, setup.data),
         )
     results = _documented(setup, found, attacked, against)

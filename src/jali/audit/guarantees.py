@@ -16,7 +16,7 @@ from jali.core.values import Channel, Dataset
 from jali.privacy.overlap import overlaps
 from jali.results import Row, StatedGuarantee
 from jali.results.reproduction import Capped
-from jali.stats.caps import auc_cap, balanced_accuracy_cap, pawelczyk_cap, tpr_cap
+from jali.stats.dp_bounds import auc_cap, balanced_accuracy_cap, pawelczyk_cap, tpr_cap
 
 Guarantees = dict[tuple[str, Channel], Guarantee]
 PREDICTION = (Channel.SCORE, Channel.DECISION)

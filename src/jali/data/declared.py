@@ -9,7 +9,7 @@ import numpy as np
 from jali.core.errors import JaliError
 from jali.core.protocols import Source
 from jali.core.values import Column, Dataset, Floats, Ints, Schema
-from jali.data.tables import declared as _declared
+from jali.data.tables import schema_files as _declared
 from jali.data.tables.wrapped import Wrapped
 
 

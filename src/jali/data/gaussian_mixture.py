@@ -9,7 +9,7 @@ import numpy as np
 
 from jali.core.errors import JaliError
 from jali.core.values import Dataset, Floats, Rng
-from jali.data.tables import standard
+from jali.data.tables import standardised
 
 FACTORS = 3
 
@@ -44,7 +44,7 @@ class GaussianMixture:
     files: ClassVar[tuple[()]] = ()
 
     def __post_init__(self) -> None:
-        standard.check("gaussian_mixture", self.n, self.d, self.seed)
+        standardised.check("gaussian_mixture", self.n, self.d, self.seed)
         if not 2 <= self.classes <= min(self.n, self.d):
             raise JaliError(f"gaussian_mixture: classes must be from 2 to min(n, d), not {self.classes}.")
         if not self.separation >= 0:
@@ -57,7 +57,9 @@ class GaussianMixture:
         y = rng.permutation(np.arange(self.n) % self.classes)
         own = rng.standard_normal((self.n, self.d))
         common = rng.standard_normal((self.n, FACTORS))
-        return standard.dataset(standard.standardised(centres[y] + own + common @ loadings), y, self.classes, "bounds")
+        return standardised.dataset(
+            standardised.standardised(centres[y] + own + common @ loadings), y, self.classes, "bounds"
+        )
 
 
 def _parameters(d: int, classes: int, separation: float, rng: Rng) -> tuple[Floats, Floats]:

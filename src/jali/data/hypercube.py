@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from jali.core.errors import JaliError
 from jali.core.values import Dataset
-from jali.data.tables import standard
+from jali.data.tables import standardised
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Hypercube:
     files: ClassVar[tuple[()]] = ()
 
     def __post_init__(self) -> None:
-        standard.check("hypercube", self.n, self.d, self.seed)
+        standardised.check("hypercube", self.n, self.d, self.seed)
         if self.class_sep <= 0:
             raise JaliError(f"hypercube: class_sep must be positive, not {self.class_sep}.")
         if not 0 <= self.flip_y <= 1:
@@ -60,4 +60,4 @@ class Hypercube:
             flip_y=self.flip_y,
             random_state=self.seed,
         )
-        return standard.dataset(standard.standardised(X), y, self.classes, "bounds")
+        return standardised.dataset(standardised.standardised(X), y, self.classes, "bounds")

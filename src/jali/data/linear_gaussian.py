@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from jali.core.values import Dataset, Floats, Rng
-from jali.data.tables import standard
+from jali.data.tables import standardised
 
 NOISE_VARIANCE = 0.01
 RELEVANT = 0.1
@@ -38,7 +38,7 @@ class LinearGaussian:
     files: ClassVar[tuple[()]] = ()
 
     def __post_init__(self) -> None:
-        standard.check("linear_gaussian", self.n, self.d, self.seed)
+        standardised.check("linear_gaussian", self.n, self.d, self.seed)
 
     def load(self) -> Dataset:
         """Draw the rule, the rows and the noise."""
@@ -46,9 +46,9 @@ class LinearGaussian:
         rule = _rule(self.d, rng)
         X = rng.standard_normal((self.n, self.d))
         own = self.scale == "sample"
-        X = standard.standardised(X) if own else X
+        X = standardised.standardised(X) if own else X
         noise = rng.normal(0.0, np.sqrt(NOISE_VARIANCE), self.n)
-        return standard.dataset(X, (X @ rule + noise > 0).astype(np.int64), 2, "bounds" if own else "declared")
+        return standardised.dataset(X, (X @ rule + noise > 0).astype(np.int64), 2, "bounds" if own else "declared")
 
 
 def _rule(d: int, rng: Rng) -> Floats:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from jali.core.errors import JaliError
 from jali.core.values import Dataset
-from jali.data.tables import declared, frames
+from jali.data.tables import frames, schema_files
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,7 +75,7 @@ class Table:
             quasi=self.quasi,
             groups=self.groups or None,
             sensitive=self.sensitive or None,
-            declared=declared.given(self.schema),
+            declared=schema_files.given(self.schema),
         )
 
 

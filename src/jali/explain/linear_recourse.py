@@ -13,9 +13,9 @@ from jali.core.errors import JaliError
 from jali.core.explanation import Counterfactual, Gives, Wants
 from jali.core.protocols import Model
 from jali.core.values import Dataset, Floats, Ints, Rng, Schema
+from jali.explain._recourse.integers import frugal, legal, rounded, units
 from jali.explain._recourse.search import Points, nearer
 from jali.explain._recourse.task import Task
-from jali.explain._recourse.whole import frugal, legal, rounded, units
 from jali.explain.native.capability import linear
 from jali.models.fitted.linear import lead
 

@@ -11,10 +11,10 @@ from jali.core.errors import JaliError
 from jali.core.explanation import Counterfactual, Gives, Wants
 from jali.core.protocols import Model
 from jali.core.values import Bools, Dataset, Floats, Rng, Schema
-from jali.explain._recourse.legal import GradientModel, recourse
+from jali.explain._recourse.feasible import GradientModel, recourse
+from jali.explain._recourse.integers import legal, settled, units
 from jali.explain._recourse.search import Points, cross, leap, nearer, polish, probe
 from jali.explain._recourse.task import Task
-from jali.explain._recourse.whole import legal, settled, units
 
 PENALTY = 0.25  # weight of the cost at the start, relative to the slope of the margin
 LOOKS = 3  # rounds of random directions

@@ -9,10 +9,10 @@ from jali.core.errors import JaliError
 from jali.core.explanation import Counterfactual, Gives, Wants
 from jali.core.protocols import Model
 from jali.core.values import Dataset, Floats, Rng, Schema
-from jali.explain._recourse.legal import GradientModel, recourse
+from jali.explain._recourse.feasible import GradientModel, recourse
+from jali.explain._recourse.integers import legal, units
 from jali.explain._recourse.search import Points, cross
 from jali.explain._recourse.task import Task
-from jali.explain._recourse.whole import legal, units
 
 
 @dataclass(frozen=True)

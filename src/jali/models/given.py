@@ -11,9 +11,9 @@ import numpy as np
 from jali.core.errors import JaliError
 from jali.core.values import Bools, Dataset, Floats, Ints, Rng, Schema
 from jali.data.tables.frames import Like, label
-from jali.data.tables.rebuilt import Rebuilder
+from jali.data.tables.model_inputs import Rebuilder
 from jali.models.fitted.estimator import SAMPLE, FittedModel, Several, classifier, fitted, fresh, seeded, trained
-from jali.models.fitted.members import checked
+from jali.models.fitted.membership_check import checked
 
 
 @dataclass(frozen=True)

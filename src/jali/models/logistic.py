@@ -11,7 +11,7 @@ from jali.core.encoding import Encoding
 from jali.core.errors import JaliError
 from jali.core.values import Bools, Dataset, Floats, Ints, Rng
 from jali.models.fitted.linear import UNSEEN, LinearEnsemble
-from jali.models.fitted.members import checked
+from jali.models.fitted.membership_check import checked
 
 LARGEST = 300  # unknowns above which solving the Newton system takes longer than approaching its solution
 ENOUGH = 1e-11  # norm of the gradient, relative to that at the start, at which the fit has converged

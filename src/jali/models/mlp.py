@@ -13,7 +13,7 @@ import numpy as np
 from jali.core.encoding import Encoding
 from jali.core.errors import JaliError
 from jali.core.values import Bools, Dataset, Rng
-from jali.models.fitted.members import checked
+from jali.models.fitted.membership_check import checked
 from jali.models.fitted.network import Network, NetworkEnsemble
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from jali.core.protocols import Ensemble, Model
 from jali.core.values import Bools, Dataset, Floats, Ints, Rng, Schema
 from jali.models.fitted.estimator import FittedModel, Several, decision, fitted, seeded, trained
 from jali.models.fitted.linear import UNSEEN, LinearModel, joined
-from jali.models.fitted.members import checked
+from jali.models.fitted.membership_check import checked
 
 
 @dataclass(frozen=True)

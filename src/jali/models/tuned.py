@@ -14,7 +14,7 @@ from jali.core.protocols import Ensemble, Model
 from jali.core.values import Bools, Dataset, Rng
 from jali.models.fitted.estimator import Several
 from jali.models.fitted.linear import LinearModel, joined
-from jali.models.fitted.members import checked
+from jali.models.fitted.membership_check import checked
 from jali.models.sklearn import Sklearn, literals
 
 

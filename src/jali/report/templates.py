@@ -6,7 +6,7 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from jali.report import footnotes, tiles, views, words
+from jali.report import footnotes, thumbnails, views, words
 from jali.report.audit import answers, headline
 from jali.report.reproduction import compared, outcomes, studies
 
@@ -17,7 +17,9 @@ def environment() -> Environment:
     loader = FileSystemLoader([here, here / "audit", here / "reproduction"])
     made = Environment(loader=loader, autoescape=_escaped, undefined=StrictUndefined, trim_blocks=True)
     made.lstrip_blocks = True
-    made.globals.update(words=words, views=views, seen=headline.seen, compared=compared, studies=studies, tiles=tiles)
+    made.globals.update(
+        words=words, views=views, seen=headline.seen, compared=compared, studies=studies, thumbnails=thumbnails
+    )
     made.globals.update(answers=answers, footnotes=footnotes, outcomes=outcomes.outcomes)
     return made
 

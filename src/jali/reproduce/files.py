@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from jali.core.errors import JaliError
-from jali.reproduce import first_edition
+from jali.reproduce import schema_1
 from jali.reproduce.schema import Paper
 from jali.results import Row
 from jali.results.reproduction import Capped, Finding, Reproduction, Study
@@ -55,7 +55,7 @@ def read(file: Path, paper: Paper | None = None) -> Reproduction:
     try:
         content = json.loads(file.read_text(encoding="utf-8"))
         if content["schema_version"] == FIRST:
-            return Reproduction.model_validate(first_edition.converted(content, paper) | {"schema_version": SCHEMA})
+            return Reproduction.model_validate(schema_1.converted(content, paper) | {"schema_version": SCHEMA})
         return Reproduction.model_validate(_whole(content, file))
     except JaliError:
         raise

@@ -28,7 +28,7 @@ from jali.results import Row
 from jali.results.reproduction import Finding, Reproduction, Study, Verdict
 from jali.stats import released, roc
 from jali.stats.intervals import apart, contrast, each_target, estimate
-from jali.stats.student import two_sample
+from jali.stats.t_test import two_sample
 
 DELTA = "Δ "
 MANY = 10**6  # units of a number that is known exactly

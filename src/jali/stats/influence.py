@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from jali.core.values import Bools, Floats, Ints
-from jali.stats import decided, delong
+from jali.stats import delong, precision_recall
 from jali.stats.people import totals
 from jali.stats.roc import checked, steps, vertex
 
@@ -48,8 +48,8 @@ def influence(metric: str, score: Floats, truth: Bools, weight: Floats | None = 
         return delong.effects(score, truth, weight)
     if name in ("balanced_accuracy", "best_balanced_accuracy"):
         return _of_balanced_accuracy(score, truth, weight)
-    if name in decided.NAMES:
-        return decided.effects(name, score, truth)
+    if name in precision_recall.NAMES:
+        return precision_recall.effects(name, score, truth)
     if name == "tnr":
         return _of_tpr(-score, ~truth, float(alpha), weight)
     return _of_tpr(score, truth, float(alpha), weight)

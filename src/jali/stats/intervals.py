@@ -19,7 +19,7 @@ from scipy.special import ndtri, stdtrit
 from jali.core.errors import JaliError
 from jali.core.guesses import Estimate, Guesses
 from jali.core.values import Bools, Floats, Ints, Rng
-from jali.stats import decided, one_model, roc
+from jali.stats import one_model, precision_recall, roc
 from jali.stats.delong import delong, delong_difference
 from jali.stats.influence import Spread, influence, spread
 from jali.stats.one_model import (
@@ -176,7 +176,9 @@ class Judged:
         reasons = (
             resolvable(metric, self.guesses.truth[r], _some(self.group, r), _some(self.weight, r)) for r in self.rows
         )
-        none = sum(not (self.guesses.score[r] > 0).any() for r in self.rows) if metric in decided.OF_CLAIMS else 0
+        none = (
+            sum(not (self.guesses.score[r] > 0).any() for r in self.rows) if metric in precision_recall.OF_CLAIMS else 0
+        )
         last = f"No record is flagged as a member in {none} of {len(self.rows)} targets: no precision." if none else ""
         return next((reason for reason in reasons if reason), last)
 
@@ -215,7 +217,7 @@ def estimate(metric: str, guesses: Guesses | Judged, rng: Rng, level: float = 0.
     if len(judged.rows) == 1:
         return one_model.alone(metric, judged.guesses, rng, level)
     known = judged.spread(judged.effects(metric))
-    bounds = (-1.0 if metric == decided.LIFT else 0.0, 1.0)
+    bounds = (-1.0 if metric == precision_recall.LIFT else 0.0, 1.0)
     found = over_units(judged.values(metric), level, bounds, known, "@" in metric)
     return _never_certain(metric, found, judged.guesses, level), HOW_UNITS
 

@@ -10,7 +10,7 @@ from scipy.special import bdtr, bdtrik, betaincinv
 from jali.core.errors import JaliError
 from jali.core.guesses import Estimate, Guesses
 from jali.core.values import Bools, Floats, Ints, Rng
-from jali.stats import decided, roc
+from jali.stats import precision_recall, roc
 from jali.stats.delong import delong, delong_difference
 from jali.stats.people import trials
 from jali.stats.roc import crossed_accuracy, halves
@@ -112,7 +112,7 @@ def alone(metric: str, guesses: Guesses, rng: Rng, level: float) -> tuple[Estima
     how = HOW_BOOTSTRAP if group is None else HOW_PEOPLE
     if metric == "balanced_accuracy":
         return _crossed(guesses, group, rng, level), how
-    if metric == "best_balanced_accuracy" or metric in decided.NAMES:
+    if metric == "best_balanced_accuracy" or metric in precision_recall.NAMES:
         return bootstrap(*weighed(metric, (score,), weight), truth, rng, level, 500, group=group), how
     name, _, alpha = metric.partition("@")
     mirrored = (score, truth) if name == "tpr" else (-score, ~truth)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from jali.core.errors import JaliError
 from jali.core.values import Bools, Floats, Ints
-from jali.stats import decided
+from jali.stats import precision_recall
 from jali.stats.people import people
 
 Metric = Callable[[Floats, Bools], float]
@@ -224,7 +224,7 @@ METRICS: Mapping[str, Weighable] = {
 
 
 def metric(name: str) -> Metric:
-    """A metric by its name: one of METRICS, of `decided.NAMES`, `tpr@` or `tnr@` a rate, or `best_balanced_accuracy`.
+    """A metric by its name: one of METRICS or `precision_recall.NAMES`, `tpr@` or `tnr@` a rate, or that of hindsight.
 
     >>> metric("tpr@0.1")(np.array([3.0, 2.0, 2.0, 1.0]), np.array([True, True, False, False]))
     0.5
@@ -233,8 +233,8 @@ def metric(name: str) -> Metric:
         return METRICS[name]
     if name == "best_balanced_accuracy":
         return best_balanced_accuracy
-    if name in decided.NAMES:
-        return partial(decided.decided, name)
+    if name in precision_recall.NAMES:
+        return partial(precision_recall.decided, name)
     kind, _, level = name.partition("@")
     try:
         alpha = float(level)
@@ -254,7 +254,7 @@ def weighable(name: str) -> Weighable:
     kind, _, level = name.partition("@")
     if name in METRICS:
         return METRICS[name]
-    if kind in decided.NAMES:
+    if kind in precision_recall.NAMES:
         raise JaliError(f"{kind} depends on how many records are flagged, so it is not defined with weights.")
     if name == "best_balanced_accuracy":
         return best_balanced_accuracy
@@ -275,10 +275,10 @@ def chance(name: str, others: int = 0) -> float:
     kind, _, level = name.partition("@")
     if kind == "best_balanced_accuracy":
         raise JaliError("A threshold chosen in hindsight has no fixed chance level: compare balanced_accuracy with it.")
-    if kind in decided.RATIOS:
+    if kind in precision_recall.RATIOS:
         raise JaliError(f"{kind} has no fixed chance level: it depends on how many records are flagged.")
     if not level:
-        return 0.0 if kind == decided.LIFT else 0.5
+        return 0.0 if kind == precision_recall.LIFT else 0.5
     return (math.floor(float(level) * others + _SLACK) + 1) / (others + 1) if others else float(level)
 
 

@@ -15,7 +15,7 @@ from jali.core.protocols import Model, Trainer
 from jali.core.values import Column, Dataset, Floats, Ints, Schema
 from jali.data.linear_gaussian import LinearGaussian
 from jali.data.sample import Sample
-from jali.data.tables import standard
+from jali.data.tables import standardised
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +86,9 @@ class Pair:
 
 
 Rows = tuple[tuple[float, int, int], ...]
-FAR = standard.REACH  # beyond the length that defences clip rows to, so that such a record has the largest influence
+FAR = (
+    standardised.REACH
+)  # beyond the length that defences clip rows to, so that such a record has the largest influence
 STEEP: Rows = ((-4.0, 0, 25), (4.0, 1, 25), (0.0, 0, 460))  # value, label, how many
 FLAT: Rows = ((0.0, 0, 40), (0.0, 1, 6))
 QUERIES = {"steep": (2.0, 1.0, 0.0, -2.0), "flat": (-7.0, -3.0, -1.0, 0.0), "moved": (0.0, 2.0, -2.0, 7.0, -7.0)}
@@ -140,7 +142,7 @@ def _one_column(rows: Rows, value: float, label: int) -> Dataset:
     count = [row[2] for row in rows]
     X = np.append(np.repeat([row[0] for row in rows], count), value)
     y = np.append(np.repeat([row[1] for row in rows], count), label)
-    return standard.dataset(X[:, None], y, 2)
+    return standardised.dataset(X[:, None], y, 2)
 
 
 def _narrow(name: str, first: TrainingSet, second: TrainingSet) -> Pair | None:
@@ -264,7 +266,7 @@ def _alternating(trainer: Trainer | None) -> list[Pair]:
     blocks = np.repeat([-FAR, FAR], 60)
     X = np.append(near, blocks)[:, None]
     y = np.append(np.arange(61) % 2, np.ones(120, dtype=np.int64))
-    data = standard.dataset(X, y, 2)
+    data = standardised.dataset(X, y, 2)
     first = _training_set(data, trainer)
     return _queried("alternating labels", first, _training_set(_replaced(data, 0, X[0], 1), trainer), {AT: X[0]})
 
@@ -275,7 +277,7 @@ def _even(trainer: Trainer | None) -> list[Pair]:
     All values, and both labels, are equally frequent, so that one record decides which is the most frequent.
     """
     X = np.linspace(-FAR, FAR, 80)[:, None]
-    data = standard.dataset(X, (X[:, 0] > 0).astype(np.int64), 2)
+    data = standardised.dataset(X, (X[:, 0] > 0).astype(np.int64), 2)
     first = _training_set(data, trainer)
     second = _training_set(_replaced(data, 0, X[-1], 1), trainer)
     return _queried("even", first, second, {AT: X[0], INSTEAD: X[-1]})

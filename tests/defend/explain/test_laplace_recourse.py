@@ -12,8 +12,8 @@ from jali.core.encoding import Encoding
 from jali.core.errors import JaliError
 from jali.core.guarantee import Private
 from jali.core.values import Column, Schema
+from jali.defend._dp.clamping import clamped
 from jali.defend._dp.erm import minimisers
-from jali.defend._dp.utility import clamped
 from jali.defend.explain.laplace_recourse import LaplaceRecourse
 from jali.explain.linear_recourse import LinearRecourse
 from jali.models.fitted.linear import LinearModel

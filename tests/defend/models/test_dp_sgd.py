@@ -13,7 +13,7 @@ from jali.core.errors import JaliError
 from jali.core.guarantee import VoidClaim
 from jali.core.values import Column, Dataset, Schema
 from jali.data.linear_gaussian import LinearGaussian
-from jali.defend._dp.sampled import losses
+from jali.defend._dp.dp_sgd_accounting import losses
 from jali.defend.models.dp_sgd import DPSGD, trained
 from jali.defend.models.shuffled_sgd import ShuffledSGD, _Shuffled
 from jali.models.convnet import ConvNet

@@ -9,7 +9,7 @@ from jali.core.claims import Harm, Membership
 from jali.core.explanation import Surrogate
 from jali.core.grading import About, Graded, Truth
 from jali.core.values import Dataset, Ints
-from jali.stats import decided
+from jali.stats import precision_recall
 from jali.text.rules import Readable, accuracy, exposing, hits
 
 FEW = 10  # a rule that covers fewer training people counts as one about few
@@ -26,7 +26,7 @@ class GradesMembership:
         "precision",
         "recall",
         "f1",
-        decided.BALANCED,
+        precision_recall.BALANCED,
         "auc",
         "tpr@0.01",
     )

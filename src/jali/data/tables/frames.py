@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from jali.core.errors import JaliError
 from jali.core.values import Column, Dataset, Floats, Ints, Kind, Schema
-from jali.data.tables.declared import Declared, check_values
-from jali.data.tables.declared import label as label
+from jali.data.tables.schema_files import Declared, check_values
+from jali.data.tables.schema_files import label as label
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,7 +15,7 @@ from jali.core.encoding import Encoding
 from jali.core.errors import JaliError
 from jali.core.values import Bools, Dataset, Rng
 from jali.defend._dp.optimiser import MECHANISM, Mechanism
-from jali.models.fitted.members import streamed
+from jali.models.fitted.membership_check import streamed
 from jali.models.fitted.network import NetworkEnsemble
 from jali.models.fitted.torch_network import one_thread
 from jali.models.mlp import MLP, _layers

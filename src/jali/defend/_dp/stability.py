@@ -9,7 +9,7 @@ import numpy as np
 from jali.core.errors import JaliError
 from jali.core.protocols import Model, model_name
 from jali.core.values import Floats
-from jali.defend._dp.frame import Frame
+from jali.defend._dp.scaling import Frame
 from jali.models.fitted.linear import LinearEnsemble, LinearModel
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from jali.core.values import Bools, Dataset, Rng, frozen
 from jali.defend._dp.checks import bounded, positive
 from jali.defend._dp.erm import minimisers
-from jali.defend._dp.frame import frame, labels
+from jali.defend._dp.scaling import frame, labels
 from jali.defend._dp.stability import Stability, StableEnsemble
 
 

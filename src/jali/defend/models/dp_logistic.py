@@ -13,8 +13,8 @@ from jali.core.guarantee import Constant, Covered, Guarantee, announce
 from jali.core.values import Bools, Dataset, Floats, Rng, Schema, frozen
 from jali.defend._dp.checks import FLOATS, ROW, bounded, positive
 from jali.defend._dp.erm import EXACT, minimisers
-from jali.defend._dp.frame import Frame, frame, labels
 from jali.defend._dp.noise import ball, farthest
+from jali.defend._dp.scaling import Frame, frame, labels
 from jali.defend.models.clipped_logistic import ClippedLogistic
 from jali.models.fitted.linear import LinearEnsemble
 from jali.privacy.mechanisms import released

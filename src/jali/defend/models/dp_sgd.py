@@ -14,8 +14,8 @@ from jali.core.protocols import Ensemble, Trainer
 from jali.core.values import Bools, Dataset, Rng, Schema
 from jali.defend._dp import mlp, optimiser
 from jali.defend._dp.checks import ROW, positive
+from jali.defend._dp.dp_sgd_accounting import Sampled, divergences, losses, noise_for
 from jali.defend._dp.optimiser import Clipping, Mechanism
-from jali.defend._dp.sampled import Sampled, divergences, losses, noise_for
 from jali.models.fitted.descent import Architecture, fitted
 from jali.models.fitted.linear import LinearEnsemble
 from jali.models.fitted.network import NetworkEnsemble

@@ -12,8 +12,8 @@ from jali.core.errors import JaliError
 from jali.core.guarantee import CONSTANTS, announce, taken
 from jali.core.protocols import Ensemble, Trainer
 from jali.core.values import Bools, Dataset, Rng, Schema
+from jali.defend._dp.dp_sgd_accounting import Sampled, event, losses
 from jali.defend._dp.optimiser import Mechanism
-from jali.defend._dp.sampled import Sampled, event, losses
 from jali.defend.models.dp_sgd import ASSUMES, DECIDES, DPSGD, trained
 from jali.privacy.overlap import overlaps
 

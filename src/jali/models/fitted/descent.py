@@ -13,7 +13,7 @@ from jali.core import registry
 from jali.core.encoding import Encoding
 from jali.core.errors import JaliError
 from jali.core.values import Bools, Dataset, Ints, Rng, Schema
-from jali.models.fitted.members import checked, streamed
+from jali.models.fitted.membership_check import checked, streamed
 from jali.models.fitted.torch_network import BLOCK, TorchEnsemble, one_thread
 
 if TYPE_CHECKING:

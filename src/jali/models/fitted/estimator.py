@@ -16,7 +16,7 @@ from jali.core.errors import JaliError
 from jali.core.protocols import Model
 from jali.core.values import Floats, Ints, Rng, Schema
 from jali.models.fitted.linear import UNSEEN, LinearModel
-from jali.models.fitted.probe import probed
+from jali.models.fitted.linearity import probed
 
 SAMPLE = 500  # rows on which a decision function is compared with the probabilities
 

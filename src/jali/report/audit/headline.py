@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from jali.core.values import Channel
 from jali.report import resolution, words
-from jali.report.audit import linking
-from jali.report.audit.additions import additions
+from jali.report.audit import query_attacks
+from jali.report.audit.paired_differences import additions
 from jali.results import Results, Row
 from jali.stats import roc
 
@@ -58,7 +58,7 @@ class Headline:
 def headline(results: Results) -> Headline:
     """Put the strongest attack and the paired differences into sentences."""
     row, rivals = strongest(results)
-    queried = linking.sentences(results)
+    queried = query_attacks.sentences(results)
     if row is not None:
         count = _count(row)
         notes = (*_notes(row, rivals), *_surpassed(results, row), *unchecked(results))
@@ -70,7 +70,9 @@ def headline(results: Results) -> Headline:
     if queried:
         lead, end, rest = queried[0].partition(". ")
         more = (rest,) if rest else ()
-        return Headline(lead + end.strip(), linking.count(results), (*more, *queried[1:]), linking.meaning(results), ())
+        return Headline(
+            lead + end.strip(), query_attacks.count(results), (*more, *queried[1:]), query_attacks.meaning(results), ()
+        )
     return Headline(_nothing(results), "", additions(results), _meaning(additions(results)), unchecked(results))
 
 

@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from jali.config import written
 from jali.report import curves, figures, resolution, views, words
-from jali.report.audit import answers, controls, headline, linking
+from jali.report.audit import answers, controls, headline, query_attacks
 from jali.report.templates import environment
 from jali.results import Results, Row, Threat
 
@@ -71,8 +71,8 @@ def _evidence(results: Results) -> dict[str, Any]:
         "measures": views.measures(results),
         "queries": views.queries(results),
         "not_used": any(resolution.unused(r) for r in results.find(kind="contrast")),
-        "query_sentences": linking.sentences(results),
-        "captions": linking.CAPTIONS,
+        "query_sentences": query_attacks.sentences(results),
+        "captions": query_attacks.CAPTIONS,
         "subgroups": _subgroups(results),
         "paired": _paired(results),
         "targets": views.targets(results),

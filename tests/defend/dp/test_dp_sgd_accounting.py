@@ -10,7 +10,7 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 
 from jali.core.errors import JaliError
-from jali.defend._dp.sampled import divergences, event, losses, noise_for
+from jali.defend._dp.dp_sgd_accounting import divergences, event, losses, noise_for
 from jali.privacy import accounting
 
 pytest.importorskip("dp_accounting", reason="the extra jali-audit[dp] is not installed")

@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 
 from jali.core.values import Schema
-from jali.data.tables import rebuilt
+from jali.data.tables import model_inputs
 from jali.data.tables.frames import Like, dataset, frame, restored
-from jali.data.tables.rebuilt import Rebuilder
+from jali.data.tables.model_inputs import Rebuilder
 
 RNG = np.random.default_rng(0)
 N = 90
@@ -116,7 +116,7 @@ def test_the_rows_are_not_changed_through_what_was_made_of_them():
 
 def test_categories_are_converted_once(monkeypatch):
     calls = []
-    monkeypatch.setattr(rebuilt, "restored", lambda table, like: calls.append(len(table)) or restored(table, like))
+    monkeypatch.setattr(model_inputs, "restored", lambda table, like: calls.append(len(table)) or restored(table, like))
     _, data, like = given("text", "category of numbers", "float64")
     feed = Rebuilder(data.schema, "frame", like)
     for _ in range(5):

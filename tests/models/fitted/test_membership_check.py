@@ -5,7 +5,7 @@ import pytest
 
 from jali.core.errors import JaliError
 from jali.core.values import Column, Dataset, Schema
-from jali.models.fitted.members import checked
+from jali.models.fitted.membership_check import checked
 
 DATA = Dataset(np.zeros((4, 1)), [0, 1, 0, 1], Schema((Column("x"),)))
 RNG = [np.random.default_rng(0)]

@@ -9,7 +9,7 @@ import pytest
 from jali.core.encoding import Encoding
 from jali.core.values import Column, Schema
 from jali.models.fitted.linear import LinearModel
-from jali.models.fitted.probe import probed
+from jali.models.fitted.linearity import probed
 
 COLUMNS = (
     Column("a", centre=3.0, spread=2.0),

@@ -6,9 +6,9 @@ import numpy as np
 
 from jali.core.encoding import Encoding
 from jali.core.values import Column, Schema
+from jali.explain._recourse.integers import frugal, legal, rounded, settled, units
 from jali.explain._recourse.search import leap
 from jali.explain._recourse.task import numbers
-from jali.explain._recourse.whole import frugal, legal, rounded, settled, units
 from jali.models.fitted.linear import LinearModel
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from jali.audit import kept
+from jali.audit import attack_cache
 from jali.audit.signal_attacks import Attacked, attack_evidence
 from jali.core import registry
 from jali.core.values import SignalName
@@ -30,10 +30,10 @@ def refuse() -> Attacked:
 def test_the_same_is_read_and_not_made_again(found, tmp_path):
     evidence, game, data = found
     store = Store(tmp_path)
-    made = kept.attacked(store, lambda: "k" * 40, lambda: attack_evidence(evidence, game, data=data))
+    made = attack_cache.attacked(store, lambda: "k" * 40, lambda: attack_evidence(evidence, game, data=data))
     assert made.rows
     assert made.controls
-    assert kept.attacked(store, lambda: "k" * 40, refuse) == made
+    assert attack_cache.attacked(store, lambda: "k" * 40, refuse) == made
 
 
 def test_damaged_results_are_made_again(found, tmp_path):
@@ -41,13 +41,13 @@ def test_damaged_results_are_made_again(found, tmp_path):
     store = Store(tmp_path)
     for arrays in ({"results": np.array([1, 2], dtype=np.uint8)}, {"other": np.zeros(2)}, {"results": np.zeros(2)}):
         store.save("k" * 40, arrays)
-        again = kept.attacked(store, lambda: "k" * 40, Attacked)
+        again = attack_cache.attacked(store, lambda: "k" * 40, Attacked)
         assert again == Attacked()
     assert evidence.value.shape[1] == len(game.member)
 
 
 def test_without_a_store_nothing_is_looked_up():
-    assert kept.attacked(None, refuse, Attacked) == Attacked()
+    assert attack_cache.attacked(None, refuse, Attacked) == Attacked()
 
 
 def test_the_key_depends_on_everything_that_is_attacked(found):
@@ -57,14 +57,14 @@ def test_the_key_depends_on_everything_that_is_attacked(found):
     lira = registry.build("attack", "lira")
     fewer = replace(game, targets=game.targets[:3], shadows=game.shadows[:3], scored=game.scored[:, :3])
     keys = {
-        kept.key(evidence, game, (), 0, data),
-        kept.key(replace(evidence, value=value), game, (), 0, data),
-        kept.key(replace(evidence, names=evidence.names[::-1]), game, (), 0, data),
-        kept.key(evidence, fewer, (), 0, data),
-        kept.key(evidence, replace(game, aside=np.zeros(200, dtype=bool)), (), 0, data),
-        kept.key(evidence, game, (lira,), 0, data),
-        kept.key(evidence, game, (), 1, data),
-        kept.key(evidence, game, (), 0, replace(data, groups=np.arange(200) // 2)),
+        attack_cache.key(evidence, game, (), 0, data),
+        attack_cache.key(replace(evidence, value=value), game, (), 0, data),
+        attack_cache.key(replace(evidence, names=evidence.names[::-1]), game, (), 0, data),
+        attack_cache.key(evidence, fewer, (), 0, data),
+        attack_cache.key(evidence, replace(game, aside=np.zeros(200, dtype=bool)), (), 0, data),
+        attack_cache.key(evidence, game, (lira,), 0, data),
+        attack_cache.key(evidence, game, (), 1, data),
+        attack_cache.key(evidence, game, (), 0, replace(data, groups=np.arange(200) // 2)),
     }
     assert len(keys) == 8
-    assert kept.key(evidence, game, (), 0, data) in keys
+    assert attack_cache.key(evidence, game, (), 0, data) in keys

@@ -10,7 +10,7 @@ import numpy as np
 
 from jali.core.errors import JaliError
 from jali.core.values import Dataset
-from jali.data.tables import declared, frames
+from jali.data.tables import frames, schema_files
 
 CHECKED = 500  # rows on which the predictions for rebuilt rows are compared with those for the original rows
 
@@ -68,7 +68,7 @@ class OwnTables:
             quasi=self.quasi,
             groups=self.groups or None,
             sensitive=self.sensitive or None,
-            declared=declared.given(self.schema),
+            declared=schema_files.given(self.schema),
         )
 
 

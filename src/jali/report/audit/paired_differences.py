@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from jali.report import resolution, views, words
-from jali.report.audit import limits
-from jali.report.audit.limits import BASELINES, UNKNOWN
+from jali.report.audit import detection_limits
+from jali.report.audit.detection_limits import BASELINES, UNKNOWN
 from jali.results import Results, Row
 
 NOTHING = "No explanation was attacked beside a prediction, so nothing is said about what explanations add."
@@ -172,15 +172,15 @@ class _Sentences:
         said += "" if rows[0].metric == "auc" else " or in AUC"
         if rival and kind == "bounded":  # an attack that misses what another one sees limits nothing
             return f"{said}, so {_unsaid(rows)}"
-        return f"{said}; {limits.clause([self._limit(row) for row in _once(rows)])}"
+        return f"{said}; {detection_limits.clause([self._limit(row) for row in _once(rows)])}"
 
     def _ranked(self, row: Row) -> list[Row]:
         """The differences in AUC of the same explanation."""
         return [r for r in self.rows if r.metric == "auc" and r.explainer == row.explainer]
 
-    def _limit(self, row: Row) -> limits.Limit:
+    def _limit(self, row: Row) -> detection_limits.Limit:
         """What the difference in AUC says, by the attack that says least where there are several."""
-        return max((limits.limit(self.results, r) for r in self._ranked(row)), key=lambda x: x.found)
+        return max((detection_limits.limit(self.results, r) for r in self._ranked(row)), key=lambda x: x.found)
 
     def unused(self, rows: Rows) -> str:
         """A combination that chose nothing of the explanation, and was not made to, says nothing about it."""
@@ -216,7 +216,9 @@ class _Sentences:
         for row in rows:
             weak.setdefault(self._limit(row).kind, []).append(row)
         return [
-            limits.clause([self._limit(r) for r in _once(some)], f" what {self.who(some)} {_verb(some, 'adds')}")
+            detection_limits.clause(
+                [self._limit(r) for r in _once(some)], f" what {self.who(some)} {_verb(some, 'adds')}"
+            )
             for kind, some in weak.items()
             if kind in ("small", "blind")
         ]

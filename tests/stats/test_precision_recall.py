@@ -5,7 +5,7 @@ import pytest
 from sklearn import metrics
 
 from jali.core.guesses import Guesses
-from jali.stats import decided, roc
+from jali.stats import precision_recall, roc
 from jali.stats.intervals import contrast, estimate
 
 ORACLES = {
@@ -26,25 +26,32 @@ def drawn(seed, n=300, shift=0.7):
     return rng.normal(size=n) + shift * truth, truth
 
 
-@pytest.mark.parametrize("name", decided.NAMES)
+@pytest.mark.parametrize("name", precision_recall.NAMES)
 def test_numbers_are_those_of_scikit_learn(name):
     score, truth = drawn(0)
     assert roc.metric(name)(score, truth) == pytest.approx(ORACLES[name](truth, score > 0))
 
 
-@pytest.mark.parametrize("name", decided.NAMES)
+@pytest.mark.parametrize("name", precision_recall.NAMES)
 def test_an_effect_is_what_leaving_a_guess_out_changes(name):
     score, truth = drawn(1, n=2000)
-    whole, effect = decided.decided(name, score, truth), decided.effects(name, score, truth)
+    whole, effect = precision_recall.decided(name, score, truth), precision_recall.effects(name, score, truth)
     assert effect.sum() == pytest.approx(0, abs=1e-12)
     for i in range(0, 2000, 97):
         rest = np.delete(np.arange(2000), i)
-        assert whole - decided.decided(name, score[rest], truth[rest]) == pytest.approx(effect[i], rel=0.01, abs=1e-12)
+        assert whole - precision_recall.decided(name, score[rest], truth[rest]) == pytest.approx(
+            effect[i], rel=0.01, abs=1e-12
+        )
 
 
 def test_who_claims_nobody_is_right_about_nothing():
     score, truth = -np.ones(6), np.array([True, False] * 3)
-    assert [decided.decided(n, score, truth) for n in ("precision", "recall", "f1", "specificity")] == [0, 0, 0, 1]
+    assert [precision_recall.decided(n, score, truth) for n in ("precision", "recall", "f1", "specificity")] == [
+        0,
+        0,
+        0,
+        1,
+    ]
 
 
 @pytest.mark.parametrize("units", [1, 8])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import jali
-from jali.audit.population import LEAST, balance, compared
+from jali.audit.distribution_shift import LEAST, balance, compared
 from jali.audit.propensity import propensity, weighting
 from jali.audit.setup import Experiment, Setup, load
 from jali.audit.signal_attacks import ALPHA, attack_evidence
@@ -141,7 +141,7 @@ def test_too_little_overlap_is_invalid_and_says_what_to_do():
 
 
 def own_setup(shift: float, n: int) -> Setup:
-    from jali.data.tables.own import OwnTables
+    from jali.data.tables.in_memory import OwnTables
     from jali.games.given_model import GivenModel
     from jali.models.given import Given
 

@@ -2,13 +2,13 @@ from __future__ import annotations
 
 import re
 
-from jali.report.audit import headline, html, linking, text
+from jali.report.audit import headline, html, query_attacks, text
 from jali.results import Results, Row
 from tests.report import sample
 
 
 def test_who_is_found_and_what_is_learnt_stands_in_plain_sentences() -> None:
-    (sentence,) = linking.sentences(sample.queried())
+    (sentence,) = query_attacks.sentences(sample.queried())
     assert sentence == (
         "Of 100 answers by nice(k=5), between 68 and 84 fit one person alone on a list of people (linkage), and "
         "between 79 and 96 lead to the right person. The attacker then knows 61 % of that person's other values; "
@@ -35,7 +35,7 @@ def test_nobody_singled_out_and_nobody_left_to_guess_from() -> None:
     head = {"kind": "query attack", "learns": "identity", "attack": "linkage", "explainer": "mondrian", "units": 3}
     values = {"candidates": 12.0, "singled_out": 0.0, "reidentified": 0.08, "disclosed": 0.1}
     rows = [Row(**head, metric=m, value=v, low=v, high=v) for m, v in values.items()]
-    (sentence,) = linking.sentences(Results(rows=rows))
+    (sentence,) = query_attacks.sentences(Results(rows=rows))
     assert (
         "none was found to fit one person alone on a list of people (linkage; other attacks may find some)" in sentence
     )
@@ -47,19 +47,19 @@ def test_few_who_are_singled_out_are_not_rounded_away() -> None:
     head = {"kind": "query attack", "learns": "identity", "attack": "linkage", "explainer": "mondrian", "units": 3}
     values = {"candidates": 12.0, "singled_out": 0.002, "reidentified": 0.08}
     rows = [Row(**head, metric=m, value=v) for m, v in values.items()]
-    (sentence,) = linking.sentences(Results(rows=rows))
+    (sentence,) = query_attacks.sentences(Results(rows=rows))
     assert "fewer than 1 fit one person alone" in sentence
 
 
 def test_membership_inferred_by_queries() -> None:
     about = {"kind": "query attack", "learns": "membership", "attack": "label_only", "knowledge": "noise"}
     row = Row(**about, metric="auc", value=0.55, low=0.52, high=0.58, units=3, queries=50_500)
-    (sentence,) = linking.sentences(Results(rows=[row]))
+    (sentence,) = query_attacks.sentences(Results(rows=[row]))
     assert sentence == (
         "By querying the model, the attack label_only would pick the member in between 52.0 and 58.0 of 100 pairs of "
         "one member and one outsider; chance: 50."
     )
-    (doubtful,) = linking.sentences(Results(rows=[row.model_copy(update={"low": 0.48})]))
+    (doubtful,) = query_attacks.sentences(Results(rows=[row.model_copy(update={"low": 0.48})]))
     assert doubtful.endswith("chance: 50, which cannot be distinguished from it.")
     page = html.render(Results(rows=[row]))
     assert "Who was a member" in page

@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from jali.core.errors import JaliError
-from jali.data.tables.own import OwnTables
+from jali.data.tables.in_memory import OwnTables
 
 ROWS = pd.DataFrame({"who": ["a", "b", "a"], "age": [30, 40, 50], 7: ["x", "y", "x"]})
 BOTH = ((ROWS, [0, 1, 0]), (ROWS, [1, 1, 0]))

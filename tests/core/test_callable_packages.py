@@ -10,7 +10,7 @@ import pytest
 
 import jali
 import jali.api
-from jali.core.verbs import Verb
+from jali.core.callable_packages import Verb
 
 VERBS = [name for name in ("audit", "protect", "verify", "reproduce") if importlib.util.find_spec(f"jali.{name}")]
 FUNCTIONS = [name for name in VERBS if isinstance(importlib.import_module(f"jali.{name}"), Verb)]

@@ -7,7 +7,7 @@ from sklearn.metrics import roc_auc_score
 
 from jali.core.errors import JaliError
 from jali.core.guesses import Guesses
-from jali.stats.student import two_sample
+from jali.stats.t_test import two_sample
 
 
 def guesses(shift, units, seed, each=60):

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from jali.report.audit.additions import additions
+from jali.report.audit.paired_differences import additions
 from jali.results import PositiveControl, Results, Row
 
 REASSURING = re.compile(r"at most|adds? nothing|nothing measurable|measurabl|hinder|harmless|\bsafe\b", re.IGNORECASE)

@@ -11,10 +11,10 @@ from jali.core.encoding import Encoding
 from jali.core.explanation import Counterfactual
 from jali.core.protocols import Differentiable, Model
 from jali.core.values import Bools, Floats, Ints, Schema
+from jali.explain._recourse.integers import SAME
 from jali.explain._recourse.nearest import Cost, length
 from jali.explain._recourse.search import Points
 from jali.explain._recourse.task import Task, numbers
-from jali.explain._recourse.whole import SAME
 from jali.explain.native.capability import differentiable
 
 Search = Callable[[Task], Points]

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from jali.reproduce import files, first_edition
+from jali.reproduce import files, schema_1
 from jali.reproduce.findings import judged_again
 from jali.reproduce.schema import Paper
 
@@ -101,5 +101,5 @@ def test_a_finding_is_judged_again_with_every_bit(found):
 
 
 def test_metrics_with_a_prefix_keep_it():
-    assert first_edition.metric("Δ f1_of_class_1") == "Δ class_f1@1"
-    assert first_edition.metric("released auc") == "released auc"
+    assert schema_1.metric("Δ f1_of_class_1") == "Δ class_f1@1"
+    assert schema_1.metric("released auc") == "released auc"

@@ -5,7 +5,7 @@ import pytest
 
 from jali.core.errors import JaliError
 from jali.core.values import Column, Dataset, Schema
-from jali.defend._dp.frame import frame, labels
+from jali.defend._dp.scaling import frame, labels
 
 SCHEMA = Schema(
     (

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from jali.defend._dp.utility import clamped
+from jali.defend._dp.clamping import clamped
 
 
 @pytest.mark.parametrize("scale", [0.05, 1.0, 2.0])
