@@ -236,9 +236,9 @@ def test_an_adversary_who_knows_the_candidates_is_the_default_and_the_stronger_o
     assert strong.results.threats[0].has == (
         "all 700 candidates, and 16 shadow models, each trained on about 50 % of these"
     )
-    assert "an outsider without candidates" in weak.results.threats[0].has
+    assert "an adversary without candidates" in weak.results.threats[0].has
     assert any("no shadow model was trained on a person who is judged" in w for w in weak.results.warnings)
-    assert not any("outsider" in w for w in strong.results.warnings)
+    assert not any("has no candidates" in w for w in strong.results.warnings)
 
 
 def test_a_model_that_saw_none_of_them_leaks_nothing(forest):

@@ -35,7 +35,7 @@ def peaks():
         game="rotate(models=3)",
         explain=["input_x_gradient"],
         attack=["threshold"],
-        signal=["attribution_peak"],
+        signal=["attribution_perturbation"],
     )
 
 
@@ -65,12 +65,12 @@ def test_a_signal_that_asks_more_brings_its_control_and_is_no_signal_of_the_expl
     assert asked[Channel.SCORE] == "7 queries per record"
     assert asked[Channel.SCORE_AND_EXPLANATION] == "13 queries per record"
     assert asked[Channel.DECISION_AND_EXPLANATION] == asked[Channel.EXPLANATION] == "one query per record"
-    peak = SignalName("attribution_peak", "input_x_gradient")
+    peak = SignalName("attribution_perturbation", "input_x_gradient")
     todo = plan(peaks.evidence, peaks.game)
     assert {t.channel for t in todo.singles if t.names == (peak,)} == {Channel.SCORE_AND_EXPLANATION}
     using = {channel for (_, channel), trial in todo.combined.items() if peak in trial.names}
     assert using == {Channel.SCORE_AND_EXPLANATION}
-    assert SignalName("confidence_peak") in todo.combined["", Channel.SCORE].names
+    assert SignalName("confidence_perturbation") in todo.combined["", Channel.SCORE].names
 
 
 def people(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:

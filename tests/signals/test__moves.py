@@ -7,9 +7,9 @@ from jali.core.errors import JaliError
 from jali.core.explanation import Attribution
 from jali.core.values import Column, Schema, Seen
 from jali.signals._moves import largest, log_odds, peak
-from jali.signals.attribution_peak import AttributionPeak
+from jali.signals.attribution_perturbation import AttributionPerturbation
 from jali.signals.attribution_removal import AttributionRemoval
-from jali.signals.confidence_peak import ConfidencePeak
+from jali.signals.confidence_perturbation import ConfidencePerturbation
 
 SCHEMA = Schema(
     (
@@ -65,7 +65,9 @@ def test_whole_numbers_move_by_one_at_least():
     assert {row[0] for rows in ask.rows for row in rows} == {39.0, 40.0, 41.0}
 
 
-@pytest.mark.parametrize("signal", [AttributionPeak(step=3.0), AttributionRemoval(), ConfidencePeak(step=3.0)])
+@pytest.mark.parametrize(
+    "signal", [AttributionPerturbation(step=3.0), AttributionRemoval(), ConfidencePerturbation(step=3.0)]
+)
 def test_only_legal_rows_are_asked_about_and_as_many_as_it_says(signal):
     ask = Recorder()
     x = np.array([[40.0, 10.0, 1.0], [20.0, 400.0, 2.0]])
@@ -91,17 +93,17 @@ def test_removal_puts_the_features_with_the_largest_attribution_at_their_centre(
 def test_the_random_directions_are_the_same_for_every_record():
     ask = Recorder()
     x = np.tile([[40.0, 200.0, 1.0]], (3, 1))
-    ConfidencePeak()(seen(x, ask, np.zeros((3, 5))))
+    ConfidencePerturbation()(seen(x, ask, np.zeros((3, 5))))
     assert all((rows == rows[0]).all() for rows in ask.rows)
 
 
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: AttributionPeak(shares=()),
-        lambda: AttributionPeak(step=0.0),
+        lambda: AttributionPerturbation(shares=()),
+        lambda: AttributionPerturbation(step=0.0),
         lambda: AttributionRemoval(shares=(1.5,)),
-        lambda: ConfidencePeak(directions=0),
+        lambda: ConfidencePerturbation(directions=0),
     ],
 )
 def test_impossible_settings_are_refused(make):

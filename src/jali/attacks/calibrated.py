@@ -1,4 +1,4 @@
-"""Difficulty calibration."""
+"""Difficulty calibration: the signal less its mean over shadow models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Likelihood against the average model."""
+"""RMIA in the form that needs no population: likelihood under the target against the mean over reference models."""
 
 from __future__ import annotations
 

@@ -14,8 +14,8 @@ from jali.core.errors import JaliError
 from jali.core.protocols import Attack
 from jali.core.values import Bools, Channel, Evidence, Game, SignalName, Unit
 
-SCORE = ("confidence", "loss", "entropy", "confidence_peak")
-WITH_SCORES = ("attribution_peak", "attribution_removal")  # signals of an explanation and of scores together
+SCORE = ("confidence", "loss", "entropy", "confidence_perturbation")
+WITH_SCORES = ("attribution_perturbation", "attribution_removal")  # signals of an explanation and of scores together
 DECISION = ("correctness",)
 SINGLES = ("threshold", "calibrated", "ratio", "offline_lrt", "lira", 'lira(spread="shrunken")')
 COMBINED = ("joint", "offline_joint", "quantile_joint")

@@ -167,7 +167,7 @@ def own_game(setup: Setup) -> Setup:
 
     Where a game scores every record, no people are left as the adversary's background knowledge, or to compare an
     answer with: the game is then `outsiders`, or `folds` where membership is claimed. A model that exists stays the
-    target, and its adversary is an outsider. Otherwise the game is kept, without its shadow models.
+    target, and its adversary has no candidates. Otherwise the game is kept, without its shadow models.
     """
     game = setup.parts.game
     if isinstance(game, GivenModel):

@@ -75,7 +75,7 @@ def _shadows_in_words(game: Game, many: int) -> str:
     scored = game.scored[:, 0]
     inside = game.member[:, game.shadows[0]][scored]
     if not inside.any():
-        return f"{many} shadow models, none trained on a record that is judged: an outsider without candidates"
+        return f"{many} shadow models, none trained on a record that is judged: an adversary without candidates"
     share = f"{100 * float(inside.mean()):.0f} %"
     known = int((game.member[:, game.shadows[0]].all(axis=1) & ~scored).sum())
     more = f" and on {known:,} members it knows, who are not judged" if known else ""

@@ -59,6 +59,8 @@ RENAMED = {  # parts, since edition 1
     "visitors": "outsiders",
     "fixed": "given_model",
     "fixed_offline": "given_model_offline",
+    "attribution_peak": "attribution_perturbation",
+    "confidence_peak": "confidence_perturbation",
 }
 WORDS = {"true": True, "false": False, "none": None, "True": True, "False": False, "None": None}
 

@@ -1,4 +1,4 @@
-"""The adversary has no record of the training population."""
+"""Shadow models trained on records that no target trained on, so that the adversary has none of the judged records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A model that already exists, attacked by an outsider who has no candidates."""
+"""A model that already exists, attacked by an adversary who has no candidates."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ class GivenModelOffline:
     shadows: int = 32
     reserve: float = 0.5
     caution: ClassVar[str] = (
-        "The adversary of this audit is an outsider: no shadow model was trained on a person who is judged. Somebody "
-        "who knows the candidates finds more; game given_model plays that adversary."
+        "The adversary of this audit has no candidates: no shadow model was trained on a person who is judged. "
+        "Somebody who knows the candidates finds more; game given_model plays that adversary."
     )
 
     def __post_init__(self) -> None:

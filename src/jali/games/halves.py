@@ -1,4 +1,4 @@
-"""Targets and shadows from one pool."""
+"""A few target models, and shadow models that all of them share, each trained on a random half of the records."""
 
 from __future__ import annotations
 

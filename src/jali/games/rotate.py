@@ -1,4 +1,4 @@
-"""Every model takes its turn as target."""
+"""Every model takes its turn as the target, with all the others as its shadow models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Training, evaluation and adversary populations."""
+"""A third of the records to train on, a third of non-members, and a third that the adversary trains its shadows on."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from jali.core.values import Dataset, Rng
 
 @dataclass(frozen=True)
 class Noise:
-    """Noisy rows of other people of the population: the strongest knowledge of an outsider.
+    """Noisy rows of other people of the population: the strongest knowledge of an adversary without the training rows.
 
     Numbers get noise N(0, (share sd)^2), with the standard deviation of their column, and are brought back to
     legal values; a category is replaced by another one, drawn uniformly, with probability share. Labels stay.

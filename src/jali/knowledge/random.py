@@ -15,7 +15,7 @@ WIDE = 3.0  # spreads from the centre at which a column without bounds is cut of
 
 @dataclass(frozen=True)
 class Random:
-    """Random rows from the number, kind and bounds of the columns: the weakest knowledge of an outsider.
+    """Random rows from the number, kind and bounds of the columns: the weakest knowledge without training rows.
 
     As many rows as there are outside the game; every value is uniform between the bounds of its column or among its
     categories. A missing bound is three public spreads from the public centre. There are no labels.

@@ -34,7 +34,7 @@ class AttributionRemoval:
     shares: tuple[float, ...] = (0.05, 0.1, 0.2, 0.4, 0.8)
     needs: ClassVar[frozenset[str]] = frozenset({"x", "y", "ask", "schema", "attribution"})
     usual: ClassVar[bool] = False
-    control: ClassVar[str] = "confidence_peak"
+    control: ClassVar[str] = "confidence_perturbation"
 
     def __post_init__(self) -> None:
         check_shares("attribution_removal", self.shares)

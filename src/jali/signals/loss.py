@@ -1,4 +1,4 @@
-"""Cross-entropy loss."""
+"""Minus the cross-entropy loss."""
 
 from __future__ import annotations
 

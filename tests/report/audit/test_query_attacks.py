@@ -57,7 +57,7 @@ def test_membership_inferred_by_queries() -> None:
     (sentence,) = query_attacks.sentences(Results(rows=[row]))
     assert sentence == (
         "By querying the model, the attack label_only would pick the member in between 52.0 and 58.0 of 100 pairs of "
-        "one member and one outsider; chance: 50."
+        "one member and one non-member; chance: 50."
     )
     (doubtful,) = query_attacks.sentences(Results(rows=[row.model_copy(update={"low": 0.48})]))
     assert doubtful.endswith("chance: 50, which cannot be distinguished from it.")

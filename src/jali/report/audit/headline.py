@@ -136,7 +136,7 @@ def _lead(row: Row, count: str) -> str:
     who = "the combined attack" if row.combined else "the strongest attack tried"
     at = words.level(row.metric)
     if at is None:
-        return f"Shown one member and one outsider, {who} would pick the member in {count} of 100 cases; chance: 50."
+        return f"Shown one member and one non-member, {who} would pick the member in {count} of 100 cases; chance: 50."
     return (
         f"Out of 1,000 people in the training data, {who} would identify {count} at the price of "
         f"{words.price(row.metric)}; by chance alone it would be {words.per_thousand(_chance(row))}."
@@ -193,7 +193,7 @@ def _by_auc(row: Row) -> str:
     """What an attack does over all thresholds, where one rate is too rare to say."""
     return (
         "At that price this audit is too small to distinguish it from chance, but the leak is there: shown one member "
-        f"and one outsider, {row.attack} seeing {seen(row.channel)} picks the member in {_count(row)} of 100 cases; "
+        f"and one non-member, {row.attack} seeing {seen(row.channel)} picks the member in {_count(row)} of 100 cases; "
         "chance: 50."
     )
 

@@ -73,7 +73,7 @@ def _sentence(line: views.Line, rivals: int) -> str:
     doubt = ", which cannot be distinguished from it" if auc.low is not None and auc.low <= 0.5 else ""
     return (
         f"By querying {whom}, the attack {by} would pick the member in {_range(auc, 1)} of 100 pairs of one member and "
-        f"one outsider; chance: 50{doubt}."
+        f"one non-member; chance: 50{doubt}."
     )
 
 

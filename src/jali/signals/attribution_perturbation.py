@@ -13,12 +13,12 @@ from jali.signals._moves import check_shares, largest, peak
 
 
 @dataclass(frozen=True)
-class AttributionPeak:
+class AttributionPerturbation:
     """How far the log-odds of the true label lie above those of rows along the record's attribution.
 
     t = c(x) - mean_r [c(x + m_r) + c(x - m_r)] / 2, c the log-odds of the true label, m_r a `step` (in spreads) in the
     share r of the features with the largest attributions, each towards its sign. Steps in random directions find
-    more (`confidence_peak`, which is audited with it): compare the two before crediting the explanation.
+    more (`confidence_perturbation`, which is audited with it): compare the two before crediting the explanation.
 
     After Liu, Wu, Yu and Zhang, Please Tell Me More, S&P 2024, whose attack learns from such a curve.
 
@@ -28,7 +28,7 @@ class AttributionPeak:
     >>> seen = {"x": lambda: np.zeros((1, 2)), "y": lambda: np.array([0]), "ask": lambda: ask}
     >>> seen |= {"schema": lambda: Schema((Column("a"), Column("b"))), "attribution": lambda: given}
     >>> given = Attribution(np.array([[2.0, -1.0]]))
-    >>> AttributionPeak(step=0.5, shares=(0.5,))(Seen(seen))
+    >>> AttributionPerturbation(step=0.5, shares=(0.5,))(Seen(seen))
     array([0.25])
     """
 
@@ -36,12 +36,12 @@ class AttributionPeak:
     shares: tuple[float, ...] = (0.1, 0.2, 0.4)
     needs: ClassVar[frozenset[str]] = frozenset({"x", "y", "ask", "schema", "attribution"})
     usual: ClassVar[bool] = False
-    control: ClassVar[str] = "confidence_peak"
+    control: ClassVar[str] = "confidence_perturbation"
 
     def __post_init__(self) -> None:
-        check_shares("attribution_peak", self.shares)
+        check_shares("attribution_perturbation", self.shares)
         if not self.step > 0:
-            raise JaliError(f"attribution_peak: step must be positive, not {self.step}.")
+            raise JaliError(f"attribution_perturbation: step must be positive, not {self.step}.")
 
     @property
     def queries(self) -> int:

@@ -16,12 +16,12 @@ SHARE = 0.2  # of the features that a step changes
 
 
 @dataclass(frozen=True)
-class ConfidencePeak:
+class ConfidencePerturbation:
     """How far the log-odds of the true label lie above those of rows around the record.
 
     t = c(x) - mean_m [c(x + m) + c(x - m)] / 2, c the log-odds of the true label, over `directions` random directions
     m, each a `step` (in spreads) in a fifth of the features: training on a record raises the score more there than
-    beside it. It asks about other rows but reads no explanation, so it is what `attribution_peak` is compared with.
+    beside it. It queries other rows but reads no explanation: `attribution_perturbation` is compared with it.
 
     Jalalzai, Kadoche, Leluc and Plassier, 2022, and Choquette-Choo et al., ICML 2021 (perturbed queries); ours is one
     number for scores.
@@ -29,7 +29,7 @@ class ConfidencePeak:
     >>> from jali.core.values import Column, Schema
     >>> ask = lambda rows: np.stack([-rows[:, 0] ** 2, 0 * rows[:, 0]], axis=1)
     >>> seen = {"x": lambda: np.zeros((1, 1)), "y": lambda: np.array([0]), "ask": lambda: ask}
-    >>> ConfidencePeak(step=0.5)(Seen(seen | {"schema": lambda: Schema((Column("a"),))}))
+    >>> ConfidencePerturbation(step=0.5)(Seen(seen | {"schema": lambda: Schema((Column("a"),))}))
     array([0.25])
     """
 
@@ -41,7 +41,7 @@ class ConfidencePeak:
     def __post_init__(self) -> None:
         if not (self.step > 0 and self.directions > 0):
             raise JaliError(
-                f"confidence_peak: step and directions must be positive, not {self.step} and {self.directions}."
+                f"confidence_perturbation: step and directions must be positive, not {self.step} and {self.directions}."
             )
 
     @property
