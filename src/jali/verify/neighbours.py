@@ -123,7 +123,9 @@ def adverse(trainer: Trainer, data: Dataset | None = None, seed: int = 0) -> Pai
     either data set decide alike: claims about explanations do not cover the decision. Without data: 500 rows of 20
     normal columns, within public bounds of four standard deviations.
     """
-    given = data or _bounded(Sample(LinearGaussian(n=20_000, d=20), n=500, skip=500 * (1 + seed % 30)).load())
+    given = data or _bounded(
+        Sample(LinearGaussian(n=20_000, d=20, scale="population"), n=500, skip=500 * (1 + seed % 30)).load()
+    )
     Z = np.column_stack([Encoding(given.schema).encode(given.X), np.ones(len(given))])
     leverage = (Z * np.linalg.solve(Z.T @ Z + 1e-9 * len(Z) * np.eye(Z.shape[1]), Z.T).T).sum(axis=1)
     who = int(leverage.argmax())
@@ -231,7 +233,7 @@ def _ordinary(trainer: Trainer | None, seed: int) -> list[Pair]:
 
     The record is the first row after sorting. It is not near the decision boundary, where the first column is 0.
     """
-    data = LinearGaussian(n=200, d=3, seed=seed).load()
+    data = LinearGaussian(n=200, d=3, seed=seed, scale="population").load()
     at_boundary = np.abs(data.X[:, 0]) < 0.5
     data = data.rows(np.lexsort((np.linalg.norm(data.X, axis=1), at_boundary)))
     record = data.X[0]
