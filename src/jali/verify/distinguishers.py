@@ -1,71 +1,110 @@
-"""Distinguishers: classifiers, learnt on some draws, that separate the answers of two neighbouring data sets."""
+"""Distinguishers: rules, learnt on some draws, that separate the answers of two neighbouring data sets."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from jali.core.values import Bools, Floats, Rng
-from jali.parallel import alone
-from jali.stats.epsilon import best_threshold, epsilon_at
-from jali.stats.roc import auc
+from jali.stats.epsilon import event_bound
+from jali.stats.roc import auc, steps
+from jali.verify.answers import Answers
+from jali.verify.learners import FULL, Named, Score
+from jali.verify.views import Views, views, worthwhile
 
-Score = Callable[[Floats], Floats]
-Learner = Callable[[Floats, Bools, Rng], Score]
 LEVEL = 0.95
-CAUTION = 0.999  # confidence level for choosing thresholds; at a lower one, rare events would be chosen by chance
-
-
-# --- learning ------------------------------------------------------------------------------------------------------
+CAUTION = 0.01  # error of the bounds that choose thresholds; at a larger one, rare events would be chosen by chance
+NO_RECORD: tuple[Floats, Floats] = (np.zeros(0), np.zeros(0))
 
 
 @dataclass(frozen=True)
 class Distinguisher:
     """A rule that guesses the data set of an answer: a score of one view of the answer, and a threshold.
 
-    statistic: the name of the method that learnt the score. held_out: the bound on epsilon and the AUC on draws that
-    were not used for learning the score.
+    above: whether the event is a score of at least the threshold, which points to the first data set, or one below it,
+    which points to the second. statistic: the name of the method that learnt the score. held_out: the bound on epsilon
+    and the AUC on draws that were not used for learning the score.
     """
 
     view: str
     statistic: str
+    seen: Views
     score: Score
     threshold: float
+    above: bool
     held_out: tuple[float, float]
 
-    def bound(self, answers: Floats, first: Bools, delta: float) -> float:
-        """The lower bound on epsilon from new draws; first (T,): those of the first data set."""
-        seen = VIEWS[self.view](answers)
-        return epsilon_at(self.threshold, self.score(seen), first, delta, LEVEL)
+    def counts(self, answers: Answers, first: Bools) -> tuple[int, int]:
+        """How often the event occurs in the data set to which it points, and in the other."""
+        flagged = (self.score(self.seen.table(self.view, answers)) >= self.threshold) == self.above
+        pointed = first == self.above
+        return int(np.count_nonzero(flagged & pointed)), int(np.count_nonzero(flagged & ~pointed))
+
+    def bound(self, answers: Answers, first: Bools, delta: float, error: float = 1 - LEVEL) -> float:
+        """The lower bound on epsilon from new draws, wrong with probability `error`; first (T,): of the first set."""
+        more, less = self.counts(answers, first)
+        return float(event_bound(np.array([more]), np.array([less]), len(answers) // 2, delta, error)[0])
 
 
-def learn(answers: Floats, first: Bools, delta: float, rng: Rng) -> dict[str, Distinguisher]:
-    """The best distinguisher for each view of answers (T, k); scores are learnt on one half and chosen on the other."""
+def learn(
+    answers: Answers,
+    first: Bools,
+    delta: float,
+    rng: Rng,
+    record: tuple[Floats, Floats] = NO_RECORD,
+    methods: Mapping[str, Named] = FULL,
+) -> dict[str, Distinguisher]:
+    """The best distinguisher for each view of answers (T,); scores are learnt on one half and chosen on the other."""
     learning = rng.permutation(len(answers)) % 2 == 0
-    return {view: _best(view, answers, first, learning, delta, rng) for view in VIEWS}
+    seen = views(answers, first, record)
+    return {
+        view: _best(seen, view, methods[view], answers, first, learning, delta, rng)
+        for view in worthwhile(answers)
+        if view in methods
+    }
 
 
-def strength(answers: Floats, first: Bools, delta: float, rng: Rng) -> tuple[float, float]:
-    """The bound on epsilon and the AUC, on held-out draws, of the best distinguisher of whole answers (T, k)."""
-    learning = rng.permutation(len(answers)) % 2 == 0
-    return _best(WHOLE, answers, first, learning, delta, rng).held_out
+def strongest(found: Mapping[str, Distinguisher]) -> Distinguisher:
+    """The best of several distinguishers on draws that were held out."""
+    return max(found.values(), key=lambda each: each.held_out)
 
 
-def _best(view: str, answers: Floats, first: Bools, learning: Bools, delta: float, rng: Rng) -> Distinguisher:
+def _best(
+    seen: Views, view: str, methods: Named, answers: Answers, first: Bools, learning: Bools, delta: float, rng: Rng
+) -> Distinguisher:
     """The best distinguisher of one view; learning (T,): the draws on which scores are learnt."""
-    seen = VIEWS[view](answers)
+    table = seen.table(view, answers)
     truth = first[~learning]
     made: list[tuple[Distinguisher, float]] = []
-    for name, learner in LEARNERS.items():
-        score = learner(seen[learning], first[learning], rng)
-        value = score(seen[~learning])
-        threshold = _between(value, best_threshold(value, truth, delta, CAUTION))
-        held_out = epsilon_at(threshold, value, truth, delta, CAUTION), auc(value, truth)
-        made.append((Distinguisher(view, name, score, threshold, held_out), _clearance(value, truth)))
+    for name, learner in methods.items():
+        score = learner(table[learning], first[learning], rng)
+        value = score(table[~learning])
+        threshold, above, bound = best_event(value, truth, delta)
+        rule = Distinguisher(view, name, seen, score, _between(value, threshold), above, (bound, auc(value, truth)))
+        made.append((rule, _clearance(value, truth)))
     best, _ = max(made, key=lambda each: (each[0].held_out, each[1]))
     return best
+
+
+def best_event(value: Floats, truth: Bools, delta: float, error: float = CAUTION) -> tuple[float, bool, float]:
+    """The threshold and the side of it with the largest bound on these scores, and that bound.
+
+    >>> best_event(np.repeat([0.0, 1.0], 50), np.repeat([False, True], 50), 0.0)[:2]
+    (1.0, True)
+    """
+    fp, tp, thresholds = steps(value, truth)
+    n = int(tp[-1])
+    others = int(fp[-1])
+    sides = [
+        event_bound(tp, fp, n, delta, error) + np.log(others / n),
+        event_bound(others - fp, n - tp, others, delta, error) + np.log(n / others),
+    ]
+    at = [int(side.argmax()) for side in sides]
+    above = bool(sides[0][at[0]] >= sides[1][at[1]])
+    which = at[0] if above else at[1]
+    return float(thresholds[which]), above, max(0.0, float(max(side.max() for side in sides)))
 
 
 def _clearance(value: Floats, truth: Bools) -> float:
@@ -82,82 +121,3 @@ def _between(value: Floats, threshold: float) -> float:
     """The middle between a threshold and the next lower score: it is as good here, and more robust for new draws."""
     below = value[value < threshold]
     return (threshold + float(below.max())) / 2 if len(below) and np.isfinite(threshold) else threshold
-
-
-# --- views of an answer --------------------------------------------------------------------------------------------
-
-
-def _whole(answers: Floats) -> Floats:
-    """The answers; if they have more than two numbers, also their directions and lengths."""
-    return answers if answers.shape[1] < 3 else np.hstack([answers, _direction(answers), _length(answers)])
-
-
-def _length(answers: Floats) -> Floats:
-    """The Euclidean norms (T, 1) of answers."""
-    return np.asarray(np.linalg.norm(answers, axis=1, keepdims=True))
-
-
-def _direction(answers: Floats) -> Floats:
-    """Unit vectors up to sign, because the sign only says on which side of the decision boundary a record lies."""
-    length = _length(answers)
-    unit = np.divide(answers, length, out=np.zeros_like(answers), where=length > 0)
-    largest = np.take_along_axis(unit, np.abs(unit).argmax(axis=1)[:, None], axis=1)
-    return np.asarray(unit * np.where(largest < 0, -1.0, 1.0))
-
-
-WHOLE = "the whole answer"
-VIEWS: dict[str, Callable[[Floats], Floats]] = {WHOLE: _whole, "its direction": _direction, "its length": _length}
-
-
-# --- methods that learn a score ------------------------------------------------------------------------------------
-
-
-def _linear(seen: Floats, first: Bools, rng: Rng) -> Score:  # noqa: ARG001 (nothing is drawn)
-    """Logistic regression on standardised columns."""
-    from sklearn.linear_model import LogisticRegression
-
-    centre = seen.mean(axis=0)
-    spread = seen.std(axis=0)
-    spread = np.where(spread > 1e-12 * (np.abs(centre) + 1e-300), spread, 1.0)
-
-    def scaled(x: Floats) -> Floats:
-        return np.asarray(np.clip((x - centre) / spread, -1e3, 1e3))
-
-    model = LogisticRegression(C=1.0, max_iter=500).fit(scaled(seen), first)
-    return lambda x: np.asarray(model.decision_function(scaled(x)))
-
-
-def _trees(seen: Floats, first: Bools, rng: Rng) -> Score:
-    """Gradient boosting, for differences that are not linear."""
-    from sklearn.ensemble import HistGradientBoostingClassifier
-
-    model = HistGradientBoostingClassifier(max_iter=40, max_leaf_nodes=8, random_state=int(rng.integers(2**31)))
-    alone(lambda m: m.fit(seen, first), model)  # called here too: a limit on threads misses libraries loaded later
-    return lambda x: np.asarray(alone(model.decision_function, x))
-
-
-def _repeated(seen: Floats, first: Bools, rng: Rng) -> Score:  # noqa: ARG001 (nothing is drawn)
-    """For answers that repeat exactly: the log-ratio of how often each data set gave them, zero for new answers."""
-    count: dict[bytes, list[float]] = {}
-    for key, inside in zip(_keys(seen), first, strict=True):
-        count.setdefault(key, [0.5, 0.5])[int(inside)] += 1
-
-    def score(x: Floats) -> Floats:
-        known = (count.get(key, [1.0, 1.0]) for key in _keys(x))
-        return np.array([np.log(b / a) for a, b in known])
-
-    return score
-
-
-def _keys(seen: Floats) -> list[bytes]:
-    """One key per row, rounded to ten significant digits of its largest number."""
-    size = np.maximum(np.abs(seen).max(axis=1, keepdims=True), 1e-300)
-    power = 10.0 ** np.floor(np.log10(size))
-    return [row.tobytes() for row in np.round(seen / power, 10) * power + 0.0]
-
-
-LEARNERS: dict[str, Learner] = {
-    "logistic regression": _linear,
-    "boosted trees": _trees,
-    "repeated values": _repeated,
-}

@@ -1,0 +1,102 @@
+"""The tests of a claim: a few distinguishers in a few pairs, and how the error of all of them together is shared."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from jali.core.values import Rng
+from jali.parallel import alone
+from jali.stats.epsilon import event_bound
+from jali.verify.answers import Answers
+from jali.verify.distinguishers import LEVEL, Distinguisher, learn
+from jali.verify.neighbours import Pair
+from jali.verify.search import Allowed
+from jali.verify.subjects import Subject, draw_both
+
+PAIRS = 2  # most pairs that are evaluated for a defence
+OWN_PAIRS = 3  # and for a user's own release
+FURTHER = 3  # views of each pair after the first that are evaluated
+LEADING = 0.5  # share of the error for the test that was best beforehand; the others share the rest
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One distinguisher in one pair, with what the claim allows there; error: how often its bound may be wrong."""
+
+    pair: Pair
+    rule: Distinguisher
+    epsilon: float
+    delta: float
+    error: float = 0.0
+
+    @property
+    def promise(self) -> tuple[float, float]:
+        """How much it showed before the evaluated draws: the bound as a share of what is allowed, then the AUC."""
+        bound, auc = self.rule.held_out
+        return bound / self.epsilon, auc
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The bound of a trial on new draws; answers: those draws."""
+
+    trial: Trial
+    bound: float
+    answers: Answers
+
+    @property
+    def excess(self) -> float:
+        """The bound as a share of what the claim allows."""
+        return self.bound / self.trial.epsilon
+
+
+def chosen(subject: Subject, pairs: Sequence[Pair], draws: int, allowed: Allowed, rng: Rng) -> list[Trial]:
+    """The trials, the most promising first, with their errors: learnt in the best pairs, which `pairs` starts with.
+
+    One pair is enough if it already shows more than is allowed, on draws that were not used for learning.
+    """
+    trials: list[Trial] = []
+    for at, pair in enumerate(pairs[: OWN_PAIRS if subject.own else PAIRS]):
+        if trials and max(each.promise[0] for each in trials) > 1:
+            break
+        epsilon, delta = allowed(pair)
+        answers, first = draw_both(subject, pair, draws, rng)
+        learnt = alone(lambda r, a=answers, f=first, d=delta, p=pair: learn(a, f, d, r, p.only()), rng)
+        found = sorted((Trial(pair, rule, epsilon, delta) for rule in learnt.values()), key=_promise, reverse=True)
+        trials += found if at == 0 else found[:FURTHER]
+    return shared(sorted(trials, key=_promise, reverse=True))
+
+
+def shared(trials: Sequence[Trial]) -> list[Trial]:
+    """The same trials, the error of one test divided among them: half for the first, the rest in equal parts."""
+    rest = (1 - LEADING) * (1 - LEVEL) / max(1, len(trials) - 1)
+    errors = [LEADING * (1 - LEVEL), *[rest] * (len(trials) - 1)]
+    return [
+        Trial(each.pair, each.rule, each.epsilon, each.delta, error)
+        for each, error in zip(trials, errors, strict=True)
+    ]
+
+
+def evaluated(subject: Subject, trials: Sequence[Trial], draws: int, rng: Rng) -> list[Outcome]:
+    """The bounds of all trials on new draws, which choose nothing."""
+    found: list[Outcome] = []
+    for pair in dict.fromkeys(each.pair for each in trials):
+        answers, first = draw_both(subject, pair, draws, rng)
+        for each in trials:
+            if each.pair is pair:
+                found.append(Outcome(each, each.rule.bound(answers, first, each.delta, each.error), answers))
+    order = {id(each): at for at, each in enumerate(trials)}
+    return sorted(found, key=lambda outcome: order[id(outcome.trial)])
+
+
+def most_shown(draws: int, delta: float) -> float:
+    """The largest bound that the leading test can show: the event in all draws of one data set, in none of the other."""
+    all_of_them = np.array([draws])
+    return float(event_bound(all_of_them, np.array([0]), draws, delta, LEADING * (1 - LEVEL))[0])
+
+
+def _promise(trial: Trial) -> tuple[float, float]:
+    return trial.promise
