@@ -14,6 +14,7 @@ from jali.privacy.mechanisms import CallsDifferError
 from jali.verify.contents import NUMBERS, numbers_in
 
 NONE = "it returned None"
+RAISED = "it raised"
 SCALAR = f"{NUMBERS} ()"
 
 
@@ -87,7 +88,7 @@ def _one(call: Callable[[], Any]) -> tuple[Floats, str]:
     except CallsDifferError:  # a result of the data-dependence check, not an answer
         raise
     except (Exception, SystemExit) as error:  # whatever a user's code may raise
-        return np.zeros(0), f"it raised {type(error).__name__}: {error}".rstrip(": ")
+        return np.zeros(0), f"{RAISED} {type(error).__name__}: {error}".rstrip(": ")
     if type(value) is float:
         return np.array([value]), SCALAR
     if value is None:

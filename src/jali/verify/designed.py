@@ -15,7 +15,7 @@ from jali.data.tables import standard
 from jali.verify.neighbours import AT, FAR, INSTEAD, SIZES, Pair, TrainingSet, queried, replaced
 
 SIDE = 20  # rows on each side of a near tie
-GAPS = (-1, 0, 1, 2, 3)  # by how many rows the side that the record joins is larger beforehand
+GAPS = (-8, -4, -1, 0, 1, 2, 3)  # by how many rows the side that the record joins is larger beforehand
 WIDTHS = (1, 3, 20)  # numbers of columns
 SMALL = (1, 2, 3, 4, 5, 6)  # people in a small class, one of whom is the record
 REGIONS = ("north", "east", "south", "west", "centre", "coast")
@@ -40,19 +40,22 @@ def designed(seed: int, add_remove: bool = False) -> list[Pair]:
 
 
 def _near_ties() -> list[Pair]:
-    """All rows at one end of the range or the other, labelled by it; the record changes sides.
+    """All rows near one end of the range or the other, labelled by it; the record goes from one end to the other.
 
-    Before, the side that it joins is larger by a gap: from -1, where the median and the majority change sides, to 3,
-    where a choice with too little noise betrays most.
+    Before, the side that it joins is larger by a gap: -1, where the median and the majority change sides, up to 3, where
+    a choice with too little noise betrays most, and below it, where many counts stay just under a threshold. In the
+    mixed tables every other column has the opposite sign, so that some counts rise and others fall.
     """
     found: list[Pair] = []
     for gap in GAPS:
         labels = np.repeat([0, 1], [SIDE, SIDE + gap])
-        for width in WIDTHS if gap in (-1, 1) else (3,):
-            first = _copies(FAR * (2.0 * labels - 1), labels, width)
-            second = replaced(first, 0, np.full(width, FAR), 1)
+        for width in WIDTHS if gap in (-1, 1) else (3, 20):
+            first = _copies(_two_ends(labels), labels, width)
             name = f"a near tie, {SIDE} against {SIDE + gap}"
-            found += _both(name, first, second, 0, "near tie")
+            found += _both(name, first, replaced(first, 0, np.full(width, FAR), 1), 0, "near tie")
+        sign = np.where(np.arange(20) % 2, -1.0, 1.0)
+        mixed = dataclasses.replace(first, X=first.X * sign)
+        found += _both(f"a mixed tie, {SIDE} against {SIDE + gap}", mixed, replaced(mixed, 0, FAR * sign, 1), 0, "mixed")
     return found
 
 
@@ -60,7 +63,7 @@ def _small_classes() -> list[Pair]:
     """A class of at most six people, one of whom moves within it, or leaves it."""
     found: list[Pair] = []
     for size in SMALL:
-        values = np.append(np.linspace(-2, 2, 40), np.full(size, 4.0))
+        values = np.append(np.linspace(-2, 2, 40), 4 + 0.01 * np.arange(size))
         labels = np.repeat([0, 1], [40, size])
         first = _copies(values, labels, 3)
         who = len(first) - 1
@@ -113,6 +116,12 @@ def _tiny() -> list[Pair]:
         first = _copies(np.array(values), (np.array(values) > 0).astype(np.int64), 3)
         found += _both(f"{len(values)} rows", first, replaced(first, 0, np.full(3, FAR), 1), 0, "tiny")
     return found
+
+
+def _two_ends(labels: Ints) -> Floats:
+    """Values near the lower end for label 0 and near the upper end for label 1, all different; the first is the end."""
+    inward = np.linspace(0, 1, len(labels))
+    return np.where(labels == 1, FAR - inward * 0.9, -FAR + inward)
 
 
 # --- tables with a category ----------------------------------------------------------------------------------------

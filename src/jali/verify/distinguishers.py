@@ -15,7 +15,10 @@ from jali.verify.learners import FULL, Named, Score
 from jali.verify.views import Views, views, worthwhile
 
 LEVEL = 0.95
-CAUTION = 0.01  # error of the bounds that choose thresholds; at a larger one, rare events would be chosen by chance
+CAUTION = 1e-5  # error of the bounds that choose thresholds; at a larger one, rare events would be chosen by chance
+BOLD = 0.01  # the same for rules about rare answers, of which few draws are known
+SELDOM = 0.05  # the largest share of answers that are rare
+RARE = "rare answers"
 NO_RECORD: tuple[Floats, Floats] = (np.zeros(0), np.zeros(0))
 
 
@@ -56,40 +59,56 @@ def learn(
     record: tuple[Floats, Floats] = NO_RECORD,
     methods: Mapping[str, Named] = FULL,
 ) -> dict[str, Distinguisher]:
-    """The best distinguisher for each view of answers (T,); scores are learnt on one half and chosen on the other."""
+    """The best distinguisher for each view of answers (T,), and the best one for rare answers of any view.
+
+    Scores are learnt on one half of the answers; thresholds and scores are chosen on the other half.
+    """
     learning = rng.permutation(len(answers)) % 2 == 0
     seen = views(answers, first, record)
-    return {
-        view: _best(seen, view, methods[view], answers, first, learning, delta, rng)
-        for view in worthwhile(answers)
-        if view in methods
-    }
+    found: dict[str, Distinguisher] = {}
+    rare: list[Distinguisher] = []
+    for view in worthwhile(answers):
+        if view in methods:
+            made = _learnt(seen, view, methods[view], answers, first, learning, delta, rng)
+            found[view] = max(made, key=lambda each: (each[0].held_out, each[2]))[0]
+            rare += [each[1] for each in made]
+    return {**found, RARE: max(rare, key=lambda each: each.held_out)}
 
 
 def strongest(found: Mapping[str, Distinguisher]) -> Distinguisher:
-    """The best of several distinguishers on draws that were held out."""
-    return max(found.values(), key=lambda each: each.held_out)
+    """The best of several distinguishers on draws that were held out, but for the one of rare answers."""
+    return max((each for view, each in found.items() if view != RARE), key=lambda each: each.held_out)
 
 
-def _best(
+Made = tuple[Distinguisher, Distinguisher, float]
+
+
+def _learnt(
     seen: Views, view: str, methods: Named, answers: Answers, first: Bools, learning: Bools, delta: float, rng: Rng
-) -> Distinguisher:
-    """The best distinguisher of one view; learning (T,): the draws on which scores are learnt."""
+) -> list[Made]:
+    """Of each method a cautious rule, a bold one, and its clearance; learning (T,): draws on which scores are learnt."""
     table = seen.table(view, answers)
     truth = first[~learning]
-    made: list[tuple[Distinguisher, float]] = []
+    made: list[Made] = []
     for name, learner in methods.items():
         score = learner(table[learning], first[learning], rng)
         value = score(table[~learning])
-        threshold, above, bound = best_event(value, truth, delta)
-        rule = Distinguisher(view, name, seen, score, _between(value, threshold), above, (bound, auc(value, truth)))
-        made.append((rule, _clearance(value, truth)))
-    best, _ = max(made, key=lambda each: (each[0].held_out, each[1]))
-    return best
+        area = auc(value, truth)
+        rules: list[Distinguisher] = []
+        for error, most in ((CAUTION, 1.0), (BOLD, SELDOM)):
+            threshold, above, bound = best_event(value, truth, delta, error, most)
+            middle = _between(value, threshold)
+            rules.append(Distinguisher(view, name, seen, score, middle, above, (bound, area)))
+        made.append((rules[0], rules[1], _clearance(value, truth)))
+    return made
 
 
-def best_event(value: Floats, truth: Bools, delta: float, error: float = CAUTION) -> tuple[float, bool, float]:
+def best_event(
+    value: Floats, truth: Bools, delta: float, error: float = CAUTION, most: float = 1.0
+) -> tuple[float, bool, float]:
     """The threshold and the side of it with the largest bound on these scores, and that bound.
+
+    most: the largest share of the data set to which it points that may lie on this side.
 
     >>> best_event(np.repeat([0.0, 1.0], 50), np.repeat([False, True], 50), 0.0)[:2]
     (1.0, True)
@@ -98,8 +117,8 @@ def best_event(value: Floats, truth: Bools, delta: float, error: float = CAUTION
     n = int(tp[-1])
     others = int(fp[-1])
     sides = [
-        event_bound(tp, fp, n, delta, error) + np.log(others / n),
-        event_bound(others - fp, n - tp, others, delta, error) + np.log(n / others),
+        (event_bound(tp, fp, n, delta, error) + np.log(others / n)) * (tp <= most * n),
+        (event_bound(others - fp, n - tp, others, delta, error) + np.log(n / others)) * (others - fp <= most * others),
     ]
     at = [int(side.argmax()) for side in sides]
     above = bool(sides[0][at[0]] >= sides[1][at[1]])

@@ -36,10 +36,12 @@ def trees(seen: Floats, first: Bools, rng: Rng) -> Score:
     return lambda x: np.asarray(alone(model.decision_function, x))
 
 
-def neighbours(seen: Floats, first: Bools, rng: Rng) -> Score:  # noqa: ARG001 (nothing is drawn)
+def neighbours(seen: Floats, first: Bools, rng: Rng) -> Score:
     """The share of the nearest answers, in standardised columns, that came from the first data set."""
     from scipy.spatial import cKDTree
 
+    if len(np.unique(seen, axis=0)) < len(seen) / 4:  # an answer is its own neighbour many times over
+        return repeated(seen, first, rng)
     kept = _widest(seen, first)
     scaled = _standard(seen[:, kept])
     tree = cKDTree(scaled(seen[:, kept]), balanced_tree=False, compact_nodes=False)
@@ -86,10 +88,15 @@ def repeated(seen: Floats, first: Bools, rng: Rng) -> Score:  # noqa: ARG001 (no
 
 
 def repeated_numbers(seen: Floats, first: Bools, rng: Rng) -> Score:  # noqa: ARG001 (nothing is drawn)
-    """The same for each number of an answer, to the last bit: the sum of the log-ratios of those that repeat."""
+    """The same for each number of an answer, to the last bit: the log-ratio of the one that says most."""
     columns = _widest(seen, first)
     known = [_ratios(seen[:, j], first, least=2) for j in columns]
-    return lambda x: np.sum([_looked_up(x[:, j], *found) for j, found in zip(columns, known, strict=True)], axis=0)
+
+    def score(x: Floats) -> Floats:
+        ratios = np.stack([_looked_up(x[:, j], *found) for j, found in zip(columns, known, strict=True)])
+        return np.asarray(np.take_along_axis(ratios, np.abs(ratios).argmax(axis=0)[None], axis=0)[0])
+
+    return score
 
 
 def patterns(seen: Floats, first: Bools, rng: Rng) -> Score:  # noqa: ARG001 (nothing is drawn)

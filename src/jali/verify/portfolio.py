@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -11,26 +11,35 @@ from jali.core.values import Rng
 from jali.parallel import alone
 from jali.stats.epsilon import event_bound
 from jali.verify.answers import Answers
-from jali.verify.distinguishers import LEVEL, Distinguisher, learn
+from jali.verify.distinguishers import LEVEL, RARE, Distinguisher, learn
 from jali.verify.neighbours import Pair
-from jali.verify.search import Allowed
+from jali.verify.search import OWN_PAIRS, Allowed
 from jali.verify.subjects import Subject, draw_both
 
 PAIRS = 2  # most pairs that are evaluated for a defence
-OWN_PAIRS = 3  # and for a user's own release
 FURTHER = 3  # views of each pair after the first that are evaluated
-LEADING = 0.5  # share of the error for the test that was best beforehand; the others share the rest
+LEADING = 0.5  # share of the error for the test that was best beforehand
+RARELY = 0.25  # and for the best test of rare answers; the others share the rest
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One distinguisher in one pair, with what the claim allows there; error: how often its bound may be wrong."""
+    """One distinguisher in one pair, with what the claim allows there.
+
+    error: how often its bound may be wrong. rare: whether it is about rare answers alone.
+    """
 
     pair: Pair
     rule: Distinguisher
     epsilon: float
     delta: float
     error: float = 0.0
+    rare: bool = False
+
+    @property
+    def name(self) -> str:
+        """What it looks at."""
+        return f"{RARE}, {self.rule.view}" if self.rare else self.rule.view
 
     @property
     def promise(self) -> tuple[float, float]:
@@ -59,25 +68,30 @@ def chosen(subject: Subject, pairs: Sequence[Pair], draws: int, allowed: Allowed
     One pair is enough if it already shows more than is allowed, on draws that were not used for learning.
     """
     trials: list[Trial] = []
+    rare: list[Trial] = []
     for at, pair in enumerate(pairs[: OWN_PAIRS if subject.own else PAIRS]):
         if trials and max(each.promise[0] for each in trials) > 1:
             break
         epsilon, delta = allowed(pair)
         answers, first = draw_both(subject, pair, draws, rng)
         learnt = alone(lambda r, a=answers, f=first, d=delta, p=pair: learn(a, f, d, r, p.only()), rng)
+        rare.append(Trial(pair, learnt.pop(RARE), epsilon, delta, rare=True))
         found = sorted((Trial(pair, rule, epsilon, delta) for rule in learnt.values()), key=_promise, reverse=True)
         trials += found if at == 0 else found[:FURTHER]
-    return shared(sorted(trials, key=_promise, reverse=True))
+    return shared(sorted(trials, key=_promise, reverse=True), sorted(rare, key=_promise, reverse=True))
 
 
-def shared(trials: Sequence[Trial]) -> list[Trial]:
-    """The same trials, the error of one test divided among them: half for the first, the rest in equal parts."""
-    rest = (1 - LEADING) * (1 - LEVEL) / max(1, len(trials) - 1)
-    errors = [LEADING * (1 - LEVEL), *[rest] * (len(trials) - 1)]
-    return [
-        Trial(each.pair, each.rule, each.epsilon, each.delta, error)
-        for each, error in zip(trials, errors, strict=True)
-    ]
+def shared(trials: Sequence[Trial], rare: Sequence[Trial]) -> list[Trial]:
+    """All trials, the error of one test divided among them: half for the first, a quarter for the first of rare answers.
+
+    If nothing but rare answers differed beforehand, they lead.
+    """
+    ordered = [trials[0], rare[0], *trials[1:], *rare[1:]]
+    if trials[0].promise[0] == 0 and rare[0].promise[0] > 0:
+        ordered[:2] = [rare[0], trials[0]]
+    rest = (1 - LEADING - RARELY) / max(1, len(ordered) - 2)
+    shares = [LEADING, RARELY, *[rest] * (len(ordered) - 2)]
+    return [replace(each, error=share * (1 - LEVEL)) for each, share in zip(ordered, shares, strict=True)]
 
 
 def evaluated(subject: Subject, trials: Sequence[Trial], draws: int, rng: Rng) -> list[Outcome]:

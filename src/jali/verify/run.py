@@ -20,7 +20,7 @@ from jali.verify.designed import designed
 from jali.verify.distinguishers import LEVEL
 from jali.verify.neighbours import Pair, pairs, removals, tables
 from jali.verify.pilot import draws_within
-from jali.verify.portfolio import LEADING, Outcome, chosen, evaluated, most_shown
+from jali.verify.portfolio import RARELY, Outcome, chosen, evaluated, most_shown
 from jali.verify.search import Ranking, ranked
 from jali.verify.subjects import Subject
 
@@ -85,7 +85,7 @@ def _verification(
         distinguisher=_described(best, subject.own),
         lower=best.bound,
         ceiling=ceiling,
-        rarest=rarest_event(draws, trial.epsilon, trial.delta, LEADING * (1 - LEVEL)),
+        rarest=rarest_event(draws, trial.epsilon, trial.delta, RARELY * (1 - LEVEL)),
         verdict=_verdict(best.bound, trial.epsilon, ceiling, ranking.changed),
         leaking_variables=check(subject, ranking, seed),
         recomputed=None if noise is None else noise.pld,
@@ -101,7 +101,7 @@ def _bounds(found: Sequence[Outcome]) -> dict[str, float]:
     """The bounds by view; those of pairs after the first also name their pair."""
     main = found[0].trial.pair
     names = [
-        each.trial.rule.view if each.trial.pair is main else f"{each.trial.rule.view} ({each.trial.pair.name})"
+        each.trial.name if each.trial.pair is main else f"{each.trial.name} ({each.trial.pair.name})"
         for each in found
     ]
     return {name: each.bound for name, each in zip(names, found, strict=True)}
@@ -171,4 +171,4 @@ def _described(best: Outcome, own: bool) -> str:
     answered = np.count_nonzero(given) / len(answers)
     rule = best.trial.rule
     where = f"in the pair {best.trial.pair}, where {answered:.0%} of the draws were answers"
-    return f"{rule.view}, by {rule.statistic}, {where}"
+    return f"{best.trial.name}, by {rule.statistic}, {where}"

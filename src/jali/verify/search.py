@@ -11,13 +11,15 @@ import numpy as np
 from jali.core.errors import JaliError
 from jali.core.values import Rng
 from jali.parallel import alone
-from jali.verify.answers import NONE, NUMBERS, Answers, joined, stem
-from jali.verify.distinguishers import learn, strongest
+from jali.verify.answers import NONE, NUMBERS, RAISED, Answers, joined, stem
+from jali.verify.distinguishers import RARE, learn, strongest
 from jali.verify.learners import FULL, QUICK, Named
 from jali.verify.neighbours import AT, Pair, TrainingSet
 from jali.verify.subjects import Subject, draw_answers, draw_both
 
 PROBE = 25  # draws of each data set, with the noise held fixed, that show whether the answer changes with the record
+ENOUGH = 8  # if the answer changes in fewer pairs, more draws look for changes in the others
+OWN_PAIRS = 3  # most pairs of a user's own release that are evaluated
 FINALISTS = 4  # how many pairs of a defence remain after the first round
 BROAD = 16  # how many pairs of a user's own release remain after the first round
 Allowed = Callable[[Pair], tuple[float, float]]  # the epsilon and delta that a claim allows in a pair
@@ -54,7 +56,8 @@ class Probe:
         before = set(self.before.kind)
         after = set(self.after.kind)
         text_differs = before != after and len(before) == len(after) == 1
-        return not both.finite().any() and len({stem(kind) for kind in both.kind}) == 1 and not text_differs
+        kinds = {stem(kind) if kind.startswith(RAISED) else kind for kind in both.kind}
+        return not both.finite().any() and len(kinds) == 1 and not text_differs
 
     @property
     def failed(self) -> bool:
@@ -108,11 +111,15 @@ class Ranking:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A pair, and how far its answers moved with the record, for their spread, while the noise was held fixed."""
+    """A pair, and how far its answers moved with the record, for their spread, while the noise was held fixed.
+
+    rank: how well its draws are distinguished; rare: the same for rare answers alone.
+    """
 
     pair: Pair
     effect: float
     rank: tuple[float, ...] = ()
+    rare: float = 0.0
 
 
 def ranked(subject: Subject, pairs: Sequence[Pair], draws: int, allowed: Allowed, seed: int, rng: Rng) -> Ranking:
@@ -122,8 +129,8 @@ def ranked(subject: Subject, pairs: Sequence[Pair], draws: int, allowed: Allowed
         raise JaliError(_failure(subject, probes[0]))
     failed = {at: _failure(subject, probe) for at, probe in probes.items() if probe.failed}
     usable = {at: probe for at, probe in probes.items() if at not in failed}
-    if all(probe.changed < 0.5 for probe in usable.values()):  # an answer that rarely changes needs more draws
-        usable = {at: _probe(subject, pairs[at], 8 * PROBE, seed) for at in usable}
+    if sum(probe.changed > 0 for probe in usable.values()) < ENOUGH:  # an answer that rarely changes needs more draws
+        usable |= {at: _probe(subject, pairs[at], 8 * PROBE, seed) for at in usable if not usable[at].changed}
     order = _distinct(pairs, usable)
     candidates = [Candidate(pairs[at], usable[at].effect) for at in order if usable[at].changed]
     best = [each.pair for each in _best(subject, candidates, draws, allowed, rng)]
@@ -169,7 +176,17 @@ def _best(
         count = max(50, round(draws * each.share))
         ordered = _ordered(subject, kept, count, each.methods, allowed, rng)
         kept = ordered if last else _remaining(ordered, each.remain)
-    return kept
+    return _with_rare(kept, OWN_PAIRS) if subject.own else kept
+
+
+def _with_rare(ordered: list[Candidate], many: int) -> list[Candidate]:
+    """The same pairs, with the one whose rare answers differ most among the first."""
+    if len(ordered) <= many:
+        return ordered
+    best = ordered[: many - 1]
+    rest = ordered[many - 1 :]
+    rare = max(rest, key=lambda each: each.rare)
+    return [*best, rare, *(each for each in rest if each is not rare)]
 
 
 def _remaining(ordered: list[Candidate], many: int) -> list[Candidate]:
@@ -210,7 +227,7 @@ def _ordered(
         learnt = alone(lambda r, a=answers, f=first, d=delta, p=each.pair: learn(a, f, d, r, p.only(), methods), rng)
         bound, auc = strongest(learnt).held_out
         rank = (bound / epsilon, auc if auc > 0.5 + chance else 0.5, each.effect, auc)
-        found.append(replace(each, rank=rank))
+        found.append(replace(each, rank=rank, rare=learnt[RARE].held_out[0] / epsilon))
         if auc == 1.0:
             break
     return sorted(found, key=lambda each: each.rank, reverse=True)
