@@ -52,3 +52,30 @@ class Verification(BaseModel):
         if version != "jali.verification/2":
             raise JaliError(f"Expected a file of schema jali.verification/2, not {version}: run jali verify again.")
         return cls.model_validate(given)
+
+
+class Sighting(BaseModel):
+    """How often a verifier refuted the claim of one mechanism of the zoo, in so many seeds with so many draws.
+
+    fault: what is wrong with the mechanism; empty for a correct one. true: its true epsilon; infinite if it has none.
+    """
+
+    model_config = ConfigDict(extra="forbid", ser_json_inf_nan="strings")
+
+    name: str
+    fault: str
+    claimed: float
+    true: float
+    draws: int
+    seeds: int
+    refuted: int
+
+
+class Scoreboard(BaseModel):
+    """All sightings of a verifier in the zoo."""
+
+    model_config = ConfigDict(extra="forbid", ser_json_inf_nan="strings")
+
+    schema_version: Literal["jali.zoo/1"] = "jali.zoo/1"
+    verifier: str
+    sightings: list[Sighting]

@@ -65,7 +65,7 @@ def _opened(value: Any, found: list[Floats], depth: int) -> str:
         found.append(plain[0])
         return f"number of type {type(value).__name__}"
     if isinstance(value, int):  # too large for any float
-        return f"number {_text(hex(value))}"
+        return f"number {value:x}"
     inside = _inside(value) if depth < DEEPEST else None
     if inside is None:
         return type(value).__name__

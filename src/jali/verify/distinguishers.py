@@ -12,11 +12,12 @@ from jali.stats.epsilon import event_bound
 from jali.stats.roc import auc, steps
 from jali.verify.answers import Answers
 from jali.verify.learners import FULL, Named, Score
-from jali.verify.views import Views, views, worthwhile
+from jali.verify.views import ROUNDING, Views, views, worthwhile
 
 LEVEL = 0.95
+LEADING = 0.5 * (1 - LEVEL)  # how often the bound of the test that was best beforehand may be wrong
 CAUTION = 1e-5  # error of the bounds that choose thresholds; at a larger one, rare events would be chosen by chance
-BOLD = 0.01  # the same for rules about rare answers, of which few draws are known
+BOLD = 0.05  # the same for rules about rare answers, of which few draws are known
 SELDOM = 0.05  # the largest share of answers that are rare
 RARE = "rare answers"
 NO_RECORD: tuple[Floats, Floats] = (np.zeros(0), np.zeros(0))
@@ -45,10 +46,11 @@ class Distinguisher:
         pointed = first == self.above
         return int(np.count_nonzero(flagged & pointed)), int(np.count_nonzero(flagged & ~pointed))
 
-    def bound(self, answers: Answers, first: Bools, delta: float, error: float = 1 - LEVEL) -> float:
+    def bound(self, answers: Answers, first: Bools, delta: float, error: float = LEADING) -> float:
         """The lower bound on epsilon from new draws, wrong with probability `error`; first (T,): of the first set."""
         more, less = self.counts(answers, first)
-        return float(event_bound(np.array([more]), np.array([less]), len(answers) // 2, delta, error)[0])
+        bound = float(event_bound(np.array([more]), np.array([less]), len(answers) // 2, delta, error)[0])
+        return max(0.0, bound - ROUNDING.get(self.view, 0.0))
 
 
 def learn(
@@ -63,7 +65,7 @@ def learn(
 
     Scores are learnt on one half of the answers; thresholds and scores are chosen on the other half.
     """
-    learning = rng.permutation(len(answers)) % 2 == 0
+    learning = _half(first, rng)
     seen = views(answers, first, record)
     found: dict[str, Distinguisher] = {}
     rare: list[Distinguisher] = []
@@ -98,9 +100,17 @@ def _learnt(
         for error, most in ((CAUTION, 1.0), (BOLD, SELDOM)):
             threshold, above, bound = best_event(value, truth, delta, error, most)
             middle = _between(value, threshold)
-            rules.append(Distinguisher(view, name, seen, score, middle, above, (bound, area)))
+            rules.append(Distinguisher(view, name, seen, score, middle, above, _beyond_rounding(view, bound, area)))
         made.append((rules[0], rules[1], _clearance(value, truth)))
     return made
+
+
+def _beyond_rounding(view: str, bound: float, area: float) -> tuple[float, float]:
+    """The bound and the AUC, without what rounding alone can show in this view."""
+    if view not in ROUNDING:
+        return bound, area
+    left = max(0.0, bound - ROUNDING[view])
+    return left, area if left else 0.5
 
 
 def best_event(
@@ -108,22 +118,29 @@ def best_event(
 ) -> tuple[float, bool, float]:
     """The threshold and the side of it with the largest bound on these scores, and that bound.
 
-    most: the largest share of the data set to which it points that may lie on this side.
+    Both data sets have given as many. most: the largest share of the one to which it points that may lie on this side.
 
     >>> best_event(np.repeat([0.0, 1.0], 50), np.repeat([False, True], 50), 0.0)[:2]
     (1.0, True)
     """
     fp, tp, thresholds = steps(value, truth)
     n = int(tp[-1])
-    others = int(fp[-1])
     sides = [
-        (event_bound(tp, fp, n, delta, error) + np.log(others / n)) * (tp <= most * n),
-        (event_bound(others - fp, n - tp, others, delta, error) + np.log(n / others)) * (others - fp <= most * others),
+        event_bound(tp, fp, n, delta, error) * (tp <= most * n),
+        event_bound(n - fp, n - tp, n, delta, error) * (n - fp <= most * n),
     ]
     at = [int(side.argmax()) for side in sides]
     above = bool(sides[0][at[0]] >= sides[1][at[1]])
     which = at[0] if above else at[1]
     return float(thresholds[which]), above, max(0.0, float(max(side.max() for side in sides)))
+
+
+def _half(first: Bools, rng: Rng) -> Bools:
+    """A random half (T,) of the answers of each data set."""
+    chosen = np.zeros(len(first), dtype=bool)
+    for mine in (np.flatnonzero(first), np.flatnonzero(~first)):
+        chosen[rng.permutation(mine)[: len(mine) // 2]] = True
+    return chosen
 
 
 def _clearance(value: Floats, truth: Bools) -> float:

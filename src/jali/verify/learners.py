@@ -184,7 +184,7 @@ QUICK: dict[str, Named] = {
     BITS: {"frequencies of last bits": patterns},
     RECORD: {"exact equality": as_it_is},
 }
-FULL: dict[str, Named] = {
+MEDIUM: dict[str, Named] = QUICK | {
     WHOLE: {
         "logistic regression": linear,
         "boosted trees": trees,
@@ -192,10 +192,10 @@ FULL: dict[str, Named] = {
         "repeated numbers": repeated_numbers,
         **QUICK[WHOLE],
     },
+    TOGETHER: {"repeated values": repeated, "repeated numbers": repeated_numbers},
+}
+FULL: dict[str, Named] = MEDIUM | {
     DIRECTION: {"logistic regression": linear, "boosted trees": trees, "repeated values": repeated},
     LENGTH: {"logistic regression": linear, "boosted trees": trees, "repeated values": repeated},
-    TOGETHER: {"boosted trees": trees, "repeated values": repeated, "repeated numbers": repeated_numbers},
-    PATTERN: QUICK[PATTERN],
-    BITS: QUICK[BITS],
-    RECORD: QUICK[RECORD],
+    TOGETHER: {"boosted trees": trees, **MEDIUM[TOGETHER]},
 }

@@ -11,15 +11,16 @@ from jali.core.values import Rng
 from jali.parallel import alone
 from jali.stats.epsilon import event_bound
 from jali.verify.answers import Answers
-from jali.verify.distinguishers import LEVEL, RARE, Distinguisher, learn
+from jali.verify.distinguishers import LEADING, LEVEL, RARE, Distinguisher, learn
+from jali.verify.learners import FULL, MEDIUM
 from jali.verify.neighbours import Pair
 from jali.verify.search import OWN_PAIRS, Allowed
 from jali.verify.subjects import Subject, draw_both
 
 PAIRS = 2  # most pairs that are evaluated for a defence
 FURTHER = 3  # views of each pair after the first that are evaluated
-LEADING = 0.5  # share of the error for the test that was best beforehand
-RARELY = 0.25  # and for the best test of rare answers; the others share the rest
+RARELY = 0.25 * (1 - LEVEL)  # how often the bound of the best test of rare answers may be wrong
+REST = 1 - LEVEL - LEADING - RARELY  # what all other tests share
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,8 @@ def chosen(subject: Subject, pairs: Sequence[Pair], draws: int, allowed: Allowed
             break
         epsilon, delta = allowed(pair)
         answers, first = draw_both(subject, pair, draws, rng)
-        learnt = alone(lambda r, a=answers, f=first, d=delta, p=pair: learn(a, f, d, r, p.only()), rng)
+        methods = MEDIUM if at else FULL
+        learnt = alone(lambda r, a=answers, f=first, d=delta, p=pair, m=methods: learn(a, f, d, r, p.only(), m), rng)
         rare.append(Trial(pair, learnt.pop(RARE), epsilon, delta, rare=True))
         found = sorted((Trial(pair, rule, epsilon, delta) for rule in learnt.values()), key=_promise, reverse=True)
         trials += found if at == 0 else found[:FURTHER]
@@ -89,9 +91,9 @@ def shared(trials: Sequence[Trial], rare: Sequence[Trial]) -> list[Trial]:
     ordered = [trials[0], rare[0], *trials[1:], *rare[1:]]
     if trials[0].promise[0] == 0 and rare[0].promise[0] > 0:
         ordered[:2] = [rare[0], trials[0]]
-    rest = (1 - LEADING - RARELY) / max(1, len(ordered) - 2)
-    shares = [LEADING, RARELY, *[rest] * (len(ordered) - 2)]
-    return [replace(each, error=share * (1 - LEVEL)) for each, share in zip(ordered, shares, strict=True)]
+    others = len(ordered) - 2
+    errors = [LEADING, RARELY, *[REST / max(1, others)] * others]
+    return [replace(each, error=error) for each, error in zip(ordered, errors, strict=True)]
 
 
 def evaluated(subject: Subject, trials: Sequence[Trial], draws: int, rng: Rng) -> list[Outcome]:
@@ -109,7 +111,7 @@ def evaluated(subject: Subject, trials: Sequence[Trial], draws: int, rng: Rng) -
 def most_shown(draws: int, delta: float) -> float:
     """The largest bound that the leading test can show: the event in all draws of one data set, in none of the other."""
     all_of_them = np.array([draws])
-    return float(event_bound(all_of_them, np.array([0]), draws, delta, LEADING * (1 - LEVEL))[0])
+    return float(event_bound(all_of_them, np.array([0]), draws, delta, LEADING)[0])
 
 
 def _promise(trial: Trial) -> tuple[float, float]:

@@ -17,7 +17,6 @@ from jali.stats.epsilon import rarest_event
 from jali.verify.declared_noise import accounted, too_small
 from jali.verify.dependence import check, declarations
 from jali.verify.designed import designed
-from jali.verify.distinguishers import LEVEL
 from jali.verify.neighbours import Pair, pairs, removals, tables
 from jali.verify.pilot import draws_within
 from jali.verify.portfolio import RARELY, Outcome, chosen, evaluated, most_shown
@@ -85,7 +84,7 @@ def _verification(
         distinguisher=_described(best, subject.own),
         lower=best.bound,
         ceiling=ceiling,
-        rarest=rarest_event(draws, trial.epsilon, trial.delta, RARELY * (1 - LEVEL)),
+        rarest=rarest_event(draws, trial.epsilon, trial.delta, RARELY),
         verdict=_verdict(best.bound, trial.epsilon, ceiling, ranking.changed),
         leaking_variables=check(subject, ranking, seed),
         recomputed=None if noise is None else noise.pld,

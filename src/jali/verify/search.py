@@ -12,8 +12,9 @@ from jali.core.errors import JaliError
 from jali.core.values import Rng
 from jali.parallel import alone
 from jali.verify.answers import NONE, NUMBERS, RAISED, Answers, joined, stem
+from jali.verify.coding import LARGE
 from jali.verify.distinguishers import RARE, learn, strongest
-from jali.verify.learners import FULL, QUICK, Named
+from jali.verify.learners import MEDIUM, QUICK, Named
 from jali.verify.neighbours import AT, Pair, TrainingSet
 from jali.verify.subjects import Subject, draw_answers, draw_both
 
@@ -34,8 +35,8 @@ class Round:
     methods: Mapping[str, Named]
 
 
-ROUNDS = (Round(1 / 16, FINALISTS, QUICK), Round(1 / 3, FINALISTS, FULL))
-OWN_ROUNDS = (Round(1 / 16, BROAD, QUICK), Round(1 / 8, 6, QUICK), Round(1 / 2, 6, FULL))
+ROUNDS = (Round(1 / 16, FINALISTS, QUICK), Round(1 / 4, FINALISTS, MEDIUM))
+OWN_ROUNDS = (Round(1 / 16, BROAD, QUICK), Round(1 / 8, 6, QUICK), Round(1 / 2, 6, MEDIUM))
 
 
 @dataclass(frozen=True)
@@ -80,10 +81,11 @@ class Probe:
         before, after = self.before, self.after
         alike = np.array([a == b for a, b in zip(before.kind, after.kind, strict=True)])
         width = min(before.numbers.shape[1], after.numbers.shape[1])
-        here, there = (np.nan_to_num(each.numbers[:, :width]) for each in (before, after))
+        here, there = (
+            np.nan_to_num(np.clip(each.numbers[:, :width], -LARGE, LARGE)) for each in (before, after)
+        )
         spread = here.std(axis=0) + there.std(axis=0)
-        with np.errstate(over="ignore"):
-            moved = np.abs(here - there) / np.maximum(spread, 1e-300)
+        moved = np.abs(here - there) / np.maximum(spread, 1 / LARGE)
         furthest = np.minimum(moved.max(axis=1, initial=0.0), 10.0)
         return float(np.where(alike, furthest, 10.0).mean())
 
@@ -121,6 +123,11 @@ class Candidate:
     rank: tuple[float, ...] = ()
     rare: float = 0.0
 
+    @property
+    def told(self) -> bool:
+        """Whether its draws were distinguished better than by chance."""
+        return self.rank[:2] > (0.0, 0.0)
+
 
 def ranked(subject: Subject, pairs: Sequence[Pair], draws: int, allowed: Allowed, seed: int, rng: Rng) -> Ranking:
     """Probe the subject in every pair with a few draws, and rank the pairs in which its answer changes."""
@@ -133,11 +140,13 @@ def ranked(subject: Subject, pairs: Sequence[Pair], draws: int, allowed: Allowed
         usable |= {at: _probe(subject, pairs[at], 8 * PROBE, seed) for at in usable if not usable[at].changed}
     order = _distinct(pairs, usable)
     candidates = [Candidate(pairs[at], usable[at].effect) for at in order if usable[at].changed]
-    best = [each.pair for each in _best(subject, candidates, draws, allowed, rng)]
+    compared = _best(subject, candidates, draws, allowed, rng)
+    best = [each.pair for each in compared]
+    telling = len(best) if subject.own else sum(each.told for each in compared)
     rest = [pairs[at] for at in order if all(pairs[at] is not pair for pair in best)]
     repeats = all(probe.repeats for probe in usable.values())
     changed = sum(probe.changed > 0 for probe in usable.values()) if repeats else None
-    return Ranking([*best, *rest], len(usable), changed, _left_out(pairs, failed), len(best))
+    return Ranking([*best, *rest], len(usable), changed, _left_out(pairs, failed), telling)
 
 
 def _distinct(pairs: Sequence[Pair], probes: Mapping[int, Probe]) -> list[int]:
@@ -145,11 +154,12 @@ def _distinct(pairs: Sequence[Pair], probes: Mapping[int, Probe]) -> list[int]:
 
     Answers that are equal so far may still differ in few draws, which depend on whether the query is the record.
     """
-    kept: dict[bytes, int] = {}
+    kept: dict[tuple[bytes, bool], int] = {}
     for at, probe in probes.items():
-        known = kept.setdefault(probe.key, at)
+        key = probe.key, pairs[at].removed
+        known = kept.setdefault(key, at)
         if pairs[at].family == AT and pairs[known].family != AT:
-            kept[probe.key] = at
+            kept[key] = at
     return sorted(kept.values())
 
 
@@ -215,8 +225,8 @@ def _ordered(
 ) -> list[Candidate]:
     """Pairs by how well this many draws are distinguished; none after a pair that is distinguished without error.
 
-    The order is by the bound on held-out draws as a share of what is allowed, then by the AUC if it is above what
-    chance can explain, then by how far answers moved with the record.
+    The order is by the bound on held-out draws, then by the AUC if it is above what chance can explain, then by how far
+    answers moved with the record: all of them as a share of the epsilon that is allowed.
     """
     # Five standard deviations of the AUC on half of the draws, if there is no difference: many methods are tried.
     chance = 5 / math.sqrt(3 * draws)
@@ -226,7 +236,8 @@ def _ordered(
         answers, first = draw_both(subject, each.pair, draws, rng)
         learnt = alone(lambda r, a=answers, f=first, d=delta, p=each.pair: learn(a, f, d, r, p.only(), methods), rng)
         bound, auc = strongest(learnt).held_out
-        rank = (bound / epsilon, auc if auc > 0.5 + chance else 0.5, each.effect, auc)
+        clear = (auc - 0.5) / epsilon if auc > 0.5 + chance else 0.0
+        rank = (bound / epsilon, clear, each.effect / epsilon, auc)
         found.append(replace(each, rank=rank, rare=learnt[RARE].held_out[0] / epsilon))
         if auc == 1.0:
             break

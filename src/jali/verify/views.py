@@ -20,6 +20,7 @@ PATTERN = "its pattern"
 BITS = "its last bits"
 RECORD = "values of the record"
 NUMERIC = (WHOLE, DIRECTION, LENGTH, TOGETHER)
+ROUNDING = {BITS: float(np.log(2))}  # epsilon that rounding of sums to even alone can show in a view
 JOINT = 12  # most numbers whose signs, order or last bits are looked at jointly
 ORDERED = 6  # most numbers whose order is a pattern
 
@@ -106,10 +107,11 @@ def _pattern(known: Views, answers: Answers) -> Floats:
 
 
 def _bits(known: Views, answers: Answers) -> Floats:
-    """Codes of the lowest bits of the fractions of numbers: jointly, their parity, and of each number.
+    """Codes of the lowest bits of numbers: their parity, how many are zero, and each bit of each number.
 
-    Values are not looked at beside them. Noise in double precision is coarser where a sum cancels, which together with
-    the value would tell the exact result (Mironov 2012): that is stated among the assumptions, not tested.
+    Values are not looked at beside them, and each bit of a number alone. Noise in double precision is coarser where a
+    sum cancels, which together with the value tells the exact result (Mironov 2012): that is an assumption of claims
+    about noise in floating-point numbers, and not what is tested here.
     """
     numbers = np.ascontiguousarray(_joint(known.code, answers))
     raw = np.where(np.isfinite(numbers), numbers, 0.0).view(np.int64)
@@ -117,8 +119,9 @@ def _bits(known: Views, answers: Answers) -> Floats:
     fraction = raw & (2**52 - 1)
     zeros = np.log2(np.maximum(fraction & -fraction, 1))  # how many of the lowest bits are zero
     coarse = np.where(fraction == 0, 3, np.minimum(zeros // 16, 3))
-    codes = [_hashed(lowest), lowest.sum(axis=1) % 2, _hashed(coarse)]
-    return np.column_stack([*codes, raw & 1, raw & 7]).astype(np.float64)
+    codes = [lowest.sum(axis=1) % 2, _hashed(coarse)]
+    single = [(raw >> place) & 1 for place in range(4)]
+    return np.column_stack([*codes, *single]).astype(np.float64)
 
 
 def _record(known: Views, answers: Answers) -> Floats:
