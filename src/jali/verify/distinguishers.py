@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +17,7 @@ from jali.verify.views import ROUNDING, Views, views, worthwhile
 LEVEL = 0.95
 LEADING = 0.5 * (1 - LEVEL)  # how often the bound of the test that was best beforehand may be wrong
 CAUTION = 1e-5  # error of the bounds that choose thresholds; at a larger one, rare events would be chosen by chance
+DOUBT = 1e-3  # the same if that shows nothing; it also ranks distinguishers
 BOLD = 0.05  # the same for rules about rare answers, of which few draws are known
 SELDOM = 0.05  # the largest share of answers that are rare
 RARE = "rare answers"
@@ -97,8 +98,8 @@ def _learnt(
         value = score(table[~learning])
         area = auc(value, truth)
         rules: list[Distinguisher] = []
-        for error, most in ((CAUTION, 1.0), (BOLD, SELDOM)):
-            threshold, above, bound = best_event(value, truth, delta, error, most)
+        for errors, most in (((CAUTION, DOUBT), 1.0), ((BOLD,), SELDOM)):
+            threshold, above, bound = _first_event(value, truth, delta, errors, most)
             middle = _between(value, threshold)
             rules.append(Distinguisher(view, name, seen, score, middle, above, _beyond_rounding(view, bound, area)))
         made.append((rules[0], rules[1], _clearance(value, truth)))
@@ -111,6 +112,20 @@ def _beyond_rounding(view: str, bound: float, area: float) -> tuple[float, float
         return bound, area
     left = max(0.0, bound - ROUNDING[view])
     return left, area if left else 0.5
+
+
+def _first_event(
+    value: Floats, truth: Bools, delta: float, errors: Sequence[float], most: float
+) -> tuple[float, bool, float]:
+    """The best event by the first of the errors that shows anything, with its bound by the last of them."""
+    threshold, above, bound = best_event(value, truth, delta, errors[0], most)
+    if not bound or len(errors) == 1:
+        return best_event(value, truth, delta, errors[-1], most)
+    flagged = (value >= threshold) == above
+    more = np.count_nonzero(flagged & (truth == above))
+    less = np.count_nonzero(flagged & (truth != above))
+    n = np.count_nonzero(truth)
+    return threshold, above, float(event_bound(np.array([more]), np.array([less]), n, delta, errors[-1])[0])
 
 
 def best_event(

@@ -150,7 +150,7 @@ class DPWeightsRecourse:
         """The weights (count, P + 1) that are released for these rows with each of the secrets."""
         trainer = self._private()
         scale = trainer.noise(trainer.frame(rows.schema))
-        return released("private weights", lambda: drawn(trainer, rows, secrets), scale=scale)
+        return released("private weights", lambda: all_drawn(trainer, rows, secrets), scale=scale)
 
     def _private(self) -> DPLogistic:
         """The trainer of the private weights; any other trainer is refused."""
@@ -202,11 +202,17 @@ def _read(path: Path) -> bytes:
     return secret
 
 
-def drawn(trainer: DPLogistic, train: Dataset, secrets: list[bytes]) -> Floats:
-    """The draws of weights (count, P + 1) for these training rows, one for each secret; the same at every call."""
+def drawn(trainer: DPLogistic, train: Dataset, secret: bytes) -> Floats:
+    """The draw of weights (P + 1,) for these training rows and this secret, which is the same at every call."""
+    return np.asarray(all_drawn(trainer, train, [secret])[0])
+
+
+def all_drawn(trainer: DPLogistic, train: Dataset, secrets: list[bytes]) -> Floats:
+    """The draws of weights (count, P + 1) for these training rows, one for each secret."""
     content = f"{trainer}|{train.X.shape}{train.schema}".encode() + train.X.tobytes() + train.y.tobytes()
     names = [hmac.new(secret, content, hashlib.sha256).hexdigest() for secret in secrets]
-    return trainer.weights(train, [np.random.default_rng(int(name, 16)) for name in names])
+    streams = [np.random.default_rng(int(name, 16)) for name in names]
+    return trainer.weights_with(train, trainer.drawn_noise(train.schema, 1, streams))
 
 
 def nearest(X: Floats, requests: Requests, known: Frame, w: Floats, error: float) -> tuple[Floats, Bools]:

@@ -78,12 +78,12 @@ class DPLogistic:
         """Train one private model per column of member (N, M); column j draws its noise from rngs[j]."""
         announce("dp_logistic", self.guarantee(), data.schema)
         member = frozen(member, bool, (len(data), len(rngs)), "member")
-        models = [self._declared(data.rows(mine), [rng]) for mine, rng in zip(member.T, rngs, strict=True)]
+        models = [self._declared(data.rows(mine), 1, rng) for mine, rng in zip(member.T, rngs, strict=True)]
         return self.frame(data.schema).ensemble(np.concatenate(models))
 
     def draws(self, data: Dataset, count: int, rng: Rng) -> LinearEnsemble:
-        """What `fit` releases with so many streams of random numbers, for tests of the guarantee."""
-        return self.frame(data.schema).ensemble(self._declared(data, rng.spawn(count)))
+        """Independent releases for the same training set, for tests of the guarantee."""
+        return self.frame(data.schema).ensemble(self._declared(data, count, rng))
 
     def guarantee(self, schema: Schema | None = None) -> Guarantee:
         """Epsilon in total, for whatever is computed from the model and not from its training rows.
@@ -117,11 +117,20 @@ class DPLogistic:
         """The scaled and clipped rows on which the weights are trained."""
         return frame("dp_logistic", schema, self.bound, self.scaling)
 
-    def weights(self, data: Dataset, rngs: list[Rng]) -> Floats:
-        """Weights (count, P + 1) on the rows of the frame, the intercept last; each takes its noise from its stream."""
+    def weights(self, data: Dataset, count: int, rng: Rng) -> Floats:
+        """Released weights (count, P + 1) on the rows of the frame, the intercept last."""
+        return self.weights_with(data, self.drawn_noise(data.schema, count, [rng]))
+
+    def drawn_noise(self, schema: Schema, count: int, rngs: list[Rng]) -> Floats:
+        """The noise b (count times streams, P + 1) of so many releases from each stream."""
+        known = self.frame(schema)
+        scale = self.noise(known)
+        return np.concatenate([ball(count, len(known.scale) + 1, scale, rng) for rng in rngs])
+
+    def weights_with(self, data: Dataset, noise: Floats) -> Floats:
+        """The weights (count, P + 1) that noise (count, P + 1) gives."""
         known = self.frame(data.schema)
         y = labels("dp_logistic", data)
-        noise = np.concatenate([ball(1, len(known.scale) + 1, self.noise(known), rng) for rng in rngs])
         if self.method == "objective":
             return minimisers(known.cut(data.X), y, self._split(known)[1], noise)
         return minimisers(known.cut(data.X), y, 1 / self.C, np.zeros_like(noise[:1])) + noise
@@ -147,10 +156,10 @@ class DPLogistic:
         extra = self._split(known)[1] - 1 / self.C
         return self.C * (length + extra * float(np.linalg.norm(weights)))
 
-    def _declared(self, data: Dataset, rngs: list[Rng]) -> Floats:
+    def _declared(self, data: Dataset, count: int, rng: Rng) -> Floats:
         """The weights, released by the declared mechanism."""
         scale = self.noise(self.frame(data.schema))
-        return released("private weights", lambda: self.weights(data, rngs), scale=scale)
+        return released("private weights", lambda: self.weights(data, count, rng), scale=scale)
 
     def _split(self, known: Frame) -> tuple[float, float]:
         """The epsilon left for the noise, e, and the penalty, q."""
