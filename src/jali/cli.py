@@ -213,10 +213,8 @@ def verify(
     target: Annotated[str, typer.Option(help="The column of --data that is decided.")] = "",
     pairs: Annotated[str, typer.Option(help="Test on your own pairs: module:function that returns them.")] = "",
     zoo: Annotated[bool, typer.Option("--zoo", help="Test mechanisms whose true epsilon is known instead.")] = False,
-    only: Annotated[
-        Many, typer.Option(help="With --zoo: correct, broken or part of a name; repeat for several.")
-    ] = None,
-    seeds: Annotated[int, typer.Option(help="With --zoo: how often each is tested.")] = 1,
+    only: Annotated[Many, typer.Option(help="With --zoo: correct, broken, a name; repeat for several.")] = None,
+    seeds: Annotated[int, typer.Option(help="With --zoo: tests of each.")] = 1,
     verifier: Annotated[
         str, typer.Option(help="With --zoo: another verifier, module:function(exhibit, draws, seed) -> bool.")
     ] = "",
@@ -255,24 +253,18 @@ def verify(
 def _zoo(name: str, draws: int, seeds: int, only: Sequence[str], verifier: str, out: Path | None) -> None:
     """Print the scoreboard of the zoo, a line as soon as it is known."""
     from jali.report import zoo as page
-    from jali.results.verification import Scoreboard
     from jali.store import write_text
-    from jali.verify.own_release import imported
     from jali.verify.zoo import scoreboard
 
     if name:
         raise JaliError(f"--zoo tests its own mechanisms: leave {name} out.")
     imports.expect([verifier])
-    tested = imported(verifier) if verifier else scoreboard.ours
-    counts = sorted({max(100, draws // 10), draws})
     console = terminal.console()
-    found = []
-    for sighting in scoreboard.sightings(tested, counts, seeds, only):
-        found.append(sighting)
-        if sighting.draws == counts[-1]:
-            line = page.line(found[-len(counts) :])
-            console.print(line, markup=False, highlight=False, soft_wrap=True)
-    board = Scoreboard(verifier=verifier or "jali verify", sightings=found)
+
+    def show(found: Sequence[Any]) -> None:
+        console.print(page.line(found), markup=False, highlight=False, soft_wrap=True)
+
+    board = scoreboard.scored(verifier, draws, seeds, only, show)
     if out is not None:
         write_text(out, board.model_dump_json(indent=1))
     console.print(page.summary(board), markup=False, highlight=False, soft_wrap=True)

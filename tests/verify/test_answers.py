@@ -29,7 +29,7 @@ def test_numbers_of_any_kind_are_laid_out_in_a_row(value, numbers):
     assert given.kind[0].startswith("numbers of shape")
 
 
-@pytest.mark.parametrize("value", ["1.5", b"x", ["a"], object(), 10**400, {}, [None]])
+@pytest.mark.parametrize("value", ["yes", b"x", ["a"], object(), 10**400, {}, [None]])
 def test_what_is_not_made_of_numbers_is_a_kind_of_its_own(value):
     given = returning(value)
     assert "which is not made of numbers: " in given.kind[0] or given.kind[0] == "numbers of shape (1,)"
@@ -42,6 +42,8 @@ def test_what_is_not_made_of_numbers_is_a_kind_of_its_own(value):
         ({"a": 1, "b": [2.5, None]}, [1.0, 2.5]),
         ([[1], [2, 3]], [1.0, 2.0, 3.0]),
         (("yes", 4.0), [4.0]),
+        ("-1.50", [5.0, -1.5]),
+        (["at 3"], [4.0, 3.0]),
         (SimpleNamespace(mean=1.5, rows=np.array([2, 3])), [1.5, 2.0, 3.0]),
     ],
 )

@@ -25,7 +25,7 @@ def text(found: Verification) -> str:
         f"Claim: {found.claim}.",
         _pairs(found),
         _draws(found),
-        "Lower bounds on epsilon (95 % for all of them together), each by a distinguisher learnt on as many other draws; "
+        "Lower bounds on epsilon (95 % for all together), each by a distinguisher learnt on as many other draws; "
         f"at most {found.ceiling:.2f} can be shown:",
         *(
             f"  {view:18s} {bound:5.2f}{'   exceeds the claim' if bound > found.epsilon else ''}"

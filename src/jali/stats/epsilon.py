@@ -81,7 +81,7 @@ def epsilon_ceiling(n: int, level: float = 0.95, delta: float = 0.0) -> float:
 
 
 def event_bound(more: Ints, less: Ints, n: int, delta: float, error: float) -> Floats:
-    """Lower bounds on epsilon from events seen `more` times in n draws of one data set and `less` times in n of the other.
+    """Lower bounds on epsilon from events seen `more` times in n draws of one data set and `less` times in the other.
 
     Each bound is wrong with probability `error` at most. Given more + less, `more` is binomial with chance r / (1 + r)
     if both rates are small, where r is the ratio of the rates; larger rates vary less, so that the Clopper-Pearson

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ NUMBERS = "numbers of shape"
 NO_NUMBERS = "which is not made of numbers"
 DEEPEST = 8  # levels of lists in lists that are opened
 LONGEST = 300  # characters of a text that count
+WRITTEN = re.compile(r"[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d{1,3})?")  # a number in a text
 
 
 def numbers_in(value: Any) -> tuple[Floats, str]:
@@ -24,16 +26,16 @@ def numbers_in(value: Any) -> tuple[Floats, str]:
     (array([1., 1.]), 'numbers of shape (1, 2)')
     >>> numbers_in({"mean": 2, "notes": ["few"]})
     (array([2.]), "it returned dict: {'mean': number of type int, 'notes': [text 'few']}")
+    >>> numbers_in("about 2.50 years")
+    (array([16. ,  2.5]), 'it returned str: about # years')
     >>> numbers_in("yes")
     (array([], dtype=float64), 'it returned str, which is not made of numbers: yes')
     """
     plain = _array(value)
     if plain is not None:
         return plain
-    if isinstance(value, str | bytes):
-        return np.zeros(0), f"it returned {type(value).__name__}, {NO_NUMBERS}: {_text(value)}"
     found: list[Floats] = []
-    words = _opened(value, found, 0)
+    words = _read(value, found) if isinstance(value, str | bytes) else _opened(value, found, 0)
     numbers = np.concatenate(found) if found else np.zeros(0)
     if not len(numbers):
         return numbers, f"it returned {type(value).__name__}, {NO_NUMBERS}: {words}"
@@ -59,8 +61,10 @@ def _array(value: Any) -> tuple[Floats, str] | None:
 
 def _opened(value: Any, found: list[Floats], depth: int) -> str:
     """The words for a value, whose numbers are appended to `found`."""
-    if value is None or isinstance(value, str | bytes):
-        return "None" if value is None else f"text {_text(value)!r}"
+    if value is None:
+        return "None"
+    if isinstance(value, str | bytes):
+        return f"text {_read(value, found)!r}"
     if isinstance(value, bool | int | float | np.generic) and (plain := _array(value)) is not None:
         found.append(plain[0])
         return f"number of type {type(value).__name__}"
@@ -90,9 +94,13 @@ def _inside(value: Any) -> list[tuple[str, Any]] | None:
         return None
 
 
-def _text(value: str | bytes) -> str:
+def _read(value: str | bytes, found: list[Floats]) -> str:
+    """A text without its numbers; they and the length of the text are appended to `found`, if there are any."""
     words = value if isinstance(value, str) else value.decode(errors="replace")
-    return words[:LONGEST]
+    numbers = [float(each) for each in WRITTEN.findall(words)]
+    if numbers:
+        found.append(np.array([float(len(words)), *numbers]))
+    return WRITTEN.sub("#", words)[:LONGEST]
 
 
 def _whole(raw: npt.NDArray[Any]) -> npt.NDArray[Any] | None:

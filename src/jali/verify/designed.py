@@ -42,8 +42,8 @@ def designed(seed: int, add_remove: bool = False) -> list[Pair]:
 def _near_ties() -> list[Pair]:
     """All rows near one end of the range or the other, labelled by it; the record goes from one end to the other.
 
-    Before, the side that it joins is larger by a gap: -1, where the median and the majority change sides, up to 3, where
-    a choice with too little noise betrays most, and below it, where many counts stay just under a threshold. In the
+    Before, the side that it joins is larger by a gap: -1, where the median and the majority change sides, up to 3,
+    where a choice with too little noise betrays most, and below it, where many counts stay just under a threshold. In the
     mixed tables every other column has the opposite sign, so that some counts rise and others fall.
     """
     found: list[Pair] = []
@@ -55,7 +55,9 @@ def _near_ties() -> list[Pair]:
             found += _both(name, first, replaced(first, 0, np.full(width, FAR), 1), 0, "near tie")
         sign = np.where(np.arange(20) % 2, -1.0, 1.0)
         mixed = dataclasses.replace(first, X=first.X * sign)
-        found += _both(f"a mixed tie, {SIDE} against {SIDE + gap}", mixed, replaced(mixed, 0, FAR * sign, 1), 0, "mixed")
+        found += _both(
+            f"a mixed tie, {SIDE} against {SIDE + gap}", mixed, replaced(mixed, 0, FAR * sign, 1), 0, "mixed"
+        )
     return found
 
 

@@ -16,7 +16,7 @@ from jali.verify.views import ROUNDING, Views, views, worthwhile
 
 LEVEL = 0.95
 LEADING = 0.5 * (1 - LEVEL)  # how often the bound of the test that was best beforehand may be wrong
-CAUTION = 1e-5  # error of the bounds that choose thresholds; at a larger one, rare events would be chosen by chance
+CAUTION = 1e-4  # error of the bounds that choose thresholds; at a larger one, rare events would be chosen by chance
 DOUBT = 1e-3  # the same if that shows nothing; it also ranks distinguishers
 BOLD = 0.05  # the same for rules about rare answers, of which few draws are known
 SELDOM = 0.05  # the largest share of answers that are rare
@@ -89,7 +89,7 @@ Made = tuple[Distinguisher, Distinguisher, float]
 def _learnt(
     seen: Views, view: str, methods: Named, answers: Answers, first: Bools, learning: Bools, delta: float, rng: Rng
 ) -> list[Made]:
-    """Of each method a cautious rule, a bold one, and its clearance; learning (T,): draws on which scores are learnt."""
+    """Of each method a cautious rule, a bold one, and its clearance; learning (T,): draws that scores are learnt on."""
     table = seen.table(view, answers)
     truth = first[~learning]
     made: list[Made] = []
@@ -124,7 +124,7 @@ def _first_event(
     flagged = (value >= threshold) == above
     more = np.count_nonzero(flagged & (truth == above))
     less = np.count_nonzero(flagged & (truth != above))
-    n = np.count_nonzero(truth)
+    n = int(np.count_nonzero(truth))
     return threshold, above, float(event_bound(np.array([more]), np.array([less]), n, delta, errors[-1])[0])
 
 

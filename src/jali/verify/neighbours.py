@@ -231,9 +231,7 @@ def tables(trainer: Trainer | None, seed: int) -> list[Pair]:
     found = [
         *queried("another income", people, training_set(replaced(data, 0, other), trainer), {AT: record}),
         *(pair for who in (0, 2, 4) for pair in _another_region(people, who, trainer)),
-        *queried(
-            "another person", people, training_set(replaced(data, 0, new), trainer), {AT: record, INSTEAD: new}
-        ),
+        *queried("another person", people, training_set(replaced(data, 0, new), trainer), {AT: record, INSTEAD: new}),
     ]
     for size in SIZES:
         who = int(np.flatnonzero(data.X[:, 1] == _shared_income(size))[0])

@@ -1,4 +1,4 @@
-"""How many draws fit into a given time: a pilot, whose draws are not used again, decides before anything is evaluated."""
+"""How many draws fit into a given time: a pilot, whose draws are not used again, decides beforehand."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def fitting(seconds: float, spent: float, small: float, large: float) -> int:
     found = (seconds - spent - fixed) / each
     if found <= LEAST:
         return LEAST
-    unit = 10 ** max(0, int(math.log10(min(found, MOST))) - 1)
+    unit: int = 10 ** max(0, int(math.log10(min(found, MOST))) - 1)
     return max(LEAST, int(min(found, MOST) / unit) * unit)
 
 

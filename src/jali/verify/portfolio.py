@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -76,7 +77,7 @@ def chosen(subject: Subject, pairs: Sequence[Pair], draws: int, allowed: Allowed
         epsilon, delta = allowed(pair)
         answers, first = draw_both(subject, pair, draws, rng)
         methods = MEDIUM if at else FULL
-        learnt = alone(lambda r, a=answers, f=first, d=delta, p=pair, m=methods: learn(a, f, d, r, p.only(), m), rng)
+        learnt = alone(partial(learn, answers, first, delta, record=pair.only(), methods=methods), rng)
         rare.append(Trial(pair, learnt.pop(RARE), epsilon, delta, rare=True))
         found = sorted((Trial(pair, rule, epsilon, delta) for rule in learnt.values()), key=_promise, reverse=True)
         trials += found if at == 0 else found[:FURTHER]
@@ -84,7 +85,7 @@ def chosen(subject: Subject, pairs: Sequence[Pair], draws: int, allowed: Allowed
 
 
 def shared(trials: Sequence[Trial], rare: Sequence[Trial]) -> list[Trial]:
-    """All trials, the error of one test divided among them: half for the first, a quarter for the first of rare answers.
+    """All trials, the error of one test divided among them: half for the first, a quarter for that of rare answers.
 
     If nothing but rare answers differed beforehand, they lead.
     """
@@ -109,7 +110,7 @@ def evaluated(subject: Subject, trials: Sequence[Trial], draws: int, rng: Rng) -
 
 
 def most_shown(draws: int, delta: float) -> float:
-    """The largest bound that the leading test can show: the event in all draws of one data set, in none of the other."""
+    """The largest bound that the leading test can show: an event in all draws of one data set, in none of the other."""
     all_of_them = np.array([draws])
     return float(event_bound(all_of_them, np.array([0]), draws, delta, LEADING)[0])
 

@@ -100,8 +100,7 @@ def _bounds(found: Sequence[Outcome]) -> dict[str, float]:
     """The bounds by view; those of pairs after the first also name their pair."""
     main = found[0].trial.pair
     names = [
-        each.trial.name if each.trial.pair is main else f"{each.trial.name} ({each.trial.pair.name})"
-        for each in found
+        each.trial.name if each.trial.pair is main else f"{each.trial.name} ({each.trial.pair.name})" for each in found
     ]
     return {name: each.bound for name, each in zip(names, found, strict=True)}
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from jali.core.errors import JaliError
 from jali.core.values import Rng
 from jali.parallel import alone
-from jali.verify.answers import NONE, NUMBERS, RAISED, Answers, joined, stem
+from jali.verify.answers import NONE, RAISED, Answers, joined, stem
 from jali.verify.coding import LARGE
+from jali.verify.contents import NUMBERS
 from jali.verify.distinguishers import RARE, learn, strongest
 from jali.verify.learners import MEDIUM, QUICK, Named
 from jali.verify.neighbours import AT, Pair, TrainingSet
@@ -28,7 +30,7 @@ Allowed = Callable[[Pair], tuple[float, float]]  # the epsilon and delta that a 
 
 @dataclass(frozen=True)
 class Round:
-    """One comparison of pairs: the share of the draws that it takes, how many pairs remain, and how they are compared."""
+    """One comparison of pairs: the share of the draws that it takes, how many pairs remain, and by what methods."""
 
     share: float
     remain: int
@@ -81,9 +83,7 @@ class Probe:
         before, after = self.before, self.after
         alike = np.array([a == b for a, b in zip(before.kind, after.kind, strict=True)])
         width = min(before.numbers.shape[1], after.numbers.shape[1])
-        here, there = (
-            np.nan_to_num(np.clip(each.numbers[:, :width], -LARGE, LARGE)) for each in (before, after)
-        )
+        here, there = (np.nan_to_num(np.clip(each.numbers[:, :width], -LARGE, LARGE)) for each in (before, after))
         spread = here.std(axis=0) + there.std(axis=0)
         moved = np.abs(here - there) / np.maximum(spread, 1 / LARGE)
         furthest = np.minimum(moved.max(axis=1, initial=0.0), 10.0)
@@ -171,9 +171,7 @@ def _left_out(pairs: Sequence[Pair], failed: dict[int, str]) -> list[str]:
     return [f"the claim in the pairs {', '.join(names)}, where it failed: {error}" for error, names in where.items()]
 
 
-def _best(
-    subject: Subject, candidates: list[Candidate], draws: int, allowed: Allowed, rng: Rng
-) -> list[Candidate]:
+def _best(subject: Subject, candidates: list[Candidate], draws: int, allowed: Allowed, rng: Rng) -> list[Candidate]:
     """The most informative pairs, best first; rounds with more and more draws leave fewer and fewer of them."""
     if len(candidates) < 2:
         return candidates
@@ -234,7 +232,7 @@ def _ordered(
     for each in candidates:
         epsilon, delta = allowed(each.pair)
         answers, first = draw_both(subject, each.pair, draws, rng)
-        learnt = alone(lambda r, a=answers, f=first, d=delta, p=each.pair: learn(a, f, d, r, p.only(), methods), rng)
+        learnt = alone(partial(learn, answers, first, delta, record=each.pair.only(), methods=methods), rng)
         bound, auc = strongest(learnt).held_out
         clear = (auc - 0.5) / epsilon if auc > 0.5 + chance else 0.0
         rank = (bound / epsilon, clear, each.effect / epsilon, auc)

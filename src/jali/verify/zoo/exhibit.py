@@ -50,7 +50,7 @@ def present(data: Dataset, query: Floats) -> bool:
 
 def like(data: Dataset, query: Floats) -> Bools:
     """Which rows (N,) equal the query."""
-    return np.asarray((data.X == query).all(axis=1))
+    return np.asarray((query == data.X).all(axis=1))
 
 
 NEVER = math.inf

@@ -17,7 +17,7 @@ ENOUGH = SHIFT * math.sqrt(2 * math.log(1.25 / DELTA))  # the classical noise fo
 
 def clipped_sum(sigma: float) -> Release:
     """The sum of a column, clipped to -1 and 1, with Gaussian noise."""
-    return lambda data, query, rng: np.clip(data.X[:, 0], -1, 1).sum() + rng.normal(0, sigma)
+    return lambda data, _, rng: np.clip(data.X[:, 0], -1, 1).sum() + rng.normal(0, sigma)
 
 
 def epsilon(sigma: float) -> float:

@@ -10,8 +10,7 @@ from jali.verify.zoo.exhibit import NEVER, RANGE, Exhibit, Release, present
 
 def mean(share: float) -> Release:
     """The mean of a column, with a share of the noise that epsilon = 1 needs."""
-    return lambda data, query, rng: data.X[:, 0].mean() + rng.laplace(0, share * RANGE / len(data))
-
+    return lambda data, _, rng: data.X[:, 0].mean() + rng.laplace(0, share * RANGE / len(data))
 
 
 def positives(data: Dataset, query: Floats, rng: Rng) -> float:  # noqa: ARG001
@@ -32,13 +31,13 @@ def median_as_mean(data: Dataset, query: Floats, rng: Rng) -> float:  # noqa: AR
 def column_means(data: Dataset, query: Floats, rng: Rng) -> Floats:  # noqa: ARG001
     """The means of all columns, with noise for all of them together."""
     n, d = data.X.shape
-    return data.X.mean(axis=0) + rng.laplace(0, d * RANGE / n, d)
+    return np.asarray(data.X.mean(axis=0) + rng.laplace(0, d * RANGE / n, d))
 
 
 def column_means_each(data: Dataset, query: Floats, rng: Rng) -> Floats:  # noqa: ARG001
     """The means of all columns, each with noise for one alone."""
     n, d = data.X.shape
-    return data.X.mean(axis=0) + rng.laplace(0, RANGE / n, d)
+    return np.asarray(data.X.mean(axis=0) + rng.laplace(0, RANGE / n, d))
 
 
 def largest(data: Dataset, query: Floats, rng: Rng) -> float:  # noqa: ARG001

@@ -10,7 +10,7 @@ from jali.verify.zoo.exhibit import NEVER, RANGE, REACH, Exhibit
 
 def balance(data: Dataset, query: Floats, rng: Rng) -> float:  # noqa: ARG001
     """People of class 1 minus the others: one removed record moves it by one, one replaced record by two."""
-    return np.sum(np.where(data.y == 1, 1, -1)) + rng.laplace()
+    return float(np.sum(np.where(data.y == 1, 1, -1)) + rng.laplace())
 
 
 def mean_by_exact_size(data: Dataset, query: Floats, rng: Rng) -> float:  # noqa: ARG001

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from jali.core.errors import JaliError
 from jali.core.values import Floats, Rng
 from jali.models.logistic import Logistic
-from jali.results.verification import Sighting
+from jali.results.verification import Scoreboard, Sighting
 from jali.verify.answers import Answers
 from jali.verify.neighbours import TrainingSet
-from jali.verify.own_release import answers_of
+from jali.verify.own_release import answers_of, imported
 from jali.verify.run import verify
 from jali.verify.subjects import Subject
 from jali.verify.zoo import exhibits
@@ -58,6 +58,20 @@ def sightings(
                 seeds=seeds,
                 refuted=found,
             )
+
+
+def scored(
+    verifier: str, draws: int, seeds: int, only: Sequence[str], show: Callable[[Sequence[Sighting]], None]
+) -> Scoreboard:
+    """The scoreboard of a verifier, named as module:function, or of ours; `show` gets each exhibit when it is done."""
+    tested: Callable[..., bool] = imported(verifier) if verifier else ours
+    counts = sorted({max(100, draws // 10), draws})
+    found: list[Sighting] = []
+    for sighting in sightings(tested, counts, seeds, only):
+        found.append(sighting)
+        if sighting.draws == counts[-1]:
+            show(found[-len(counts) :])
+    return Scoreboard(verifier=verifier or "jali verify", sightings=found)
 
 
 def _fits(exhibit: Exhibit, word: str) -> bool:

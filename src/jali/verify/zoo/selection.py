@@ -17,7 +17,7 @@ def _votes(data: Dataset) -> Ints:
 
 def fullest(factor: float) -> Release:
     """The fullest part by the exponential mechanism, exp(factor * votes); one half is right for epsilon = 1."""
-    return lambda data, query, rng: int(np.argmax(factor * _votes(data) + rng.gumbel(size=4)))
+    return lambda data, _, rng: int(np.argmax(factor * _votes(data) + rng.gumbel(size=4)))
 
 
 def majority(factor: float) -> Release:
@@ -32,7 +32,7 @@ def majority(factor: float) -> Release:
 
 def noisy_maximum(scale: float) -> Release:
     """The fullest part by votes with Laplace noise; a scale of 2 is right for epsilon = 1."""
-    return lambda data, query, rng: int(np.argmax(_votes(data) + rng.laplace(0, scale, size=4)))
+    return lambda data, _, rng: int(np.argmax(_votes(data) + rng.laplace(0, scale, size=4)))
 
 
 def middle(factor: float) -> Release:
