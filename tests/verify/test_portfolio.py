@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -40,9 +42,11 @@ def test_all_tests_together_have_the_error_of_one():
 
 
 def test_rare_answers_lead_where_nothing_else_differs():
-    ordinary, rare = trials(0.0, rare_from=0.01)
-    assert all(each.rule.held_out[0] == 0 for each in ordinary)
-    assert shared(ordinary, rare)[0].rare
+    ordinary, rare = trials(0.0, rare_from=0.02)
+    assert rare[0].promise[0] > 0
+    unseen = [replace(each, rule=replace(each.rule, held_out=(0.0, 0.5))) for each in ordinary]
+    assert shared(unseen, rare)[0].rare
+    assert not shared(trials(1.0)[0], rare)[0].rare
 
 
 def test_the_ceiling_is_that_of_the_leading_test():

@@ -81,7 +81,7 @@ def balance(scale, claimed):
 
 
 def test_a_replaced_record_counts_twice_where_the_claim_is_about_adding_and_removing():
-    honest = verify(balance(1.0, claimed=1.0))
+    honest = verify(balance(1.0, claimed=1.0), adverse(Logistic()))
     assert (honest.verdict, honest.epsilon) == ("NOT REFUTED", 2.0)
     assert honest.lower > 1.0
     assert "a replaced record counts as one removed and one added: 2 epsilon = 2" in verification.text(honest)

@@ -110,7 +110,9 @@ def test_the_zoo_on_the_command_line(capsys, monkeypatch, tmp_path):
     file = tmp_path / "zoo.json"
     words = ["--only", "count", "--verifier", f"{__name__}:always", "--draws", "300", "--out", str(file)]
     monkeypatch.setattr(sys, "argv", ["jali", "verify", "--zoo", *words])
-    cli.main()
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert not ended.value.code
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("count ")
     assert "refuted 1 of 1 at 100, 1 of 1 at 300 draws  (correct)" in lines[0]

@@ -43,8 +43,8 @@ def _near_ties() -> list[Pair]:
     """All rows near one end of the range or the other, labelled by it; the record goes from one end to the other.
 
     Before, the side that it joins is larger by a gap: -1, where the median and the majority change sides, up to 3,
-    where a choice with too little noise betrays most, and below it, where many counts stay just under a threshold. In the
-    mixed tables every other column has the opposite sign, so that some counts rise and others fall.
+    where a choice with too little noise betrays most, and below it, where many counts stay just under a threshold. In
+    the mixed tables every other column has the opposite sign, so that some counts rise and others fall.
     """
     found: list[Pair] = []
     for gap in GAPS:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,9 +18,10 @@ LEVEL = 0.95
 LEADING = 0.5 * (1 - LEVEL)  # how often the bound of the test that was best beforehand may be wrong
 CAUTION = 1e-4  # error of the bounds that choose thresholds; at a larger one, rare events would be chosen by chance
 DOUBT = 1e-3  # the same if that shows nothing; it also ranks distinguishers
-BOLD = 0.05  # the same for rules about rare answers, of which few draws are known
+BOLD = 0.0125  # the same for rules about rare answers, at twice their counts: what the evaluated draws may show
 SELDOM = 0.05  # the largest share of answers that are rare
 RARE = "rare answers"
+CLOSE = ("boosted trees", "nearest neighbours")  # methods that always fit the draws that they were learnt on
 NO_RECORD: tuple[Floats, Floats] = (np.zeros(0), np.zeros(0))
 
 
@@ -84,6 +85,7 @@ def strongest(found: Mapping[str, Distinguisher]) -> Distinguisher:
 
 
 Made = tuple[Distinguisher, Distinguisher, float]
+Event = tuple[float, bool, float]  # a threshold, whether the event lies above it, and the bound that it shows
 
 
 def _learnt(
@@ -97,13 +99,29 @@ def _learnt(
         score = learner(table[learning], first[learning], rng)
         value = score(table[~learning])
         area = auc(value, truth)
-        rules: list[Distinguisher] = []
-        for errors, most in (((CAUTION, DOUBT), 1.0), ((BOLD,), SELDOM)):
-            threshold, above, bound = _first_event(value, truth, delta, errors, most)
-            middle = _between(value, threshold)
-            rules.append(Distinguisher(view, name, seen, score, middle, above, _beyond_rounding(view, bound, area)))
-        made.append((rules[0], rules[1], _clearance(value, truth)))
+        rule = Distinguisher(view, name, seen, score, 0.0, True, (0.0, area))
+        cautious = _with_event(rule, value, cautious_event(value, truth, delta))
+        bold = _with_event(rule, value, rare_event(value, truth, delta))
+        again = _confirmed(bold, score(table[learning]), first[learning], delta) if name not in CLOSE else 0.0
+        bold = replace(bold, held_out=(min(bold.held_out[0], again), area))
+        made.append((cautious, bold, _clearance(value, truth)))
     return made
+
+
+def _with_event(rule: Distinguisher, value: Floats, event: Event) -> Distinguisher:
+    """A rule about this event, with the threshold in the middle of the scores around it."""
+    threshold, above, bound = event
+    held_out = _beyond_rounding(rule.view, bound, rule.held_out[1])
+    return replace(rule, threshold=_between(value, threshold), above=above, held_out=held_out)
+
+
+def _confirmed(rule: Distinguisher, value: Floats, truth: Bools, delta: float) -> float:
+    """What the event of a rule shows on twice the draws that its score was learnt on: chance makes rare events, too."""
+    flagged = (value >= rule.threshold) == rule.above
+    more = 2 * np.count_nonzero(flagged & (truth == rule.above))
+    less = 2 * np.count_nonzero(flagged & (truth != rule.above))
+    n = 2 * int(np.count_nonzero(truth))
+    return float(event_bound(np.array([more]), np.array([less]), n, delta, BOLD)[0])
 
 
 def _beyond_rounding(view: str, bound: float, area: float) -> tuple[float, float]:
@@ -114,26 +132,30 @@ def _beyond_rounding(view: str, bound: float, area: float) -> tuple[float, float
     return left, area if left else 0.5
 
 
-def _first_event(
-    value: Floats, truth: Bools, delta: float, errors: Sequence[float], most: float
-) -> tuple[float, bool, float]:
-    """The best event by the first of the errors that shows anything, with its bound by the last of them."""
-    threshold, above, bound = best_event(value, truth, delta, errors[0], most)
-    if not bound or len(errors) == 1:
-        return best_event(value, truth, delta, errors[-1], most)
+def cautious_event(value: Floats, truth: Bools, delta: float) -> Event:
+    """The event that shows most with CAUTION, or if none does with DOUBT; its bound is that with DOUBT."""
+    threshold, above, bound = best_event(value, truth, delta, CAUTION)
+    if not bound:
+        return best_event(value, truth, delta, DOUBT)
     flagged = (value >= threshold) == above
     more = np.count_nonzero(flagged & (truth == above))
     less = np.count_nonzero(flagged & (truth != above))
     n = int(np.count_nonzero(truth))
-    return threshold, above, float(event_bound(np.array([more]), np.array([less]), n, delta, errors[-1])[0])
+    return threshold, above, float(event_bound(np.array([more]), np.array([less]), n, delta, DOUBT)[0])
+
+
+def rare_event(value: Floats, truth: Bools, delta: float) -> Event:
+    """The event in few answers that will show most, if twice as many draws show it twice as often."""
+    return best_event(value, truth, delta, BOLD, SELDOM, 2)
 
 
 def best_event(
-    value: Floats, truth: Bools, delta: float, error: float = CAUTION, most: float = 1.0
-) -> tuple[float, bool, float]:
+    value: Floats, truth: Bools, delta: float, error: float = CAUTION, most: float = 1.0, times: int = 1
+) -> Event:
     """The threshold and the side of it with the largest bound on these scores, and that bound.
 
     Both data sets have given as many. most: the largest share of the one to which it points that may lie on this side.
+    times: by how much counts are multiplied.
 
     >>> best_event(np.repeat([0.0, 1.0], 50), np.repeat([False, True], 50), 0.0)[:2]
     (1.0, True)
@@ -141,13 +163,13 @@ def best_event(
     fp, tp, thresholds = steps(value, truth)
     n = int(tp[-1])
     sides = [
-        event_bound(tp, fp, n, delta, error) * (tp <= most * n),
-        event_bound(n - fp, n - tp, n, delta, error) * (n - fp <= most * n),
+        event_bound(times * tp, times * fp, times * n, delta, error) * (tp <= most * n),
+        event_bound(times * (n - fp), times * (n - tp), times * n, delta, error) * (n - fp <= most * n),
     ]
     at = [int(side.argmax()) for side in sides]
     above = bool(sides[0][at[0]] >= sides[1][at[1]])
     which = at[0] if above else at[1]
-    return float(thresholds[which]), above, max(0.0, float(max(side.max() for side in sides)))
+    return float(thresholds[which]), above, float(max(side.max() for side in sides))
 
 
 def _half(first: Bools, rng: Rng) -> Bools:
