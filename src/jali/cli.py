@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Optional
 import typer
 
 from jali import __version__, stopping, terminal
+from jali.cli_verify import verify
 from jali.core import imports
 from jali.core.errors import JaliError
 
@@ -193,41 +194,7 @@ def reproduce(
     console.print(f"Page: {path}", markup=False, highlight=False, soft_wrap=True)
 
 
-@app.command()
-def verify(
-    name: Annotated[str, typer.Argument(help="A defence, such as laplace_recourse, or your own release, module:name.")],
-    epsilon: Annotated[Optional[float], typer.Option(help="The claim; for a defence of jali 1 by default.")] = None,  # noqa: UP045
-    adjacency: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(help="replace-one (default) or add-remove, for a release of your own."),
-    ] = None,
-    delta: Annotated[Optional[float], typer.Option(help="Delta of the claim, for a release of your own.")] = None,  # noqa: UP045
-    draws: Annotated[
-        int, typer.Option(help="Draws of each data set that are evaluated; as many choose the test.")
-    ] = 2000,
-    seed: Annotated[int, typer.Option(help="Seed of every random draw.")] = 0,
-    out: Annotated[Optional[Path], typer.Option(help="A .json file for the numbers.")] = None,  # noqa: UP045
-) -> None:
-    """Test a privacy claim; the last line is the verdict.
-
-    Exit code: 0 NOT REFUTED, 1 REFUTED, 4 NOT TESTABLE, 2 for a mistake in the command.
-    """
-    from jali.report import verification
-    from jali.store import write_text
-    from jali.verify import run as engine
-    from jali.verify.subjects import subject
-
-    if out is not None and out.is_dir():
-        raise JaliError(f"Cannot write to {out}: it is a folder; name a .json file with --out.")
-    imports.expect([name])
-    with terminal.watching() as watch:
-        watch(f"drawing from {name}")
-        found = engine.verify(subject(name, epsilon, adjacency, delta), None, draws, seed)  # type: ignore[arg-type]
-    if out is not None:
-        write_text(out, found.model_dump_json(indent=1))
-    terminal.console().print(verification.text(found), markup=False, highlight=False, soft_wrap=True)
-    if verification.EXIT[found.verdict]:
-        raise SystemExit(verification.EXIT[found.verdict])
+app.command()(verify)
 
 
 @app.command()

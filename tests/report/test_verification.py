@@ -50,3 +50,16 @@ def test_the_data_dependence_check_is_one_line_and_the_verdict_the_last(leaking,
     (line,) = [line for line in lines if line.startswith("Data dependence: ")]
     assert words in line
     assert lines[-1].startswith("NOT REFUTED (")
+
+
+def test_the_rarest_leak_stands_beside_what_ten_times_the_draws_would_find():
+    said = verification.text(found(draws=2000, rarest=1 / 105.6))
+    assert "A leak in fewer than 1 of 100 answers would probably be missed; `--draws 20000` finds 1 in 1,000." in said
+    assert "would probably be missed" not in verification.text(found(rarest=None))
+
+
+def test_a_number_of_draws_by_time_says_so():
+    said = verification.text(found(minutes=5.0, pairs_evaluated=3))
+    assert "The best 3 pairs of data sets that differ in one record, 100 draws of each evaluated" in said
+    assert "A pilot fixed this number beforehand, for 5 minutes." in said
+    assert "pilot" not in verification.text(found())

@@ -3,10 +3,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.special import expit
+from scipy.stats import binom
 
 from jali.core.errors import JaliError
 from jali.core.values import Bools, Floats
-from jali.stats.epsilon import epsilon_at, epsilon_ceiling, epsilon_lower_bound
+from jali.stats.epsilon import epsilon_at, epsilon_ceiling, epsilon_lower_bound, event_bound, rarest_event
 from jali.stats.intervals import clopper_pearson
 
 
@@ -102,3 +103,32 @@ def test_delta_is_accounted_for():
 def test_within_reach_for_many_draws():
     rng, truth = np.random.default_rng(3), np.arange(200_000) < 100_000
     assert 0.95 < epsilon_lower_bound(respond(truth, 1.0, rng), truth, rng=rng) <= 1.0
+
+
+# --- the ratio of two rates ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
+@pytest.mark.parametrize("n", [60, 200])
+def test_the_bound_on_a_ratio_is_wrong_no_more_often_than_it_says(n, epsilon):
+    """Exactly, by the binomial laws of both counts, for rates p and e^epsilon p."""
+    counts = np.arange(n + 1)
+    more, less = np.meshgrid(counts, counts, indexing="ij")
+    wrong = event_bound(more, less, n, 0.0, 0.05) > epsilon
+    for p in np.geomspace(1e-3, np.exp(-epsilon), 60):
+        high = min(1.0, np.exp(epsilon) * p)
+        assert binom.pmf(counts, n, high) @ wrong @ binom.pmf(counts, n, p) <= 0.05
+
+
+def test_a_delta_is_subtracted_from_the_rate():
+    more, less = np.array([100]), np.array([5])
+    assert event_bound(more, less, 1000, 0.05, 0.025) < event_bound(more, less, 1000, 0.0, 0.025)
+    assert event_bound(more, less, 1000, 0.2, 0.025) == 0
+
+
+def test_the_rarest_event_is_shown_as_often_as_it_says():
+    rate = rarest_event(2000, 1.0, 0.0, 0.0125)
+    counts = np.arange(2001)
+    shown = event_bound(counts, np.zeros_like(counts), 2000, 0.0, 0.0125) > 1.0
+    assert binom.pmf(counts, 2000, rate) @ shown == pytest.approx(0.9)
+    assert rarest_event(2000, 7.0, 0.0, 0.0125) is None

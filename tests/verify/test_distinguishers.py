@@ -4,13 +4,15 @@ import numpy as np
 import pytest
 
 from jali.stats.epsilon import epsilon_ceiling
-from jali.verify.distinguishers import VIEWS, learn, strength
+from jali.verify.answers import vectors
+from jali.verify.distinguishers import learn, strongest
+from jali.verify.views import direction, whole
 
 T = 1000
 
 
 def both(first, second):
-    return np.concatenate([first, second]), np.arange(2 * T) < T
+    return vectors(np.concatenate([first, second])), np.arange(2 * T) < T
 
 
 def bounds(make, seed=0):
@@ -50,17 +52,20 @@ def test_laplace_noise_shows_about_its_epsilon_and_not_more():
 
 def test_opposite_directions_look_the_same():
     there = np.array([[3.0, -4.0], [-3.0, 4.0], [0.0, 0.0]])
-    np.testing.assert_allclose(VIEWS["its direction"](there), [[-0.6, 0.8], [-0.6, 0.8], [0.0, 0.0]])
+    np.testing.assert_allclose(direction(there), [[-0.6, 0.8], [-0.6, 0.8], [0.0, 0.0]])
 
 
 def test_an_answer_in_one_number_is_seen_as_it_is():
-    np.testing.assert_array_equal(VIEWS["the whole answer"](np.array([[2.0], [-3.0]])), [[2.0], [-3.0]])
-    assert VIEWS["the whole answer"](np.ones((4, 3))).shape == (4, 7)
+    np.testing.assert_array_equal(whole(np.array([[2.0], [-3.0]])), [[2.0], [-3.0]])
+    assert whole(np.ones((4, 3))).shape == (4, 7)
 
 
 def test_the_pair_that_differs_ranks_higher_even_where_no_bound_is_shown_yet():
     rng = np.random.default_rng(0)
-    near, far = (strength(*both(rng.normal(size=(T, 1)), by + rng.normal(size=(T, 1))), 0.0, rng) for by in (0, 0.1))
+    near, far = (
+        strongest(learn(*both(rng.normal(size=(T, 1)), by + rng.normal(size=(T, 1))), 0.0, rng)).held_out
+        for by in (0, 0.2)
+    )
     assert near[0] == far[0] == 0
     assert far > near
 

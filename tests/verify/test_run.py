@@ -14,9 +14,9 @@ from jali.models.logistic import Logistic
 from jali.privacy.mechanisms import mark, released
 from jali.report import verification
 from jali.verify.dependence import ROWS, UNDECLARED
+from jali.verify.mechanisms_under_test import MechanismUnderTest, subject
 from jali.verify.neighbours import adverse
 from jali.verify.run import verify
-from jali.verify.subjects import Subject, subject
 
 OUTPUT = 'dp_logistic(epsilon=1.0, bound=1.0, C=0.1, method="output")'
 STANDING = ["dp_weights_recourse", "public_direction", "above_threshold", "dp_logistic", OUTPUT]
@@ -30,7 +30,7 @@ def counting(epsilon, claimed, delta=0.0, adjacency="replace-one"):
         return released("noise", lambda: exact + rng.laplace(0, scale, (count, 1)), scale=scale, sensitivity=1.0)
 
     given = Guarantee("Laplace", claimed, adjacency, ("explanations",), "release", delta, "laplace")
-    return Subject("counting", given, draw, Logistic())
+    return MechanismUnderTest("counting", given, draw, Logistic())
 
 
 def release(data, query, rng):
@@ -71,14 +71,32 @@ def test_the_right_noise_is_not_refuted(seed):
     assert found.known_flaws == ""
 
 
+def balance(scale, claimed):
+    """People of class 1 minus the others, under add-remove: one removed record moves it by 1, one replaced by 2."""
+
+    def draw(train, query, count, rng):
+        return np.where(train.data.y == 1, 1, -1).sum() + rng.laplace(0, scale, (count, 1))
+
+    return MechanismUnderTest(
+        "balance", Guarantee("Laplace", claimed, "add-remove", ("explanations",)), draw, Logistic()
+    )
+
+
 def test_a_replaced_record_counts_twice_where_the_claim_is_about_adding_and_removing():
-    honest = verify(counting(1.9, claimed=1.0, adjacency="add-remove"))
+    honest = verify(balance(1.0, claimed=1.0), adverse(Logistic()))
     assert (honest.verdict, honest.epsilon) == ("NOT REFUTED", 2.0)
     assert honest.lower > 1.0
     assert "a replaced record counts as one removed and one added: 2 epsilon = 2" in verification.text(honest)
-    assert verify(counting(4.0, claimed=1.0, adjacency="add-remove")).verdict == "REFUTED"
+    assert verify(balance(0.5, claimed=1.0)).verdict == "REFUTED"
     given = Guarantee("x", 1.0, "add-remove", ("decisions",), delta=0.1)
     assert under_replacement(given) == (2.0, pytest.approx(0.1 * (1 + math.e)))
+
+
+def test_a_removed_record_counts_once():
+    """A count moves by one, whether a record is removed or its label changed: the removal shows twice as much."""
+    found = verify(counting(1.9, claimed=1.0, adjacency="add-remove"))
+    assert (found.verdict, found.epsilon) == ("REFUTED", 1.0)
+    assert "removed" in found.distinguisher
 
 
 def test_a_claim_with_delta_is_tested_at_that_delta():
@@ -160,7 +178,7 @@ def test_the_pair_with_a_value_moved_refutes_a_mean_with_half_of_the_noise(own):
     assert own(noisy_mean(1.0), 2000).verdict == "NOT REFUTED"
     found = own(noisy_mean(0.5), 2000)
     assert found.verdict == "REFUTED"
-    assert "the pair moved (47 rows of 1 column)" in found.distinguisher
+    assert found.lower > 1.6
 
 
 def test_noise_that_is_not_declared_is_no_leak_but_cannot_be_checked(own):
@@ -176,7 +194,7 @@ def test_a_claim_of_ones_own_may_have_a_delta(own):
 
 def test_a_release_for_some_tables_only_is_tested_on_those(own):
     found = own(lambda data, query, rng: data.X[:, 19].mean() + rng.laplace())
-    assert "wide" in found.distinguisher
+    assert "20 columns" in found.distinguisher
     lines = [line for line in verification.text(found).splitlines() if "where it failed" in line]
     assert len(lines) == 2
     assert all("IndexError" in line for line in lines)
@@ -192,7 +210,7 @@ def test_a_release_for_some_tables_only_is_tested_on_those(own):
         (lambda data, query, rng: "a", "must take"),
         (lambda data: 1.0, "must take"),
         (lambda data, query, rng: np.nan, "finite numbers"),
-        (lambda data, query, rng: {"a": 1}, "it returned dict, which is not made of numbers"),
+        (lambda data, query, rng: {"a": None}, "it returned dict, which is not made of numbers"),
         (lambda data, query, rng: None, "it returned None"),
     ],
 )

@@ -24,14 +24,15 @@ def text(found: Verification) -> str:
         f"{found.name}",
         f"Claim: {found.claim}.",
         _pairs(found),
-        f"Two data sets that differ in one record, {found.draws:,} draws of each evaluated ({found.seconds:.1f} s).",
-        "Lower bounds on epsilon (95 %), each by a distinguisher learnt on as many other draws; "
+        _draws(found),
+        "Lower bounds on epsilon (95 % for all together), each by a distinguisher learnt on as many other draws; "
         f"at most {found.ceiling:.2f} can be shown:",
         *(
             f"  {view:18s} {bound:5.2f}{'   exceeds the claim' if bound > found.epsilon else ''}"
             for view, bound in found.bounds.items()
         ),
-        f"Strongest distinguisher beforehand: {found.distinguisher}.",
+        f"Strongest: {found.distinguisher}.",
+        _rarest(found),
         _dependence(found),
     ]
     if found.recomputed is not None:
@@ -39,7 +40,7 @@ def text(found: Verification) -> str:
     lines += [f"Assumed, not tested: {line.rstrip('.')}." for line in found.assumes]
     if found.known_flaws:
         lines.append(f"Known about this mechanism: {found.known_flaws}")
-    return "\n".join([*lines, verdict(found)])
+    return "\n".join([*filter(None, lines), verdict(found)])
 
 
 def verdict(found: Verification) -> str:
@@ -57,6 +58,36 @@ def verdict(found: Verification) -> str:
     if found.verdict == "NOT TESTABLE":
         more = f" (the claim allows {found.epsilon:g}, at most {found.ceiling:.2f} can be shown)"
     return f"{found.verdict}{more}: {MEANING[found.verdict]}."
+
+
+def _draws(found: Verification) -> str:
+    """How many draws were evaluated, of how many pairs, and who fixed their number."""
+    each = "Two data sets that differ in one record"
+    if found.pairs_evaluated > 1:
+        each = f"The best {found.pairs_evaluated} pairs of data sets that differ in one record"
+    fixed = ""
+    if found.minutes is not None:
+        fixed = f" A pilot fixed this number beforehand, for {found.minutes:g} minutes."
+    return f"{each}, {found.draws:,} draws of each evaluated ({found.seconds:.1f} s).{fixed}"
+
+
+def _rarest(found: Verification) -> str:
+    """The rarest leak that these draws would have shown, and what ten times as many would show."""
+    if found.rarest is None:
+        return ""
+    one_in = 1 / found.rarest
+    more = f"`--draws {10 * found.draws}` finds 1 in {round_down(10 * one_in):,}"
+    return f"A leak in fewer than 1 of {round_down(one_in):,} answers would probably be missed; {more}."
+
+
+def round_down(number: float) -> int:
+    """A number with two significant digits, never above it.
+
+    >>> round_down(1057.3), round_down(7.6)
+    (1000, 7)
+    """
+    unit = 10 ** max(0, len(str(int(number))) - 2)
+    return int(number // unit * unit)
 
 
 def _pairs(found: Verification) -> str:

@@ -16,7 +16,9 @@ class Verification(BaseModel):
     distinguisher: how the data sets were told apart best before the evaluated draws. leaking_variables: through what
     the answer depends on the record while the declared mechanisms are held fixed. pairs: how many pairs of neighbouring
     data sets were tried. pairs_changed: in how many of them the answer changed with the record while the noise was held
-    fixed; None where it could not be held fixed.
+    fixed; None where it could not be held fixed. pairs_evaluated: in how many of them draws were evaluated. rarest: the
+    least share of answers that give the record away which this number of draws would show nine times in ten; None if
+    they cannot show any. minutes: the time for which a pilot fixed the number of draws.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -37,6 +39,9 @@ class Verification(BaseModel):
     known_flaws: str = ""
     pairs: int = 1
     pairs_changed: int | None = 1
+    pairs_evaluated: int = 1
+    rarest: float | None = None
+    minutes: float | None = None
     seconds: float = 0.0
 
     @classmethod
@@ -47,3 +52,30 @@ class Verification(BaseModel):
         if version != "jali.verification/2":
             raise JaliError(f"Expected a file of schema jali.verification/2, not {version}: run jali verify again.")
         return cls.model_validate(given)
+
+
+class Sighting(BaseModel):
+    """How often a verifier refuted the claim of one mechanism of the zoo, in so many seeds with so many draws.
+
+    fault: what is wrong with the mechanism; empty for a correct one. true: its true epsilon; infinite if it has none.
+    """
+
+    model_config = ConfigDict(extra="forbid", ser_json_inf_nan="strings")
+
+    name: str
+    fault: str
+    claimed: float
+    true: float
+    draws: int
+    seeds: int
+    refuted: int
+
+
+class Scoreboard(BaseModel):
+    """All sightings of a verifier in the zoo."""
+
+    model_config = ConfigDict(extra="forbid", ser_json_inf_nan="strings")
+
+    schema_version: Literal["jali.zoo/1"] = "jali.zoo/1"
+    verifier: str
+    sightings: list[Sighting]

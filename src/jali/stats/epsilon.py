@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from scipy.special import betaincinv
 
 from jali.core.errors import JaliError
 from jali.core.values import Bools, Floats, Ints, Rng
@@ -77,6 +78,43 @@ def epsilon_ceiling(n: int, level: float = 0.95, delta: float = 0.0) -> float:
     log_rate = math.log((1 - level) / 2) / n
     left = math.exp(log_rate) - delta
     return max(0.0, math.log(left) - math.log(-math.expm1(log_rate))) if left > 0 else 0.0
+
+
+def event_bound(more: Ints, less: Ints, n: int, delta: float, error: float) -> Floats:
+    """Lower bounds on epsilon from events seen `more` times in n draws of one data set and `less` times in the other.
+
+    Each bound is wrong with probability `error` at most. Given more + less, `more` is binomial with chance r / (1 + r)
+    if both rates are small, where r is the ratio of the rates; larger rates vary less, so that the Clopper-Pearson
+    bound on r is then cautious. One statement about the ratio is sharper than one about each rate. With delta,
+    epsilon >= ln(r (1 - delta / p)), and a tenth of the error bounds the rate p of the first from below.
+
+    >>> event_bound(np.array([2000, 20]), np.array([0, 0]), 2000, 0.0, 0.025).round(2).tolist()
+    [6.29, 1.6]
+    """
+    counted = np.maximum(more, 1)
+    share = betaincinv(counted, less + 1, 0.9 * error if delta else error)
+    ratio = np.where(more > 0, share / (1 - share), 0.0)
+    if delta:
+        rate = np.where(more > 0, betaincinv(counted, n - counted + 1, 0.1 * error), 0.0)
+        ratio = ratio * np.maximum(0.0, 1 - delta / np.maximum(rate, 1e-300))
+    logs: Floats = np.log(np.maximum(ratio, np.finfo(np.float64).tiny))
+    return np.maximum(logs, 0.0)
+
+
+def rarest_event(n: int, epsilon: float, delta: float, error: float, power: float = 0.9) -> float | None:
+    """The least rate at which an event that never occurs in the other data set shows more than epsilon, mostly.
+
+    `power` is how often n draws show it. None if n draws cannot show it at any rate.
+
+    >>> round(1 / rarest_event(2000, 1.0, 0.0, 0.025))
+    121
+    """
+    counts = np.arange(1, n + 1)
+    enough = np.flatnonzero(event_bound(counts, np.zeros_like(counts), n, delta, error) > epsilon)
+    if not len(enough):
+        return None
+    least = int(counts[enough[0]])
+    return float(betaincinv(least, n - least + 1, power))
 
 
 def _bounds(tp: Ints, members: int, fp: Ints, others: int, delta: float, level: float) -> Floats:

@@ -11,9 +11,9 @@ import numpy as np
 from jali.core.values import Floats
 from jali.privacy.mechanisms import CallsDifferError, Tape, recording, replaying
 from jali.verify.answers import Answers
+from jali.verify.mechanisms_under_test import Draw, MechanismUnderTest
 from jali.verify.neighbours import Pair, TrainingSet
 from jali.verify.search import Ranking
-from jali.verify.subjects import Draw, Subject
 
 Data = TypeVar("Data")
 ROWS = "the training rows themselves"
@@ -57,7 +57,7 @@ def leaking_variables(release: Callable[[Data], Floats], data: Data, neighbour: 
 # --- of a subject --------------------------------------------------------------------------------------------------
 
 
-def check(subject: Subject, found: Ranking, seed: int) -> list[str]:
+def check(subject: MechanismUnderTest, found: Ranking, seed: int) -> list[str]:
     """The leaking variables in any pair; UNDECLARED if no mechanism was declared, so that nothing could be checked.
 
     An answer that rarely changes may show no leak in one draw. If it changed in other draws and no mechanism was
@@ -70,14 +70,14 @@ def check(subject: Subject, found: Ranking, seed: int) -> list[str]:
     return leaks or ([UNDECLARED] if names or unchecked else [])
 
 
-def declarations(subject: Subject, pair: Pair, seed: int) -> Tape:
+def declarations(subject: MechanismUnderTest, pair: Pair, seed: int) -> Tape:
     """What mechanisms declare while one answer is drawn from the first data set of a pair."""
     with recording() as tape:
         _once(subject.draw, pair.query, seed, pair.first)
     return tape
 
 
-def _leaking(subject: Subject, pair: Pair, seed: int) -> list[str]:
+def _leaking(subject: MechanismUnderTest, pair: Pair, seed: int) -> list[str]:
     """The leaking variables of a draw, and of the answers to several queries that are computed from a draw."""
     found: list[str] = []
     for draw in filter(None, (subject.draw, subject.answer)):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -54,12 +54,16 @@ def fitted(trainer: Trainer, data: Dataset) -> TrainingSet:
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """Two training sets that differ in one record, and the query (1, D) that is put to both."""
+    """Two training sets that differ in one record, and the query (1, D) that is put to both.
+
+    family: pairs of one family test the same weakness; of each, the best is looked at closely.
+    """
 
     name: str
     first: TrainingSet
     second: TrainingSet
     query: Floats
+    family: str = "influence"
 
     def __str__(self) -> str:
         rows, columns = self.first.data.X.shape
@@ -70,7 +74,20 @@ class Pair:
         """The row that holds the record in the first data set and its replacement in the second."""
         first = self.first.data
         second = self.second.data
-        return int(np.flatnonzero((first.X != second.X).any(axis=1) | (first.y != second.y))[0])
+        n = min(len(first), len(second))
+        differs = (first.X[:n] != second.X[:n]).any(axis=1) | (first.y[:n] != second.y[:n])
+        return int(np.flatnonzero(np.append(differs, len(first) != len(second)))[0])
+
+    @property
+    def removed(self) -> bool:
+        """Whether the second data set lacks the record, instead of holding another one in its place."""
+        return len(self.first.data) != len(self.second.data)
+
+    def only(self) -> tuple[Floats, Floats]:
+        """The values that occur in the first data set alone, and those that occur in the second alone."""
+        here = np.unique(self.first.data.X)
+        there = np.unique(self.second.data.X)
+        return np.setdiff1d(here, there), np.setdiff1d(there, here)
 
     @property
     def decided_alike(self) -> bool:
@@ -182,7 +199,7 @@ def pairs(trainer: Trainer, seed: int, covers_decision: bool = False) -> tuple[P
     by = None if covers_decision else trainer
     wide = heavy[0]
     record = wide.first.data.X[wide.changed]
-    mirrored = _training_set(_replaced(wide.first.data, wide.changed, -record), by)
+    mirrored = training_set(replaced(wide.first.data, wide.changed, -record), by)
     sets = (*heavy, Pair("wide and mirrored", wide.first, mirrored, wide.query))
     found = [
         *(pair for each in sets for pair in _at_the_record(each)),
@@ -193,28 +210,37 @@ def pairs(trainer: Trainer, seed: int, covers_decision: bool = False) -> tuple[P
     return (*heavy, *(pair for pair in found if covers_decision or pair.decided_alike))
 
 
+def removals(trainer: Trainer, standard: Sequence[Pair]) -> list[Pair]:
+    """The wide and the flat table without their record, for claims about records that are added or removed."""
+    found: list[Pair] = []
+    for pair in standard:
+        if pair.name in ("wide", "flat"):
+            data = pair.first.data
+            rest = fitted(trainer, data.rows(np.arange(len(data)) != pair.changed))
+            found.append(Pair(f"{pair.name}, the record removed", pair.first, rest, pair.query, "removed"))
+    return [pair for pair in found if pair.decided_alike]
+
+
 def tables(trainer: Trainer | None, seed: int) -> list[Pair]:
     """Pairs of tables with a category, for releases that accept any table; with a trainer, only those decided alike.
 
     One value of an ordinary record is replaced, or all values are; or one person leaves a group of people with equal
     values.
     """
-    people = _training_set(_people(seed), trainer)
+    people = training_set(_people(seed), trainer)
     data = people.data
     record = data.X[0]
     other = np.array([record[0], -FAR, record[2]])
     new = np.array([FAR, FAR, (record[2] + 3) % 6])
     found = [
-        *_queried("another income", people, _training_set(_replaced(data, 0, other), trainer), {AT: record}),
+        *queried("another income", people, training_set(replaced(data, 0, other), trainer), {AT: record}),
         *(pair for who in (0, 2, 4) for pair in _another_region(people, who, trainer)),
-        *_queried(
-            "another person", people, _training_set(_replaced(data, 0, new), trainer), {AT: record, INSTEAD: new}
-        ),
+        *queried("another person", people, training_set(replaced(data, 0, new), trainer), {AT: record, INSTEAD: new}),
     ]
     for size in SIZES:
         who = int(np.flatnonzero(data.X[:, 1] == _shared_income(size))[0])
-        left = _training_set(_replaced(data, who, new), trainer)
-        found += _queried(f"a group of {size} loses one", people, left, {AT: data.X[who]})
+        left = training_set(replaced(data, who, new), trainer)
+        found += queried(f"a group of {size} loses one", people, left, {AT: data.X[who]})
     return [pair for pair in found if trainer is None or pair.decided_alike]
 
 
@@ -225,7 +251,7 @@ def _at_the_record(pair: Pair) -> list[Pair]:
     queries = {AT: record}
     if (record != replacement).any():
         queries[INSTEAD] = replacement
-    return _queried(pair.name, pair.first, pair.second, queries)
+    return queried(pair.name, pair.first, pair.second, queries)
 
 
 def _ordinary(trainer: Trainer | None, seed: int) -> list[Pair]:
@@ -240,13 +266,13 @@ def _ordinary(trainer: Trainer | None, seed: int) -> list[Pair]:
     little = record + LITTLE
     out = np.full(3, FAR)
     away = data.X[len(data) // 2]
-    first = _training_set(data, trainer)
-    nudged = _training_set(_replaced(data, 0, little), trainer)
-    sent = _training_set(_replaced(data, 0, out), trainer)
+    first = training_set(data, trainer)
+    nudged = training_set(replaced(data, 0, little), trainer)
+    sent = training_set(replaced(data, 0, out), trainer)
     near = record + LITTLE / 2
     return [
-        *_queried("nudged", first, nudged, {AT: record, INSTEAD: little, "away from it": away}),
-        *_queried("sent away", first, sent, {AT: record, INSTEAD: out, "near the record": near, "away from it": away}),
+        *queried("nudged", first, nudged, {AT: record, INSTEAD: little, "away from it": away}),
+        *queried("sent away", first, sent, {AT: record, INSTEAD: out, "near the record": near, "away from it": away}),
     ]
 
 
@@ -254,8 +280,8 @@ def _another_region(people: TrainingSet, who: int, trainer: Trainer | None) -> l
     """One person moves to the next region; the first six rows are from six different regions."""
     record = people.data.X[who]
     moved = np.array([record[0], record[1], (record[2] + 1) % 6])
-    second = _training_set(_replaced(people.data, who, moved), trainer)
-    return _queried(f"from region {record[2]:g} to the next", people, second, {AT: record, INSTEAD: moved})
+    second = training_set(replaced(people.data, who, moved), trainer)
+    return queried(f"from region {record[2]:g} to the next", people, second, {AT: record, INSTEAD: moved})
 
 
 def _alternating(trainer: Trainer | None) -> list[Pair]:
@@ -269,8 +295,8 @@ def _alternating(trainer: Trainer | None) -> list[Pair]:
     X = np.append(near, blocks)[:, None]
     y = np.append(np.arange(61) % 2, np.ones(120, dtype=np.int64))
     data = standardised.dataset(X, y, 2)
-    first = _training_set(data, trainer)
-    return _queried("alternating labels", first, _training_set(_replaced(data, 0, X[0], 1), trainer), {AT: X[0]})
+    first = training_set(data, trainer)
+    return queried("alternating labels", first, training_set(replaced(data, 0, X[0], 1), trainer), {AT: X[0]})
 
 
 def _even(trainer: Trainer | None) -> list[Pair]:
@@ -280,22 +306,22 @@ def _even(trainer: Trainer | None) -> list[Pair]:
     """
     X = np.linspace(-FAR, FAR, 80)[:, None]
     data = standardised.dataset(X, (X[:, 0] > 0).astype(np.int64), 2)
-    first = _training_set(data, trainer)
-    second = _training_set(_replaced(data, 0, X[-1], 1), trainer)
-    return _queried("even", first, second, {AT: X[0], INSTEAD: X[-1]})
+    first = training_set(data, trainer)
+    second = training_set(replaced(data, 0, X[-1], 1), trainer)
+    return queried("even", first, second, {AT: X[0], INSTEAD: X[-1]})
 
 
-def _training_set(data: Dataset, trainer: Trainer | None) -> TrainingSet:
+def training_set(data: Dataset, trainer: Trainer | None) -> TrainingSet:
     """A training set, with a fitted model if there is a trainer."""
     return TrainingSet(data) if trainer is None else fitted(trainer, data)
 
 
-def _queried(name: str, first: TrainingSet, second: TrainingSet, queries: Mapping[str, Floats]) -> list[Pair]:
+def queried(name: str, first: TrainingSet, second: TrainingSet, queries: Mapping[str, Floats]) -> list[Pair]:
     """One pair of the two training sets for each query."""
-    return [Pair(f"{name}, query {where}", first, second, row[None].copy()) for where, row in queries.items()]
+    return [Pair(f"{name}, query {where}", first, second, row[None].copy(), where) for where, row in queries.items()]
 
 
-def _replaced(data: Dataset, who: int, row: Floats, label: int | None = None) -> Dataset:
+def replaced(data: Dataset, who: int, row: Floats, label: int | None = None) -> Dataset:
     """The same table with one record replaced."""
     X = data.X.copy()
     y = data.y.copy()

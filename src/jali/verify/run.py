@@ -3,69 +3,110 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
+from functools import partial
 from typing import Literal
 
 import numpy as np
 
 from jali.core.errors import JaliError
 from jali.core.guarantee import Guarantee, under_replacement
-from jali.parallel import alone
 from jali.results.verification import Verification
-from jali.stats.epsilon import epsilon_ceiling
-from jali.verify.answers import Answers
-from jali.verify.coding import coding
+from jali.stats.epsilon import rarest_event
 from jali.verify.declared_noise import accounted, too_small
 from jali.verify.dependence import check, declarations
-from jali.verify.distinguishers import LEVEL, Distinguisher, learn
-from jali.verify.neighbours import Pair, pairs, tables
-from jali.verify.search import ranked
-from jali.verify.subjects import Subject, draw_both
+from jali.verify.designed import designed
+from jali.verify.mechanisms_under_test import MechanismUnderTest
+from jali.verify.neighbours import Pair, pairs, removals, tables
+from jali.verify.pilot import draws_within
+from jali.verify.portfolio import RARELY, Outcome, chosen, evaluated, most_shown
+from jali.verify.search import Ranking, ranked
 
 Verdict = Literal["REFUTED", "NOT REFUTED", "NOT TESTABLE"]
 DRAWS = 2000
 SEED = 0
+MAIN = 1  # the stream of random numbers of the test
+PILOT = 8  # that of the pilot, whose draws are not used again
 
 
-def verify(subject: Subject, pair: Pair | None = None, draws: int = DRAWS, seed: int = SEED) -> Verification:
-    """Test a claim: a lower bound on epsilon, a data-dependence check, and a second accountant.
+def verify(
+    subject: MechanismUnderTest,
+    pair: Pair | Sequence[Pair] | None = None,
+    draws: int = DRAWS,
+    seed: int = SEED,
+    minutes: float | None = None,
+) -> Verification:
+    """Test a claim: lower bounds on epsilon, a data-dependence check, and a second accountant.
 
-    Without a pair (made with the trainer of the subject), a few draws choose one of `pairs`. Then `draws` draws choose
-    the distinguishers, and as many new draws evaluate them. The new draws choose nothing, so the bound holds at its
-    confidence level, however many pairs were tried.
+    Without a pair (made with the trainer of the subject), rounds of draws choose the best of a designed family. Then
+    `draws` draws of the best pairs choose distinguishers, and as many new draws evaluate them. The new draws choose
+    nothing, and the tests that they evaluate share the error of one, so the bound holds at its confidence level,
+    however many pairs and distinguishers were tried. With minutes, a pilot fixes the number of draws beforehand.
     """
     began = time.perf_counter()
     _check_settings(draws, seed)
+    pairs = _pairs(subject, pair, seed)
+    if minutes is not None:
+        draws = draws_within(lambda count: _searched(subject, pairs, count, seed, PILOT), minutes)
+    ranking, found = _searched(subject, pairs, draws, seed, MAIN)
+    best = max(found, key=lambda each: (each.excess > 1, each.excess, each is found[0]))
+    return _verification(subject, ranking, found, best, draws, seed).model_copy(
+        update={"minutes": minutes, "seconds": time.perf_counter() - began}
+    )
+
+
+def _searched(
+    subject: MechanismUnderTest, pairs: Sequence[Pair], draws: int, seed: int, stream: int
+) -> tuple[Ranking, list[Outcome]]:
+    """The pairs in the order of what they show, and the outcomes of all tests, the most promising first."""
+    rng = np.random.default_rng([seed, stream])
+    within = partial(allowed, subject.guarantee)
+    ranking = ranked(subject, pairs, draws, within, seed, rng)
+    worthwhile = ranking.pairs[: max(1, ranking.compared)]
+    return ranking, evaluated(subject, chosen(subject, worthwhile, draws, within, rng), draws, rng)
+
+
+def _verification(
+    subject: MechanismUnderTest, ranking: Ranking, found: list[Outcome], best: Outcome, draws: int, seed: int
+) -> Verification:
+    """What was found, as it is written and shown."""
     given = subject.guarantee
-    epsilon, delta = under_replacement(given)
-    rng = np.random.default_rng([seed, 1])
-    ranking = ranked(subject, _all_pairs(subject, seed) if pair is None else (pair,), draws, delta, seed, rng)
-    chosen = ranking.pairs[0]
-    answers, first = draw_both(subject, chosen, draws, rng)
-    code = coding(answers, first)
-    learnt = alone(lambda r: learn(code.table(answers), first, delta, r), rng)
-    fresh, first = draw_both(subject, chosen, draws, rng)
-    bounds = {view: each.bound(code.table(fresh), first, delta) for view, each in learnt.items()}
-    best = max(learnt.values(), key=lambda each: each.held_out)
-    ceiling = epsilon_ceiling(draws, LEVEL, delta)
-    noise = accounted(given, declarations(subject, chosen, seed))
+    trial = best.trial
+    ceiling = most_shown(draws, trial.delta)
+    noise = accounted(given, declarations(subject, trial.pair, seed))
     return Verification(
         name=subject.name,
         claim=_claim(given),
-        epsilon=epsilon,
+        epsilon=trial.epsilon,
         draws=draws,
-        bounds=bounds,
-        distinguisher=_described(best, chosen, fresh, subject.own),
-        lower=bounds[best.view],
+        bounds=_bounds(found),
+        distinguisher=_described(best, subject.own),
+        lower=best.bound,
         ceiling=ceiling,
-        verdict=_verdict(bounds[best.view], epsilon, ceiling, ranking.changed),
+        rarest=rarest_event(draws, trial.epsilon, trial.delta, RARELY),
+        verdict=_verdict(best.bound, trial.epsilon, ceiling, ranking.changed),
         leaking_variables=check(subject, ranking, seed),
         recomputed=None if noise is None else noise.pld,
         assumes=[*given.conditions, *ranking.failures],
         known_flaws=" ".join(filter(None, [too_small(noise), given.refuted])),
         pairs=ranking.usable,
         pairs_changed=ranking.changed,
-        seconds=time.perf_counter() - began,
+        pairs_evaluated=len({id(each.trial.pair) for each in found}),
     )
+
+
+def _bounds(found: Sequence[Outcome]) -> dict[str, float]:
+    """The bounds by view; those of pairs after the first also name their pair."""
+    main = found[0].trial.pair
+    names = [
+        each.trial.name if each.trial.pair is main else f"{each.trial.name} ({each.trial.pair.name})" for each in found
+    ]
+    return {name: each.bound for name, each in zip(names, found, strict=True)}
+
+
+def allowed(given: Guarantee, pair: Pair) -> tuple[float, float]:
+    """The epsilon and delta that a claim allows in a pair: a record that is removed counts once under add-remove."""
+    return (given.epsilon, given.delta) if pair.removed else under_replacement(given)
 
 
 def _check_settings(draws: int, seed: int) -> None:
@@ -76,11 +117,18 @@ def _check_settings(draws: int, seed: int) -> None:
         raise JaliError(f"The seed must not be below 0, not {seed}.")
 
 
-def _all_pairs(subject: Subject, seed: int) -> tuple[Pair, ...]:
+def _pairs(subject: MechanismUnderTest, given: Pair | Sequence[Pair] | None, seed: int) -> tuple[Pair, ...]:
     """The pairs of neighbouring data sets that a subject is tested on."""
+    if isinstance(given, Pair):
+        return (given,)
+    if given is not None:
+        return tuple(given)
+    add_remove = subject.guarantee.adjacency == "add-remove"
     if not subject.own:
-        return pairs(subject.trainer, seed)
-    return (*pairs(subject.trainer, seed, covers_decision=True), *tables(None, seed))
+        standard = pairs(subject.trainer, seed)
+        return (*standard, *(removals(subject.trainer, standard) if add_remove else ()))
+    numeric = pairs(subject.trainer, seed, covers_decision=True)
+    return (*numeric, *tables(None, seed), *designed(seed, add_remove))
 
 
 def _claim(given: Guarantee) -> str:
@@ -101,8 +149,11 @@ def _verdict(lower: float, allowed: float, ceiling: float, changed: int | None) 
     return "NOT REFUTED" if ceiling > allowed else "NOT TESTABLE"
 
 
-def _described(best: Distinguisher, pair: Pair, answers: Answers, own: bool) -> str:
+def _described(best: Outcome, own: bool) -> str:
     """How the data sets are distinguished; a defence that recommends no move has not answered."""
+    answers = best.answers
     given = answers.finite() if own else answers.finite() & answers.numbers.any(axis=1)
     answered = np.count_nonzero(given) / len(answers)
-    return f"{best.view}, by {best.statistic}, in the pair {pair}, where {answered:.0%} of the draws were answers"
+    rule = best.trial.rule
+    where = f"in the pair {best.trial.pair}, where {answered:.0%} of the draws were answers"
+    return f"{best.trial.name}, by {rule.statistic}, {where}"

@@ -19,6 +19,8 @@ from jali.defend.explain.dp_weights_recourse import DPWeightsRecourse
 from jali.defend.models.clipped_logistic import ClippedLogistic
 from jali.defend.models.dp_logistic import DPLogistic
 from jali.models.logistic import Logistic
+from jali.verify.mechanisms_under_test import subject
+from jali.verify.run import verify
 from tests.explaining import explained
 
 pytestmark = pytest.mark.filterwarnings("ignore::jali.core.guarantee.VoidClaim")  # most studies here have no key
@@ -280,3 +282,25 @@ def test_constants_taken_from_the_rows_void_the_claim(keys):
     assert not part.guarantee(data.schema).void
     with pytest.warns(VoidClaim, match="5 columns"):
         explain(part, deployed(data), observed)
+
+
+# --- what is verified is what is released --------------------------------------------------------------------------
+
+
+def test_draws_are_what_prepare_releases_with_the_same_secret(keys):
+    """One function makes both, from secrets of the same length."""
+    data = setting(n=300)
+    part = DPWeightsRecourse(private(), key=keys(3))
+    ready = part.prepare(deployed(data), data.schema, data, np.random.default_rng(0))
+    drawn = part.draws(data, 1, np.random.default_rng(3))  # its first 32 bytes are the third key
+    np.testing.assert_array_equal(drawn.coef, private().frame(data.schema).ensemble(ready.w[None]).coef)
+
+
+def test_noise_that_is_missing_where_it_is_released_is_noticed(monkeypatch):
+    honest = dp_weights_recourse.all_drawn
+
+    def predictable(trainer, train, secrets):
+        return honest(trainer, train, [b"the same every time"] * len(secrets))
+
+    monkeypatch.setattr(dp_weights_recourse, "all_drawn", predictable)
+    assert verify(subject("dp_weights_recourse"), draws=200).verdict == "REFUTED"

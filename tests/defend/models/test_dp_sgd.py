@@ -21,9 +21,9 @@ from jali.models.logistic import Logistic
 from jali.models.mlp import MLP
 from jali.models.vit import ViT
 from jali.verify.dependence import leaking_variables
+from jali.verify.mechanisms_under_test import MechanismUnderTest, subject
 from jali.verify.neighbours import influential
 from jali.verify.run import verify
-from jali.verify.subjects import Subject, subject
 from tests.pictures import bars, members, streams
 
 torch = pytest.importorskip("torch", reason="the extra jali-audit[torch] is not installed")
@@ -104,7 +104,7 @@ def with_noise(part, private):
         nets = trained(private.model, train.data, np.ones((len(train.data), count), bool), rng.spawn(count), how)
         return np.hstack([nets.weights[0].reshape(count, -1), nets.biases[0]]).astype(np.float64)
 
-    return Subject("part of the noise", private.guarantee(), draw, private.plain())
+    return MechanismUnderTest("part of the noise", private.guarantee(), draw, private.plain())
 
 
 def small_pair(tried):

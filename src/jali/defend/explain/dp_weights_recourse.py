@@ -92,8 +92,7 @@ class DPWeightsRecourse:
         two_classes("dp_weights_recourse", schema)
         trainer = self._private()
         known = trainer.frame(schema)
-        rows = replace(train, schema=schema)
-        w = released("private weights", lambda: drawn(trainer, rows, secret), scale=trainer.noise(known))
+        w = self._released(replace(train, schema=schema), [secret])[0]
         return _Prepared(model, known, w, trainer.error(w, self.beta, known))
 
     def guarantee(self, schema: Schema | None = None) -> Guarantee:
@@ -128,8 +127,9 @@ class DPWeightsRecourse:
         return ""
 
     def draws(self, data: Dataset, count: int, rng: Rng) -> LinearEnsemble:
-        """Independent releases of the weights from which all answers are computed, for tests of the guarantee."""
-        return self._private().draws(data, count, rng)
+        """What `prepare` releases with new secrets of the same length, for tests of the guarantee."""
+        secrets = [rng.bytes(len(self._secret())) for _ in range(count)]
+        return self._private().frame(data.schema).ensemble(self._released(data, secrets))
 
     def plain(self) -> ClippedLogistic:
         """The same fit without noise, for which answers are valid."""
@@ -145,6 +145,12 @@ class DPWeightsRecourse:
         if not self.key:
             return b"no secret"
         return _PROCESS_KEY if self.key == FRESH else _read(Path(self.key))
+
+    def _released(self, rows: Dataset, secrets: list[bytes]) -> Floats:
+        """The weights (count, P + 1) that are released for these rows with each of the secrets."""
+        trainer = self._private()
+        scale = trainer.noise(trainer.frame(rows.schema))
+        return released("private weights", lambda: all_drawn(trainer, rows, secrets), scale=scale)
 
     def _private(self) -> DPLogistic:
         """The trainer of the private weights; any other trainer is refused."""
@@ -198,9 +204,15 @@ def _read(path: Path) -> bytes:
 
 def drawn(trainer: DPLogistic, train: Dataset, secret: bytes) -> Floats:
     """The draw of weights (P + 1,) for these training rows and this secret, which is the same at every call."""
+    return np.asarray(all_drawn(trainer, train, [secret])[0])
+
+
+def all_drawn(trainer: DPLogistic, train: Dataset, secrets: list[bytes]) -> Floats:
+    """The draws of weights (count, P + 1) for these training rows, one for each secret."""
     content = f"{trainer}|{train.X.shape}{train.schema}".encode() + train.X.tobytes() + train.y.tobytes()
-    name = hmac.new(secret, content, hashlib.sha256).hexdigest()
-    return np.asarray(trainer.weights(train, 1, np.random.default_rng(int(name, 16)))[0])
+    names = [hmac.new(secret, content, hashlib.sha256).hexdigest() for secret in secrets]
+    streams = [np.random.default_rng(int(name, 16)) for name in names]
+    return trainer.weights_with(train, trainer.drawn_noise(train.schema, 1, streams))
 
 
 def nearest(X: Floats, requests: Requests, known: Frame, w: Floats, error: float) -> tuple[Floats, Bools]:

@@ -120,9 +120,18 @@ class DPLogistic:
 
     def weights(self, data: Dataset, count: int, rng: Rng) -> Floats:
         """Released weights (count, P + 1) on the rows of the frame, the intercept last."""
+        return self.weights_with(data, self.drawn_noise(data.schema, count, [rng]))
+
+    def drawn_noise(self, schema: Schema, count: int, rngs: list[Rng]) -> Floats:
+        """The noise b (count times streams, P + 1) of so many releases from each stream."""
+        known = self.frame(schema)
+        scale = self.noise(known)
+        return np.concatenate([ball(count, len(known.scale) + 1, scale, rng) for rng in rngs])
+
+    def weights_with(self, data: Dataset, noise: Floats) -> Floats:
+        """The weights (count, P + 1) that noise (count, P + 1) gives."""
         known = self.frame(data.schema)
         y = labels("dp_logistic", data)
-        noise = ball(count, len(known.scale) + 1, self.noise(known), rng)
         if self.method == "objective":
             return minimisers(known.cut(data.X), y, self._split(known)[1], noise)
         return minimisers(known.cut(data.X), y, 1 / self.C, np.zeros_like(noise[:1])) + noise

@@ -25,7 +25,7 @@ Draw = Callable[[TrainingSet, Floats, int, Rng], "Floats | Answers"]
 
 
 @dataclass(frozen=True)
-class Subject:
+class MechanismUnderTest:
     """A mechanism under test: its claim, and how to draw many answers (count, k) to one query on one training set.
 
     trainer: trains models without noise like those that the mechanism explains; they show which queries are decided
@@ -45,14 +45,14 @@ class Subject:
 # --- drawing -------------------------------------------------------------------------------------------------------
 
 
-def draw_both(subject: Subject, pair: Pair, draws: int, rng: Rng) -> tuple[Answers, Bools]:
+def draw_both(subject: MechanismUnderTest, pair: Pair, draws: int, rng: Rng) -> tuple[Answers, Bools]:
     """Answers (2 draws,) of both data sets, and which of them come from the first data set."""
     before = draw_answers(subject, pair.first, pair.query, draws, rng)
     after = draw_answers(subject, pair.second, pair.query, draws, rng)
     return joined(before, after), np.arange(2 * draws) < draws
 
 
-def draw_answers(subject: Subject, train: TrainingSet, query: Floats, draws: int, rng: Rng) -> Answers:
+def draw_answers(subject: MechanismUnderTest, train: TrainingSet, query: Floats, draws: int, rng: Rng) -> Answers:
     """Answers to one query on one training set; if nothing can be drawn, the reason is the answer."""
     try:
         made = subject.draw(train, query, draws, rng)
@@ -70,13 +70,13 @@ def draw_answers(subject: Subject, train: TrainingSet, query: Floats, draws: int
 
 def subject(
     name: str, epsilon: float | None = None, adjacency: Adjacency | None = None, delta: float | None = None
-) -> Subject:
+) -> MechanismUnderTest:
     """A defence by name or specification, or a callable `release(data, query, rng)` as package.module:name."""
     head = name.partition("(")[0]
     if ":" in head:
         release = imported(name)
         given = stated(name, epsilon, adjacency, delta)
-        return Subject(name, given, partial(_own_answers, release), Logistic(), own=True)
+        return MechanismUnderTest(name, given, partial(_own_answers, release), Logistic(), own=True)
     kind = _kind(head)
     cls = _verifiable(kind, head)
     part = registry.build(kind, name) if "(" in name else cls.example(1.0 if epsilon is None else epsilon)
@@ -123,14 +123,16 @@ def _is_verifiable(cls: type) -> bool:
 # --- defences ------------------------------------------------------------------------------------------------------
 
 
-def _defence(part: Any, kind: registry.PartKind, given: Guarantee) -> Subject:
+def _defence(part: Any, kind: registry.PartKind, given: Guarantee) -> MechanismUnderTest:
     """A built-in defence; if it releases models, their weights are drawn, otherwise its answers."""
     name = registry.spec(part)
     moves: Draw = partial(_moves, part)
     if isinstance(part, DrawsModels):
-        return Subject(name, given, partial(_weights, part), part.plain(), moves if kind == "explain" else None)
+        return MechanismUnderTest(
+            name, given, partial(_weights, part), part.plain(), moves if kind == "explain" else None
+        )
     if isinstance(part, ExplainsModels):
-        return Subject(name, given, moves, part.deployed())
+        return MechanismUnderTest(name, given, moves, part.deployed())
     raise JaliError(
         f"{name} cannot be tested, because answers cannot be drawn from it: it needs draws(data, count, rng) and "
         "plain(), or deployed()."

@@ -9,9 +9,9 @@ from jali.core.errors import JaliError
 from jali.core.guarantee import Guarantee
 from jali.models.logistic import Logistic
 from jali.verify import neighbours
+from jali.verify.mechanisms_under_test import MechanismUnderTest, defences, draw_answers, subject
 from jali.verify.neighbours import adverse
 from jali.verify.run import verify
-from jali.verify.subjects import Subject, defences, draw_answers, subject
 
 
 @dataclasses.dataclass(frozen=True)
@@ -66,7 +66,7 @@ def test_answers_come_from_the_model_of_their_training_set():
 
 def test_numbers_of_another_shape_are_refused():
     claim = Guarantee("x", 1.0, "replace-one", ("explanations",))
-    flat = Subject("flat", claim, lambda train, query, count, rng: np.zeros(count), Logistic())
+    flat = MechanismUnderTest("flat", claim, lambda train, query, count, rng: np.zeros(count), Logistic())
     with pytest.raises(JaliError, match=r"must draw numbers \(draws, k\)"):
         draw_answers(flat, adverse(Logistic()).first, np.zeros((1, 20)), 3, np.random.default_rng(0))
 
