@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from jali.audit.attack_runs import AttackRun, Completed, Failed, restored
-from jali.audit.one_model import Block, Readout, Roles, digest, run_block, shared_arrays
+from jali.audit.one_model import Block, Readout, Roles, digest, run_block, shared_arrays, unfinished
 from jali.audit.quality import Quality
 from jali.audit.setup import Experiment, Resources, Setup
 from jali.core import registry
@@ -80,7 +80,9 @@ def gather(setup: Setup, resources: Resources) -> Gathered:
     with sharing(shared_arrays(setup.data, roles_of(game)), resources.workers) as ref:
         todo = list(blocks(setup, resources, chosen, ref))
         watch = resources.watch("training and explaining")
-        per_model = list(itertools.chain(*fan_out(run_block, todo, resources.workers, watch)))
+        # What is stored already is read here: workers would take longer to start.
+        new = any(unfinished(block, at) for block in todo for at in range(len(block.numbers)))
+        per_model = list(itertools.chain(*fan_out(run_block, todo, resources.workers if new else 1, watch)))
     seen = [arrays[: len(chosen)] for arrays in per_model]
     targets = [seen[j] for j in game.targets]
     schema = setup.data.schema

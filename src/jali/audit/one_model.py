@@ -315,7 +315,7 @@ def models_of(block: Block) -> Callable[[int], Model]:
     def model(at: int) -> Model:
         if at not in made:
             made.update(_stored(block))
-            missing = [i for i in range(len(block.numbers)) if i not in made and (i == at or _unfinished(block, i))]
+            missing = [i for i in range(len(block.numbers)) if i not in made and (i == at or unfinished(block, i))]
             if missing:
                 made.update(_trained(block, missing))
         return made[at]
@@ -323,7 +323,7 @@ def models_of(block: Block) -> Callable[[int], Model]:
     return model
 
 
-def _unfinished(block: Block, at: int) -> bool:
+def unfinished(block: Block, at: int) -> bool:
     """Whether the store lacks anything about a model; some models cannot be stored and take minutes to train."""
     works = block.keys[at] if block.roles.measured[:, at].any() else block.keys[at][: len(block.readouts)]
     return block.store is None or not all(block.store.path(key).exists() for key in works)

@@ -20,7 +20,7 @@ from jali.stats.people import people, trials
 from jali.stats.roc import METRICS
 
 Fresh = Callable[[], Rng]  # makes the random stream of a bootstrap anew
-TOGETHER = 8  # targets for which a combination is learnt at once, at most
+TOGETHER = 32  # targets for which a combination is learnt at once, at most
 KEPT = 0.65  # share of their shadow models that must be common to them
 GRID = tuple(float(f) for f in np.logspace(-4, 0, 41).round(8))
 
