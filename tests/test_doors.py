@@ -408,6 +408,7 @@ def test_files_get_the_permissions_that_the_umask_leaves(umask, tmp_path, capsys
     finally:
         os.umask(before)
     files = [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
-    assert {path.suffix for path in files} == {".html", ".json", ".toml", ".npz"}
+    kinds = {path.suffix or path.name for path in files}
+    assert kinds == {".html", ".json", ".toml", ".npz", "began"}  # the last: when the run began, for `jali store`
     assert {path.stat().st_mode & 0o777 for path in files} == {0o666 & ~umask}
     assert secret.stat().st_mode & 0o777 == 0o600

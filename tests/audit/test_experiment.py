@@ -166,7 +166,7 @@ from jali import cli
 replace, kept = os.replace, []
 
 def killed(source, target):
-    if "store" in Path(target).parts:
+    if "store" in Path(target).parts and Path(target).suffix == ".npz":
         kept.append(target)
         if len(kept) > 5:
             os.kill(os.getpid(), signal.SIGKILL)

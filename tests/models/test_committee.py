@@ -20,7 +20,7 @@ from jali.models.fitted.restore import restore
 from jali.models.logistic import Logistic
 from jali.models.mlp import MLP
 
-DATA = LinearGaussian(n=300, d=5).load()
+DATA = LinearGaussian(n=300, d=5, scale="population").load()
 
 
 def streams(m):
