@@ -114,7 +114,7 @@ def audit(
     if train is not None and population is not None:
         source = _tables(train, population, favourable, _several("quasi", quasi), groups, sensitive, schema)
         experiment, own = _own(model, source, game, seed)
-        resources = replace(resources, store=None)  # an object without a specification has no content key
+        resources = resources.unstored()  # an object without a specification has no content key
         plain, _ = queries.by_kind(settings["attack"])  # only attacks on the evidence can be repeated later
         kept = [_text(a) for a in plain if not needed([a])]
         config = checked(own | settings | {"attack": kept, "seed": seed})
