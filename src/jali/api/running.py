@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any
 
@@ -118,6 +119,7 @@ def finished(outcome: Outcome, config: Config, setup: Setup | None = None) -> Au
     """Add the facts about the run itself: threats, what was not tested, configuration and versions."""
     results, data = outcome.results, outcome.data
     results.jali = __version__
+    results.date = datetime.now(UTC).date().isoformat()
     results.title = config.title()
     results.config = config.model_dump(exclude_defaults=False)
     runs = () if setup is None else setup.parts.runs

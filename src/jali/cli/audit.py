@@ -93,9 +93,12 @@ def attack(
         finish(found, out)
 
 
-def report(run: Annotated[Path, typer.Argument(help="The folder of a run, or its results.json.")]) -> None:
+def report(
+    run: Annotated[Path, typer.Argument(help="The folder of a run, or its results.json.")],
+    tables: Annotated[bool, typer.Option("--tables", help="Print the tables of all attacks here as well.")] = False,
+) -> None:
     """Render the report of a run again."""
-    from jali.report.audit import html
+    from jali.report.audit import html, text
     from jali.results import read
     from jali.store import write_text
 
@@ -108,6 +111,8 @@ def report(run: Annotated[Path, typer.Argument(help="The folder of a run, or its
     except (ValueError, KeyError, IndexError, TypeError) as error:
         raise JaliError(f"{file} was changed in a way that cannot be drawn ({error}): run the audit again.") from None
     write_text(file.parent / "report.html", page)
+    for table in text.tables(results) if tables else ():
+        terminal.console().print(table)
     typer.echo(f"Report: {file.parent / 'report.html'}")
 
 

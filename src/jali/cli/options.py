@@ -38,15 +38,13 @@ def workers_for(named: int) -> int:
 
 
 def finish(found: Audit, out: Path) -> None:
-    """Save an audit and print its tables, summary and warnings; the last line says where the report is."""
+    """Save an audit and print its first screen and warnings; the last line says where the report is."""
     from jali.report import words
     from jali.report.audit import text
 
     path = found.save(out)
     console = terminal.console()
-    for table in text.tables(found.results):
-        console.print(table)
-    console.print(text.summary(found.results), markup=False, highlight=False)
+    console.print(text.opening(found.results), highlight=False)
     for warning in found.results.warnings:
         console.print(f"Warning: {words.clean(warning)}", markup=False, highlight=False)
     for given in found.results.guarantees:
