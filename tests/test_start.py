@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pytest
 
-from jali import api
+from jali.api import attack_file, evidence_files
 from jali.audit import setup
 from jali.audit.setup import Resources
 
@@ -44,13 +44,13 @@ def test_a_small_file_of_evidence_is_attacked_in_this_process(tmp_path, monkeypa
     member = rng.random((200, 8)) < 0.5
     np.savez(tmp_path / "evidence.npz", member=member, signal=rng.normal(size=(200, 8)) + member)
     asked = []
-    attack = api.attack_evidence
+    attack = evidence_files.attack_evidence
 
     def attack_here(found, game, attacks, seed, resources):
         asked.append(resources.workers)
         return attack(found, game, attacks, seed, Resources())
 
-    monkeypatch.setattr(api, "attack_evidence", attack_here)
+    monkeypatch.setattr(evidence_files, "attack_evidence", attack_here)
     monkeypatch.setattr(setup, "SMALL", small)
-    api.attack_file(tmp_path / "evidence.npz", ["threshold"], 0, Resources(workers=2))
+    attack_file(tmp_path / "evidence.npz", ["threshold"], 0, Resources(workers=2))
     assert asked == [workers]

@@ -75,7 +75,7 @@ def _documented(setup: Setup, found: Gathered, attacked: Attacked, against: Comp
         warnings=[*against.warnings, *warnings(setup, given)],
         contradicted=contradicted(attacked.rows, given),
         guarantees=stated(given),
-        facts={**sizes(setup.game, setup.data), **against.facts},
+        facts={**sizes(setup.game, setup.data), "data fingerprint": _fingerprint(setup), **against.facts},
     )
 
 
@@ -103,6 +103,11 @@ def _key(setup: Setup) -> str:
     chosen = (getattr(parts, f.name) for f in fields(Experiment) if f.name not in ("data", "seed"))
     flat = (part for item in chosen for part in (item if isinstance(item, tuple) else (item,)))
     return registry.key("experiment", digest(setup.data.X, setup.data.y), parts.seed, *flat)
+
+
+def _fingerprint(setup: Setup) -> str:
+    """The first characters of the digest of rows and labels: whether two audits are about the same table."""
+    return digest(setup.data.X, setup.data.y)[:12]
 
 
 def warnings(setup: Setup, given: Guarantees) -> list[str]:

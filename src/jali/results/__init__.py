@@ -194,6 +194,7 @@ class Results(BaseModel):
     schema_version: Literal["jali.results/2"] = "jali.results/2"
     title: str = ""
     jali: str = ""
+    date: str = ""  # day on which it was made, UTC
     config: dict[str, Any] = Field(default_factory=dict)
     facts: dict[str, Any] = Field(default_factory=dict)
     rows: list[Row] = Field(default_factory=list)

@@ -239,7 +239,7 @@ def test_the_target_comes_from_the_store_and_no_store_changes_nothing(tmp_path, 
 
 
 def test_nothing_is_made_or_written_unless_asked_for(tmp_path, monkeypatch):
-    monkeypatch.setattr("jali.api.examples", lambda *_: pytest.fail("answers were made"))
+    monkeypatch.setattr("jali.api.running.examples", lambda *_: pytest.fail("answers were made"))
     quiet = found(explain=EXPLAIN_WITH[:1])
     assert not quiet.results.examples
     page = quiet.save(tmp_path).read_text()

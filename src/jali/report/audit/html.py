@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from jali.config import written
 from jali.report import curves, figures, resolution, views, words
-from jali.report.audit import answers, controls, headline, query_attacks
+from jali.report.audit import answers, controls, first_screen, headline, query_attacks
 from jali.report.templates import environment
 from jali.results import Results, Row, Threat
 
@@ -44,10 +44,11 @@ def render(results: Results) -> str:
             results=results,
             sections=sections(results),
             titles=dict(SECTIONS),
+            screen=first_screen.screen(results),
+            column_heads=first_screen.COLUMNS,
             headline=headline.headline(results),
             invalid=headline.invalid(results),
             config=written(raw.config),
-            card=_card(results),
             value_columns=list(dict.fromkeys(key for record in results.exposed for key in record.values)),
             threat_fields=list(Threat.model_fields),
             glossary=[*views.glossary(results), *controls.glossary(results)],
@@ -102,9 +103,3 @@ def _subgroups(results: Results) -> list[tuple[str, list[Row], Markup]]:
         (title, rows, figures.exposure(f"groups-{k}", rows, views.overall(results, rows[0])))
         for k, (title, rows) in enumerate(found)
     ]
-
-
-def _card(results: Results) -> list[tuple[str, str]]:
-    """The first facts that are short enough to stand beside the headline."""
-    short = [pair for pair in views.pairs(results.facts) if len(pair[1]) <= 24 and len(pair[0]) <= 24]
-    return short[:6]

@@ -58,12 +58,13 @@ def sort(rows: Rows) -> Sorted:
     """Put each difference where it belongs; an explanation that adds by one attack is no longer in doubt by another."""
     kinds: dict[str, list[Row]] = {name: [] for name in Sorted.__dataclass_fields__}
     for row in rows:
-        kinds[_kind(row)].append(row)
+        kinds[kind_of(row)].append(row)
     adding = kinds.pop("found")
     return Sorted(adding, **{kind: _others(some, adding) for kind, some in kinds.items()})
 
 
-def _kind(row: Row) -> str:
+def kind_of(row: Row) -> str:
+    """What can be said of one difference, as a field of `Sorted`."""
     if row.value is None:
         return "gone"
     if row.low is None or row.high is None:
@@ -82,7 +83,7 @@ def _paragraph(results: Results, rows: Rows) -> str:
     metric = next((m for m in METRICS if any(r.metric == m and r.value is not None for r in rows)), "")
     if not metric:
         return f"what the explanation adds could not be resolved: {_reason(rows[0])}"
-    over = _Sentences(results, metric, tuple(rows))
+    over = Sentences(results, metric, tuple(rows))
     main = sort([r for r in rows if r.metric == metric])
     auc = sort([r for r in rows if r.metric == "auc"] if metric != "auc" else [])
     ranked = [r for r in auc.open if r.explainer in _names([*main.unused, *main.flat, *main.worse, *main.gone])]
@@ -106,7 +107,7 @@ def _paragraph(results: Results, rows: Rows) -> str:
 
 
 @dataclass(frozen=True)
-class _Sentences:
+class Sentences:
     """What is said of the differences over one baseline, in one metric; no sentence begins with a name."""
 
     results: Results
@@ -155,7 +156,7 @@ class _Sentences:
 
     def _case(self, row: Row) -> tuple[str, str]:
         """What is known of an explanation whose addition was not found, and why that is nothing."""
-        kinds = {_kind(r) for r in self._ranked(row)}
+        kinds = {kind_of(r) for r in self._ranked(row)}
         if kinds != {"open"}:
             return (ADDED if "found" in kinds else NO_LIMIT), ""
         known = self._limit(row)

@@ -6,14 +6,14 @@ import io
 from collections.abc import Sequence
 
 from rich import box
-from rich.console import Console
+from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from jali.core.metrics import metric as metric_of
 from jali.report import footnotes, resolution, views, words
-from jali.report.audit import answers, controls, headline
+from jali.report.audit import answers, controls, first_screen, headline
 from jali.results import Results, Row
 
 METRICS = ("auc", "tpr@0.01", "tpr@0.001")
@@ -43,6 +43,39 @@ def summary(results: Results) -> str:
         return f"{broken} No statement about leakage can be made from it."
     page = headline.headline(results)
     return " ".join([page.lead, *page.additions, *headline.unchecked(results)])
+
+
+def opening(results: Results) -> Group:
+    """The first screen for a terminal of 80 columns or more; user text is never read as markup."""
+    results = words.cleaned(results)
+    head = Text(results.title or "jali audit", style="bold")
+    broken = headline.invalid(results)
+    if broken:
+        return Group(head, Text(f"{broken} No statement about leakage can be made from it."))
+    shown = first_screen.screen(results)
+    parts: list[RenderableType] = [head, Text(shown.lead, style="bold")]
+    parts += [Text(sentence) for sentence in [shown.without, *headline.unchecked(results)] if sentence]
+    parts += [_overview(shown)] if shown.columns else []
+    for verdict in shown.verdicts:
+        parts.append(Text.assemble((verdict.explainer, "bold"), f": {verdict.tag}"))
+        parts += [Padding(Text(sentence), (0, 0, 0, 2)) for sentence in verdict.sentences]
+    parts += [Text.assemble(("Who is hit: ", "bold"), sentence) for sentence in shown.whom]
+    for number, option in enumerate(shown.options, 1):
+        said = " ".join(filter(None, [option.what, option.measured]))
+        parts.append(Text.assemble((f"What you can do, {number}: ", "bold"), said))
+        parts += [Padding(Text(option.command), (0, 0, 0, 2))] if option.command else []
+    return Group(*parts)
+
+
+def _overview(shown: first_screen.Screen) -> Table:
+    """What each explanation gives away and what its answers are worth."""
+    out = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    out.add_column("explanation", overflow="fold")
+    for name in shown.columns:
+        out.add_column(first_screen.SHORT[name], justify="right")
+    for line in shown.overview:
+        out.add_row(Text(line.explainer), *(Text(line.cells[name]) for name in shown.columns))
+    return out
 
 
 def table(results: Results) -> Table:

@@ -9,10 +9,9 @@ from typing import Annotated, Any, Optional
 import typer
 
 from jali import terminal
+from jali.cli.options import Many
 from jali.core import imports
 from jali.core.errors import JaliError
-
-Many = Optional[list[str]]  # noqa: UP045 (typer reads it at run time)
 
 
 def verify(

@@ -1,0 +1,7 @@
+"""The interface: audit a model of your own, a named experiment, or evidence without any model."""
+
+from jali.api.audits import audit, foresee, from_config
+from jali.api.evidence_files import as_released, attack_file, save_reproduction, store_in
+from jali.api.result import Audit
+
+__all__ = ["Audit", "as_released", "attack_file", "audit", "foresee", "from_config", "save_reproduction", "store_in"]

@@ -1,0 +1,117 @@
+"""Audits: of a model of your own, of a named experiment, or of what a configuration describes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from jali.api.evidence_files import as_released, attack_file
+from jali.api.own_model import own_experiment, own_tables
+from jali.api.parts import part_of, several, text_of
+from jali.api.result import Audit
+from jali.api.running import armed, as_played, run_setup
+from jali.audit import queries
+from jali.audit.forecast import Forecast, forecast
+from jali.audit.reference import needed
+from jali.audit.setup import Experiment, Resources
+from jali.config import Config, checked
+from jali.core import registry
+from jali.core.errors import JaliError
+
+
+def audit(
+    model: Any = "logistic",
+    train: tuple[Any, Any] | None = None,
+    population: tuple[Any, Any] | None = None,
+    *,
+    data: Any = "lending",
+    explain: Sequence[Any] = (),
+    attack: Sequence[Any] = (),
+    signal: Sequence[Any] = (),
+    game: Any = None,
+    seed: int = 0,
+    favourable: Any = None,
+    quasi: Sequence[str] = (),
+    groups: str = "",
+    sensitive: str = "",
+    schema: str | Mapping[str, Any] = "",
+    knowledge: Any = "",
+    resources: Resources | None = None,
+    show_values: bool = False,
+) -> Audit:
+    """Audit what a model's explanations reveal about its training data.
+
+    With `train` and `population`, `model` is your own fitted scikit-learn estimator or pipeline: the training rows
+    are the members, the population are the non-members, and shadows are clones of the model, each trained on a random
+    part of all of them. `game="given_model_offline(members=…)"` is the weaker adversary who does not know them. A model
+    that cannot be cloned is attacked without shadows (`quantile`): half of the population is then not judged.
+    `quasi` names the quasi-identifiers, `groups` a column that identifies the person of each row (the model does not
+    read it), `sensitive` a column whose groups are compared; `schema` is a schema file or a mapping of that form,
+    which a privacy claim needs. Without `train` and `population`, `data`, `model`, `explain` and `game` name parts: a
+    specification or the part itself. `knowledge` is what the adversary of query attacks knows beforehand.
+    """
+    resources = resources or Resources()
+    if (train is None) != (population is None):
+        raise JaliError("Give both train=(X, y) and population=(X, y), or neither of them.")
+    lists = {"explain": explain, "attack": attack, "signal": signal}
+    settings = {name: [text_of(part) for part in several(name, given)] for name, given in lists.items()}
+    if train is not None and population is not None:
+        source = own_tables(train, population, favourable, several("quasi", quasi), groups, sensitive, schema)
+        experiment, own = own_experiment(model, source, game, seed)
+        resources = resources.unstored()  # an object without a specification has no content key
+        plain, _ = queries.by_kind(settings["attack"])  # only attacks on the evidence can be repeated later
+        kept = [text_of(a) for a in plain if not needed([a])]
+        config = checked(own | settings | {"attack": kept, "seed": seed})
+    else:
+        if hasattr(model, "predict"):
+            raise JaliError("A fitted model of your own needs train=(X, y) and population=(X, y).")
+        marked = {"favourable": favourable, "quasi": quasi, "groups": groups, "sensitive": sensitive, "schema": schema}
+        if given := [name for name, value in marked.items() if value not in (None, "", (), [])]:
+            raise JaliError(f"{given[0]} goes with tables of your own; a named data set has its own.")
+        chosen = {"data": text_of(data), "model": text_of(model), "game": text_of(game) if game else "rotate"}
+        config = checked(chosen | settings | {"seed": seed, "knowledge": text_of(knowledge) if knowledge else ""})
+        experiment = Experiment(part_of("data", data), part_of("model", model), part_of("game", game or "rotate"))
+    extra: dict[str, Any] = {name: tuple(part_of(name, part) for part in lists[name]) for name in ("explain", "signal")}
+    setup = armed(replace(experiment, seed=seed, **extra), attack, knowledge)
+    return run_setup(setup, resources, as_played(config, experiment, setup), show_values, named=bool(attack))
+
+
+def from_config(
+    config: Config, resources: Resources, show_values: bool = False, trust: bool | Collection[str] = False
+) -> Audit:
+    """Run the audit a configuration describes; one that names evidence is attacked without a model.
+
+    A configuration may be somebody else's file. It may name modules, whose code would run, only in the settings that
+    are trusted (True: in all).
+    """
+    config.vet(trust)
+    if config.evidence:
+        path = Path(config.base) / config.evidence
+        if config.as_released:
+            return as_released(path, config.as_released)
+        return attack_file(path, config.attack, config.seed, resources)
+    experiment = experiment_of(config)
+    setup = armed(experiment, config.attack, config.knowledge)
+    return run_setup(setup, resources, as_played(config, experiment, setup), show_values, named=bool(config.attack))
+
+
+def foresee(config: Config, workers: int = 1, trust: bool | Collection[str] = False) -> Forecast:
+    """What an audit will take and what it could see, from a probe of one model."""
+    if config.evidence:
+        raise JaliError("There is nothing to forecast for evidence that was gathered already: attack it.")
+    config.vet(trust)
+    return forecast(armed(experiment_of(config), config.attack, config.knowledge), workers)
+
+
+def experiment_of(config: Config) -> Experiment:
+    """The parts that a configuration names."""
+    return Experiment(
+        registry.build("data", config.source()),
+        registry.build("model", config.model),
+        registry.build("game", config.game),
+        explain=tuple(part_of("explain", text) for text in config.explain),
+        signal=tuple(part_of("signal", text) for text in config.signal),
+        seed=config.seed,
+    )

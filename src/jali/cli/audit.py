@@ -1,0 +1,171 @@
+"""The commands `jali audit`, `jali attack` and `jali report`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Optional
+
+import typer
+
+from jali import terminal
+from jali.cli.options import OUT, EngineName, Many, StoreAt, Trust, Workers, finish, resources_for, workers_for
+from jali.cli.shards import parsed, run_shard
+from jali.core import imports
+from jali.core.errors import JaliError
+
+if TYPE_CHECKING:
+    from jali.audit.forecast import Forecast
+    from jali.config import Config
+
+
+def audit(
+    file: Annotated[Optional[Path], typer.Argument(help="An audit.toml; options override it.")] = None,  # noqa: UP045
+    data: Annotated[str, typer.Option(help="A named data set, or your own .csv or .parquet file.")] = "",
+    target: Annotated[str, typer.Option(help="The column to predict, for a file of your own.")] = "",
+    favourable: Annotated[str, typer.Option(help="The class people hope for, for a file of your own.")] = "",
+    quasi: Annotated[Many, typer.Option(help="A column of your own file by which people can be found; repeat.")] = None,
+    groups: Annotated[str, typer.Option(help="The column of your own file that says whose row it is.")] = "",
+    sensitive: Annotated[str, typer.Option(help="The column of your own file whose groups are compared.")] = "",
+    declare: Annotated[str, typer.Option(help="A schema file: what is known of columns without the rows.")] = "",
+    model: Annotated[str, typer.Option(help='A trainer, such as logistic or "mlp(epochs=20)".')] = "",
+    explain: Annotated[Many, typer.Option(help="An explainer, or none; repeat for several.")] = None,
+    attack: Annotated[Many, typer.Option(help="An attack; repeat for several. Default: all that fit.")] = None,
+    knowledge: Annotated[str, typer.Option(help="What query attacks hold, such as register or noise.")] = "",
+    signal: Annotated[Many, typer.Option(help="A signal of your own beside the built-in ones; repeat.")] = None,
+    game: Annotated[str, typer.Option(help='A membership design, such as "rotate(models=32)".')] = "",
+    targets: Annotated[int, typer.Option(help="Models attacked, drawn as halves; instead of --game.")] = 0,
+    shadows: Annotated[int, typer.Option(help="Shadow models of the adversary; instead of --game.")] = 0,
+    seed: Annotated[Optional[int], typer.Option(help="Seed of every random draw.")] = None,  # noqa: UP045
+    out: Annotated[Path, typer.Option(help="Folder for report, results, evidence and configuration.")] = OUT,
+    workers: Workers = 0,
+    engine: EngineName = "processes",
+    store: StoreAt = "",
+    shard: Annotated[str, typer.Option(help="Do one part of the models, such as 2/7; `jali merge` ends it.")] = "",
+    show_values: Annotated[
+        bool, typer.Option("--show-values", help="Show people's values, and what they are shown.")
+    ] = False,
+    trust: Trust = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what it takes and what it could see.")] = False,
+) -> None:
+    """Audit a model: train, explain, attack, report. Without options: the embedded example."""
+    from jali.api import foresee, from_config
+    from jali.config import SPECIFICATIONS
+
+    given: dict[str, Any] = {"data": data, "target": target, "favourable": favourable, "model": model, "seed": seed}
+    given |= {"quasi": quasi, "groups": groups, "sensitive": sensitive, "declare": declare, "knowledge": knowledge}
+    given |= {"explain": explain, "attack": attack, "signal": signal, "game": _game(game, targets, shadows)}
+    typed = {k: v for k, v in given.items() if v not in (None, "", [])}
+    config = _config(file, typed)
+    trusted = SPECIFICATIONS if trust else tuple(typed)
+    imports.expect(text for setting in SPECIFICATIONS if setting in trusted for text in config.specifications(setting))
+    if dry_run:
+        _foreseen(foresee(config, workers_for(workers), trusted))
+        return
+    with terminal.writable(out):
+        _show_schema(config, show_values)
+        part = parsed(shard)
+        with terminal.watching() as watch:
+            resources = resources_for(out, workers, watch, engine, store)
+            if part is not None:
+                run_shard(config, resources, part, out, trusted)
+                return
+            found = from_config(config, resources, show_values, trusted)
+        finish(found, out)
+
+
+def attack(
+    file: Annotated[Path, typer.Argument(help="An evidence.npz: `member` and signals, each (records, models).")],
+    attack: Annotated[Many, typer.Option(help="An attack; repeat for several. Default: all that fit.")] = None,
+    raw: Annotated[bool, typer.Option("--raw", help="Keep the values as they are: no log or logit scale.")] = False,
+    low: Annotated[Many, typer.Option(help="A signal that is lower for members; repeat for several.")] = None,
+    as_released: Annotated[
+        str, typer.Option(help="Count as the authors of a paper do in their released code, such as huang2024.")
+    ] = "",
+    seed: Annotated[int, typer.Option(help="Seed of every random draw.")] = 0,
+    out: Annotated[Path, typer.Option(help="Folder for report, results, evidence and configuration.")] = OUT,
+    workers: Workers = 0,
+    engine: EngineName = "processes",
+    store: StoreAt = "",
+) -> None:
+    """Attack evidence without any model: every model takes its turn as target."""
+    from jali.api import as_released as with_conventions
+    from jali.api import attack_file
+
+    if as_released and (attack or raw or low):
+        raise JaliError("--as-released fixes attack, scale and orientation: leave --attack, --raw and --low out.")
+    imports.expect(attack or ())
+    with terminal.writable(out):
+        with terminal.watching() as watch:
+            resources = resources_for(out, workers, watch, engine, store)
+            if as_released:
+                found = with_conventions(file, as_released)
+            else:
+                found = attack_file(file, attack or (), seed, resources, raw, low or ())
+        finish(found, out)
+
+
+def report(
+    run: Annotated[Path, typer.Argument(help="The folder of a run, or its results.json.")],
+    tables: Annotated[bool, typer.Option("--tables", help="Print the tables of all attacks here as well.")] = False,
+) -> None:
+    """Render the report of a run again."""
+    from jali.report.audit import html, text
+    from jali.results import read
+    from jali.store import write_text
+
+    file = run / "results.json" if run.is_dir() else run
+    results = read(file)
+    if not results.rows:
+        raise JaliError(f"{file} holds no results: give the folder of a run or its results.json.")
+    try:
+        page = html.render(results)
+    except (ValueError, KeyError, IndexError, TypeError) as error:
+        raise JaliError(f"{file} was changed in a way that cannot be drawn ({error}): run the audit again.") from None
+    write_text(file.parent / "report.html", page)
+    for table in text.tables(results) if tables else ():
+        terminal.console().print(table)
+    typer.echo(f"Report: {file.parent / 'report.html'}")
+
+
+def _game(game: str, targets: int, shadows: int) -> str:
+    if game and (targets or shadows):
+        raise JaliError("Give either --game or --targets and --shadows, not both.")
+    if targets or shadows:
+        return f"halves(targets={targets or 8}, shadows={shadows or 32})"
+    return game
+
+
+def _config(file: Path | None, given: dict[str, Any]) -> Config:
+    """File, then options; without a file or data, the embedded example, whatever else is changed."""
+    from jali import config
+
+    if "none" in (chosen := given.get("explain", [])):
+        if len(chosen) > 1:
+            raise JaliError("--explain none stands alone: leave it out, or leave the other explainers out.")
+        given["explain"] = []
+    if file is not None:
+        settings = config.read(file)
+        if settings.evidence and set(given) - {"attack", "seed"}:
+            raise JaliError(f"{file} repeats attacks on evidence: only --attack and --seed can be changed.")
+        base = "" if "data" in given else settings.base
+        return config.checked(settings.model_dump() | given | {"base": base})
+    start = config.DEFAULT.model_dump() if "data" not in given else {"explain": config.DEFAULT.explain}
+    return config.checked(start | given)
+
+
+def _foreseen(found: Forecast) -> None:
+    """Print what an audit takes and what it could see."""
+    from jali.report.audit.forecast import sentences
+
+    for sentence in sentences(found):
+        terminal.console().print(sentence, markup=False, highlight=False)
+
+
+def _show_schema(config: Config, show_values: bool) -> None:
+    """Print what was inferred from a user's own file."""
+    if not config.is_file():
+        return
+    from jali.core import registry
+    from jali.report.audit import schema
+
+    terminal.console().print(schema.table(registry.build("data", config.source()).load().schema, show_values))

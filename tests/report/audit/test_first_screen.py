@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+import io
+import shlex
+
+import pytest
+from rich.console import Console
+
+from jali.core import registry
+from jali.report.audit import first_screen, text
+from jali.report.audit.options import options
+from jali.report.audit.verdicts import Harm, verdicts
+from jali.report.audit.whom import whom
+from jali.results import Exposed, PositiveControl, Results, Row, StatedGuarantee
+from tests.report import sample
+
+
+def linked(explainer: str, right: tuple[float, float, float], gain: float = 0.4) -> list[Row]:
+    """What linkage reached with one explanation."""
+    about = {"kind": "query attack", "learns": "identity", "explainer": explainer, "attack": "linkage", "n": 200}
+    value, low, high = right
+    return [
+        Row(metric="reidentified", value=value, low=low, high=high, **about),
+        Row(metric="disclosed", value=0.5 + gain, low=0.5, high=0.99, **about),
+        Row(metric="disclosure_advantage", value=gain, low=gain - 0.05, high=gain + 0.05, **about),
+    ]
+
+
+def added(explainer: str, ends: tuple[float, float], against: str = "score", detectable: float | None = 0.01) -> Row:
+    """A paired difference in AUC."""
+    value = sum(ends) / 2
+    return Row(
+        kind="contrast", metric="auc", value=value, low=ends[0], high=ends[1], explainer=explainer, against=against,
+        channel=f"{against}+explanation", attack="joint", combined=True, n=2000, units=16, detectable=detectable,
+    )  # fmt: skip
+
+
+def control(explainer: str, against: str = "score") -> PositiveControl:
+    return PositiveControl(
+        explainer=explainer, against=against, sizes=[0.0, 0.02], recovered=[0.0, 0.02], power=[0.02, 1]
+    )
+
+
+def test_the_worst_harm_comes_first_and_leads():
+    rows = [
+        added("ixg", (0.05, 0.07)),
+        *linked("nice", (0.92, 0.87, 0.98)),
+        *linked("grouped", (0.02, 0.0, 0.08), -0.1),
+    ]
+    results = Results(rows=rows, controls=[control("ixg")])
+    assert [(v.explainer, v.harm) for v in verdicts(results)] == [
+        ("nice", Harm.IDENTITY),
+        ("ixg", Harm.MEMBERSHIP),
+        ("grouped", Harm.NONE),
+    ]
+    shown = first_screen.screen(results)
+    assert shown.lead == "Of 100 answers by nice, 87 to 98 lead to the right person."
+    assert shown.mark == "87 to 98"
+
+
+def test_a_false_claim_is_worse_than_anything_else():
+    false = StatedGuarantee(what="laplace_recourse", claim="epsilon = 1", refuted="The draws show epsilon >= 6.")
+    rows = [*linked("nice", (0.92, 0.87, 0.98)), added("laplace_recourse", (-0.001, 0.002))]
+    found = verdicts(Results(rows=rows, guarantees=[false], controls=[control("laplace_recourse")]))
+    assert (found[0].explainer, found[0].harm) == ("laplace_recourse", Harm.CLAIM)
+    assert found[0].sentences[0] == "The draws show epsilon >= 6."
+
+
+@pytest.mark.parametrize(
+    ("ends", "detectable", "controlled", "harm", "words"),
+    [
+        ((0.01, 0.03), 0.01, True, Harm.MEMBERSHIP, "adds +0.010 to +0.030 AUC"),
+        ((-0.004, 0.006), 0.012, True, Harm.NONE, "adds less than 0.012 AUC, for the attacks tried"),
+        ((-0.004, 0.006), 0.08, True, Harm.OPEN, "too small to tell"),
+        ((-0.004, 0.006), None, True, Harm.OPEN, "too small to tell"),
+        ((-0.004, 0.006), None, False, Harm.OPEN, "too small to tell"),
+        ((-0.02, -0.004), 0.01, True, Harm.OPEN, "too small to tell"),
+    ],
+)
+def test_only_a_control_that_would_have_found_it_reassures(ends, detectable, controlled, harm, words):
+    results = Results(rows=[added("e", ends, detectable=detectable)], controls=[control("e")] if controlled else [])
+    (found,) = verdicts(results)
+    assert found.harm == harm
+    assert words in found.sentences[0]
+
+
+def test_an_explanation_that_separates_better_by_itself_is_a_finding():
+    """The combined attack found nothing, but an attack on the explanation alone beats the baseline."""
+    base = {"metric": "auc", "n": 2000, "units": 16, "explainer": "e"}
+    rows = [
+        added("e", (-0.002, 0.004)),
+        Row(kind="paired", value=0.6, against="score", channel="score", attack="joint", **base),
+        Row(kind="attack", value=0.7, low=0.69, high=0.71, channel="explanation", attack="lira", **base),
+    ]
+    (found,) = verdicts(Results(rows=rows, controls=[control("e")]))
+    assert found.harm == Harm.MEMBERSHIP
+    assert "by itself it separates members better" in found.sentences[0]
+
+
+def test_suggested_commands_name_parts_that_exist():
+    rows = linked("nice", (0.92, 0.87, 0.98))
+    config = {"explain": ['nice(candidates="justified")'], "game": "rotate(models=8)"}
+    results = Results(rows=[*rows, added("nice", (-0.1, 0.1), detectable=None)], config=config)
+    (grouped,) = [o for o in options(results, verdicts(results)) if "--explain" in o.command]
+    words = shlex.split(grouped.command)
+    assert words[:3] == ["jali", "audit", "audit.toml"]
+    specs = [words[k + 1] for k, word in enumerate(words) if word == "--explain"]
+    assert specs == ['nice(candidates="justified")', 'k_anonymous(nice(candidates="justified"), k=10)']
+    for text_of_part in specs:
+        registry.build("explain", text_of_part)
+
+
+def test_a_defence_that_was_audited_is_quoted_with_its_price():
+    rows = [*linked("nice", (0.92, 0.87, 0.98)), *linked("k_anonymous", (0.02, 0.0, 0.08), -0.1)]
+    about = {"kind": "measure", "explainer": "k_anonymous"}
+    rows += [Row(metric="withheld", value=0.78, **about), Row(metric="validity", value=0.18, **about)]
+    results = Results(rows=rows, config={"explain": ["nice", "k_anonymous(nice(), k=10)"]})
+    first = options(results, verdicts(results))[0]
+    assert first.measured.startswith("Measured here: 0 to 8 of 100 answers lead to the right person, not 87 to 98; 78")
+
+
+def test_who_is_hit_names_groups_that_stand_out_and_records_that_always_do():
+    about = {"kind": "attack", "metric": "tpr@0.01", "channel": "score", "attack": "joint", "n": 3000}
+    rows = [
+        Row(value=0.02, low=0.018, high=0.022, **about),
+        Row(value=0.064, low=0.05, high=0.08, group="town: rare", **about),
+        Row(value=0.03, low=0.01, high=0.05, group="sex = f", **about),
+    ]
+    exposed = [
+        Exposed(record=3, recognised=4, member_of=4, rate=1.0),
+        Exposed(record=4, recognised=3, member_of=4, rate=0.75),
+    ]
+    groups, records = whom(Results(rows=rows, exposed=exposed))
+    assert groups.startswith("Most exposed of 2 groups: town: rare (6.4")
+    assert "sex = f" not in groups
+    assert records == "At least 1 record is recognised by every model that was trained on it."
+
+
+def test_what_leaks_without_explanations_is_on_everybody():
+    shown = first_screen.without(sample.full())
+    assert shown.startswith("Without any explanation, the decision alone tells members from non-members with AUC")
+    assert "and the score tells" in shown
+
+
+def test_the_overview_has_a_cell_for_every_explanation_and_fits_a_terminal():
+    shown = first_screen.screen(sample.full())
+    assert {line.explainer for line in shown.overview} == set(sample.EXPLAINERS)
+    assert all(set(line.cells) == set(first_screen.COLUMNS) for line in shown.overview)
+    console = Console(width=80, record=True, file=io.StringIO())
+    console.print(text.opening(sample.hostile()))
+    assert max(map(len, console.export_text().splitlines())) <= 80
