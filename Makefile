@@ -6,7 +6,7 @@ PEERS := .venv-peers/bin/pip install -qq --disable-pip-version-check
 OUT ?= jali-audit
 # The core without any extra: what must work with the lowest versions, and on every Python.
 QUICK := tests/core tests/attacks tests/games tests/signals tests/knowledge tests/text tests/data/tables \
-	tests/data/test_table.py tests/test_config.py tests/test_parallel.py tests/test_store.py tests/test_cli.py
+	tests/data/test_table.py tests/test_config.py tests/parallel tests/test_store.py tests/test_cli.py
 # Old libraries beside new ones announce what will go; that is no mistake of ours.
 OLD := -W ignore::DeprecationWarning -W ignore::PendingDeprecationWarning -W ignore::FutureWarning
 .DEFAULT_GOAL := help
