@@ -23,8 +23,7 @@ from jali.core.errors import JaliError
 from jali.store import Store
 
 CONFIG = checked(
-    {"data": "lending(n=160)", "model": "logistic", "game": "rotate(models=8)", "explain": ["input_x_gradient"]}
-    | {"attack": ["lira"]}
+    {"data": "lending(n=160)", "model": "logistic", "game": "rotate(models=8)", "explain": []} | {"attack": ["lira"]}
 )
 dask = pytest.mark.skipif(not importlib.util.find_spec("distributed"), reason="Dask is not installed")
 
@@ -58,7 +57,7 @@ def test_threads_and_processes_and_a_store_at_a_url(alone, tmp_path):
 def test_shards_make_the_same_audit(alone, tmp_path, many):
     resources = Resources(store=Store(tmp_path / "store"))
     done = [run_shard(CONFIG, resources, Shard(part, many), tmp_path) for part in range(1, many)]
-    with pytest.raises(JaliError, match="not in the store|no audit.toml"):
+    with pytest.raises(JaliError, match=r"not in the store|no audit\.toml"):
         merge(tmp_path, resources)
     done.append(run_shard(CONFIG, resources, Shard(many, many), tmp_path))
     assert sum(d.new for d in done) == sum(d.models for d in done) == 8
@@ -115,9 +114,13 @@ def test_what_is_damaged_in_the_store_is_made_again(tmp_path):
 
 
 def test_a_place_that_workers_do_not_see_is_one_sentence(tmp_path):
-    setup = small()
-    with ProcessPoolExecutor(1) as pool, pytest.raises(JaliError, match="same files"):
-        gather(setup, Resources(workers=2, engine=pool, store=Store("memory://nobody-else")))
+    from jali.parallel.sharing import Mapped, Published
+
+    for ref in (Published(Store(tmp_path), "shared/0", ("X",)), Published(Store("memory://elsewhere"), "s/0", ("X",))):
+        with pytest.raises(JaliError, match="must lead every machine to the same files"):
+            ref.read()
+    with pytest.raises(JaliError, match="give a store that all of them reach"):
+        Mapped(str(tmp_path / "gone"), ("X",)).read()
 
 
 def started(*words: str) -> subprocess.Popen[bytes]:
