@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from jali import parallel
 from jali.core.guesses import Records
 from jali.core.values import Evidence, Game, SignalName
+from jali.parallel import one_thread
 
 ROOT = Path(__file__).parents[1]
 
@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[1]
 @pytest.fixture(autouse=True)
 def _one_thread():
     """Every test has one thread, as every task of a run has: two that share a core mostly wait for each other."""
-    with parallel._libraries(tuple(sys.modules)).limit(limits=1):
+    with one_thread.libraries(tuple(sys.modules)).limit(limits=1):
         yield
 
 

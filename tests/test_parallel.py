@@ -9,6 +9,7 @@ import numpy as np
 import threadpoolctl
 
 from jali import parallel
+from jali.parallel import one_thread
 
 
 def threads() -> list[int]:
@@ -36,11 +37,11 @@ def test_libraries_are_looked_for_again_after_an_import_and_only_then(monkeypatc
             super().__init__()
 
     monkeypatch.setattr(threadpoolctl, "ThreadpoolController", Counted)
-    parallel._libraries.cache_clear()
+    one_thread.libraries.cache_clear()
     for _ in range(3):
         parallel.alone(abs, -1)
     assert len(looked) == 1
     monkeypatch.setitem(sys.modules, "loaded_between_two_tasks", ModuleType("loaded_between_two_tasks"))
     parallel.alone(abs, -1)
     assert len(looked) == 2
-    parallel._libraries.cache_clear()
+    one_thread.libraries.cache_clear()

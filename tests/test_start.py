@@ -27,7 +27,10 @@ def test_the_command_line_loads_no_library_of_numbers():
 
 
 def test_work_that_stays_in_the_process_loads_no_joblib():
-    assert not loaded("from jali.parallel import fan_out; list(fan_out(abs, [-1], 4))") & HEAVY
+    assert (
+        not loaded("from jali.parallel import engine, fan_out; list(fan_out(abs, [-1], engine('processes', 4)))")
+        & HEAVY
+    )
 
 
 def test_signals_load_no_statistics():

@@ -33,7 +33,7 @@ def alive(mark: str) -> list[str]:
 
 
 def shared(process: int) -> list[str]:
-    """What joblib keeps in shared memory for a process: folders of tables, and semaphores."""
+    """What a process keeps in shared memory: folders of tables, and semaphores."""
     return [path.name for path in SHARED.iterdir() if f"_{process}_" in path.name or f"-{process}-" in path.name]
 
 
@@ -55,7 +55,7 @@ def test_a_signal_ends_a_run_in_order(number, everybody, tmp_path):
     command = [sys.executable, "-m", "jali", "audit", *LONG, "--workers", "2", "--out", str(out)]
     with said.open("w") as file:  # not a pipe, which a process left behind would keep open
         process = subprocess.Popen(command, env=surroundings, start_new_session=True, stdout=file, stderr=file)
-    waited(lambda: any("joblib_memmapping" in name for name in shared(process.pid)), process)
+    waited(lambda: any(name.startswith("jali-") for name in shared(process.pid)), process)
     waited(lambda: any(out.rglob("store/*/*.npz")), process)
     assert sum("popen_loky" in words for words in alive(mark)) == 2
     (os.killpg if everybody else os.kill)(process.pid, number)

@@ -78,6 +78,12 @@ def undisturbed() -> Iterator[None]:
             raise Stopped(number)
 
 
+def block() -> None:
+    """Block the signals again inside `undisturbed`, where something has unblocked them."""
+    if MASKS and _busy:
+        signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+
+
 _leader: list[int] = []  # in a worker, the process that started it
 
 

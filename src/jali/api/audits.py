@@ -60,7 +60,7 @@ def audit(
     if train is not None and population is not None:
         source = own_tables(train, population, favourable, several("quasi", quasi), groups, sensitive, schema)
         experiment, own = own_experiment(model, source, game, seed)
-        resources = replace(resources, store=None)  # an object without a specification has no content key
+        resources = resources.unstored()  # an object without a specification has no content key
         plain, _ = queries.by_kind(settings["attack"])  # only attacks on the evidence can be repeated later
         kept = [text_of(a) for a in plain if not needed([a])]
         config = checked(own | settings | {"attack": kept, "seed": seed})
@@ -92,7 +92,7 @@ def from_config(
         if config.as_released:
             return as_released(path, config.as_released)
         return attack_file(path, config.attack, config.seed, resources)
-    experiment = _experiment(config)
+    experiment = experiment_of(config)
     setup = armed(experiment, config.attack, config.knowledge)
     return run_setup(setup, resources, as_played(config, experiment, setup), show_values, named=bool(config.attack))
 
@@ -102,10 +102,10 @@ def foresee(config: Config, workers: int = 1, trust: bool | Collection[str] = Fa
     if config.evidence:
         raise JaliError("There is nothing to forecast for evidence that was gathered already: attack it.")
     config.vet(trust)
-    return forecast(armed(_experiment(config), config.attack, config.knowledge), workers)
+    return forecast(armed(experiment_of(config), config.attack, config.knowledge), workers)
 
 
-def _experiment(config: Config) -> Experiment:
+def experiment_of(config: Config) -> Experiment:
     """The parts that a configuration names."""
     return Experiment(
         registry.build("data", config.source()),

@@ -73,6 +73,6 @@ def save_reproduction(found: Reproduction, out: Path) -> Path:
     return out / f"{found.paper}.html"
 
 
-def store_in(out: Path) -> Store:
-    """The store of a run, beside its results."""
-    return Store(out / "store")
+def store_in(out: Path, at: str = "") -> Store:
+    """The store of a run: beside its results, or at a URL; a path is made absolute, because workers run elsewhere."""
+    return Store(at if "://" in at else Path(at or out / "store").absolute())

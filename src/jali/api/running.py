@@ -53,28 +53,39 @@ def as_played(config: Config, named: Experiment, setup: Setup) -> Config:
     return config if game == named.game else config.model_copy(update={"game": registry.spec(game)})
 
 
-def run_setup(setup: Setup, resources: Resources, config: Config, show_values: bool, named: bool) -> Audit:
-    """Run attacks on signals and query attacks; only the latter if no others were named or the game has no shadows."""
-    resources.begin()
+def stages(setup: Setup, named: bool) -> list[Setup]:
+    """The setups whose models an audit trains: for attacks on signals first, then for query attacks, where it has both.
+
+    named: the user named attacks. Only query attacks are run if no others were named or the game has no shadows.
+    """
     parts = setup.parts
     attackable = setup.game.shadows.any() or setup.game.reference(0).any()
     if parts.runs and not parts.attack and (named or not attackable):
-        return _queried_alone(setup, resources, config, show_values)
+        return [queries.own_game(_shown(setup))]
     plain = setup.with_parts(runs=())
-    outcome = run(plain, resources)
+    return [plain, queries.own_game(_shown(setup.with_parts(explain=(), signal=())))] if parts.runs else [plain]
+
+
+def run_setup(setup: Setup, resources: Resources, config: Config, show_values: bool, named: bool) -> Audit:
+    """Run attacks on signals and query attacks, or only the latter: see `stages`."""
+    resources.begin()
+    parts = setup.parts
+    first, *queried = stages(setup, named)
+    if first.parts.runs:
+        return _queried_alone(setup, first, resources, config, show_values)
+    outcome = run(first, resources)
     if show_values:
-        _reveal(plain, resources, outcome)
+        _reveal(first, resources, outcome)
     outcome.results.warnings += queries.untried(parts.explain, parts.runs, setup.data)
     if config.evidence and needed(parts.attack):
         outcome.results.warnings.append(UNREPEATABLE)
-    if parts.runs:
-        _add(outcome.results, _queried(setup.with_parts(explain=(), signal=()), resources))
+    for mine in queried:
+        _add(outcome.results, _queried_in(mine, resources))
     return finished(outcome, config, setup)
 
 
-def _queried_alone(setup: Setup, resources: Resources, config: Config, show_values: bool) -> Audit:
+def _queried_alone(setup: Setup, mine: Setup, resources: Resources, config: Config, show_values: bool) -> Audit:
     """An audit by query attacks alone; its configuration names the game that was played."""
-    mine = queries.own_game(_shown(setup))
     outcome = _queried_in(mine, resources)
     rows = outcome.results.find(kind="query attack")
     if all(row.value is None for row in rows):
@@ -92,11 +103,6 @@ def _queried_alone(setup: Setup, resources: Resources, config: Config, show_valu
 def _shown(setup: Setup) -> Setup:
     """The setup without surrogates, which only attack runs query."""
     return setup.with_parts(explain=tuple(e for e in setup.parts.explain if e.gives != "surrogate"))
-
-
-def _queried(setup: Setup, resources: Resources) -> Outcome:
-    """The query attacks of a setup, in a game that fits them."""
-    return _queried_in(queries.own_game(_shown(setup)), resources)
 
 
 def _queried_in(setup: Setup, resources: Resources) -> Outcome:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from jali.core import registry
 from jali.core.guesses import Guesses
 from jali.core.protocols import Controlled, Existing, OnRequest, Signal
 from jali.core.values import Bools, Evidence, Floats, Game, Ints
-from jali.parallel import Here, Ref, fan_out, sharing
+from jali.parallel import HERE, Here, Ref, fan_out, sharing
 from jali.store import Arrays
 
 EXPLAINED = frozenset({"attribution", "counterfactual"})
@@ -77,30 +76,79 @@ def gather(setup: Setup, resources: Resources) -> Gathered:
     """Evidence of all models, quality of the targets' recourse, and attack runs; stored results are reused."""
     game = setup.game
     chosen = readouts(setup.parts)
-    with sharing(shared_arrays(setup.data, roles_of(game)), resources.workers) as ref:
-        todo = list(blocks(setup, resources, chosen, ref))
-        watch = resources.watch("training and explaining")
-        # What is stored already is read here: workers would take longer to start.
-        new = any(unfinished(block, at) for block in todo for at in range(len(block.numbers)))
-        per_model = list(itertools.chain(*fan_out(run_block, todo, resources.workers if new else 1, watch)))
-    seen = [arrays[: len(chosen)] for arrays in per_model]
-    targets = [seen[j] for j in game.targets]
     schema = setup.data.schema
     names = tuple(name for readout in chosen for name in readout.names(schema))
     units = tuple(unit for readout in chosen for unit in readout.units(schema))
-    value = np.stack([_joined(c, "value") for c in seen], axis=2)
-    observed = np.stack([_joined(c, "observed") for c in seen], axis=2)
-    quality = np.concatenate([_joined(c, "quality") for c in targets], axis=1)
-    defined = np.concatenate([_joined(c, "defined") for c in targets], axis=1)
+    value = np.zeros((len(names), *game.member.shape))
+    observed = np.zeros(value.shape, dtype=bool)
+    parity = 0.0
+    targets: dict[int, list[Arrays]] = {}  # by number of the model
+    for number, results in enumerate(_each_model(setup, resources, chosen)):
+        seen = results[: len(chosen)]
+        value[:, :, number] = _joined(seen, "value")
+        observed[:, :, number] = _joined(seen, "observed")
+        parity = max(parity, float(seen[0]["parity"]))
+        if number in game.targets:
+            kept = [{name: arrays[name] for name in ("quality", "defined")} for arrays in seen]
+            targets[number] = [*kept, *results[len(chosen) :]]
+    in_order = [targets[j] for j in game.targets.tolist()]
+    quality = np.concatenate([_joined(c[: len(chosen)], "quality") for c in in_order], axis=1)
+    defined = np.concatenate([_joined(c[: len(chosen)], "defined") for c in in_order], axis=1)
     measured = tuple(name for readout in chosen for name in readout.measures())
-    parity = max(float(arrays[0]["parity"]) for arrays in per_model)
     runs = []
     for k, run in enumerate(setup.parts.runs):
-        results = [restored(per_model[j][len(chosen) + k]) for j in game.targets]
-        runs.append(_recorded(run, results, game, setup.data.group_numbers()))
+        done = [restored(results[len(chosen) + k]) for results in in_order]
+        runs.append(_recorded(run, done, game, setup.data.group_numbers()))
     return Gathered(
         Evidence(names, value, observed, game.member, units), Quality(measured, quality, defined), parity, tuple(runs)
     )
+
+
+def _each_model(setup: Setup, resources: Resources, chosen: tuple[Readout, ...]) -> Iterator[list[Arrays]]:
+    """The results of each readout and attack run, model by model."""
+    engine = resources.pool
+    with sharing(shared_arrays(setup.data, roles_of(setup.game)), engine, resources.place) as ref:
+        todo = list(blocks(setup, resources, chosen, ref))
+        # What is stored already is read here: workers would take longer to start.
+        new = any(unfinished(block, at) for block in todo for at in range(len(block.numbers)))
+        watch = resources.watch("training and explaining")
+        for block, done in zip(todo, fan_out(run_block, todo, engine if new else HERE, watch), strict=True):
+            for at, results in enumerate(done):
+                yield [_fetched(block, at, k, arrays) for k, arrays in enumerate(results)]
+
+
+def _fetched(block: Block, at: int, k: int, arrays: Arrays | None) -> Arrays:
+    """A result that a worker gave back, or left in the store; one that is damaged there is made again."""
+    if arrays is None and block.store is not None:
+        arrays = block.store.load(block.keys[at][k])
+    if arrays is None:
+        arrays = run_block(replace(block, by_key=False))[at][k]
+    assert arrays is not None
+    return arrays
+
+
+def shard(setup: Setup, resources: Resources, part: int, of: int) -> tuple[int, int]:
+    """Put the results of some models into the store: number `part` (from 1) of `of` equal parts; (models, new ones)."""
+    engine = resources.pool
+    chosen = readouts(setup.parts)
+    with sharing(shared_arrays(setup.data, roles_of(setup.game)), engine, resources.place) as ref:
+        numbers = range(part - 1, setup.game.member.shape[1], of)
+        mine = list(blocks(setup, resources, chosen, ref, numbers))
+        todo = [block for block in mine if any(unfinished(block, at) for at in range(len(block.numbers)))]
+        made = sum(unfinished(block, at) for block in todo for at in range(len(block.numbers)))
+        for _ in fan_out(run_block, todo, engine, resources.watch("training and explaining")):
+            pass
+    return len(numbers), made
+
+
+def missing(setup: Setup, resources: Resources) -> list[int]:
+    """The numbers of the models of which the store lacks something."""
+    return [
+        block.numbers[at]
+        for block in blocks(setup, resources, readouts(setup.parts))
+        for at in range(len(block.numbers))
+        if unfinished(block, at)
+    ]
 
 
 def _joined(readings: Sequence[Arrays], name: str) -> npt.NDArray[Any]:
@@ -133,11 +181,17 @@ def _recorded(run: AttackRun, results: list[Completed | Failed], game: Game, per
     )
 
 
-def blocks(setup: Setup, resources: Resources, chosen: tuple[Readout, ...], ref: Ref | None = None) -> Iterator[Block]:
+def blocks(
+    setup: Setup,
+    resources: Resources,
+    chosen: tuple[Readout, ...],
+    ref: Ref | None = None,
+    only: Sequence[int] | None = None,
+) -> Iterator[Block]:
     """The models of an experiment in blocks, with the readouts of each and the keys of what is stored.
 
     A model that exists is sent only to its own block; all others get the trainer of its shadows. Without
-    a reference, the blocks are for this process.
+    a reference, the blocks are for this process. only: the numbers of the models, if not all.
     """
     experiment = setup.parts
     data = setup.data
@@ -146,7 +200,8 @@ def blocks(setup: Setup, resources: Resources, chosen: tuple[Readout, ...], ref:
     fingerprint = digest(data.X, data.y, *(() if data.groups is None else (data.groups,))) + repr(data.schema)
     trainer = experiment.model
     exists = isinstance(trainer, Existing)
-    for numbers in _cut(setup.game.member.shape[1], resources, exists):
+    chosen_numbers = range(setup.game.member.shape[1]) if only is None else only
+    for numbers in _cut(chosen_numbers, resources.block, 1 if ref is None else resources.pool.workers, exists):
         models = tuple(_model_key(experiment, fingerprint, setup.game, j) for j in numbers)
         pairs = zip(models, numbers, strict=True)
         yield Block(
@@ -160,21 +215,22 @@ def blocks(setup: Setup, resources: Resources, chosen: tuple[Readout, ...], ref:
             models=models,
             store=resources.store,
             seed=experiment.seed,
+            by_key=not isinstance(shared, Here),
         )
 
 
-def _cut(total: int, resources: Resources, exists: bool) -> Iterator[tuple[int, ...]]:
+def _cut(numbers: Sequence[int], block: int, workers: int, exists: bool) -> Iterator[tuple[int, ...]]:
     """Models by number, in blocks of equal size; number 0 is a block of its own if it is a model that exists.
 
-    >>> list(_cut(5, Resources(block=2), exists=True))
+    >>> list(_cut(range(5), 2, 1, exists=True))
     [(0,), (1, 2), (3, 4)]
     """
-    size = max(1, min(resources.block, -(-total // max(1, resources.workers))))
-    first = 1 if exists else 0
-    if exists:
+    size = max(1, min(block, -(-len(numbers) // max(1, workers))))
+    rest = [number for number in numbers if number or not exists]
+    if len(rest) < len(numbers):
         yield (0,)
-    for start in range(first, total, size):
-        yield tuple(range(start, min(start + size, total)))
+    for start in range(0, len(rest), size):
+        yield tuple(rest[start : start + size])
 
 
 def _model_key(experiment: Experiment, fingerprint: str, game: Game, number: int) -> str:

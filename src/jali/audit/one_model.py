@@ -106,6 +106,7 @@ class Block:
 
     shared: a reference to the data and the roles for all models, which all blocks of a run read. numbers: of
     the models, which are columns of the membership matrix. models: the keys of the trained models in the store.
+    by_key: what is in the store does not come back with the result.
     """
 
     shared: Ref
@@ -118,6 +119,7 @@ class Block:
     models: tuple[str, ...]
     store: Store | None
     seed: int
+    by_key: bool = False
 
     @cached_property
     def data(self) -> Dataset:
@@ -149,23 +151,33 @@ def digest(*arrays: Any) -> str:
 
 
 @unannounced()
-def run_block(block: Block) -> list[list[Arrays]]:
-    """The results of each readout and each attack run, model by model; new ones are kept in the store."""
+def run_block(block: Block) -> list[list[Arrays | None]]:
+    """The results of each readout and each attack run, model by model; new ones are kept in the store.
+
+    None stands for a result that the caller finds in the store under its key.
+    """
     models = models_of(block)
     works: list[Readout | AttackRun] = [*block.readouts, *block.runs]
     out = []
     for at in range(len(block.numbers)):
-        made = []
         number = _OneModel(block, at, partial(models, at))
-        for work, key in zip(works, block.keys[at], strict=True):
-            arrays = None if block.store is None else block.store.load(key)
-            if arrays is None:
-                arrays = number.done(work)
-                if block.store is not None and arrays:
-                    block.store.save(key, arrays)
-            made.append(arrays)
-        out.append(made)
+        out.append([_result(number, work, key) for work, key in zip(works, block.keys[at], strict=True)])
     return out
+
+
+def _result(model: _OneModel, work: Readout | AttackRun, key: str) -> Arrays | None:
+    """One result of a model, or None where it is in the store and is not to come back."""
+    block = model.block
+    if block.store is None:
+        return model.done(work)
+    if block.by_key and block.store.has(key):
+        return None
+    arrays = block.store.load(key)
+    if arrays is None:
+        arrays = model.done(work)
+        if arrays:
+            block.store.save(key, arrays)
+    return None if block.by_key and arrays else arrays
 
 
 @dataclass(frozen=True, eq=False)
@@ -326,7 +338,7 @@ def models_of(block: Block) -> Callable[[int], Model]:
 def unfinished(block: Block, at: int) -> bool:
     """Whether the store lacks anything about a model; some models cannot be stored and take minutes to train."""
     works = block.keys[at] if block.roles.measured[:, at].any() else block.keys[at][: len(block.readouts)]
-    return block.store is None or not all(block.store.path(key).exists() for key in works)
+    return block.store is None or not all(block.store.has(key) for key in works)
 
 
 def _stored(block: Block) -> dict[int, Model]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -16,7 +17,7 @@ from jali.core.errors import JaliError
 from jali.core.explanation import Explainer
 from jali.core.protocols import Attack, Design, Signal, Source, Trainer
 from jali.core.values import Dataset, Game
-from jali.parallel import Progress, Watch, silent
+from jali.parallel import Engine, Progress, Watch, engine, silent
 from jali.store import Store
 
 SMALL = 500_000  # cells of evidence: signals x records x models
@@ -43,12 +44,37 @@ class Experiment:
 
 @dataclass(frozen=True)
 class Resources:
-    """Where and how an experiment runs; nothing here changes a number."""
+    """Where and how an experiment runs; nothing here changes a number.
+
+    workers: processes of this machine, or of a Dask cluster that is started here. block: models of one task. store: for
+    results by content key. engine: `processes`, `dask`, `dask://host:8786`, or an executor of `concurrent.futures`.
+    exchange: where tables are published for workers, if not in the store.
+    """
 
     workers: int = 1
     block: int = 4
     store: Store | None = None
     watch: Watch = no_progress
+    engine: str | Executor | Engine = "processes"
+    exchange: Store | None = None
+
+    @property
+    def pool(self) -> Engine:
+        """The engine."""
+        return engine(self.engine, self.workers)
+
+    @property
+    def place(self) -> Store | None:
+        """Where tables are published for workers of other machines."""
+        return self.exchange or self.store
+
+    def here(self) -> Resources:
+        """The same, with the work in this process."""
+        return replace(self, workers=1, engine="processes")
+
+    def unstored(self) -> Resources:
+        """The same, without results by content key, for what has no specification that a key could be made of."""
+        return replace(self, store=None, exchange=self.place)
 
     def begin(self) -> None:
         """Note in the store that a run begins, so that `jali store` can tell what it used."""
@@ -57,7 +83,7 @@ class Resources:
 
     def for_cells(self, cells: int) -> Resources:
         """The same, with the work in this process where so few cells are attacked before workers would have started."""
-        return replace(self, workers=1) if cells <= SMALL else self
+        return self.here() if cells <= SMALL else self
 
 
 @dataclass(frozen=True)

@@ -120,13 +120,13 @@ def attack_evidence(
     records = None
     if data is not None and needed(trial.attack for trial in trials):
         records = records_of(data, stream(seed, STATISTICS, 5))
-    with sharing(_shared_arrays(full, game, person, records), resources.workers) as ref:
+    with sharing(_shared_arrays(full, game, person, records), resources.pool, resources.place) as ref:
         jobs = []
         for k, trial in enumerate(trials):
             at = tuple(full.names.index(name) for name in trial.names)
             units = tuple(full.units[i] for i in at)
             jobs.append(_Job(trial, ref, at, units, seed, keep=k < len(todo.combined)))
-        done = list(fan_out(_attacked, jobs, resources.workers, resources.watch("attacking")))
+        done = list(fan_out(_attacked, jobs, resources.pool, resources.watch("attacking")))
         combined = done[: len(todo.combined)]
         named = zip(todo.combined, combined, strict=True)
         kept = {place: guesses for place, (_, guesses) in named if guesses is not None}
@@ -152,7 +152,7 @@ def _controlled(beside: list[_Job], lead: _Job, resources: Resources) -> tuple[l
     """Would the attacks have found a leak, and do they find one where there is none?"""
     tasks: list[Callable[[], list[Planted] | str | Check]] = [partial(_null_target, lead)]
     tasks += [partial(_planted, job) for job in beside]
-    done = list(fan_out(_run, tasks, resources.workers, resources.watch("positive and negative control")))
+    done = list(fan_out(_run, tasks, resources.pool, resources.watch("positive and negative control")))
     null = next(found for found in done if isinstance(found, Check))
     return _controls(beside, [found for found in done if not isinstance(found, Check)]), null
 

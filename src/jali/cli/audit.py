@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Optional
 import typer
 
 from jali import terminal
-from jali.cli.options import OUT, Many, Trust, finish, resources_for, workers_for
+from jali.cli.options import OUT, EngineName, Many, StoreAt, Trust, Workers, finish, resources_for, workers_for
+from jali.cli.shards import parsed, run_shard
 from jali.core import imports
 from jali.core.errors import JaliError
 
@@ -36,7 +37,10 @@ def audit(
     shadows: Annotated[int, typer.Option(help="Shadow models of the adversary; instead of --game.")] = 0,
     seed: Annotated[Optional[int], typer.Option(help="Seed of every random draw.")] = None,  # noqa: UP045
     out: Annotated[Path, typer.Option(help="Folder for report, results, evidence and configuration.")] = OUT,
-    workers: Annotated[int, typer.Option(help="Processes; 0 means one per core. Changes no number.")] = 0,
+    workers: Workers = 0,
+    engine: EngineName = "processes",
+    store: StoreAt = "",
+    shard: Annotated[str, typer.Option(help="Do one part of the models, such as 2/7; `jali merge` ends it.")] = "",
     show_values: Annotated[
         bool, typer.Option("--show-values", help="Show people's values, and what they are shown.")
     ] = False,
@@ -59,8 +63,13 @@ def audit(
         return
     with terminal.writable(out):
         _show_schema(config, show_values)
+        part = parsed(shard)
         with terminal.watching() as watch:
-            found = from_config(config, resources_for(out, workers, watch), show_values, trusted)
+            resources = resources_for(out, workers, watch, engine, store)
+            if part is not None:
+                run_shard(config, resources, part, out, trusted)
+                return
+            found = from_config(config, resources, show_values, trusted)
         finish(found, out)
 
 
@@ -74,7 +83,9 @@ def attack(
     ] = "",
     seed: Annotated[int, typer.Option(help="Seed of every random draw.")] = 0,
     out: Annotated[Path, typer.Option(help="Folder for report, results, evidence and configuration.")] = OUT,
-    workers: Annotated[int, typer.Option(help="Processes; 0 means one per core. Changes no number.")] = 0,
+    workers: Workers = 0,
+    engine: EngineName = "processes",
+    store: StoreAt = "",
 ) -> None:
     """Attack evidence without any model: every model takes its turn as target."""
     from jali.api import as_released as with_conventions
@@ -85,7 +96,7 @@ def attack(
     imports.expect(attack or ())
     with terminal.writable(out):
         with terminal.watching() as watch:
-            resources = resources_for(out, workers, watch)
+            resources = resources_for(out, workers, watch, engine, store)
             if as_released:
                 found = with_conventions(file, as_released)
             else:

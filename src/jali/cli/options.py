@@ -17,15 +17,25 @@ if TYPE_CHECKING:
 
 OUT = Path("jali-audit")
 Trust = Annotated[bool, typer.Option("--trust", help="Import the modules that the file names: their code runs.")]
+Workers = Annotated[int, typer.Option(help="Processes; 0 means one per core. Changes no number.")]
+EngineName = Annotated[
+    str, typer.Option("--engine", help="processes, dask (a cluster here) or dask://host:8786. Changes no number.")
+]
+StoreAt = Annotated[
+    str, typer.Option("--store", help="Folder or fsspec URL for intermediate results. Default: in the folder --out.")
+]
 Many = Optional[list[str]]  # noqa: UP045 (typer reads it at run time)
 
 
-def resources_for(out: Path, workers: int, watch: Watch) -> Resources:
+def resources_for(out: Path, workers: int, watch: Watch, engine: str = "processes", store: str = "") -> Resources:
     """The resources of a run that writes to a folder."""
     from jali.api import store_in
     from jali.audit.setup import Resources
+    from jali.parallel import engine as parse
 
-    return Resources(workers=workers_for(workers), store=store_in(out), watch=watch)
+    made = Resources(workers=workers_for(workers), store=store_in(out, store), watch=watch, engine=engine)
+    parse(engine)  # a mistake in the name is said before anything else is done
+    return made
 
 
 def workers_for(named: int) -> int:

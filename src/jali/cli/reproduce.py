@@ -8,7 +8,7 @@ from typing import Annotated, Optional
 import typer
 
 from jali import terminal
-from jali.cli.options import Many, Trust, resources_for
+from jali.cli.options import EngineName, Many, StoreAt, Trust, Workers, resources_for
 from jali.core import imports
 from jali.core.errors import JaliError
 
@@ -20,7 +20,9 @@ def reproduce(
     scale: Annotated[str, typer.Option(help="smoke (minutes), standard (an hour or so), paper (many).")] = "smoke",
     only: Annotated[Many, typer.Option(help="A study of the paper; repeat for several. Default: all.")] = None,
     out: Annotated[Path, typer.Option(help="Folder for the page, its pictures and all numbers.")] = REPRODUCTION,
-    workers: Annotated[int, typer.Option(help="Processes; 0 means one per core. Changes no number.")] = 0,
+    workers: Workers = 0,
+    engine: EngineName = "processes",
+    store: StoreAt = "",
     judge: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(help="The .json file of an earlier run: judge its numbers again, run nothing."),
@@ -30,7 +32,7 @@ def reproduce(
     """Run a paper's experiments again: its numbers beside ours, with a verdict on each."""
     from jali.api import save_reproduction
     from jali.report.reproduction import page as reproduction
-    from jali.reproduce import run as engine
+    from jali.reproduce import run
     from jali.reproduce import schema as claims
 
     if scale not in claims.SCALES:
@@ -41,9 +43,9 @@ def reproduce(
     imports.expect(text for _, text in study.specifications() if trust)
     with terminal.writable(out), terminal.watching() as watch:
         if judge is not None:
-            found = engine.judge_again(study, paper, judge)
+            found = run.judge_again(study, paper, judge)
         else:
-            found = engine.reproduce(study, paper, scale, only or (), resources_for(out, workers, watch))
+            found = run.reproduce(study, paper, scale, only or (), resources_for(out, workers, watch, engine, store))
         path = save_reproduction(found, out)
     console = terminal.console()
     console.print(reproduction.table(found))

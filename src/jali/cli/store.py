@@ -28,7 +28,7 @@ def store(
     from jali.store import remove
 
     kept = store_in(run)
-    if not kept.root.is_dir():
+    if not kept.folder.is_dir():
         raise JaliError(f"There is no store in {run}: give the folder that a run wrote to.")
     if older is not None and older < 0:
         raise JaliError(f"--older takes a number of days, 0 or more, not {older:g}.")

@@ -1,0 +1,120 @@
+"""Arrays that all tasks of a run read: published once, named in each task, mapped or fetched once by each worker."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from jali import stopping
+from jali.core.errors import JaliError
+from jali.parallel.engines import HERE, Engine
+
+Arrays = dict[str, npt.NDArray[Any]]
+MEMORY = Path("/dev/shm")
+
+
+class Place(Protocol):
+    """Where arrays are published so that every worker can read them; a `jali.store.Store` is one."""
+
+    def publish(self, arrays: Mapping[str, npt.NDArray[Any]]) -> str:
+        """Write arrays once; the name they are published under."""
+
+    def published(self, folder: str, names: Iterable[str]) -> Arrays:
+        """The arrays that were published under a name, read-only."""
+
+    def withdraw(self, folder: str) -> None:
+        """Remove the arrays of a name."""
+
+
+class Ref(Protocol):
+    """Arrays that all tasks of a run read; a task carries the reference, not the arrays."""
+
+    def read(self) -> Arrays:
+        """The arrays by name, read-only."""
+
+
+@dataclass(frozen=True)
+class Here:
+    """Arrays of this process."""
+
+    arrays: Arrays = field(repr=False)
+
+    def read(self) -> Arrays:
+        """The arrays by name."""
+        return self.arrays
+
+
+@dataclass(frozen=True)
+class Mapped:
+    """Arrays in files that every worker maps into its memory."""
+
+    folder: str
+    names: tuple[str, ...]
+
+    def read(self) -> Arrays:
+        """The arrays by name, read-only."""
+        try:
+            return {name: np.load(Path(self.folder) / f"{name}.npy", mmap_mode="r") for name in self.names}
+        except FileNotFoundError:
+            raise JaliError(
+                f"A worker cannot read {self.folder}, where this run put its table: on several machines, give a store "
+                "that all of them reach, as a folder (--out) or as a URL (--store)."
+            ) from None
+
+
+@dataclass(frozen=True)
+class Published:
+    """Arrays in a place that every worker reaches."""
+
+    place: Place
+    folder: str
+    names: tuple[str, ...]
+
+    def read(self) -> Arrays:
+        """The arrays by name, read-only."""
+        return self.place.published(self.folder, self.names)
+
+
+@contextlib.contextmanager
+def sharing(arrays: Mapping[str, npt.NDArray[Any]], engine: Engine = HERE, place: Place | None = None) -> Iterator[Ref]:
+    """Share arrays with all tasks until the block is left: as they are in this process, else published once.
+
+    place: where to publish for workers that may be on other machines; without one, a folder of temporary files.
+
+    >>> from jali.parallel.engines import engine
+    >>> with sharing({"x": np.arange(3)}, engine("processes", 2)) as ref:
+    ...     print(ref.read()["x"].tolist())
+    [0, 1, 2]
+    """
+    if engine.here:
+        yield Here(dict(arrays))
+    elif place is None or engine.local:
+        with _in_memory(arrays) as ref:
+            yield ref
+    else:
+        folder = place.publish(arrays)
+        try:
+            yield Published(place, folder, tuple(arrays))
+        finally:
+            place.withdraw(folder)
+
+
+@contextlib.contextmanager
+def _in_memory(arrays: Mapping[str, npt.NDArray[Any]]) -> Iterator[Ref]:
+    """Files that exist in memory only, where the system has such a folder."""
+    folder = tempfile.mkdtemp(prefix=f"jali-{stopping.run()}-", dir=MEMORY if os.access(MEMORY, os.W_OK) else None)
+    try:
+        for name, array in arrays.items():
+            np.save(Path(folder) / f"{name}.npy", array, allow_pickle=False)
+        yield Mapped(folder, tuple(arrays))
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
