@@ -10,7 +10,7 @@ from jali.audit import evidence
 from jali.config import Config
 from jali.core.values import Evidence, Game
 from jali.results import Results, Row
-from jali.store import write_text
+from jali.store import together, write_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,10 +32,11 @@ class Audit:
 
         folder = Path(out)
         page = html.render(self.results)
-        evidence.write(folder / "evidence.npz", self.evidence, self.game)
-        write_text(folder / "audit.toml", self.config.toml(folder))
-        write_text(folder / "results.json", self.results.model_dump_json(indent=1))
-        write_text(folder / "report.html", page)
+        with together():
+            evidence.write(folder / "evidence.npz", self.evidence, self.game)
+            write_text(folder / "audit.toml", self.config.toml(folder))
+            write_text(folder / "results.json", self.results.model_dump_json(indent=1))
+            write_text(folder / "report.html", page)
         return folder / "report.html"
 
     def summary(self) -> str:
