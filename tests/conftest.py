@@ -23,6 +23,14 @@ def _one_thread():
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _no_secret_of_the_user(tmp_path_factory: pytest.TempPathFactory):
+    """Stores are sealed with a secret made for the tests, not with the user's own."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
+        yield
+
+
 @pytest.fixture
 def rng() -> np.random.Generator:
     return np.random.default_rng(0)

@@ -68,7 +68,9 @@ def test_its_column_is_the_given_model_itself(own, pipeline):
 
 def test_it_reads_well_in_a_notebook_and_writes_the_four_files(own, tmp_path):
     assert "in the training data" in repr(own) or "member" in repr(own)
-    assert own._repr_html_().startswith("<pre>")
+    assert own._repr_html_().startswith("<div")
+    assert own.to_frame()["metric"].tolist() == [row.metric for row in own.results.rows]
+    assert own.summary() in repr(own)
     assert "<b>" not in own._repr_html_()
     report = own.save(tmp_path / "new" / "run")
     assert {p.name for p in report.parent.iterdir()} == {"report.html", "results.json", "evidence.npz", "audit.toml"}

@@ -73,7 +73,8 @@ def test_a_signal_ends_a_run_in_order(number, everybody, tmp_path):
 
 
 def test_what_workers_left_unfinished_is_removed_and_nothing_else(tmp_path):
-    names = [f".a.npz.{stopping.run()}.00ff.part", ".a.npz.1.00ff.part", "a.npz", ".hidden"]
+    here = stopping.machine()
+    names = [f".a.npz.{here}-{stopping.run()}.00ff.part", f".a.npz.{here}-1.00ff.part", "a.npz", ".hidden"]
     for name in names:
         (tmp_path / name).write_text("")
     store.sweep(tmp_path)

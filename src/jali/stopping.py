@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
+import platform
 import signal
 import threading
+import time
 from collections.abc import Iterator
+from functools import lru_cache
 from types import FrameType
 
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
@@ -92,8 +96,34 @@ def run() -> int:
     return _leader[0] if _leader else os.getpid()
 
 
+def alive(process: int) -> bool:
+    """Whether there is a process with this number on this machine."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # there is one, of another user
+        return True
+    return True
+
+
+@lru_cache(maxsize=1)
+def machine() -> str:
+    """A few characters that tell this machine from others, without its name."""
+    return hashlib.sha256(platform.node().encode()).hexdigest()[:8]
+
+
+def _outlive(process: int) -> None:
+    """End this worker when the process that started it is gone: one that was killed cannot end its workers."""
+    while os.getppid() == process:
+        time.sleep(1)
+    os._exit(1)
+
+
 def follow(process: int) -> None:
-    """Make this process a worker of another one, which may end it."""
+    """Make this process a worker of another one, which may end it; when that one is gone, it ends too."""
     _leader[:] = [process]
+    if os.getppid() == process:
+        threading.Thread(target=_outlive, args=(process,), daemon=True).start()
     if MASKS:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})

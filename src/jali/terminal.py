@@ -19,10 +19,13 @@ if TYPE_CHECKING:
 
 
 @contextlib.contextmanager
-def writable(out: Path) -> Iterator[None]:
-    """Fail before the work, not after it, and leave neither workers nor anything unfinished nor an empty folder."""
+def writable(out: Path, shared: bool = False) -> Iterator[None]:
+    """Fail before the work, not after it, and leave neither workers nor anything unfinished nor an empty folder.
+
+    shared: other runs of the same kind, such as other shards, may write to the folder at the same time.
+    """
     from jali import parallel
-    from jali.store import sweep
+    from jali.store import sweep, sweep_killed
 
     try:
         fresh = not out.exists()
@@ -32,7 +35,10 @@ def writable(out: Path) -> Iterator[None]:
     if not os.access(out, os.W_OK):
         raise JaliError(f"Cannot write to {out}: it is not writable; choose another folder with --out.")
     try:
-        yield
+        with locked(out, shared):
+            sweep_killed(out)
+            parallel.sweep_killed()
+            yield
     except stopping.Stopped:
         with stopping.undisturbed():
             parallel.stop()
@@ -41,6 +47,30 @@ def writable(out: Path) -> Iterator[None]:
     finally:
         if fresh and not any(out.iterdir()):
             out.rmdir()
+
+
+@contextlib.contextmanager
+def locked(out: Path, shared: bool = False) -> Iterator[None]:
+    """Keep a second run out of a folder while one writes to it; the folder itself is locked, so no file is left."""
+    try:
+        import fcntl
+    except ImportError:  # Windows has no such lock
+        yield
+        return
+    handle = os.open(out, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(handle)
+        raise JaliError(
+            f"Another run writes to {out} now: wait until it ends, or choose another folder with --out."
+        ) from None
+    except OSError:  # a file system without locks
+        pass
+    try:
+        yield
+    finally:
+        os.close(handle)
 
 
 @contextlib.contextmanager

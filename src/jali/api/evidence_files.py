@@ -21,7 +21,7 @@ from jali.core import registry
 from jali.reproduce import released
 from jali.results import Results
 from jali.results.reproduction import Reproduction
-from jali.store import Store, write_text
+from jali.store import MOST, Store, together, user_secret, write_text
 
 
 def attack_file(
@@ -31,10 +31,11 @@ def attack_file(
     resources: Resources = Resources(),  # noqa: B008 (frozen)
     raw: bool = False,
     low: Sequence[str] = (),
+    most: float = MOST,
 ) -> Audit:
-    """Attack evidence without any model."""
+    """Attack evidence without any model; `most`: bytes of arrays that are read at most."""
     began = time.perf_counter()
-    found, game, warnings = evidence.read(path, raw, low)
+    found, game, warnings = evidence.read(path, raw, low, most)
     checked({"seed": seed})
     # On raw scales a common variance is what published recipes use; elsewhere `pooled` is stronger.
     default = usual(game, ('lira(spread="common")',)) if raw else ()
@@ -66,13 +67,14 @@ def save_reproduction(found: Reproduction, out: Path) -> Path:
 
     page = reproduction.page(found)
     files = reproduction.markdown(found)
-    reproductions.save(found, out)
-    for name, text in files.items():
-        write_text(out / name, text)
-    write_text(out / f"{found.paper}.html", page)
+    with together():
+        reproductions.save(found, out)
+        for name, text in files.items():
+            write_text(out / name, text)
+        write_text(out / f"{found.paper}.html", page)
     return out / f"{found.paper}.html"
 
 
 def store_in(out: Path, at: str = "") -> Store:
     """The store of a run: beside its results, or at a URL; a path is made absolute, because workers run elsewhere."""
-    return Store(at if "://" in at else Path(at or out / "store").absolute())
+    return Store(at if "://" in at else Path(at or out / "store").absolute(), user_secret())

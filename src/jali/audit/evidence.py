@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from jali.core.errors import JaliError
 from jali.core.values import Evidence, Floats, Game, SignalName, Unit
-from jali.store import Arrays, read_arrays, write_arrays
+from jali.store import MOST, Arrays, read_arrays, write_arrays
 
 GAME = ("member", "targets", "shadows", "scored", "asked", "aside", "record_weight", "oriented")
 WHOLE = ("signals", "explainers", "value", "observed")  # arrays of a file that an audit wrote
@@ -66,18 +66,25 @@ def _is_there(path: Path, arrays: Arrays) -> bool:
     return len(old) == len(arrays) and all(same)
 
 
-def read(path: Path, raw: bool = False, low: Sequence[str] = ()) -> tuple[Evidence, Game, list[str]]:
+def read(
+    path: Path, raw: bool = False, low: Sequence[str] = (), most: float = MOST
+) -> tuple[Evidence, Game, list[str]]:
     """Evidence and game of a file, with warnings: a file that an audit wrote, or anybody's plain arrays.
+
+    most: how many bytes of arrays are read at most.
 
     Of plain arrays, known names get their orientation and scale: -log for variance, l1, l2 and linf, log for
     counterfactual_distance, log-odds for a cross-entropy loss; raw keeps the scale. Any other name is larger = member
     unless listed in low.
     """
-    arrays = read_arrays(path)
+    arrays = read_arrays(path, most)
+    _check_kinds(arrays)
     member = _membership(arrays)
-    found = _whole(arrays, member, low) if all(name in arrays for name in WHOLE) else _plain(path, arrays, raw, low)
-    game, warnings = _game(arrays, member)
-    return found, game, warnings
+    try:
+        found = _whole(arrays, member, low) if all(name in arrays for name in WHOLE) else _plain(path, arrays, raw, low)
+        return found, *_game(arrays, member)
+    except (ValueError, TypeError, IndexError, KeyError, ArithmeticError) as error:  # arrays that do not fit each other
+        raise JaliError(f"{path} is no evidence that can be read: {error}.") from None
 
 
 def _whole(arrays: Arrays, member: npt.NDArray[np.bool_], low: Sequence[str]) -> Evidence:
@@ -194,6 +201,17 @@ def _oriented(name: str, cells: Floats, observed: npt.NDArray[np.bool_], raw: bo
     # log p/(1-p) with p = exp(-loss); for large losses expm1 overflows and the value is -loss.
     scaled = np.where(safe > 30, safe, np.log(np.expm1(np.minimum(safe, 30)))) if name == "loss" else np.log(safe)
     return np.where(observed, sign * scaled, 0.0)
+
+
+KINDS = {"targets": "iu", "shadows": "b", "scored": "b", "asked": "b", "aside": "b", "record_weight": "f", "parts": "i"}
+
+
+def _check_kinds(arrays: Arrays) -> None:
+    """Refuse arrays of the game that do not hold what they must: numbers of models, yes or no, weights."""
+    words = {"iu": "whole numbers", "i": "whole numbers", "b": "True and False", "f": "fractions"}
+    for name, kinds in KINDS.items():
+        if name in arrays and arrays[name].dtype.kind not in kinds:
+            raise JaliError(f"`{name}` must hold {words[kinds]}, not {arrays[name].dtype}.")
 
 
 def _game(arrays: Arrays, member: npt.NDArray[np.bool_]) -> tuple[Game, list[str]]:

@@ -61,9 +61,9 @@ def audit(
     if dry_run:
         _foreseen(foresee(config, workers_for(workers), trusted))
         return
-    with terminal.writable(out):
+    part = parsed(shard)
+    with terminal.writable(out, shared=part is not None):
         _show_schema(config, show_values)
-        part = parsed(shard)
         with terminal.watching() as watch:
             resources = resources_for(out, workers, watch, engine, store)
             if part is not None:
@@ -86,10 +86,12 @@ def attack(
     workers: Workers = 0,
     engine: EngineName = "processes",
     store: StoreAt = "",
+    max_gb: Annotated[float, typer.Option(help="Arrays in the file that are read at most, in gigabytes.")] = 8.0,
 ) -> None:
     """Attack evidence without any model: every model takes its turn as target."""
     from jali.api import as_released as with_conventions
     from jali.api import attack_file
+    from jali.store import GIGABYTE
 
     if as_released and (attack or raw or low):
         raise JaliError("--as-released fixes attack, scale and orientation: leave --attack, --raw and --low out.")
@@ -100,7 +102,7 @@ def attack(
             if as_released:
                 found = with_conventions(file, as_released)
             else:
-                found = attack_file(file, attack or (), seed, resources, raw, low or ())
+                found = attack_file(file, attack or (), seed, resources, raw, low or (), max_gb * GIGABYTE)
         finish(found, out)
 
 

@@ -4,7 +4,7 @@ from jali.parallel.engines import HERE, Engine, engine, stop
 from jali.parallel.fanning import Progress, Watch, fan_out, silent
 from jali.parallel.one_thread import alone
 from jali.parallel.processes import cores
-from jali.parallel.sharing import Here, Ref, sharing
+from jali.parallel.sharing import Here, Ref, sharing, sweep_killed
 
 __all__ = [
     "HERE",
@@ -20,4 +20,5 @@ __all__ = [
     "sharing",
     "silent",
     "stop",
+    "sweep_killed",
 ]

@@ -118,3 +118,11 @@ def _in_memory(arrays: Mapping[str, npt.NDArray[Any]]) -> Iterator[Ref]:
         yield Mapped(folder, tuple(arrays))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def sweep_killed() -> None:
+    """Remove shared arrays that runs on this machine left behind because they were killed."""
+    for path in MEMORY.glob("jali-*-*"):
+        run = path.name.split("-")[1]
+        if run.isdigit() and not stopping.alive(int(run)):
+            shutil.rmtree(path, ignore_errors=True)

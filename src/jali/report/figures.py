@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
+from jali.core.errors import JaliError
 from jali.core.values import Channel
 from jali.report import resolution, svg, words
 from jali.report.remembered import remembered
-from jali.results import Row
+from jali.results import Results, Row
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -47,6 +48,27 @@ def exposure(name: str, rows: Sequence[Row], everybody: Row | None) -> Markup:
             axes.set_xlim(left=0)
         axes.set_xlabel("members identified, per cent" if words.level(metric) else words.metric_name(metric))
         return svg.inline(figure, name, f"Exposure by subgroup: {words.metric_name(metric)}")
+
+
+def added(results: Results, metric: str = "auc", axes: Axes | None = None) -> Axes:
+    """What each explanation adds to each prediction, for matplotlib: one line per difference, with its interval."""
+    from matplotlib import pyplot
+
+    rows = [r for r in results.find(kind="contrast", metric=metric, group="") if r.value is not None]
+    if not rows:
+        raise JaliError(f"This audit has no paired difference in {metric}: name an explainer, or another metric.")
+    drawn = axes if axes is not None else pyplot.subplots(figsize=(6, 0.5 * len(rows) + 1), layout="constrained")[1]
+    factor = _factor(metric)
+    for place, row in enumerate(reversed(rows)):
+        value = factor * (row.value or 0.0)
+        if row.low is not None and row.high is not None:
+            drawn.plot([factor * row.low, factor * row.high], [place, place], color="black", linewidth=1.5)
+        drawn.plot([value], [place], "o", color="black")
+    drawn.axvline(0, color="grey", linewidth=1)
+    drawn.set_yticks(range(len(rows)), [f"{r.explainer}, over {r.against}" for r in reversed(rows)])
+    unit = " (percentage points)" if words.level(metric) else ""
+    drawn.set_xlabel(f"what the explanation adds: {words.metric_name(metric)}{unit}")
+    return drawn
 
 
 def _factor(metric: str) -> float:

@@ -1,11 +1,26 @@
 """Artefacts by content key, in a folder or at a URL: npz files, written atomically, never pickle."""
 
 from jali.store.artefacts import BEGAN, DAY, Entry, Store, remove
-from jali.store.files import UNFINISHED, Arrays, atomic, read_arrays, sweep, write_arrays, write_text
+from jali.store.files import (
+    GIGABYTE,
+    MOST,
+    UNFINISHED,
+    Arrays,
+    atomic,
+    read_arrays,
+    sweep,
+    sweep_killed,
+    together,
+    write_arrays,
+    write_text,
+)
+from jali.store.secret import user_secret
 
 __all__ = [
     "BEGAN",
     "DAY",
+    "GIGABYTE",
+    "MOST",
     "UNFINISHED",
     "Arrays",
     "Entry",
@@ -14,6 +29,9 @@ __all__ = [
     "read_arrays",
     "remove",
     "sweep",
+    "sweep_killed",
+    "together",
+    "user_secret",
     "write_arrays",
     "write_text",
 ]

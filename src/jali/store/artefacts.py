@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import io
+import math
 import secrets
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ import numpy.typing as npt
 from jali.core.errors import JaliError
 from jali.store.files import UNREADABLE, Arrays, atomic, pack, unpack
 from jali.store.places import Files, Folder, Remote
+from jali.store.secret import opened, sealed
 
 BEGAN = "began"  # an empty file in a store; its time is that at which the last run began
 SHARED = "shared"  # what runs publish, each in a folder of its own that goes with the run
@@ -35,6 +38,9 @@ class Entry:
 class Store:
     """Artefacts by content key, in a folder or at a URL; in a folder, access times are those of the last use.
 
+    Artefacts are sealed with a secret. One whose seal does not fit is treated as absent: it is damaged, or somebody
+    else made it. The secret goes with the store to workers.
+
     >>> import tempfile
     >>> store = Store(Path(tempfile.mkdtemp()))
     >>> store.save("abc", {"x": np.arange(3)})
@@ -43,6 +49,7 @@ class Store:
     """
 
     root: Path | str
+    secret: bytes = field(default=b"", repr=False)
 
     @property
     def files(self) -> Files:
@@ -62,14 +69,17 @@ class Store:
 
     def save(self, key: str, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
         """Keep an artefact; two that write the same one at once do no harm."""
+        archive = io.BytesIO()
+        pack(archive, arrays)
         with _reachable(self), self.files.writing(_file(key)) as file:
-            pack(file, arrays)
+            file.write(sealed(archive.getvalue(), key, self.secret))
 
     def load(self, key: str) -> Arrays | None:
-        """The artefact, or None where there is none or it is damaged."""
+        """The artefact, or None where there is none, it is damaged, or it was sealed with another secret."""
         try:
             with self.files.reading(_file(key)) as file:
-                return unpack(file)
+                content = opened(file.read(), key, self.secret)
+            return None if content is None else unpack(io.BytesIO(content), math.inf)
         except UNREADABLE:
             return None
 

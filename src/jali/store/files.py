@@ -1,13 +1,14 @@
-"""Files that are replaced whole or not at all, and arrays in them; objects are never unpickled."""
+"""Files that are replaced whole or not at all, alone or as a set, and arrays in them; objects are never unpickled."""
 
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import secrets
 import zipfile
-import zlib
 from collections.abc import Iterator, Mapping
+from contextvars import ContextVar
 from pathlib import Path
 from typing import IO, Any
 
@@ -19,7 +20,14 @@ from jali.core.errors import JaliError
 
 UNFINISHED = ".part"
 Arrays = dict[str, npt.NDArray[Any]]
-UNREADABLE = (OSError, ValueError, zipfile.BadZipFile, zlib.error, EOFError, KeyError)
+GIGABYTE = 1e9
+MOST = 8 * GIGABYTE  # of arrays in one file that somebody may have sent, unless said otherwise
+PLAIN = "biufUS"  # kinds of arrays that hold numbers, yes or no, or text
+HEADER = 10_000  # characters of the header of an array
+# A damaged or hostile file can fail in any way: in the archive, in its compression, in the header of an array.
+UNREADABLE = (Exception,)
+Waiting = list[tuple[Path, Path]]
+_together: ContextVar[Waiting | None] = ContextVar("together", default=None)  # files that wait for others
 
 
 @contextlib.contextmanager
@@ -35,27 +43,68 @@ def atomic(path: Path) -> Iterator[IO[bytes]]:
         handle = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
     except OSError as error:
         raise JaliError(f"Cannot write {path}: {error.strerror or error}; choose a folder you may write to.") from None
+    waiting = _together.get()
     try:
         with os.fdopen(handle, "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        os.replace(name, path)
+        if waiting is None:
+            os.replace(name, path)
+        else:
+            waiting.append((name, path))
+    except OSError as error:
+        _unlink(name)
+        raise JaliError(f"Cannot write {path}: {error.strerror or error}; nothing was changed.") from None
     except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(name)
+        _unlink(name)
         raise
 
 
+@contextlib.contextmanager
+def together() -> Iterator[None]:
+    """Files that are written in this block replace those that were there when all of them are on disk, or none does."""
+    waiting: Waiting = []
+    token = _together.set(waiting)
+    try:
+        yield
+        for _, path in waiting:
+            if path.is_dir():
+                raise JaliError(f"Cannot write {path}: a folder of that name is in the way; nothing was changed.")
+        with stopping.undisturbed():
+            for name, path in waiting:
+                os.replace(name, path)
+    except OSError as error:
+        raise JaliError(f"Cannot write {error.filename2 or error.filename}: {error.strerror}.") from None
+    finally:
+        _together.reset(token)
+        for name, _ in waiting:
+            _unlink(name)
+
+
+def _unlink(path: Path) -> None:
+    with contextlib.suppress(OSError):
+        os.unlink(path)
+
+
 def unfinished(name: str) -> str:
-    """The name of a file while it is written: no two writers have the same, and the run can be told from it."""
-    return f".{name}.{stopping.run()}.{secrets.token_hex(6)}{UNFINISHED}"
+    """The name of a file while it is written: no two writers have the same, and machine and run can be told from it."""
+    return f".{name}.{stopping.machine()}-{stopping.run()}.{secrets.token_hex(6)}{UNFINISHED}"
 
 
 def sweep(folder: Path) -> None:
     """Remove unfinished files of this run's workers below a folder; no worker may be alive any more."""
-    for path in folder.rglob(f".*.{stopping.run()}.*{UNFINISHED}"):
+    for path in folder.rglob(f".*.{stopping.machine()}-{stopping.run()}.*{UNFINISHED}"):
         path.unlink(missing_ok=True)
+
+
+def sweep_killed(folder: Path) -> None:
+    """Remove files that runs on this machine left unfinished because they were killed."""
+    mark = f"{stopping.machine()}-"
+    for path in folder.rglob(f".*.{mark}*{UNFINISHED}"):
+        run = path.name.split(mark)[-1].partition(".")[0]
+        if run.isdigit() and not stopping.alive(int(run)):
+            path.unlink(missing_ok=True)
 
 
 def write_text(path: Path, text: str) -> None:
@@ -78,21 +127,65 @@ def pack(file: IO[bytes], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
                 np.lib.format.write_array(member, np.asanyarray(array), allow_pickle=False)
 
 
-def unpack(file: IO[bytes]) -> Arrays:
-    """Read named arrays from an open npz file; objects are refused. It raises one of `UNREADABLE`."""
+def unpack(file: IO[bytes], most: float = MOST) -> Arrays:
+    """Read named arrays from an open npz file, up to so many bytes; it raises one of `UNREADABLE`.
+
+    Names, types and sizes are checked before anything is read: only plain arrays of numbers and text are, each as large
+    as its header says.
+    """
     if file.read(2) != b"PK":
         raise ValueError("it is not a zip archive")
     file.seek(0)
-    with np.load(file, allow_pickle=False) as arrays:
-        return {name: arrays[name] for name in arrays.files}
+    with zipfile.ZipFile(file) as archive:
+        members = archive.infolist()
+        names = [member.filename.removesuffix(".npy") for member in members]
+        if len(set(names)) < len(names):
+            raise ValueError("two arrays have the same name")
+        total = sum(_declared(archive, member) for member in members)
+        if total > most:
+            raise JaliError(f"its arrays take {total / GIGABYTE:.3g} GB, and the limit is {most / GIGABYTE:.3g} GB")
+        return {name: _array(archive, member) for name, member in zip(names, members, strict=True)}
 
 
-def read_arrays(path: Path) -> Arrays:
-    """Read named arrays; objects are refused."""
+def _declared(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> int:
+    """The bytes of one array, by its header; raises if it is anything but a plain array."""
+    name = member.filename
+    if not name.endswith(".npy"):
+        raise ValueError(f"it holds {name!r}, which is no array")
+    if member.flag_bits & 1 or member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise ValueError(f"{name!r} is encrypted or compressed in an unusual way")
+    with archive.open(member) as part:
+        version = np.lib.format.read_magic(part)
+        if version not in ((1, 0), (2, 0)):
+            raise ValueError(f"{name!r} has an array format of version {version[0]}.{version[1]}")
+        first = version == (1, 0)
+        header = np.lib.format.read_array_header_1_0 if first else np.lib.format.read_array_header_2_0
+        shape, _, dtype = header(part, max_header_size=HEADER)
+        begins = part.tell()
+    if dtype.kind not in PLAIN or dtype.hasobject:
+        raise ValueError(f"{name!r} holds {dtype}, not plain numbers or text")
+    size = math.prod(shape) * dtype.itemsize
+    if any(n < 0 for n in shape) or size != member.file_size - begins:
+        raise ValueError(f"{name!r} declares {size} bytes and has {member.file_size - begins}")
+    return size
+
+
+def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> npt.NDArray[Any]:
+    with archive.open(member) as part:
+        found: npt.NDArray[Any] = np.lib.format.read_array(part, allow_pickle=False, max_header_size=HEADER)
+        return found
+
+
+def read_arrays(path: Path, most: float = MOST) -> Arrays:
+    """Read named arrays, up to so many bytes; objects are refused."""
     try:
         with path.open("rb") as file:
-            return unpack(file)
+            return unpack(file, most)
     except FileNotFoundError:
         raise JaliError(f"There is no file {path}.") from None
+    except IsADirectoryError:
+        raise JaliError(f"{path} is a folder; an npz file was expected.") from None
+    except JaliError as error:
+        raise JaliError(f"{path} is too large: {error}; raise it with --max-gb if you trust the file.") from None
     except UNREADABLE as error:
         raise JaliError(f"{path} is not a readable npz file of plain arrays: {error}.") from None

@@ -7,7 +7,9 @@ import pytest
 from rich.console import Console
 
 from jali.core import registry
-from jali.report.audit import first_screen, text
+from jali.core.errors import JaliError
+from jali.report import figures
+from jali.report.audit import first_screen, html, text
 from jali.report.audit.options import options
 from jali.report.audit.verdicts import Harm, verdicts
 from jali.report.audit.whom import whom
@@ -149,3 +151,20 @@ def test_the_overview_has_a_cell_for_every_explanation_and_fits_a_terminal():
     console = Console(width=80, record=True, file=io.StringIO())
     console.print(text.opening(sample.hostile()))
     assert max(map(len, console.export_text().splitlines())) <= 80
+
+
+def test_a_notebook_shows_the_first_screen_and_no_markup_of_others():
+    shown = html.notebook(sample.full())
+    assert first_screen.screen(sample.full()).lead in shown
+    assert "<script>window" not in html.notebook(sample.hostile())
+    assert "invalid" in html.notebook(sample.invalid())
+
+
+def test_what_explanations_add_can_be_drawn():
+    results = sample.full()
+    axes = figures.added(results)
+    rows = [r for r in results.find(kind="contrast", metric="auc", group="") if r.value is not None]
+    assert len(axes.get_yticklabels()) == len(rows)
+    assert figures.added(results, axes=axes) is axes
+    with pytest.raises(JaliError, match="no paired difference"):
+        figures.added(sample.prediction_only())

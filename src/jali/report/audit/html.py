@@ -57,6 +57,20 @@ def render(results: Results) -> str:
     )
 
 
+def notebook(results: Results) -> str:
+    """The first screen as a fragment of HTML for a notebook, without styles or scripts of its own.
+
+    >>> "No attack gave a number" in notebook(Results())
+    True
+    """
+    results = words.cleaned(results)
+    broken = headline.invalid(results)
+    if broken:
+        return str(Markup("<p><strong>{}</strong></p>").format(broken))
+    shown = first_screen.screen(results)
+    return environment().get_template("notebook.html.j2").render(screen=shown, column_heads=first_screen.COLUMNS)
+
+
 def sections(results: Results) -> list[tuple[str, str]]:
     """Names and titles of the sections; query attacks, answers and metrics have one where there are any."""
     there = {"queries": bool(views.queries(results)), "answers": bool(results.examples), "glossary": bool(results.rows)}

@@ -125,13 +125,22 @@ def _queries(block: views.Block) -> Table:
     return out
 
 
+def first(results: Results) -> str:
+    """The first screen as plain text, without colours."""
+    return _printed([opening(results)])
+
+
 def plain(results: Results) -> str:
     """The tables as plain text, without colours, for files and logs."""
+    return _printed(tables(results))
+
+
+def _printed(parts: Sequence[RenderableType]) -> str:
     buffer = io.StringIO()
     options = {"width": 120, "color_system": None, "force_terminal": False, "force_jupyter": False}
     console = Console(file=buffer, _environ={}, **options)  # type: ignore[arg-type]
-    for one in tables(results):
-        console.print(one)
+    for part in parts:
+        console.print(part, highlight=False)
     return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines())
 
 

@@ -131,7 +131,12 @@ def _learnt(gain: Row | None, known: Row | None) -> str:
 
 def membership(results: Results, explainer: str) -> list[tuple[Harm, str]]:
     """What an explanation adds to each prediction that the attacker may see, the decision alone first."""
-    return [found for base in BASES if (found := _added(results, explainer, base)) is not None]
+    found = [one for base in BASES if (one := _added(results, explainer, base)) is not None]
+    if len(found) == len(BASES) and all(harm == Harm.OPEN for harm, _ in found):
+        row = contrast(results, explainer, Channel.SCORE, "auc")
+        people = f" ({words.covered(row)})" if row is not None and words.covered(row) else ""
+        return [(Harm.OPEN, f"What it adds to {' or '.join(BASES.values())}: {TOO_SMALL}{people}.")]
+    return found
 
 
 def contrast(results: Results, explainer: str, base: Channel, metric: str) -> Row | None:

@@ -1,0 +1,78 @@
+"""What a user's stores are sealed with, so that numbers in a store that came from elsewhere are not used.
+
+A sealed npz file ends with the HMAC-SHA256 of its content as the comment of the zip archive; it stays a readable npz.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import hmac
+import os
+import secrets
+from pathlib import Path
+
+VARIABLE = "JALI_STORE_KEY"  # the same text on every machine of a cluster, instead of a file per user
+LENGTH = hashlib.sha256().digest_size
+END = b"PK\x05\x06"  # of a zip archive: this mark, 16 bytes, and the length of its comment in two bytes
+TAIL = 22
+
+
+def user_secret() -> bytes:
+    """The secret of this user: from the environment, or from a file that only this user reads, made when first needed.
+
+    Where neither can be had, it is new in every process: nothing that is stored then is used again.
+    """
+    given = os.environ.get(VARIABLE)
+    if given:
+        return hashlib.sha256(given.encode()).digest()
+    path = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "jali" / "store.key"
+    with contextlib.suppress(OSError, RuntimeError):
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with contextlib.suppress(FileExistsError):
+            _create(path)
+        found = path.read_bytes()
+        if len(found) == LENGTH:
+            return found
+    return _of_this_process
+
+
+_of_this_process = secrets.token_bytes(LENGTH)
+
+
+def _create(path: Path) -> None:
+    """Write a new secret under another name and link it, so that nobody ever reads half of one."""
+    fresh = path.with_name(f".{path.name}.{secrets.token_hex(6)}")
+    try:
+        with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(secrets.token_bytes(LENGTH))
+            file.flush()
+            os.fsync(file.fileno())
+        os.link(fresh, path)
+    finally:
+        fresh.unlink(missing_ok=True)
+
+
+def sealed(content: bytes, key: str, secret: bytes) -> bytes:
+    """An npz archive without a comment, with its seal; the key is sealed with it, so that entries cannot change places.
+
+    >>> import io, numpy as np
+    >>> file = io.BytesIO()
+    >>> np.savez(file, x=np.arange(2))
+    >>> whole = sealed(file.getvalue(), "abc", b"secret")
+    >>> opened(whole, "abc", b"secret") == file.getvalue(), opened(whole, "abd", b"secret")
+    (True, None)
+    """
+    if content[-TAIL : -TAIL + 4] != END or content[-2:] != b"\0\0":
+        raise ValueError("a zip archive without a comment was expected")
+    return content[:-2] + LENGTH.to_bytes(2, "little") + _seal(content, key, secret)
+
+
+def opened(whole: bytes, key: str, secret: bytes) -> bytes | None:
+    """The archive inside a sealed one; None where the seal does not fit content, key and secret."""
+    content = whole[: -LENGTH - 2] + b"\0\0"
+    return content if hmac.compare_digest(_seal(content, key, secret), whole[-LENGTH:]) else None
+
+
+def _seal(content: bytes, key: str, secret: bytes) -> bytes:
+    return hmac.digest(secret, key.encode() + b"\0" + content, "sha256")
