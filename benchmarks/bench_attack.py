@@ -10,6 +10,7 @@ import argparse
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +23,7 @@ def write(path: Path, records: int, models: int, signals: int) -> None:
     """Plain arrays as other tools write them: membership, and one array per signal."""
     rng = np.random.default_rng(0)
     member = rng.random((records, models)) < 0.5
-    arrays = {"member": member}
+    arrays: dict[str, Any] = {"member": member}
     for s in range(signals):
         arrays[f"s{s}"] = (rng.normal(size=(records, 1)) + 0.3 * member + rng.normal(size=member.shape)).astype("f4")
     np.savez(path, **arrays)

@@ -96,10 +96,13 @@ def _whole(arrays: Arrays, member: npt.NDArray[np.bool_], low: Sequence[str]) ->
     value = arrays["value"]
     if value.shape != (len(names), *member.shape):
         raise JaliError(f"`value` has shape {value.shape}, but there are {len(names)} signals of shape {member.shape}.")
-    sign = np.array([-1.0 if str(name) in low else 1.0 for name in names])
+    value = np.asarray(value, dtype=np.float64)
+    for s, name in enumerate(names):
+        if str(name) in low:
+            value[s] *= -1.0
     units = tuple(_unit(text) for text in arrays["units"].tolist()) if "units" in arrays else _of_names(names)
     turned = tuple(Unit.PLAIN if str(name) in low else unit for name, unit in zip(names, units, strict=True))
-    return Evidence(names, value * sign[:, None, None], arrays["observed"], member, turned)
+    return Evidence(names, value, arrays["observed"], member, turned)
 
 
 def _unit(text: str) -> Unit:
@@ -127,7 +130,7 @@ def _plain(path: Path, arrays: Arrays, raw: bool, low: Sequence[str]) -> Evidenc
     observed = np.ones(value.shape, dtype=bool)
     for s, name in enumerate(names):
         observed[s] = _mask(arrays, name, member.shape)
-        cells = _cells(name, arrays[name], observed[s])
+        cells = _cells(name, arrays.pop(name), observed[s])  # large files: one signal at a time is held twice
         value[s] = cells if oriented and name not in low else _oriented(name, cells, observed[s], raw, name in low)
     signals = tuple(_first_edition(name) if oriented else SignalName(name) for name in names)
     units = _of_names(signals) if oriented else tuple(_plain_unit(name, raw or name in low) for name in names)

@@ -9,12 +9,13 @@ from functools import partial
 import numpy as np
 
 from jali.audit import sanity
-from jali.audit.one_model import STATISTICS, stream
+from jali.audit.one_model import STATISTICS, digest, stream
 from jali.audit.plan import Place, Plan, plan, with_gaps
 from jali.audit.positive_control import SIZES, Planted, control, recover
 from jali.audit.reference import arrays_of, needed, records_of, restored
 from jali.audit.setup import Resources
 from jali.audit.summary import exposed, groups
+from jali.audit.trial_results import Drawer, Found
 from jali.audit.trials import (
     ByMetric,
     Trial,
@@ -26,11 +27,12 @@ from jali.audit.trials import (
     rows_of,
     unresolved,
 )
+from jali.core import registry
 from jali.core.errors import JaliError
 from jali.core.guesses import Records
 from jali.core.protocols import Attack
 from jali.core.values import Dataset, Evidence, Game, Ints, Unit
-from jali.parallel import Ref, fan_out, sharing
+from jali.parallel import Ref, alone, fan_out, sharing
 from jali.results import Check, Curve, Exposed, PositiveControl, Row
 from jali.store import Arrays
 
@@ -51,7 +53,10 @@ class Attacked:
 
 @dataclass(frozen=True)
 class _Job:
-    """One trial; evidence and game are shared by all jobs of a run. at: positions of the trial's signals there."""
+    """One trial; evidence and game are shared by all jobs of a run.
+
+    at: positions of the trial's signals there. drawer: where the result is left, if it is not to come back.
+    """
 
     trial: Trial
     shared: Ref
@@ -59,6 +64,7 @@ class _Job:
     units: tuple[Unit, ...]
     seed: int
     keep: bool
+    drawer: Drawer | None = None
 
     def evidence(self) -> Evidence:
         """The signals of the trial."""
@@ -90,7 +96,22 @@ def _shared_arrays(evidence: Evidence, game: Game, person: Ints, records: Record
     return arrays | {name: array for name, array in optional.items() if array is not None} | arrays_of(records)
 
 
-def _attacked(job: _Job) -> tuple[list[Row], ByMetric | None]:
+def _done(job: _Job) -> Found | None:
+    """The result of one trial; None where it is left in the store."""
+    if job.drawer is None:
+        return _attacked(job)
+    job.drawer.fill(lambda: _attacked(job))
+    return None
+
+
+def _fetched(job: _Job, found: Found | None) -> Found:
+    """A result that a worker gave back, or left in the store; one that is damaged there is made again."""
+    if found is None and job.drawer is not None:
+        found = job.drawer.load()
+    return alone(_attacked, job) if found is None else found
+
+
+def _attacked(job: _Job) -> Found:
     """The rows of one trial, and its guesses where these are kept."""
     game = job.game()
     try:
@@ -120,13 +141,16 @@ def attack_evidence(
     records = None
     if data is not None and needed(trial.attack for trial in trials):
         records = records_of(data, stream(seed, STATISTICS, 5))
-    with sharing(_shared_arrays(full, game, person, records), resources.pool, resources.place) as ref:
+    shared = _shared_arrays(full, game, person, records)
+    with sharing(shared, resources.pool, resources.place) as ref:
+        drawer = _drawers(shared, full, seed, resources)
         jobs = []
         for k, trial in enumerate(trials):
             at = tuple(full.names.index(name) for name in trial.names)
             units = tuple(full.units[i] for i in at)
-            jobs.append(_Job(trial, ref, at, units, seed, keep=k < len(todo.combined)))
-        done = list(fan_out(_attacked, jobs, resources.pool, resources.watch("attacking")))
+            jobs.append(_Job(trial, ref, at, units, seed, k < len(todo.combined), drawer(trial)))
+        results = fan_out(_done, jobs, resources.pool, resources.watch("attacking"))
+        done = [_fetched(job, found) for job, found in zip(jobs, results, strict=True)]
         combined = done[: len(todo.combined)]
         named = zip(todo.combined, combined, strict=True)
         kept = {place: guesses for place, (_, guesses) in named if guesses is not None}
@@ -146,6 +170,21 @@ def attack_evidence(
         rows += group_rows(todo.combined[lead], few, groups(data), ALPHA, stream(seed, STATISTICS, 4))
     checks = [null, sanity.orientation(first["auc"])]
     return Attacked(rows, _curves(todo, kept), checks, exposed(first[f"tpr@{ALPHA}"], ALPHA), controls)
+
+
+def _drawers(shared: Arrays, evidence: Evidence, seed: int, resources: Resources) -> Callable[[Trial], Drawer | None]:
+    """Where the results of trials are kept: in the store, if workers make them and there is one."""
+    store = resources.store
+    if store is None or resources.pool.here:
+        return lambda trial: None  # noqa: ARG005
+    said = repr((list(shared), evidence.names, evidence.units))
+    key = registry.key("trials", registry.source(__name__), digest(*shared.values()), said, seed)
+
+    def drawer(trial: Trial) -> Drawer:
+        about = (trial.names, trial.channel, trial.explainer, trial.against, trial.base)
+        return Drawer(store, registry.key("trial", key, trial.attack, repr(about)))
+
+    return drawer
 
 
 def _controlled(beside: list[_Job], lead: _Job, resources: Resources) -> tuple[list[PositiveControl], Check]:
