@@ -106,7 +106,10 @@ def run(words: list[str], folder: Path, surroundings: dict[str, str]) -> subproc
 
 
 def commands(folder: Path, out: str) -> list[list[str]]:
-    """Every command, on files that lie in the working folder, with one process and with two."""
+    """Every command, on files that lie in the working folder, with one process and with two.
+
+    The last of them has scikit-learn start processes of its own.
+    """
     own = ["audit", "--data", "people.csv", "--target", "y", *QUICK]
     return [
         [*own, "--workers", "1", "--out", f"{out}1"],
@@ -115,10 +118,10 @@ def commands(folder: Path, out: str) -> list[list[str]]:
         ["attack", f"{out}1/evidence.npz", "--workers", "2", "--out", f"{out}4"],
         ["report", f"{out}1"],
         ["reproduce", "paper.toml", "--scale", "standard", "--workers", "2", "--out", f"{out}5"],
-        ["audit", "parallel.toml", "--workers", "1", "--out", f"{out}6"],
         ["verify", "laplace_recourse", "--draws", "100"],
         *(["list", kind] for kind in registry.FOLDERS),
         ["data"],
+        ["audit", "parallel.toml", "--workers", "1", "--out", f"{out}6"],
     ]
 
 
@@ -170,10 +173,11 @@ def test_nothing_in_the_working_folder_runs_because_a_library_looks_for_it(tmp_p
         made.mkdir()
     (bins / "jali").write_text(SCRIPT)
     (recorder / "sitecustomize.py").write_text(RECORDER)
-    everything = [sys.executable, str(bins / "jali"), json.dumps(commands(folder, "a"))]
+    # Processes of scikit-learn take seconds to start and look for what ours look for, so they are started once, below.
+    everything = [sys.executable, str(bins / "jali"), json.dumps(commands(folder, "a")[:-1])]
     first = run(everything, folder, environment(tmp_path, recorder))
     expected = [int(command[0] == "verify") for command in commands(folder, "a")]  # a false claim is refuted: 1
-    assert json.loads(first.stdout.rpartition("codes ")[2]) == expected, first.stderr
+    assert json.loads(first.stdout.rpartition("codes ")[2]) == expected[:-1], first.stderr
     probed = {name.partition(".")[0] for name in (tmp_path / "probed").read_text().split()}
     assert {"numexpr", "bottleneck"} <= probed
     plant(folder, probed | {*PROBES, *LIBRARIES, *STANDARD})
@@ -185,7 +189,7 @@ def test_nothing_in_the_working_folder_runs_because_a_library_looks_for_it(tmp_p
     # The same with `python -m`, which puts the folder first; modules of Python itself it loads before jali has a say.
     for name in STANDARD:
         (folder / f"{name}.py").unlink()
-    words = ["audit", "b1/audit.toml", "--out", "c", "--workers", "2"]
+    words = ["audit", "b1/audit.toml", "--out", "c", "--workers", "1"]  # with two workers: the next test
     found = run([sys.executable, "-m", "jali", *words], folder, environment(tmp_path))
     assert (ran(tmp_path), found.returncode, found.stderr) == ([], 0, "")
 
@@ -218,7 +222,7 @@ OWN = {
 }
 
 
-@pytest.mark.parametrize(("start", "workers"), [("console", "1"), ("console", "2"), ("python -m", "2")])
+@pytest.mark.parametrize(("start", "workers"), [("console", "1"), ("python -m", "2")])
 def test_modules_that_are_typed_are_found_in_the_working_folder_and_find_their_neighbours(start, workers, tmp_path):
     folder = received(tmp_path)
     for name, text in OWN.items():
@@ -396,8 +400,8 @@ def test_a_stored_model_imports_nothing_but_its_trainer(pwn):
 # --- files that are written ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("umask", [0o027, 0o077])
-def test_files_get_the_permissions_that_the_umask_leaves(umask, tmp_path, capsys):
+def test_files_get_the_permissions_that_the_umask_leaves(tmp_path, capsys):
+    umask = 0o027
     parallel.stop()  # workers keep the umask they were started with
     before = os.umask(umask)
     try:
