@@ -13,22 +13,9 @@ import pytest
 
 from jali import cli
 from jali.core.errors import JaliError
+from tests.commands import jali
 
 QUICK = ["--attack", "threshold", "--game", "rotate(models=4)", "--workers", "1"]
-
-
-def jali(*words: str, capsys) -> tuple[int, str, str]:
-    """Exit code, output, errors of one command."""
-    code = 0
-    argv, sys.argv = sys.argv, ["jali", *map(str, words)]
-    try:
-        cli.main()
-    except SystemExit as stop:
-        code = int(stop.code or 0)
-    finally:
-        sys.argv = argv
-    out = capsys.readouterr()
-    return code, out.out, out.err
 
 
 def repeatable(folder) -> list[dict]:

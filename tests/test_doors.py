@@ -14,13 +14,15 @@ import pandas as pd
 import pytest
 
 import jali
-from jali import cli, config, parallel
+from jali import config, parallel
 from jali.api import from_config
 from jali.audit.setup import Resources
 from jali.core import registry
 from jali.core.errors import JaliError
 from jali.privacy.ledger import Ledger
 from jali.reproduce import schema as claims
+from tests.commands import PAPER
+from tests.commands import jali as command
 
 SOURCE = str(Path(jali.__file__).parents[1])
 QUICK = ["--attack", "threshold", "--game", "rotate(models=4)", "--explain", "none"]
@@ -58,18 +60,6 @@ PLANTED = """
 import os
 with open(os.environ["RAN"], "a") as file:
     file.write(__name__ + "\\n")
-"""
-PAPER = """
-title = "small"
-citation = "nobody"
-[methods."loss"]
-signal = "loss"
-attack = "threshold"
-[studies.s]
-data = "lending(n=200)"
-model = "logistic"
-game = "rotate(models=4)"
-methods = ["loss"]
 """
 LIBRARIES = (
     "numpy",
@@ -151,20 +141,6 @@ def plant(folder: Path, names: set[str]) -> None:
 def ran(folder: Path) -> list[str]:
     """Planted modules whose code ran."""
     return (folder / "ran").read_text().split() if (folder / "ran").exists() else []
-
-
-def jali_(*words: object, capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
-    """Exit code, output, errors of one command, run here."""
-    code = 0
-    argv, sys.argv = sys.argv, ["jali", *map(str, words)]
-    try:
-        cli.main()
-    except SystemExit as stop:
-        code = int(stop.code or 0)
-    finally:
-        sys.argv = argv
-    out = capsys.readouterr()
-    return code, out.out, out.err
 
 
 def test_nothing_in_the_working_folder_runs_because_a_library_looks_for_it(tmp_path):
@@ -292,7 +268,7 @@ def pwn(tmp_path, monkeypatch):
 
 
 def refused(words: list[str], capsys) -> str:
-    code, _, errors = jali_(*words, capsys=capsys)
+    code, _, errors = command(*words, capsys=capsys)
     assert (code, errors.count("\n")) == (2, 1)
     return errors
 
@@ -315,9 +291,9 @@ def test_a_trusted_file_and_what_is_typed_beside_it_may_import(pwn, capsys):
     path.write_text(config.written({"data": "lending(n=200)", "model": "pwn:X", "game": "rotate(models=4)"}))
     rest = ["--explain", "none", "--attack", "threshold", "--workers", "1", "--out", pwn / "out"]
     refused(["audit", path, *rest], capsys)
-    assert jali_("audit", path, "--model", "logistic", *rest, capsys=capsys)[0] == 0  # what is overridden is not read
+    assert command("audit", path, "--model", "logistic", *rest, capsys=capsys)[0] == 0  # what is overridden is not read
     assert ran(pwn) == []
-    assert jali_("audit", path, "--trust", *rest, capsys=capsys)[0] == 0
+    assert command("audit", path, "--trust", *rest, capsys=capsys)[0] == 0
     assert ran(pwn) == ["pwn"]
     path.write_text(config.written({"data": "lending(n=200)", "signal": ["pwn.inner:X"], "game": "rotate(models=4)"}))
     assert "'pwn.inner'" in refused(["audit", path, "--model", "pwn:X", *rest], capsys)
@@ -354,7 +330,7 @@ def test_a_trusted_paper_runs_with_its_modules(pwn, capsys):
     path = pwn / "paper.toml"
     path.write_text(PAPER.replace('"logistic"', '"pwn:X"'))
     words = ["reproduce", path, "--trust", "--scale", "standard", "--workers", "1", "--out", pwn / "out"]
-    assert jali_(*words, capsys=capsys)[0] == 0
+    assert command(*words, capsys=capsys)[0] == 0
     assert ran(pwn) == ["pwn"]
 
 
@@ -374,7 +350,7 @@ def test_a_file_that_names_a_classifier_of_scikit_learn_is_run(tmp_path, capsys)
     settings = {"data": "lending(n=200)", "game": "rotate(models=4)", "attack": ["threshold"]}
     tree = 'sklearn(estimator="sklearn.tree:DecisionTreeClassifier", params="max_depth=2")'
     path.write_text(config.written(settings | {"model": tree}))
-    assert jali_("audit", path, "--workers", "1", "--out", tmp_path / "out", capsys=capsys)[0] == 0
+    assert command("audit", path, "--workers", "1", "--out", tmp_path / "out", capsys=capsys)[0] == 0
 
 
 def test_names_in_data_are_not_imported_for_a_key(pwn):
@@ -406,7 +382,7 @@ def test_files_get_the_permissions_that_the_umask_leaves(tmp_path, capsys):
     before = os.umask(umask)
     try:
         words = ["audit", "--data", "lending(n=200)", *QUICK, "--workers", "2", "--out", tmp_path / "out"]
-        assert jali_(*words, capsys=capsys)[0] == 0
+        assert command(*words, capsys=capsys)[0] == 0
         secret = tmp_path / "answers.ledger"
         Ledger(secret, 1.0, 0.0, "replace-one").close()
     finally:
