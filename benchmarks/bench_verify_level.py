@@ -3,7 +3,7 @@
 `python benchmarks/bench_verify_level.py [seeds]` prints how many of the tests refute. The level is 5 %. Bounds on rates
 are cautious: of 100 tests about one refuted. Randomised response shows most of its epsilon, and shows it in every pair
 that holds the query on one side. Answers of varying length are coded on other draws than those that are evaluated,
-which is a choice, too. The suite has a small version (tests/verify/test_releases.py); other correct mechanisms are tested by
+which is a choice, too. The suite has a small version (tests/verify/test_releases.py). Other correct mechanisms:
 `jali verify --zoo --only correct --seeds 100`.
 """
 

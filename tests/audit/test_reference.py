@@ -24,7 +24,7 @@ NETWORK = "mlp(hidden=[64], epochs=60, lr=0.005, batch=128)"
 @pytest.fixture(scope="module")
 def overfit():
     """A network that memorises a thousand of five thousand people; three thousand are set aside."""
-    game = "halves(targets=1, shadows=1, reference=0.6)"
+    game = "halves(targets=1, shadows=2, reference=0.6)"
     return jali.audit(data="lending(n=5000)", model=NETWORK, game=game, attack=["threshold", "quantile"])
 
 
@@ -50,7 +50,7 @@ def test_on_an_overfit_network_it_finds_more_than_the_plain_signal(overfit, sign
 
 
 def test_the_game_that_was_played_is_in_the_configuration_and_in_the_report(overfit):
-    assert overfit.config.game == "halves(targets=1, shadows=1, reference=0.6)"
+    assert overfit.config.game == "halves(targets=1, shadows=2, reference=0.6)"
     assert overfit.results.facts["records set aside"] == overfit.game.aside.sum() == 3000
     assert overfit.results.facts["records scored per target"] == 2000
     assert all("3,000 records of people known to be in no training set" in t.has for t in overfit.results.threats)

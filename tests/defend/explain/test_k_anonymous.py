@@ -333,7 +333,7 @@ def test_real_tables(name, monkeypatch):
     train, X = data.rows(order[:cut]), data.X[order[cut:]]
     forest = Sklearn("sklearn.ensemble:RandomForestClassifier", "n_estimators=50")
     model = forest.fit(train, np.ones((cut, 1), bool), [np.random.default_rng(0)])[0]
-    X = X[model.logits(X).argmax(axis=1) != data.schema.favourable][:8]
+    X = X[model.logits(X).argmax(axis=1) != data.schema.favourable][:15]
     free = NICE(immutable="free")
     counterfactuals = explained(free, model, X, data.schema, train, np.random.default_rng(0))
     ours, best = (protected(KAnonymous(free, solver=s), model, counterfactuals, train) for s in ("grasp", "optimal"))
