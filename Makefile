@@ -4,9 +4,11 @@ BIN := .venv/bin
 PIP := $(BIN)/pip install -qq --disable-pip-version-check --constraint constraints.txt
 PEERS := .venv-peers/bin/pip install -qq --disable-pip-version-check
 OUT ?= jali-audit
-# The core without any extra: what must work with the lowest versions, and on every Python.
-QUICK := tests/core tests/attacks tests/games tests/signals tests/knowledge tests/text tests/data/tables \
-	tests/data/test_table.py tests/test_config.py tests/test_parallel.py tests/test_store.py tests/test_cli.py
+# The core without any extra: what must work with the lowest versions, and on every Python. Every module is imported, the
+# combined attack is tried on simulated leaks, and audits are run on the command line, from a table to the report.
+QUICK := tests/test_every_module.py tests/core tests/attacks/combined tests/games tests/signals tests/knowledge tests/text \
+	tests/data/tables tests/data/test_table.py tests/test_config.py tests/test_parallel.py tests/test_store.py \
+	tests/test_cli.py
 # Old libraries beside new ones announce what will go; that is no mistake of ours.
 OLD := -W ignore::DeprecationWarning -W ignore::PendingDeprecationWarning -W ignore::FutureWarning
 .DEFAULT_GOAL := help

@@ -5,17 +5,7 @@ import pytest
 
 from jali.verify.answers import called, vectors
 from jali.verify.coding import MOST_COLUMNS, MOST_KINDS, coding
-
-
-def returning(*values):
-    return called([lambda value=value: value for value in values])
-
-
-def failing(error):
-    def call():
-        raise error
-
-    return call
+from tests.verify.returning import failing, returning
 
 
 def test_plain_vectors_are_their_numbers():

@@ -4,17 +4,7 @@ import numpy as np
 
 from jali.verify.answers import called
 from jali.verify.search import Probe
-
-
-def returning(*values):
-    return called([lambda value=value: value for value in values])
-
-
-def failing(error):
-    def call():
-        raise error
-
-    return call
+from tests.verify.returning import failing, returning
 
 
 def test_a_probe_knows_failure_from_silence_and_silence_from_an_answer():
