@@ -7,12 +7,12 @@ OUT ?= jali-audit
 # The core without any extra: what must work with the lowest versions, and on every Python. Every module is imported, the
 # combined attack is tried on simulated leaks, and audits are run on the command line, from a table to the report.
 QUICK := tests/test_every_module.py tests/core tests/attacks/combined tests/games tests/signals tests/knowledge tests/text \
-	tests/data/tables tests/data/test_table.py tests/test_config.py tests/test_parallel.py tests/test_store.py \
+	tests/data/tables tests/data/test_table.py tests/test_config.py tests/parallel tests/test_store.py \
 	tests/test_cli.py
 # Old libraries beside new ones announce what will go; that is no mistake of ours.
 OLD := -W ignore::DeprecationWarning -W ignore::PendingDeprecationWarning -W ignore::FutureWarning
 .DEFAULT_GOAL := help
-.PHONY: help setup audit test check lowest pythons fuzz format bench clean
+.PHONY: help setup audit test check lowest pythons fuzz format bench bench-long clean
 
 help:
 	@echo "make audit   set up, run the embedded audit, say where the report is"
@@ -21,7 +21,7 @@ help:
 	@echo "make lowest  set up, run the quick tests with the lowest versions of all dependencies, on Python 3.11"
 	@echo "make pythons the quick tests on Python 3.12 and 3.13, where present"
 	@echo "make fuzz    minutes of hostile files and values (the suite has seconds of them)"
-	@echo "make bench   benchmarks, as ratios"
+	@echo "make bench   benchmarks, as ratios, into docs/benchmarks.md (a quarter of an hour; bench-long: hours)"
 
 # The core is enough for the default audit; tests, checks and networks need the rest as well.
 .venv/.core: pyproject.toml constraints.txt
@@ -104,7 +104,10 @@ bench: setup
 	@$(MAKE) --no-print-directory .venv-private/.done || echo "diffprivlib could not be installed; the rest goes on."
 	@$(MAKE) --no-print-directory .venv-surrogates/.done || echo "lore_sa could not be installed; the rest goes on."
 	@$(MAKE) --no-print-directory .venv-canon/.done || echo "pycanon could not be installed; the rest goes on."
-	@for file in benchmarks/bench_*.py; do $(BIN)/python $$file || exit 1; done
+	@$(BIN)/python benchmarks/make_page.py $(BENCH)
+
+bench-long:
+	@$(MAKE) --no-print-directory bench BENCH=--long
 
 clean:
 	rm -rf .venv .venv-peers .venv-private .venv-surrogates .venv-canon .venv-lowest .venv-python3.12 .venv-python3.13 $(OUT) .mypy_cache .ruff_cache .pytest_cache

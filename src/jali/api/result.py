@@ -10,7 +10,7 @@ from jali.audit import evidence
 from jali.config import Config
 from jali.core.values import Evidence, Game
 from jali.results import Results, Row
-from jali.store import together, write_text
+from jali.store import Store, together, write_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,12 +26,17 @@ class Audit:
     game: Game
     config: Config
 
-    def save(self, out: str | Path) -> Path:
-        """Write report.html, results.json, evidence.npz and audit.toml into a folder; return the report's path."""
+    def save(self, out: str | Path, store: Store | None = None) -> Path:
+        """Write report.html, results.json, evidence.npz and audit.toml into a folder; return the report's path.
+
+        store: where figures are kept, so that they need not be drawn again for the same numbers.
+        """
         from jali.report.audit import html
+        from jali.report.remembered import remembering
 
         folder = Path(out)
-        page = html.render(self.results)
+        with remembering(store):
+            page = html.render(self.results)
         with together():
             evidence.write(folder / "evidence.npz", self.evidence, self.game)
             write_text(folder / "audit.toml", self.config.toml(folder))

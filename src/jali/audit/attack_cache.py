@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-import numpy as np
-from pydantic import TypeAdapter, ValidationError
-
+from jali.audit.kept import kept
 from jali.audit.one_model import digest
 from jali.audit.signal_attacks import Attacked
 from jali.audit.summary import groups
@@ -32,16 +30,4 @@ def key(evidence: Evidence, game: Game, attacks: Sequence[Attack], seed: int, da
 
 def attacked(store: Store | None, key: Callable[[], str], make: Callable[[], Attacked]) -> Attacked:
     """The kept results of a key; where there are none, or they cannot be read, they are made and kept."""
-    if store is None:
-        return make()
-    name = key()
-    form = TypeAdapter(Attacked)
-    arrays = store.load(name) or {}
-    if "results" in arrays:
-        try:
-            return form.validate_json(arrays["results"].astype(np.uint8).tobytes())
-        except (ValidationError, ValueError):
-            pass
-    made = make()
-    store.save(name, {"results": np.frombuffer(form.dump_json(made), dtype=np.uint8)})
-    return made
+    return kept(store, key, Attacked, make)

@@ -12,9 +12,11 @@ from typing import Any
 import numpy as np
 
 from jali.audit import sanity
-from jali.audit.one_model import STATISTICS, stream
+from jali.audit.kept import kept
+from jali.audit.one_model import STATISTICS, digest, stream
 from jali.audit.propensity import Weighting, propensity, weighting
 from jali.audit.setup import Setup
+from jali.core import registry
 from jali.core.errors import JaliError
 from jali.core.guesses import Estimate
 from jali.core.protocols import Existing
@@ -22,6 +24,7 @@ from jali.core.values import Bools, Floats, Game, Ints, Rng
 from jali.parallel import alone
 from jali.results import Check
 from jali.stats.delong import delong
+from jali.store import Store
 
 LEAST = 299  # people whom the weighted non-members must count for: with fewer, an FPR of 1 % cannot be resolved
 MAY_DIFFER = (
@@ -41,18 +44,32 @@ class Compared:
     facts: dict[str, Any] = field(default_factory=dict)
 
 
-def compared(setup: Setup) -> Compared:
+def compared(setup: Setup, store: Store | None = None) -> Compared:
     """Compare members with non-members blindly; where a model exists and they differ, weight the non-members.
+
+    store: where the blind check is kept, so that an audit that is run again need not train its classifier again.
 
     Drawn membership needs no weights: there a difference is a mistake, and the audit is invalid. For the weights a
     difference counts earlier than for the check, which has half of the people and a level of 99.9 %: weights that were
     not needed widen intervals by a twentieth, and a difference that is passed over is taken for a leak.
     """
-    seed = setup.parts.seed
-    found = alone(lambda rng: sanity.blind(setup.data, setup.game, rng), stream(seed, STATISTICS, 1))
+    found = kept(store, lambda: _key(setup), Check, lambda: _blind(setup))
     if not isinstance(setup.parts.model, Existing):
         return Compared(setup.game, found)
     return alone(lambda check: _corrected(setup, check), found)
+
+
+def _blind(setup: Setup) -> Check:
+    rng = stream(setup.parts.seed, STATISTICS, 1)
+    return alone(lambda drawn: sanity.blind(setup.data, setup.game, drawn), rng)
+
+
+def _key(setup: Setup) -> str:
+    """The key of everything that the blind check reads."""
+    data = setup.data
+    game = setup.game
+    read = digest(data.X, data.y, data.group_numbers(), game.member, game.targets, game.scored)
+    return registry.key("blind", registry.source("jali.audit.sanity"), read, setup.parts.seed)
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,20 @@ def write(path: Path, evidence: Evidence, game: Game) -> None:
     arrays["units"] = np.array([unit.value for unit in evidence.units], dtype=np.str_)
     arrays["value"] = evidence.value
     arrays["observed"] = evidence.observed
-    write_arrays(path, arrays)
+    if not _is_there(path, arrays):
+        write_arrays(path, arrays)
+
+
+def _is_there(path: Path, arrays: Arrays) -> bool:
+    """Whether a file holds exactly these arrays: reading it takes a tenth of the time of writing it."""
+    if not path.is_file():
+        return False
+    try:
+        old = read_arrays(path)
+    except JaliError:
+        return False
+    same = [name in old and old[name].dtype == a.dtype and np.array_equal(old[name], a) for name, a in arrays.items()]
+    return len(old) == len(arrays) and all(same)
 
 
 def read(

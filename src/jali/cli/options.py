@@ -49,10 +49,11 @@ def workers_for(named: int) -> int:
 
 def finish(found: Audit, out: Path) -> None:
     """Save an audit and print its first screen and warnings; the last line says where the report is."""
+    from jali.api import store_in
     from jali.report import words
     from jali.report.audit import text
 
-    path = found.save(out)
+    path = found.save(out, store_in(out))
     console = terminal.console()
     console.print(text.opening(found.results), highlight=False)
     for warning in found.results.warnings:

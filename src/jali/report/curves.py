@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from jali.core.values import Channel
 from jali.report import svg, words
+from jali.report.remembered import remembered
 from jali.results import Curve
 
 if TYPE_CHECKING:
@@ -123,6 +124,7 @@ def strokes(labels: Sequence[str]) -> dict[str, Stroke]:
     return found
 
 
+@remembered
 def roc(
     name: str,
     curves: Sequence[Curve],

@@ -10,6 +10,7 @@ from markupsafe import Markup
 from jali.core.errors import JaliError
 from jali.core.values import Channel
 from jali.report import resolution, svg, words
+from jali.report.remembered import remembered
 from jali.results import Results, Row
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ AGAINST = {Channel.SCORE: svg.SERIES[0], Channel.DECISION: svg.SERIES[1]}
 Bands = Sequence[tuple[str, Sequence[Row]]]
 
 
+@remembered
 def differences(name: str, bands: Bands, metric: str) -> Markup:
     """With minus without, one band per explanation, one lane per baseline; left of zero is shown as it is."""
     with svg.canvas(_height(bands)) as figure:
@@ -31,6 +33,7 @@ def differences(name: str, bands: Bands, metric: str) -> Markup:
         return svg.inline(figure, name, f"With minus without the explanation: {words.metric_name(metric)}")
 
 
+@remembered
 def exposure(name: str, rows: Sequence[Row], everybody: Row | None) -> Markup:
     """One dot per subgroup with its interval; lines mark chance and the rate over everybody."""
     bands = [(row.group, [row]) for row in rows]

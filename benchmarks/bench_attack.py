@@ -1,0 +1,53 @@
+"""`jali attack` on files of evidence, from a small one to 200,000 records x 256 models: CPU, wall and memory.
+
+python benchmarks/bench_attack.py           # the small file and a tenth of the middle one
+python benchmarks/bench_attack.py --long    # 50,000 x 128 x 6 and 200,000 x 256 x 2
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from measure import jali, used
+
+PASS = "import sys, numpy as np; a = np.load(sys.argv[1]); [a[n].mean() for n in a.files]"
+
+
+def write(path: Path, records: int, models: int, signals: int) -> None:
+    """Plain arrays as other tools write them: membership, and one array per signal."""
+    rng = np.random.default_rng(0)
+    member = rng.random((records, models)) < 0.5
+    arrays = {"member": member}
+    for s in range(signals):
+        arrays[f"s{s}"] = (rng.normal(size=(records, 1)) + 0.3 * member + rng.normal(size=member.shape)).astype("f4")
+    np.savez(path, **arrays)
+
+
+def main() -> None:
+    """Each file beside one pass over its arrays."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--small", action="store_true")
+    parser.add_argument("--long", action="store_true")
+    options = parser.parse_args()
+    sizes = [(2000, 16, 2)] if options.small else [(2000, 16, 2), (5000, 128, 6)]
+    if options.long:
+        sizes += [(50_000, 128, 6), (200_000, 256, 2)]
+    with tempfile.TemporaryDirectory() as name:
+        for size in sizes:
+            path = Path(name) / "evidence.npz"
+            write(path, *size)
+            once = used([sys.executable, "-c", PASS, str(path)])
+            found = jali("attack", str(path), "--out", str(Path(name) / "out"), limit=7200.0)
+            records, models, signals = size
+            print(f"{records:,} records x {models} models x {signals} signals: {found.line()}; ", end="")
+            print(f"{found.cpu / once.cpu:.0f}x the CPU of Python reading the file once ({once.cpu:.2f} s)")
+            path.unlink()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,118 @@
+"""How time grows with records and models, and what an audit of ten million rows would take.
+
+python benchmarks/bench_growth.py           # minutes
+python benchmarks/bench_growth.py --long    # to 512,000 records and 512 models
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import time
+
+import numpy as np
+
+from jali.audit.all_models import gather
+from jali.audit.setup import Experiment, Resources, load
+from jali.audit.signal_attacks import attack_evidence
+from jali.core import registry
+from jali.core.values import Evidence, Game, SignalName
+from measure import exponent
+
+ROWS, MODELS, WORKERS = 10_000_000, 256, 64
+
+
+def cpu(run: object) -> float:
+    """CPU seconds of a call."""
+    began = time.process_time()
+    run()  # type: ignore[operator]
+    return time.process_time() - began
+
+
+def planted(n: int, models: int, signals: int) -> tuple[Evidence, Game]:
+    """Evidence with a small leak; four targets, all other models their shadows."""
+    rng = np.random.default_rng(0)
+    member = rng.random((n, models)) < 0.5
+    value = rng.normal(size=(signals, n, 1)) + 0.3 * member + rng.normal(size=(signals, n, models))
+    targets = np.arange(min(4, models))
+    shadows = np.ones((len(targets), models), dtype=bool)
+    shadows[:, targets] = False
+    game = Game(member, targets, shadows, np.ones((n, len(targets)), dtype=bool))
+    names = tuple(SignalName(f"s{i}") for i in range(signals))
+    return Evidence(names, value, np.ones(value.shape, dtype=bool), member), game
+
+
+def judging(n: int, models: int, signals: int = 2) -> float:
+    """CPU seconds of all default attacks on evidence."""
+    evidence, game = planted(n, models, signals)
+    return cpu(lambda: attack_evidence(evidence, game))
+
+
+def training(n: int, models: int) -> float:
+    """CPU seconds of training logistic regressions and of reading their predictions and gradients."""
+    data = registry.build("data", f"lending(n={n})")
+    parts = (data, registry.build("model", "logistic"), registry.build("game", f"rotate(models={models})"))
+    setup = load(Experiment(*parts, (registry.build("explain", "input_x_gradient"),)))
+    return cpu(lambda: gather(setup, Resources()))
+
+
+def grown(label: str, sizes: list[int], seconds: list[float], logarithm: bool) -> None:
+    """Print the times and the exponent."""
+    per = [s / math.log(n) for s, n in zip(seconds, sizes, strict=True)] if logarithm else seconds
+    times = ", ".join(f"{n:,}: {s:.2f}" for n, s in zip(sizes, seconds, strict=True))
+    after = " after division by log N" if logarithm else ""
+    print(f"{label}: CPU s at {times}; exponent {exponent(sizes, per):.2f}{after}")
+
+
+def paper(per_row_model: float, per_cell: float, signals: int) -> None:
+    """What ten million rows and 256 models take on 64 workers, from the measurements of this run."""
+    columns = 20
+    table = ROWS * (columns + 1) * 8
+    evidence = ROWS * MODELS * signals * 9
+    train_hours = per_row_model * ROWS * MODELS / 3600
+    judge_hours = per_cell * ROWS * MODELS * signals / 3600
+    print(f"on paper, {ROWS:,} rows, {columns} columns, {MODELS} models, {signals} signals, {WORKERS} workers:")
+    print(f"  training and explaining: {train_hours:.0f} CPU hours, {train_hours / WORKERS:.2f} hours of wall time")
+    print(f"  table: {table / 1e9:.1f} GB, fetched once by each worker: {table * WORKERS / 1e9:.0f} GB moved;", end=" ")
+    print(f"memberships {ROWS * MODELS * 3 / 1e9:.1f} GB, fetched likewise")
+    print(f"  evidence: {evidence / 1e9:.0f} GB written by workers and read once by the run that judges it")
+    print(
+        f"  memory of a worker: the table and the roles are mapped ({(table + ROWS * MODELS * 3) / 1e9:.1f} GB, "
+        f"given back under pressure), and {ROWS * (columns + 2 * signals) * 8 / 1e9:.1f} GB for one model"
+    )
+    print(
+        f"  judging: {judge_hours:.0f} CPU hours, split by trials and not by records: a worker that judges two "
+        f"signals holds {2 * ROWS * MODELS * 9 / 1e9:.0f} GB"
+    )
+    print("  what stops scaling first is judging: it needs all models of a record at once, in one memory")
+
+
+def main() -> None:
+    """Growth in N and in M of both stages; then the calculation on paper."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--small", action="store_true")
+    parser.add_argument("--long", action="store_true")
+    options = parser.parse_args()
+    records = [500, 1000, 2000] if options.small else [2000, 8000, 32_000]
+    models = [4, 8] if options.small else [8, 32, 128]
+    if options.long:
+        records += [128_000, 512_000]
+        models += [512]
+    base = records[0]
+    trained = [training(n, 8) for n in records]
+    grown("training and explaining, 8 models, records", records, trained, logarithm=True)
+    grown(f"training and explaining, {base:,} records, models", models, [training(base, m) for m in models], False)
+    judged = [judging(n, 16) for n in records]
+    grown("attacks, 16 models, 4 targets, 2 signals, records", records, judged, logarithm=True)
+    fewer = [max(m, 8) for m in models]
+    grown(
+        f"attacks, {base:,} records, 4 targets, models",
+        sorted(set(fewer)),
+        [judging(base, m) for m in sorted(set(fewer))],
+        False,
+    )
+    paper(trained[-1] / (records[-1] * 8), judged[-1] / (records[-1] * 16 * 2), 8)
+
+
+if __name__ == "__main__":
+    main()
