@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from jali.verify.answers import called, vectors
-from jali.verify.coding import MOST_COLUMNS, MOST_KINDS, coding
+from jali.verify.coding import MOST_COLUMNS, coding
+from jali.verify.words import MOST_WORDS
 
 
 def returning(*values):
@@ -49,8 +50,8 @@ def test_answers_that_differ_in_any_way_have_different_rows(here, there):
 
 
 def test_exceptions_are_known_by_their_words_and_where_those_vary_by_their_class():
-    keys = [failing(KeyError(f"{i}")) for i in range(2 * MOST_KINDS)]
-    indices = [failing(IndexError(f"{i}")) for i in range(2 * MOST_KINDS)]
+    keys = [failing(KeyError(f"{i}")) for i in range(2 * MOST_WORDS)]
+    indices = [failing(IndexError(f"{i}")) for i in range(2 * MOST_WORDS)]
     given = called([*keys, *indices])
     first = np.arange(len(given)) < len(keys)
     rows = coding(given, first).table(given)
