@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
 
@@ -74,7 +75,7 @@ def written(kinds: Sequence[str], width: int) -> Floats:
 def _words(kind: str) -> frozenset[str]:
     """All words of a kind."""
     single = WORD.findall(kind)[:FIRST_WORDS]
-    double = [f"{a} {b}" for a, b in zip(single, single[1:], strict=False)]
+    double = [f"{a} {b}" for a, b in pairwise(single)]
     return frozenset([kind, stem(kind), *single, *double])
 
 
