@@ -146,7 +146,8 @@ def _parts(value: Any) -> list[tuple[Any, Any]]:
         return [("data", value.data), ("mask", np.ma.getmaskarray(value))]
     if isinstance(value, np.ndarray | np.void):
         return [(name, value[name]) for name in value.dtype.names or ()]
-    return [("values", value.to_numpy()), *((None, list(axis)) for axis in value.axes), ("types", str(value.dtypes))]
+    labels = [(None, list(axis)) for axis in value.axes]
+    return [("values", value.to_numpy()), *labels, (str(value.dtypes), None)]
 
 
 def _read(value: str | bytes, found: list[Floats]) -> str:
