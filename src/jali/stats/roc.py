@@ -115,18 +115,23 @@ def aucs(scores: Floats, truth: Bools) -> Floats:
     >>> aucs(np.array([[3.0, 2.0, 2.0, 1.0], [1.0, 1.0, 1.0, 1.0]]), np.array([True, True, False, False]))
     array([0.875, 0.5  ])
     """
-    order = np.argsort(scores, axis=1)
-    ranked = np.take_along_axis(scores, order, axis=1)
-    place = np.broadcast_to(np.arange(scores.shape[1]), scores.shape)
-    starts = np.ones(scores.shape, dtype=bool)
-    starts[:, 1:] = ranked[:, 1:] != ranked[:, :-1]
-    ends = np.ones(scores.shape, dtype=bool)
-    ends[:, :-1] = starts[:, 1:]
-    first = np.maximum.accumulate(np.where(starts, place, 0), axis=1)
-    last = np.minimum.accumulate(np.where(ends, place, scores.shape[1])[:, ::-1], axis=1)[:, ::-1]
     members = int(np.count_nonzero(truth))
-    ranks = (((first + last) / 2 + 1) * truth[order]).sum(axis=1)
+    ranks = np.array([_ranks_of(row, truth) for row in scores])
     return np.asarray((ranks - members * (members + 1) / 2) / (members * (len(truth) - members)))
+
+
+def _ranks_of(score: Floats, truth: Bools) -> float:
+    """The sum of the mean ranks of members, from the lowest score up."""
+    order = np.argsort(score)
+    ranked = score[order]
+    inside = np.flatnonzero(truth[order])
+    same = ranked[1:] == ranked[:-1]
+    if not same.any():
+        return float(inside.sum() + len(inside))
+    start = np.append(0, np.flatnonzero(~same) + 1)
+    size = np.diff(np.append(start, len(score)))
+    mean = start + (size + 1) / 2
+    return float(np.repeat(mean, size)[inside].sum())
 
 
 def tpr_at(score: Floats, truth: Bools, alpha: float, weight: Floats | None = None) -> float:
