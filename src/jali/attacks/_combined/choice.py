@@ -246,7 +246,7 @@ def _pool(
     """The candidates of some signals with the best for each metric, and what each says about models set aside."""
     mine = shadows.pick(signals)
     lens = choose_lens(mine, aside[0], tuning)
-    halves = [_lessons(lens, mine, columns, judged) for columns in aside]
+    halves = _lessons(lens, mine, aside, judged)
     # Of the baseline each signal alone is a candidate, too, so that no single attack on it is stronger.
     alone = singles(halves[0] + halves[1], lens.blocks) if signals.stop is not None else {}
     fitted = [alone | rules(lessons, lens.blocks) for lessons in halves]
@@ -303,22 +303,27 @@ def _spread(score: Floats, there: Bools) -> Floats:
 
 def _parts(models: int, lens: Lens, records: int) -> Iterator[slice]:
     """So many models a few at a time, so that their sums fit in memory."""
-    each = 4 * 3 * len(lens.weights) * max(1, records)
+    each = 4 * lens.size * max(1, records)
     step = max(1, MEMORY // each)
     for start in range(0, models, step):
         yield slice(start, start + step)
 
 
-def _lessons(lens: Lens, shadows: Shadows, columns: Ints, judged: Callable[[int], Bools]) -> list[Lesson]:
-    """The tables of some shadow models, each judged by all the others."""
-    out = []
+def _lessons(
+    lens: Lens, shadows: Shadows, aside: tuple[Ints, Ints], judged: Callable[[int], Bools]
+) -> tuple[list[Lesson], list[Lesson]]:
+    """The tables of some shadow models, each judged by all the others, in two halves."""
+    out: tuple[list[Lesson], list[Lesson]] = ([], [])
+    columns = np.concatenate(aside)
     for part in _parts(len(columns), lens, len(shadows.member)):
         reading = Reading.of(lens, shadows, without(columns[part], shadows.member.shape[1]))
         for t, column in enumerate(columns[part].tolist()):
             rows = judged(column)
             truth = shadows.member[rows, column]
             if truth.any() and not truth.all():
-                out.append(Lesson(reading.table(t, shadows.value[:, :, column])[:, rows], truth))
+                table = reading.table(t, shadows.value[:, :, column])
+                half = out[0] if column in aside[0] else out[1]
+                half.append(Lesson(table if rows.all() else table[:, rows], truth))
     return out
 
 

@@ -67,7 +67,7 @@ class Sums:
         records, models = use.shape
         size = (2, len(sets), features, records)
         out = Sums(np.empty(size[2:]), np.empty((2, len(sets), records)), np.empty(size), np.empty(size))
-        weight = sets.T.astype(np.float64)
+        weight = sets.astype(np.float64)
         step = max(1, BLOCK // max(1, features * models))
         for start in range(0, records, step):
             rows = slice(start, start + step)
@@ -76,14 +76,16 @@ class Sums:
         return out
 
     def _fill(self, rows: slice, rest: Floats, use: Bools, member: Bools, weight: Floats) -> None:
-        """Enter the sums of some records; weight (K, T) is 1 for the models of a set."""
+        """Enter the sums of some records; weight (T, K) is 1 for the models of a set."""
+        features, records, models = rest.shape
+        shape = (len(weight), features, records)
         for inside in (0, 1):
             mine = (use & (member == bool(inside))).astype(np.float64)
             kept = rest * mine
-            self.count[inside, :, rows] = (mine @ weight).T
-            self.total[inside, :, :, rows] = np.moveaxis(kept @ weight, 2, 0)
+            self.count[inside, :, rows] = weight @ mine.T
+            self.total[inside, :, :, rows] = (weight @ kept.reshape(-1, models).T).reshape(shape)
             kept *= rest
-            self.square[inside, :, :, rows] = np.moveaxis(kept @ weight, 2, 0)
+            self.square[inside, :, :, rows] = (weight @ kept.reshape(-1, models).T).reshape(shape)
 
     def sides(self, t: int = 0, features: Ints | slice = EVERY) -> tuple[Side, Side]:
         """Out- and in-models of each record in one set, for some features."""
