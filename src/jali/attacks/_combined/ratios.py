@@ -134,14 +134,10 @@ def _wide(value: Floats, mean: Floats, side: Side, prior: float, extra: Floats) 
     away *= (df + 1) / 2
     np.log(scale2, out=scale2)
     scale2 /= 2
-    return _constant(df) - scale2 - away
-
-
-def _constant(df: Floats) -> Floats:
-    """The part of a Student-t log density (N,) that depends on the degrees of freedom alone, of which there are few."""
-    different, at = np.unique(df, return_inverse=True)
-    known = gammaln((different + 1) / 2) - gammaln(different / 2) - np.log(different * np.pi) / 2
-    return np.asarray(known[at])
+    # What depends on the degrees of freedom alone is computed once for each whole number of models.
+    each = 2 * prior + np.arange(freedom.max(initial=0) + 1)
+    constant = gammaln((each + 1) / 2) - gammaln(each / 2) - np.log(each * np.pi) / 2
+    return np.asarray(constant[freedom.astype(np.int64)] - scale2 - away)
 
 
 def _rate(p: Floats) -> Floats:
