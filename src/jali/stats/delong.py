@@ -14,7 +14,7 @@ from scipy.special import ndtri
 from jali.core.guesses import Estimate
 from jali.core.values import Bools, Floats, Ints
 from jali.stats.people import people, variance
-from jali.stats.roc import Steps, checked, falling, steps
+from jali.stats.roc import Steps, checked, steps
 
 TOO_FEW = "An interval needs at least two members and two non-members."
 
@@ -32,7 +32,7 @@ def placements(
     """
     score, truth = checked(score, truth)
     fp, tp, thresholds = known or steps(score, truth, weight)
-    if falling(score) == slice(None):
+    if np.all(score[1:] <= score[:-1]):
         group = np.append(0, np.cumsum(score[1:] != score[:-1]))
     else:
         group = np.searchsorted(-thresholds[1:], -score)
