@@ -6,7 +6,6 @@ A specification is one safe grammar for command line, TOML, rows and cache keys:
 
 from __future__ import annotations
 
-import ast
 import dataclasses
 import difflib
 import functools

@@ -134,9 +134,7 @@ def average(x: Floats | Bools, unit: Ints, person: Ints, level: float = 0.95) ->
     return averages([x], unit, person, level)[0]
 
 
-def averages(
-    each: Iterable[Floats | Bools], unit: Ints, person: Ints, level: float = 0.95
-) -> list[Estimate]:
+def averages(each: Iterable[Floats | Bools], unit: Ints, person: Ints, level: float = 0.95) -> list[Estimate]:
     """`average` of several x about the same guesses."""
     owners = Owners.of(unit, person)
     units, at = places(unit)
