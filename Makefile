@@ -4,13 +4,15 @@ BIN := .venv/bin
 PIP := $(BIN)/pip install -qq --disable-pip-version-check --constraint constraints.txt
 PEERS := .venv-peers/bin/pip install -qq --disable-pip-version-check
 OUT ?= jali-audit
-# The core without any extra: what must work with the lowest versions, and on every Python.
-QUICK := tests/core tests/attacks tests/games tests/signals tests/knowledge tests/text tests/data/tables \
-	tests/data/test_table.py tests/test_config.py tests/parallel tests/test_store.py tests/test_cli.py
+# The core without any extra: what must work with the lowest versions, and on every Python. Every module is imported, the
+# combined attack is tried on simulated leaks, and audits are run on the command line, from a table to the report.
+QUICK := tests/test_every_module.py tests/core tests/attacks/combined tests/games tests/signals tests/knowledge tests/text \
+	tests/data/tables tests/data/test_table.py tests/test_config.py tests/parallel tests/test_store.py \
+	tests/test_cli.py
 # Old libraries beside new ones announce what will go; that is no mistake of ours.
 OLD := -W ignore::DeprecationWarning -W ignore::PendingDeprecationWarning -W ignore::FutureWarning
 .DEFAULT_GOAL := help
-.PHONY: help setup audit test check lowest pythons format bench bench-long clean
+.PHONY: help setup audit test check lowest pythons fuzz format bench bench-long clean
 
 help:
 	@echo "make audit   set up, run the embedded audit, say where the report is"
@@ -18,6 +20,7 @@ help:
 	@echo "make check   format, lint, types, import layers, sizes"
 	@echo "make lowest  set up, run the quick tests with the lowest versions of all dependencies, on Python 3.11"
 	@echo "make pythons the quick tests on Python 3.12 and 3.13, where present"
+	@echo "make fuzz    minutes of hostile files and values (the suite has seconds of them)"
 	@echo "make bench   benchmarks, as ratios, into docs/benchmarks.md (a quarter of an hour; bench-long: hours)"
 
 # The core is enough for the default audit; tests, checks and networks need the rest as well.
@@ -73,6 +76,9 @@ pythons:
 			.venv-python$$v/bin/python -m pytest -n 2 -p no:cacheprovider $(OLD) $(QUICK) || exit 1; \
 		else echo "Python $$v is not here, so it is not tested."; fi; \
 	done
+
+fuzz: setup
+	@$(BIN)/python -m tests.security.fuzz $(or $(INPUTS),20000)
 
 format: setup
 	@$(BIN)/ruff format .

@@ -43,10 +43,10 @@ def own(pipeline):
     return jali.audit(
         pipeline,
         train=people(150, 0),
-        population=people(1200, 1),
+        population=people(700, 1),
         favourable="yes",
         explain=["linear_recourse", "input_x_gradient"],
-        game="given_model(members=150, shadows=6)",
+        game="given_model(members=150, shadows=3)",
         **QUICK,
     )
 
@@ -84,8 +84,8 @@ def test_raw_values_appear_only_when_asked_for(pipeline):
     shown = jali.audit(
         pipeline,
         train=people(150, 0),
-        population=people(1200, 1),
-        game="given_model(members=150, shadows=3)",
+        population=people(600, 1),
+        game="given_model(members=150, shadows=2)",
         show_values=True,
         **QUICK,
     )
@@ -230,13 +230,13 @@ def played(model, X, y, game):
 
 def test_an_adversary_who_knows_the_candidates_is_the_default_and_the_stronger_one(forest):
     strong, weak = (
-        played(*forest, f"{game}(members=350, shadows=16)") for game in ("given_model", "given_model_offline")
+        played(*forest, f"{game}(members=350, shadows=8)") for game in ("given_model", "given_model_offline")
     )
     assert best(strong) > best(weak) + 0.02
     assert strong.game.scored.all()
     assert strong.results.valid
     assert strong.results.threats[0].has == (
-        "all 700 candidates, and 16 shadow models, each trained on about 50 % of these"
+        "all 700 candidates, and 8 shadow models, each trained on about 50 % of these"
     )
     assert "an adversary without candidates" in weak.results.threats[0].has
     assert any("no shadow model was trained on a person who is judged" in w for w in weak.results.warnings)
@@ -249,7 +249,7 @@ def test_a_model_that_saw_none_of_them_leaks_nothing(forest):
     from sklearn.ensemble import RandomForestClassifier
 
     stranger = RandomForestClassifier(30, min_samples_leaf=3, random_state=0).fit(other, (other[:, 0] > 0).astype(int))
-    found = played(stranger, X, y, "given_model(members=350, shadows=16)")
+    found = played(stranger, X, y, "given_model(members=350, shadows=8)")
     [combined] = found.results.find(kind="attack", metric="auc", channel="score", attack="joint")
     assert combined.low < 0.5 < combined.high
 
@@ -298,11 +298,11 @@ def test_a_model_is_fed_the_values_it_was_fitted_on(kind):
     from sklearn.tree import DecisionTreeClassifier
 
     rng = np.random.default_rng(0)
-    X = rng.integers(0, 30, (500, 3)).astype({"objects": object, "texts": str}.get(kind, float))
+    X = rng.integers(0, 30, (300, 3)).astype({"objects": object, "texts": str}.get(kind, float))
     X = pd.DataFrame(X).astype({0: "category"}) if kind in ("floats", "numbered") else X
     if kind == "floats":
         X.columns = ["a", "b", "c"]
-    y = rng.integers(0, 2, 500)
+    y = rng.integers(0, 2, 300)
     tree = make_pipeline(OneHotEncoder(handle_unknown="ignore"), DecisionTreeClassifier()).fit(X[:100], y[:100])
     found = jali.audit(
         tree,

@@ -13,22 +13,9 @@ import pytest
 
 from jali import cli
 from jali.core.errors import JaliError
+from tests.commands import jali
 
 QUICK = ["--attack", "threshold", "--game", "rotate(models=4)", "--workers", "1"]
-
-
-def jali(*words: str, capsys) -> tuple[int, str, str]:
-    """Exit code, output, errors of one command."""
-    code = 0
-    argv, sys.argv = sys.argv, ["jali", *map(str, words)]
-    try:
-        cli.main()
-    except SystemExit as stop:
-        code = int(stop.code or 0)
-    finally:
-        sys.argv = argv
-    out = capsys.readouterr()
-    return code, out.out, out.err
 
 
 def repeatable(folder) -> list[dict]:
@@ -73,7 +60,7 @@ def test_an_audit_leaves_four_files_and_repeats_to_the_bit(tmp_path, capsys):
 
 
 def test_evidence_of_an_audit_can_be_attacked_again_with_the_same_numbers(tmp_path, capsys):
-    jali("audit", "--data", "breast_cancer", *QUICK, "--out", tmp_path / "a", capsys=capsys)
+    jali("audit", "--data", "sample(breast_cancer, 240)", *QUICK, "--out", tmp_path / "a", capsys=capsys)
     code, _, _ = jali(
         "attack",
         tmp_path / "a" / "evidence.npz",
@@ -240,7 +227,7 @@ def test_bad_tables_are_one_sentence(text, says, tmp_path, capsys):
 
 
 def test_a_failed_run_leaves_earlier_results_alone(tmp_path, capsys):
-    jali("audit", "--data", "breast_cancer", *QUICK, "--out", tmp_path, capsys=capsys)
+    jali("audit", "--data", "lending(n=200)", *QUICK, "--explain", "none", "--out", tmp_path, capsys=capsys)
     before = {p.name: p.read_bytes() for p in tmp_path.iterdir() if p.is_file()}
     code, _, _ = jali("audit", "--data", "nonsense", "--out", tmp_path, capsys=capsys)
     assert code == 2
@@ -305,7 +292,7 @@ def test_lists_name_every_part(capsys):
 
 
 def test_report_renders_again(tmp_path, capsys):
-    jali("audit", "--data", "breast_cancer", *QUICK, "--out", tmp_path, capsys=capsys)
+    jali("audit", "--data", "sample(breast_cancer, 240)", *QUICK, "--out", tmp_path, capsys=capsys)
     first = (tmp_path / "report.html").read_text()
     (tmp_path / "report.html").unlink()
     code, _, _ = jali("report", tmp_path, capsys=capsys)
@@ -464,7 +451,8 @@ def test_an_invalid_audit_exits_with_three_and_a_failed_one_leaves_no_folder(tmp
     from jali.results import Check
 
     monkeypatch.setattr(sanity, "blind", lambda *_: Check(name="blind baseline", passed=False, detail="planted"))
-    code, out, _ = jali("audit", "--data", "breast_cancer", *QUICK, "--out", tmp_path / "o", capsys=capsys)
+    words = ["audit", "--data", "lending(n=200)", *QUICK, "--explain", "none", "--out", tmp_path / "o"]
+    code, out, _ = jali(*words, capsys=capsys)
     assert code == 3
     assert "INVALID" in out
     assert jali("audit", "--data", "lending(n=12)", "--out", tmp_path / "p", capsys=capsys)[0] == 2

@@ -44,10 +44,7 @@ def waited(ready, process: subprocess.Popen[bytes]) -> None:
 
 
 @linux
-@pytest.mark.parametrize(
-    ("number", "everybody"),
-    [(signal.SIGTERM, False), (signal.SIGTERM, True), (signal.SIGINT, True), (signal.SIGHUP, False)],
-)
+@pytest.mark.parametrize(("number", "everybody"), [(signal.SIGTERM, False), (signal.SIGINT, True)])
 def test_a_signal_ends_a_run_in_order(number, everybody, tmp_path):
     out, said, temporary, mark = tmp_path / "out", tmp_path / "said", tmp_path / "tmp", f"mark-{uuid.uuid4().hex}"
     temporary.mkdir()
@@ -79,6 +76,15 @@ def test_what_workers_left_unfinished_is_removed_and_nothing_else(tmp_path):
         (tmp_path / name).write_text("")
     store.sweep(tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(names[1:])
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_each_of_these_signals_is_an_order_to_stop(number):
+    before = signal.getsignal(number)
+    with stopping.orderly(), pytest.raises(stopping.Stopped) as stop:
+        signal.raise_signal(number)
+    assert stop.value.number == number
+    assert signal.getsignal(number) == before
 
 
 def test_a_signal_waits_for_what_must_be_finished():

@@ -33,8 +33,8 @@ def mean_aucs(game: str, *attacks: str) -> list[float]:
 
 @pytest.mark.slow
 def test_the_published_advantage_over_the_plain_distance_is_the_leak():
-    plain, clean = mean_aucs("thirds(targets=5)", "threshold", "offline_lrt")
-    [leaky] = mean_aucs("pawelczyk_released(targets=5)", "cfd_lrt_released")
+    plain, clean = mean_aucs("thirds(targets=3)", "threshold", "offline_lrt")
+    [leaky] = mean_aucs("pawelczyk_released(targets=3)", "cfd_lrt_released")
     assert plain > 0.65
     assert leaky > plain + 0.08
     assert clean < plain + 0.02

@@ -5,52 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from jali.audit.attack_runs import AttackRun, Failed, TargetModel, made, restored, try_run
-from jali.audit.preparations import Preparations
+from jali.audit.attack_runs import AttackRun, Failed, made, restored, try_run
 from jali.core import registry
 from jali.core.claims import Membership
-from jali.core.encoding import Encoding
 from jali.core.errors import JaliError
-from jali.core.explanation import Counterfactual, Surrogate
-from jali.core.values import Column, Dataset, Schema
+from jali.core.explanation import Surrogate
+from jali.core.values import Dataset
 from jali.explain._surrogate.trees import fitted
 from jali.knowledge.register import Register
-from jali.models.fitted.linear import LinearModel
 from jali.query_attacks.intersection import Intersection
 from jali.query_attacks.linkage import Linkage
+from tests.audit.seven_people import MODEL, OTHERS, SCHEMA, TRAIN, Shows, target, target_of
 from tests.explaining import Direct
-
-SCHEMA = Schema((Column("age", role="quasi"), Column("income"), Column("debt")), favourable=1)
-OWNER = np.array([[20.0, 1, 5], [30, 2, 6], [30, 3, 7], [50, 4, 8]])
-OTHERS = np.array([[20.0, 1, 9], [30, 9, 9], [50, 4, 8]])
-MODEL = LinearModel(Encoding(SCHEMA), np.array([[0.0, 1.0], [0, 0], [0, 0]]), np.zeros(2))
-
-
-class Shows(Direct):
-    """An explainer that shows training rows, as listed."""
-
-    gives, reads_training_data, wants = "counterfactual", True, "labels"
-
-    def __init__(self, rows):
-        self.rows = rows
-
-    def answer(self, model, X, schema, train, rng):
-        at = np.array(self.rows)
-        return Counterfactual(train.X[at.clip(0)], at >= 0, origin=at)
-
-
-def draws(name):
-    return np.random.default_rng(len(name))
-
-
-def target_of(model, data, member, scored):
-    return TargetModel.of(Preparations(model, data.rows(member), draws), data, member, scored, draws)
-
-
-def target(n):
-    data = Dataset(np.concatenate([OWNER, OTHERS, np.zeros((n, 3))]), np.zeros(7 + n, dtype=int), SCHEMA)
-    at = np.arange(len(data))
-    return target_of(MODEL, data, at < 4, at >= 7)
 
 
 class Guess:
@@ -63,7 +29,7 @@ class Guess:
 
 
 def test_claims_of_membership_have_membership_for_truth():
-    data = Dataset(np.concatenate([OWNER, OTHERS]), np.zeros(7, dtype=int), SCHEMA)
+    data = Dataset(np.concatenate([TRAIN, OTHERS]), np.zeros(7, dtype=int), SCHEMA)
     at = np.arange(7)
     mine = target_of(MODEL, data, at < 4, at >= 2)
     out = made(AttackRun(Guess(), Register()), mine, np.random.default_rng(0))
@@ -89,7 +55,7 @@ def test_an_answer_is_the_same_whichever_attack_reads_it_and_is_asked_for_once()
 
 def spoken():
     """Rows of ages 20 and 60 ask; one rule speaks of the one person below 25, the other of three."""
-    X = np.concatenate([OWNER, OTHERS, [[20.0, 0, 0], [60, 0, 0]]])
+    X = np.concatenate([TRAIN, OTHERS, [[20.0, 0, 0], [60, 0, 0]]])
     data = Dataset(X, [0, 0, 0, 1, 0, 0, 0, 0, 1], SCHEMA)
     at = np.arange(len(data))
     return target_of(Old(), data, at < 4, at >= 7)

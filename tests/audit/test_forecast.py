@@ -44,10 +44,10 @@ def test_only_parts_of_one_training_set_are_trained_on():
 
 
 def test_more_people_and_more_targets_see_smaller_leaks():
-    small, large = forecast(setup(300)), forecast(setup(1500))
+    small, large = forecast(setup(300)), forecast(setup(900))
     assert large.leak < small.leak
     assert large.addition < small.addition
-    assert forecast(setup(300, "rotate(models=16)")).leak < small.leak
+    assert forecast(setup(300, "rotate(models=12)")).leak < small.leak
 
 
 def test_the_smallest_leak_is_found_in_about_eight_of_ten():

@@ -27,7 +27,7 @@ high = 1e6
 kind = "category"
 categories = ["chef", "clerk", "nurse", "other"]
 """
-QUICK = {"game": "rotate(models=6)", "attack": ["threshold", "calibrated"], "favourable": None}
+QUICK = {"game": "rotate(models=4)", "attack": ["threshold", "calibrated"], "favourable": None}
 
 
 @pytest.fixture(scope="module")
@@ -127,7 +127,7 @@ def test_a_model_and_tables_in_memory_take_a_schema_file_too(folder, schema):
         train=(X[:100], y[:100]),
         population=(X[100:], y[100:]),
         explain=[f'dp_weights_recourse(dp_logistic(epsilon=5.0, bound=1.0, C=0.1), key="{key}")'],
-        game="given_model(members=100, shadows=4)",
+        game="given_model(members=100, shadows=2)",
         attack=["threshold"],
         favourable="yes",
         schema=str(folder / "two.toml") if schema else "",

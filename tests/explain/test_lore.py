@@ -253,7 +253,7 @@ def test_bad_input():
 def test_trees_agree_with_the_black_box_on_adult(real_data, monkeypatch):
     monkeypatch.setenv("JALI_DATA", str(real_data))
     data = registry.build("data", "adult").load()
-    own, X = data.rows(np.arange(3000)), data.X[3000:3060]
+    own, X = data.rows(np.arange(3000)), data.X[3000:3020]
     model = registry.build("model", FOREST).fit(own, np.ones((3000, 1), bool), [np.random.default_rng(0)])[0]
     made, near = explain(model, X, own), fresh(model, X, own)
     assert near.both.all()

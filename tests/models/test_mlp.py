@@ -42,12 +42,12 @@ def test_the_written_out_gradient_is_that_of_the_tape(hidden):
     flat = torch.randn(sum(a * b + b for a, b in pairwise(sizes)), generator=stream)
     z, of = torch.randn(16, 5, generator=stream), torch.arange(16) % 3
     slopes = torch.zeros_like(flat)
-    mlp._backward(mlp._layers(flat, sizes), mlp._layers(slopes, sizes), z, torch.eye(3)[of])
+    mlp._backward(mlp.layers_of(flat, sizes), mlp.layers_of(slopes, sizes), z, torch.eye(3)[of])
     taped = flat.clone().requires_grad_()
     h = z
-    for W, b in mlp._layers(taped, sizes)[:-1]:
+    for W, b in mlp.layers_of(taped, sizes)[:-1]:
         h = torch.relu(h @ W + b)
-    W, b = mlp._layers(taped, sizes)[-1]
+    W, b = mlp.layers_of(taped, sizes)[-1]
     torch.nn.functional.cross_entropy(h @ W + b, of).backward()
     torch.testing.assert_close(slopes, taped.grad)
 

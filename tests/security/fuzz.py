@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import sys
 import tempfile
@@ -14,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from jali.audit import evidence
+from jali.core import registry
 from jali.core.errors import JaliError
 from jali.store import Store
 from tests.security.mutants import BYTES, archives
@@ -64,7 +66,38 @@ def store_entries(count: int, seed: int = 0, load: Callable[[Store], object] | N
     return wrong
 
 
-FUZZERS: dict[str, Fuzzer] = {"evidence files": evidence_files, "entries of a store": store_entries}
+ODD = (
+    "-1", "0", "1", "2", "1e23", "-0.5", "0.5", '"x"', '""', "none", "true", "[]", "[1, 2]", '["a"]', '"nan"', "1e400",
+    "-1e400", "1" + "0" * 23, "[[[]]]", "lira()", "nice()", '"a:b"',
+)  # fmt: skip
+
+
+def fields_of_parts(count: int, seed: int = 0) -> list[str]:
+    """Odd values for every field of every part, in a random order: a part or a sentence; what escaped."""
+    every = [
+        (kind, f"{name}({field.name}={value})")
+        for kind in registry.FOLDERS
+        for name in registry.names(kind)
+        for field in dataclasses.fields(registry.find(kind, name))
+        for value in ODD
+    ]
+    escaped = []
+    for at in np.random.default_rng(seed).permutation(len(every))[:count]:
+        kind, text = every[at]
+        try:
+            registry.build(kind, text)
+        except JaliError:
+            continue
+        except BaseException as error:
+            escaped.append(f"{text}: {type(error).__name__}: {error}")
+    return escaped
+
+
+FUZZERS: dict[str, Fuzzer] = {
+    "evidence files": evidence_files,
+    "entries of a store": store_entries,
+    "fields of parts": fields_of_parts,
+}
 
 if __name__ == "__main__":
     many = int(sys.argv[1]) if len(sys.argv) > 1 else 1000

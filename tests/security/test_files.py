@@ -145,3 +145,7 @@ def test_two_runs_do_not_write_to_one_folder(tmp_path):
     with locked(tmp_path, shared=True), locked(tmp_path, shared=True):
         pass
     assert not os.listdir(tmp_path)
+
+
+def test_every_field_of_every_part_takes_a_value_or_says_why_not():
+    assert fuzz.fields_of_parts(10_000) == []

@@ -298,14 +298,18 @@ def likelihood_ratio(signal: Floats, member: Bools, target: int) -> Floats:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("shift", "spread"), [(1.0, 0.0), (0.3, 0.0), (0.5, 1.0)])
-@pytest.mark.parametrize("metric", ["auc", "balanced_accuracy"])
-def test_targets_that_take_turns_are_covered(metric: str, shift: float, spread: float):
-    """(b) Rotating targets share records and shadows: a plain t-interval covers 70 to 90 %, `estimate` does better."""
+@pytest.mark.parametrize(("shift", "spread"), [(0.3, 0.0), (0.5, 1.0)])
+def test_targets_that_take_turns_are_covered(shift: float, spread: float):
+    """(b) Rotating targets share records and shadows: a plain t-interval covers 70 to 90 %, `estimate` does better.
+
+    The weak leak, which is harder to cover, and records of different exposure; more settings: bench_coverage.py.
+    """
     draw = np.random.default_rng(13)
-    estimates = [intervals.estimate(metric, rotate(draw, shift, spread), draw)[0] for _ in range(400)]
-    true = np.mean([e.value for e in estimates])
-    assert np.mean([e.low <= true <= e.high for e in estimates]) >= 0.92
+    games = [rotate(draw, shift, spread) for _ in range(400)]
+    for metric in ("auc", "balanced_accuracy"):
+        estimates = [intervals.estimate(metric, guesses, draw)[0] for guesses in games]
+        true = np.mean([e.value for e in estimates])
+        assert np.mean([e.low <= true <= e.high for e in estimates]) >= 0.92
 
 
 @pytest.mark.parametrize("n", [1, 7, 299, 5000])

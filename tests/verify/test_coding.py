@@ -4,18 +4,9 @@ import numpy as np
 import pytest
 
 from jali.verify.answers import called, vectors
-from jali.verify.coding import MOST_COLUMNS, MOST_KINDS, coding
-
-
-def returning(*values):
-    return called([lambda value=value: value for value in values])
-
-
-def failing(error):
-    def call():
-        raise error
-
-    return call
+from jali.verify.coding import MOST_COLUMNS, coding
+from jali.verify.words import MOST_WORDS, flags, most_written, telling
+from tests.verify.returning import failing, returning
 
 
 def test_plain_vectors_are_their_numbers():
@@ -49,8 +40,8 @@ def test_answers_that_differ_in_any_way_have_different_rows(here, there):
 
 
 def test_exceptions_are_known_by_their_words_and_where_those_vary_by_their_class():
-    keys = [failing(KeyError(f"{i}")) for i in range(2 * MOST_KINDS)]
-    indices = [failing(IndexError(f"{i}")) for i in range(2 * MOST_KINDS)]
+    keys = [failing(KeyError(f"{i}")) for i in range(2 * MOST_WORDS)]
+    indices = [failing(IndexError(f"{i}")) for i in range(2 * MOST_WORDS)]
     given = called([*keys, *indices])
     first = np.arange(len(given)) < len(keys)
     rows = coding(given, first).table(given)
@@ -81,3 +72,31 @@ def test_of_very_many_numbers_those_that_differ_are_looked_at():
 def test_numbers_too_large_to_square_stay_finite():
     given = returning(1e300, -1e300)
     assert np.isfinite(np.square(coding(given, np.array([True, False])).table(given))).all()
+
+
+# --- words and numbers in kinds ------------------------------------------------------------------------------------
+
+
+def test_a_word_is_seen_beside_an_identifier_that_is_always_new():
+    kinds = [f"ticket {i:x}9f {'granted' if i % 2 else 'refused'} at desk" for i in range(40)]
+    first = np.arange(40) % 2 == 1
+    words = telling(kinds, first)
+    assert words[0] in ("granted", "refused", "granted at", "refused at")
+    column = flags(kinds, words)[:, 0]
+    assert (column == first).all() or (column == ~first).all()
+
+
+def test_of_words_in_the_same_answers_one_is_enough_and_those_in_all_answers_say_nothing():
+    kinds = ["it raised A: no such thing", "it raised B"]
+    words = telling(kinds * 5, np.arange(10) < 5)
+    assert "it" not in words
+    assert len(words) == 2
+
+
+def test_numbers_in_messages_are_columns():
+    given = called([failing(ValueError(f"job {i}: {i % 2} people")) for i in range(20)])
+    first = np.arange(20) % 2 == 1
+    known = coding(given, first)
+    assert known.messages == 2
+    assert (known.table(given)[:, [-2, -1]] == np.column_stack([np.arange(20), first])).all()
+    assert most_written(["it returned str: job 5"]) == 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from jali.verify.designed import SMALL, designed
+from jali.verify.designed import CROWDS, PERCENTILES, SMALL, designed
 from jali.verify.neighbours import AT, INSTEAD
 
 
@@ -66,3 +66,20 @@ def test_values_that_only_one_data_set_holds_are_known():
     pair = next(p for p in designed(0) if p.family == "duplicates")
     here, there = pair.only()
     assert (len(here), there.tolist()) == (0, [6.5])
+
+
+def test_crowds_of_every_size_lose_one_of_people_who_are_all_alike():
+    crowds = [p for p in designed(0) if p.family == "crowd"]
+    assert {int(p.first.data.y.sum()) for p in crowds} == set(CROWDS)
+    for pair in crowds:
+        alike = [np.count_nonzero((pair.query == data.X).all(axis=1)) for data in (pair.first.data, pair.second.data)]
+        assert alike[0] - alike[1] == 1
+        assert alike == [int(data.y.sum()) for data in (pair.first.data, pair.second.data)]
+
+
+def test_percentiles_rise_with_one_record():
+    rising = [p for p in designed(0) if p.family == "percentile"]
+    for percent, pair in zip(PERCENTILES, rising, strict=True):
+        low, high = (np.percentile(data.X[:, 0], percent) for data in (pair.first.data, pair.second.data))
+        assert low < 0.1
+        assert high > 7

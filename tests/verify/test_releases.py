@@ -220,14 +220,13 @@ RIGHT = [
     clipped_sum,
     failures_that_do_not,
     as_many_zeros_as_a_noised_count,
-    noise_from_elsewhere,
 ]
 
 
 @pytest.mark.parametrize(("function", "seed"), each_with_a_seed(RIGHT))
 def test_enough_noise_is_not_refuted(function, seed):
     claim = {"delta": 0.01} if function is clipped_sum else {}
-    assert outcome(function, 800, seed, **claim).verdict == "NOT REFUTED"
+    assert outcome(function, 500, seed, **claim).verdict == "NOT REFUTED"
 
 
 def test_the_draws_that_are_counted_come_after_every_choice(monkeypatch):
@@ -255,16 +254,12 @@ def test_the_draws_that_are_counted_come_after_every_choice(monkeypatch):
     assert events[counted:].count("draw") == events.count("choose a statistic") - 1
 
 
-# Randomised response is the mechanism that shows most of its epsilon, and it shows it in every pair that holds the
-# query on one side. Answers of varying length are coded on other draws than those evaluated, which is a choice too. At
-# a level of 95 % one or two false refutations among 30 tests are to be expected; bounds on rates are cautious, and one
-# in a hundred was seen. If choices were made on the draws that are counted, so that 15 % or 20 % of the tests refuted,
-# more than one would be seen with probability 0.95 or 0.99.
-@pytest.mark.slow
+# At a level of 95 % one of eight tests may refute. With 30 seeds each, and why these two releases:
+# benchmarks/bench_verify_level.py.
 @pytest.mark.parametrize("function", [randomised_response, as_many_zeros_as_a_noised_count])
 def test_trying_many_pairs_refutes_no_more_true_claims_than_the_level_allows(function):
-    found = [outcome(function, 200, seed) for seed in range(1000, 1030)]
-    assert sum(each.verdict == "REFUTED" for each in found) <= 1  # the level: 5 %
+    found = [outcome(function, 200, seed) for seed in range(1000, 1008)]
+    assert sum(each.verdict == "REFUTED" for each in found) <= 1
     if function is randomised_response:  # and the test does look at what could refute them
         assert np.mean([each.lower for each in found]) > 0.2
 
@@ -294,7 +289,7 @@ def number_of_rows(data, query, rng):
 
 @pytest.mark.parametrize("function", [constant, noise_alone, noised_query, random_lengths, number_of_rows])
 def test_an_answer_that_never_changes_with_the_record_is_not_testable(function):
-    found = outcome(function, 200)
+    found = outcome(function, 100)
     assert (found.verdict, found.pairs_changed) == ("NOT TESTABLE", 0)
     text = verification.text(found)
     assert f"{found.pairs} pairs of neighbouring data sets tried" in text
@@ -312,7 +307,7 @@ def test_where_the_noise_cannot_be_held_fixed_a_difference_must_be_seen():
     assert verification.verdict(found).endswith(
         "draw the noise from the rng that is passed in, so that it can be held fixed."
     )
-    seen = outcome(noise_from_elsewhere, 800)
+    seen = outcome(noise_from_elsewhere, 500)
     assert (seen.verdict, seen.pairs_changed) == ("NOT REFUTED", None)
     assert "could not be held fixed" in verification.text(seen)
 

@@ -4,17 +4,7 @@ import numpy as np
 
 from jali.verify.answers import called
 from jali.verify.search import Probe
-
-
-def returning(*values):
-    return called([lambda value=value: value for value in values])
-
-
-def failing(error):
-    def call():
-        raise error
-
-    return call
+from tests.verify.returning import failing, returning
 
 
 def test_a_probe_knows_failure_from_silence_and_silence_from_an_answer():
@@ -25,3 +15,11 @@ def test_a_probe_knows_failure_from_silence_and_silence_from_an_answer():
     assert not Probe(error, nan, error).silent
     assert Probe(error, nan, error).changed == 1
     assert not Probe(nan, nan, returning(1.0, np.nan)).repeats
+
+
+def test_a_message_that_changes_with_the_record_is_an_answer_even_if_each_is_new():
+    here = called([failing(KeyError(f"{i}, known")) for i in range(3)])
+    there = called([failing(KeyError(f"{i}, new")) for i in range(3)])
+    other = called([failing(KeyError(f"{i + 7}, known")) for i in range(3)])
+    assert not Probe(here, there, here).silent
+    assert Probe(here, other, there).silent  # noise that cannot be held fixed changes messages, too

@@ -161,8 +161,9 @@ def attack_evidence(
         same = next(job for job in jobs if job.trial == todo.combined[lead])
         controls, null = _controlled(beside, same, resources)
     singles = done[len(todo.combined) :]
+    of_place = {place: made for place, (made, _) in zip(todo.combined, combined, strict=True)}
     rows = [row for made, _ in singles + combined for row in made] + _detectable(
-        _contrasts(todo, kept, game, seed), controls
+        _contrasts(todo, of_place, kept, game, seed), controls
     )
     first = kept[lead].score
     if data is not None:
@@ -233,8 +234,10 @@ def _detectable(rows: list[Row], controls: list[PositiveControl]) -> list[Row]:
     return out
 
 
-def _contrasts(todo: Plan, kept: dict[Place, ByMetric], game: Game, seed: int) -> list[Row]:
-    """Paired differences and both of their sides."""
+def _contrasts(
+    todo: Plan, rows: dict[Place, list[Row]], kept: dict[Place, ByMetric], game: Game, seed: int
+) -> list[Row]:
+    """Paired differences and both of their sides; rows: those of the trials themselves."""
     out: list[Row] = []
     for place, trial in todo.combined.items():
         if trial.against is None:
@@ -245,7 +248,7 @@ def _contrasts(todo: Plan, kept: dict[Place, ByMetric], game: Game, seed: int) -
             continue
         out += contrast_rows(trial, found, game, stream(seed, STATISTICS, 3))
         # The stream of `_attacked`: where everybody is explained, these are the numbers of the attacks themselves.
-        out += paired_rows(trial, found, game, lambda: stream(seed, STATISTICS, 2))
+        out += paired_rows(trial, rows[place], found, game, stream(seed, STATISTICS, 2))
     return out
 
 

@@ -15,11 +15,10 @@ from jali.core.guesses import Combined, Estimate, Guesses, Records, Shadows, Tar
 from jali.core.protocols import Attack, Combination, Combines
 from jali.core.values import Bools, Channel, Evidence, Floats, Game, Ints, Rng, SignalName
 from jali.results import Curve, Kind, Row
-from jali.stats.intervals import HOW_UNITS, Judged, average, clopper_pearson, contrast, estimate
+from jali.stats.intervals import HOW_UNITS, Judged, average, averages, clopper_pearson, contrast, estimate
 from jali.stats.people import people, trials
 from jali.stats.roc import METRICS
 
-Fresh = Callable[[], Rng]  # makes the random stream of a bootstrap anew
 TOGETHER = 32  # targets for which a combination is learnt at once, at most
 KEPT = 0.65  # share of their shadow models that must be common to them
 GRID = tuple(float(f) for f in np.logspace(-4, 0, 41).round(8))
@@ -285,12 +284,10 @@ def _around_zero(forced: Estimate) -> Estimate:
     return replace(forced, value=0.0, low=min(forced.low, 0.0), high=max(forced.high, 0.0))
 
 
-def paired_rows(trial: Trial, found: ByMetric, game: Game, fresh: Fresh) -> list[Row]:
-    """The metrics of both sides of a difference."""
-    out = []
-    for side, guesses in ((trial, found.score), (trial.without_explanation(), found.baseline)):
-        out += _estimated(side, guesses, game, fresh(), "paired")
-    return out
+def paired_rows(trial: Trial, rows: Sequence[Row], found: ByMetric, game: Game, rng: Rng) -> list[Row]:
+    """The metrics of both sides of a difference; those with the explanation are the rows of the trial itself."""
+    same = [row.model_copy(update={"kind": "paired"}) for row in rows]
+    return same + _estimated(trial.without_explanation(), found.baseline, game, rng, "paired")
 
 
 def paired(a: Guesses, b: Guesses) -> tuple[Guesses, Guesses]:
@@ -321,7 +318,7 @@ def curve(label: str, explainer: str, guesses: Guesses) -> Curve:
     mine = guesses.truth
     person = guesses.group[mine]
     thresholds = _thresholds(guesses, GRID)
-    found = [average(guesses.score[mine] > cut[at[mine]], at[mine], person) for cut in thresholds]
+    found = averages((guesses.score[mine] > cut[at[mine]] for cut in thresholds), at[mine], person)
     few = min(_others(guesses, at == u) for u in range(len(units)))
     low = [min(max(float(e.low or 0.0), 0.0), 1.0) for e in found]
     high = [min(max(float(e.high or 0.0), 0.0), 1.0) for e in found]

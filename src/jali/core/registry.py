@@ -6,7 +6,6 @@ A specification is one safe grammar for command line, TOML, rows and cache keys:
 
 from __future__ import annotations
 
-import ast
 import dataclasses
 import difflib
 import functools
@@ -23,6 +22,7 @@ from typing import Any, Literal
 
 from jali.core import imports
 from jali.core.errors import JaliError
+from jali.core.fields import fitting
 
 PartKind = Literal["data", "game", "model", "explain", "signal", "attack", "query_attack", "knowledge"]
 FOLDERS: dict[str, tuple[str, ...]] = {
@@ -249,7 +249,7 @@ def _part(kind: str, name: str, tokens: Tokens, specification: _Specification) -
             if field not in fields:
                 raise JaliError(f"{name} has no field {field or 'left'!r}; it has {_listed(fields) or 'none'}.")
             given[field], tokens = _value(_field_kind(fields[field]), tokens[2:] if named else tokens, specification)
-            given[field] = _checked(name, fields[field], given[field])
+            given[field] = fitting(name, field, _annotation(fields[field]), _field_kind(fields[field]), given[field])
             if _names_code(fields[field]) and specification.modules is not None:
                 imports.admit(given[field], specification.text, specification.modules, imports.KNOWN)
             if tokens and tokens[0][1] == ",":
@@ -265,25 +265,6 @@ def _part(kind: str, name: str, tokens: Tokens, specification: _Specification) -
 
 def _required(field: dataclasses.Field[Any]) -> bool:
     return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
-
-
-def _checked(name: str, field: dataclasses.Field[Any], value: Any) -> Any:
-    """Check a value against its annotation, if that is a plain type, a Literal or a kind of part."""
-    want = _annotation(field)
-    if want == "float" and isinstance(value, int) and not isinstance(value, bool):
-        return float(value)
-    plain = {"int": int, "float": float, "str": str, "bool": bool, "ImportPath": str}
-    wrong = want in plain and (not isinstance(value, plain[want]) or (want == "int" and isinstance(value, bool)))
-    if wrong:
-        raise JaliError(f"{name}: {field.name} must be of type {want}, not {value!r}.")
-    kind = _field_kind(field)
-    if kind and isinstance(value, (str, int, float)):
-        raise JaliError(f"{name}: {field.name} must name a part of kind {kind}, without quotes, not {value!r}.")
-    if want.startswith("Literal["):
-        allowed = ast.literal_eval(f"[{want[8:-1]}]")
-        if value not in allowed:
-            raise JaliError(f"{name}: {field.name} must be one of {_listed(allowed)}, not {value!r}.")
-    return value
 
 
 def _annotation(field: dataclasses.Field[Any]) -> str:

@@ -41,7 +41,7 @@ class MLP:
 
     def fit(self, data: Dataset, member: Bools, rngs: list[Rng]) -> NetworkEnsemble:
         """Train one network per column of member (N, M); column j draws from rngs[j] alone."""
-        self._check()
+        self.check()
         member = checked(data, member, rngs)
         with _one_thread():
             import torch
@@ -53,7 +53,8 @@ class MLP:
             nets = [self._network(encoding, Z[o], Y[o], rng) for o, rng in zip(own, rngs, strict=True)]
         return _joined(nets)
 
-    def _check(self) -> None:
+    def check(self) -> None:
+        """Raise an error that says which setting cannot be used."""
         widths = self.hidden if isinstance(self.hidden, tuple) else (0,)
         if not all(isinstance(n, int) and n > 0 for n in (*widths, self.epochs, self.batch)):
             raise JaliError(f"mlp: hidden must list positive widths, epochs and batch be positive; got {self}.")
@@ -73,15 +74,7 @@ class MLP:
         """Weights and biases of one trained network; the gradient is hand-written, as autograd takes a third longer."""
         import torch
 
-        sizes = (Z.shape[1], *self.hidden, Y.shape[1])
-        flat = torch.zeros(sum(a * b + b for a, b in pairwise(sizes)), requires_grad=True)
-        flat.grad = torch.zeros_like(flat)
-        layers = _layers(flat.detach(), sizes)
-        slopes = _layers(flat.grad, sizes)
-        for W, b in layers:
-            reach = 1 / np.sqrt(len(W))
-            W.uniform_(-reach, reach, generator=stream)
-            b.uniform_(-reach, reach, generator=stream)
+        flat, layers, slopes = started((Z.shape[1], *self.hidden, Y.shape[1]), stream)
         adam = torch.optim.Adam([flat], lr=self.lr, weight_decay=self.weight_decay, fused=True)
         for _ in range(self.epochs):
             order = torch.randperm(len(Z), generator=stream)
@@ -91,7 +84,21 @@ class MLP:
         return layers
 
 
-def _layers(flat: torch.Tensor, sizes: tuple[int, ...]) -> Layers:
+def started(sizes: tuple[int, ...], stream: torch.Generator) -> tuple[torch.Tensor, Layers, Layers]:
+    """All weights of one network as one vector, drawn as they start; its layers, and those of its gradient."""
+    import torch
+
+    flat = torch.zeros(sum(a * b + b for a, b in pairwise(sizes)), requires_grad=True)
+    flat.grad = torch.zeros_like(flat)
+    layers = layers_of(flat.detach(), sizes)
+    for W, b in layers:
+        reach = 1 / np.sqrt(len(W))
+        W.uniform_(-reach, reach, generator=stream)
+        b.uniform_(-reach, reach, generator=stream)
+    return flat, layers, layers_of(flat.grad, sizes)
+
+
+def layers_of(flat: torch.Tensor, sizes: tuple[int, ...]) -> Layers:
     """Views of one flat vector: W (in, out) and b (out,) per layer.
 
     One vector needs one optimiser call. The longer side of W is contiguous, because products with a short last axis are

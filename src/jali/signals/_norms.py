@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from jali.core.values import Floats
+from jali.core.values import Floats, Unit
 
 TINY = 1e-30  # replaces zero on the log scale
 
@@ -18,6 +18,11 @@ def smallness(size: Floats, scale: Literal["log", "raw"]) -> Floats:
     (array([-1., -2.]), array([ 0.    , -0.6931]))
     """
     return np.asarray(-np.log(np.maximum(size, TINY)) if scale == "log" else -size)
+
+
+def unit_of(scale: Literal["log", "raw"]) -> Unit:
+    """The unit of `smallness` on a scale."""
+    return Unit.MINUS_LOG if scale == "log" else Unit.PLAIN
 
 
 def shares(value: Floats) -> Floats:

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from jali.core.values import Floats, Seen, Unit
-from jali.signals._norms import smallness
+from jali.signals._norms import smallness, unit_of
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class AttributionL1:
     @property
     def unit(self) -> Unit:
         """The scale of the signal."""
-        return Unit.MINUS_LOG if self.scale == "log" else Unit.PLAIN
+        return unit_of(self.scale)
 
     def __call__(self, seen: Seen) -> Floats:
         """Negative (log) norm (n,)."""

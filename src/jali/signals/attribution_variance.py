@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from jali.core.values import Floats, Seen, Unit
-from jali.signals._norms import smallness
+from jali.signals._norms import smallness, unit_of
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class AttributionVariance:
     @property
     def unit(self) -> Unit:
         """The scale of the signal."""
-        return Unit.MINUS_LOG if self.scale == "log" else Unit.PLAIN
+        return unit_of(self.scale)
 
     def __call__(self, seen: Seen) -> Floats:
         """Negative (log) variance (n,)."""

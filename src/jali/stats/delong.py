@@ -14,28 +14,36 @@ from scipy.special import ndtri
 from jali.core.guesses import Estimate
 from jali.core.values import Bools, Floats, Ints
 from jali.stats.people import people, variance
-from jali.stats.roc import checked, steps
+from jali.stats.roc import Steps, checked, steps
 
 TOO_FEW = "An interval needs at least two members and two non-members."
 
 
-def placements(score: Floats, truth: Bools, weight: Floats | None = None) -> tuple[Floats, Floats]:
+def placements(
+    score: Floats, truth: Bools, weight: Floats | None = None, known: Steps | None = None
+) -> tuple[Floats, Floats]:
     """Placement of each member (m,) and each non-member (n,) against the other class; the mean of either is the AUC.
 
     A member's value is the share of non-members below it, a non-member's the share of members above it; ties half.
+    known: the steps of the ROC curve of these scores.
 
     >>> placements(np.array([3.0, 2.0, 2.0, 1.0]), np.array([True, True, False, False]))
     (array([1.  , 0.75]), array([0.75, 1.  ]))
     """
     score, truth = checked(score, truth)
-    fp, tp, thresholds = steps(score, truth, weight)
-    group = np.searchsorted(-thresholds[1:], -score)
-    of_members = 1.0 - (fp[group] + fp[group + 1])[truth] / (2 * fp[-1])
-    of_others = (tp[group] + tp[group + 1])[~truth] / (2 * tp[-1])
+    fp, tp, thresholds = known or steps(score, truth, weight)
+    if np.all(score[1:] <= score[:-1]):
+        group = np.append(0, np.cumsum(score[1:] != score[:-1]))
+    else:
+        group = np.searchsorted(-thresholds[1:], -score)
+    inside = group[truth]
+    outside = group[~truth]
+    of_members = 1.0 - (fp[inside] + fp[inside + 1]) / (2 * fp[-1])
+    of_others = (tp[outside] + tp[outside + 1]) / (2 * tp[-1])
     return of_members, of_others
 
 
-def effects(score: Floats, truth: Bools, weight: Floats | None = None) -> Floats:
+def effects(score: Floats, truth: Bools, weight: Floats | None = None, known: Steps | None = None) -> Floats:
     """First-order effect (G,) of each guess on the AUC: w (placement - AUC) / the sum of w in its class.
 
     >>> effects(np.array([3.0, 2.0, 2.0, 1.0]), np.array([True, True, False, False]))
@@ -43,9 +51,12 @@ def effects(score: Floats, truth: Bools, weight: Floats | None = None) -> Floats
     """
     score, truth = checked(score, truth)
     effect = np.empty(len(score))
-    for side, placed in zip((truth, ~truth), placements(score, truth, weight), strict=True):
-        w = np.ones(len(placed)) if weight is None else weight[side]
-        effect[side] = w * (placed - np.average(placed, weights=w)) / w.sum()
+    for side, placed in zip((truth, ~truth), placements(score, truth, weight, known), strict=True):
+        if weight is None:
+            effect[side] = (placed - placed.mean()) / len(placed)
+        else:
+            w = weight[side]
+            effect[side] = w * (placed - np.average(placed, weights=w)) / w.sum()
     return effect
 
 

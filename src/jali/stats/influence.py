@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from jali.core.guesses import places
 from jali.core.values import Bools, Floats, Ints
 from jali.stats import delong, precision_recall
-from jali.stats.people import totals
-from jali.stats.roc import checked, steps, vertex
+from jali.stats.roc import Steps, checked, steps, vertex
 
 
 @dataclass(frozen=True)
@@ -30,14 +30,16 @@ class Spread:
     freedom: float = math.inf
 
 
-def influence(metric: str, score: Floats, truth: Bools, weight: Floats | None = None) -> Floats:
+def influence(
+    metric: str, score: Floats, truth: Bools, weight: Floats | None = None, known: Steps | None = None
+) -> Floats:
     """First-order effect (G,) of each guess on a metric of one target model: metric - its expectation ~ their sum.
 
     auc: (placement - auc) / class size. balanced_accuracy: that of its two rates at the best threshold, halved,
     the threshold taken as given.
     tpr@alpha: (flagged - TPR) / m for members, -slope (flagged - FPR) / n for the others, who set the threshold; slope
     is that of the ROC curve around alpha. tnr@alpha: the mirror image. With weights (G,), taken as given, w_i / sum w
-    takes the place of one by the class size.
+    takes the place of one by the class size. known: the steps of the ROC curve of these scores.
 
     >>> influence("auc", np.array([3.0, 2.0, 2.0, 1.0]), np.array([True, True, False, False]))
     array([ 0.0625, -0.0625, -0.0625,  0.0625])
@@ -45,14 +47,56 @@ def influence(metric: str, score: Floats, truth: Bools, weight: Floats | None = 
     score, truth = checked(score, truth)
     name, _, alpha = metric.partition("@")
     if name == "auc":
-        return delong.effects(score, truth, weight)
-    if name in ("balanced_accuracy", "best_balanced_accuracy"):
-        return _of_balanced_accuracy(score, truth, weight)
+        return delong.effects(score, truth, weight, known)
     if name in precision_recall.NAMES:
         return precision_recall.effects(name, score, truth)
+    curve = known or steps(score, truth, weight)
+    if name in ("balanced_accuracy", "best_balanced_accuracy"):
+        return _of_balanced_accuracy(score, truth, weight, curve)
     if name == "tnr":
-        return _of_tpr(-score, ~truth, float(alpha), weight)
-    return _of_tpr(score, truth, float(alpha), weight)
+        return _of_tnr(score, truth, float(alpha), weight, curve)
+    return _of_tpr(score, truth, float(alpha), weight, curve)
+
+
+@dataclass(frozen=True)
+class Owners:
+    """Whose guesses (G,) are about which target model: units, the place of the person, and that of person and model.
+
+    cell is None where nobody has two guesses about the same target.
+    """
+
+    units: int
+    person: Ints
+    cell: Ints | None
+
+    @staticmethod
+    def of(unit: Ints, person: Ints) -> Owners:
+        """The owners of guesses about targets (G,) and persons (G,)."""
+        units, first = places(unit)
+        persons, second = places(person)
+        cells, cell = places(first * persons + second)
+        return Owners(units, second, None if cells == len(unit) else cell)
+
+    def shared(self, effect: Floats) -> float:
+        """As `shared_covariance`."""
+        if self.units < 2:
+            return 0.0
+        together = np.bincount(self.person, effect)
+        apart = self._apart(effect)
+        return max(0.0, float(together @ together - apart @ apart) / (self.units * (self.units - 1)))
+
+    def spread(self, effect: Floats) -> Spread:
+        """As `spread`."""
+        apart = self._apart(effect)
+        squares = np.bincount(self.person, effect) ** 2
+        whole = float(squares.sum())
+        excess = float(squares @ squares) - whole**2 / max(len(squares), 1)
+        freedom = 2 * whole**2 / excess if excess > 0 else math.inf
+        return Spread(float(apart @ apart) / self.units**2, self.shared(effect), max(freedom, 1.0))
+
+    def _apart(self, effect: Floats) -> Floats:
+        """Influences summed by person and target model."""
+        return effect if self.cell is None else np.bincount(self.cell, effect)
 
 
 def shared_covariance(effect: Floats, unit: Ints, person: Ints) -> float:
@@ -65,12 +109,7 @@ def shared_covariance(effect: Floats, unit: Ints, person: Ints) -> float:
     >>> shared_covariance(np.array([0.5, -0.5, 0.5, -0.5]), np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1]))
     0.5
     """
-    units = len(np.unique(unit))
-    if units < 2:
-        return 0.0
-    together = totals(effect, person)
-    apart = totals(effect, unit, person)
-    return max(0.0, float(together @ together - apart @ apart) / (units * (units - 1)))
+    return Owners.of(unit, person).shared(effect)
 
 
 def spread(effect: Floats, unit: Ints, person: Ints) -> Spread:
@@ -83,36 +122,54 @@ def spread(effect: Floats, unit: Ints, person: Ints) -> Spread:
     >>> spread(np.array([0.5, -0.5, 0.5, -0.5]), np.array([0, 0, 1, 1]), np.array([0, 1, 2, 3])).within
     0.25
     """
-    units = len(np.unique(unit))
-    apart = totals(effect, unit, person)
-    squares = totals(effect, person) ** 2
-    whole = float(squares.sum())
-    excess = float(squares @ squares) - whole**2 / max(len(squares), 1)
-    freedom = 2 * whole**2 / excess if excess > 0 else math.inf
-    return Spread(float(apart @ apart) / units**2, shared_covariance(effect, unit, person), max(freedom, 1.0))
+    return Owners.of(unit, person).spread(effect)
 
 
-def _of_balanced_accuracy(score: Floats, truth: Bools, weight: Floats | None) -> Floats:
-    fp, tp, thresholds = steps(score, truth, weight)
-    fpr, tpr = fp / fp[-1], tp / tp[-1]
-    best = np.argmax(tpr - fpr)
+def _of_balanced_accuracy(score: Floats, truth: Bools, weight: Floats | None, curve: Steps) -> Floats:
+    fp, tp, thresholds = curve
+    best = np.argmax(tp / tp[-1] - fp / fp[-1])
     return _of_rates(score >= thresholds[best], truth, (0.5, -0.5), weight)
 
 
-def _of_tpr(score: Floats, truth: Bools, alpha: float, weight: Floats | None) -> Floats:
-    fp, tp, thresholds = steps(score, truth, weight)
-    below, at, above = vertex(fp, alpha * np.array([0.5, 1.0, 1.5]))
-    run = (fp[above] - fp[below]) / fp[-1]
-    slope = (tp[above] - tp[below]) / tp[-1] / run if run > 0 else 0.0
+def _of_tpr(score: Floats, truth: Bools, alpha: float, weight: Floats | None, curve: Steps) -> Floats:
+    fp, tp, thresholds = curve
+    slope, at = _slope(fp, tp, alpha)
     return _of_rates(score >= thresholds[at], truth, (1.0, -slope), weight)
+
+
+def _of_tnr(score: Floats, truth: Bools, alpha: float, weight: Floats | None, curve: Steps) -> Floats:
+    """The mirror image: non-members are cleared from the lowest score up."""
+    fp, tp, thresholds = curve
+    slope, at = _slope((tp[-1] - tp)[::-1], (fp[-1] - fp)[::-1], alpha)
+    # Vertex `at` from below clears what lies under the threshold of the same vertex from above.
+    return _of_rates(score < thresholds[len(thresholds) - 1 - at], ~truth, (1.0, -slope), weight)
+
+
+def _slope(errors: Floats, hits: Floats, alpha: float) -> tuple[float, int]:
+    """The slope of hits by errors around a share alpha of errors, from rising counts (V,), and the vertex there."""
+    below, at, above = vertex(errors, alpha * np.array([0.5, 1.0, 1.5]))
+    run = (errors[above] - errors[below]) / errors[-1]
+    return (hits[above] - hits[below]) / hits[-1] / run if run > 0 else 0.0, int(at)
 
 
 def _of_rates(flagged: Bools, truth: Bools, of: tuple[float, float], weight: Floats | None) -> Floats:
     """Effects on of[0] TPR + of[1] FPR at a fixed threshold."""
-    w = np.ones(len(flagged)) if weight is None else weight
+    if weight is None:
+        members = np.count_nonzero(truth)
+        hits = np.count_nonzero(flagged & truth)
+        alarms = np.count_nonzero(flagged) - hits
+        others = len(truth) - members
+        # By truth and flag, from neither to both.
+        value = [
+            of[1] * (0 - alarms / others) / others,
+            of[1] * (1 - alarms / others) / others,
+            of[0] * (0 - hits / members) / members,
+            of[0] * (1 - hits / members) / members,
+        ]
+        return np.array(value)[truth * 2 + flagged]
     effect = np.empty(len(flagged))
     for side, factor in zip((truth, ~truth), of, strict=True):
-        total = w[side].sum()
-        rate = float(w[side] @ flagged[side]) / total
-        effect[side] = factor * w[side] * (flagged[side] - rate) / total
+        total = weight[side].sum()
+        rate = float(weight[side] @ flagged[side]) / total
+        effect[side] = factor * weight[side] * (flagged[side] - rate) / total
     return effect

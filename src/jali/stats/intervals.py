@@ -8,6 +8,7 @@ model, and the name of the method says so.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -17,11 +18,11 @@ import numpy.typing as npt
 from scipy.special import ndtri, stdtrit
 
 from jali.core.errors import JaliError
-from jali.core.guesses import Estimate, Guesses
+from jali.core.guesses import Estimate, Guesses, places
 from jali.core.values import Bools, Floats, Ints, Rng
 from jali.stats import one_model, precision_recall, roc
 from jali.stats.delong import delong, delong_difference
-from jali.stats.influence import Spread, influence, spread
+from jali.stats.influence import Owners, Spread, influence
 from jali.stats.one_model import (
     HOW_BOOTSTRAP,
     HOW_DELONG,
@@ -31,8 +32,8 @@ from jali.stats.one_model import (
     clopper_pearson,
     rate_bounds,
 )
-from jali.stats.people import people, totals
-from jali.stats.roc import falling, resolvable
+from jali.stats.people import people
+from jali.stats.roc import Steps, falling, read_off, resolvable, steps
 
 __all__ = [
     "HOW_BOOTSTRAP",
@@ -130,13 +131,24 @@ def average(x: Floats | Bools, unit: Ints, person: Ints, level: float = 0.95) ->
     >>> average(np.array([1.0, 0.0, 1.0, 1.0]), np.array([0, 0, 1, 1]), np.arange(4)).value
     0.75
     """
-    units, at, count = np.unique(unit, return_inverse=True, return_counts=True)
-    means = np.bincount(at, weights=x) / count
-    effect = (x - means[at]) / count[at]
-    if len(units) == 1:
-        half = float(ndtri((1 + level) / 2)) * float(np.linalg.norm(totals(effect, person)))
-        return Estimate(float(means[0]), float(means[0]) - half, float(means[0]) + half, 1)
-    return over_units(means, level, (-np.inf, np.inf), spread(effect, unit, person))
+    return averages([x], unit, person, level)[0]
+
+
+def averages(each: Iterable[Floats | Bools], unit: Ints, person: Ints, level: float = 0.95) -> list[Estimate]:
+    """`average` of several x about the same guesses."""
+    owners = Owners.of(unit, person)
+    units, at = places(unit)
+    count = np.bincount(at)
+    out = []
+    for x in each:
+        means = np.bincount(at, weights=x) / count
+        effect = (x - means[at]) / count[at]
+        if units == 1:
+            half = float(ndtri((1 + level) / 2)) * float(np.linalg.norm(np.bincount(owners.person, effect)))
+            out.append(Estimate(float(means[0]), float(means[0]) - half, float(means[0]) + half, 1))
+        else:
+            out.append(over_units(means, level, (-np.inf, np.inf), owners.spread(effect)))
+    return out
 
 
 @dataclass(frozen=True)
@@ -167,6 +179,17 @@ class Judged:
         """The weight of each guess (G,); None where all count the same."""
         return self.guesses.weights
 
+    @cached_property
+    def curves(self) -> list[Steps]:
+        """The steps of the ROC curve of each target model."""
+        of = self.guesses
+        return [steps(of.score[r], of.truth[r], _some(self.weight, r)) for r in self.ranked]
+
+    @cached_property
+    def owners(self) -> Owners:
+        """Whose guesses they are."""
+        return Owners.of(self.guesses.unit, self.guesses.group)
+
     def undefined(self, metric: str) -> str:
         """Why the metric is undefined for one of the target models ("" if it is for none)."""
         if not self.rows:
@@ -184,6 +207,8 @@ class Judged:
 
     def values(self, metric: str) -> Floats:
         """The metric of each target model (T,)."""
+        if metric == "auc" or "@" in metric:
+            return np.array([read_off(metric, curve) for curve in self.curves])
         # Held-out balanced accuracy splits people in their order, which must not depend on their scores.
         rows = self.rows if metric == "balanced_accuracy" else self.ranked
         of = self.guesses
@@ -193,13 +218,14 @@ class Judged:
     def effects(self, metric: str) -> Floats:
         """The influence of each guess on its target's metric (G,)."""
         effect = np.empty(len(self.guesses.score))
-        for r in self.ranked:
-            effect[r] = influence(metric, self.guesses.score[r], self.guesses.truth[r], _some(self.weight, r))
+        for r, curve in zip(self.ranked, self.curves, strict=True):
+            of = self.guesses
+            effect[r] = influence(metric, of.score[r], of.truth[r], _some(self.weight, r), curve)
         return effect
 
     def spread(self, effect: Floats) -> Spread:
         """What people contribute to the variance of a mean of influences (G,) over target models."""
-        return spread(effect, self.guesses.unit, self.guesses.group)
+        return self.owners.spread(effect)
 
 
 def estimate(metric: str, guesses: Guesses | Judged, rng: Rng, level: float = 0.95) -> tuple[Estimate, str]:

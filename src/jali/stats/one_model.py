@@ -13,6 +13,7 @@ from jali.core.values import Bools, Floats, Ints, Rng
 from jali.stats import precision_recall, roc
 from jali.stats.delong import delong, delong_difference
 from jali.stats.people import trials
+from jali.stats.redrawn import Half, crossed_accuracies, redraw
 from jali.stats.roc import crossed_accuracy, halves
 
 HOW_DELONG = "DeLong, conditional on this model"
@@ -81,8 +82,12 @@ def bootstrap(
         chosen = np.concatenate([s[rng.integers(len(s), size=len(s))] for s in cells])
         rows = chosen if group is None else order[_spans(start[chosen], count[chosen])]
         drawn[b] = metric(*(score[rows] for score in scores), truth[rows])
+    return _percentiles(float(metric(*scores, truth)), drawn, level)
+
+
+def _percentiles(value: float, drawn: Floats, level: float) -> Estimate:
     low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
-    return Estimate(float(metric(*scores, truth)), float(low), float(high), 1)
+    return Estimate(value, float(low), float(high), 1)
 
 
 def _sorted(person: Ints) -> tuple[Ints, Ints, Ints]:
@@ -126,8 +131,20 @@ def alone_difference(metric: str, with_: Guesses, without: Guesses, rng: Rng, le
     group = with_.group if with_.grouped else None
     if metric == "auc":
         return delong_difference(with_.score, without.score, truth, level, group, weight), HOW_DELONG
-    found = bootstrap(*weighed(metric, (with_.score, without.score), weight), truth, rng, level, group=group)
-    return found, HOW_BOOTSTRAP if group is None else HOW_PEOPLE
+    how = HOW_BOOTSTRAP if group is None else HOW_PEOPLE
+    plain = metric == "balanced_accuracy" and group is None and weight is None
+    if plain and min(np.count_nonzero(truth), np.count_nonzero(~truth)) > 1:
+        return _crossed_difference(with_.score, without.score, truth, rng, level), how
+    return bootstrap(*weighed(metric, (with_.score, without.score), weight), truth, rng, level, group=group), how
+
+
+def _crossed_difference(with_: Floats, without: Floats, truth: Bools, rng: Rng, level: float) -> Estimate:
+    """The difference of balanced accuracies; every second guess of each side that is drawn is in the first half."""
+    others, members = redraw([np.flatnonzero(~truth), np.flatnonzero(truth)], 1000, rng)
+    halves = Half(members[:, ::2], others[:, ::2]), Half(members[:, 1::2], others[:, 1::2])
+    drawn = crossed_accuracies(with_, *halves) - crossed_accuracies(without, *halves)
+    found = roc.balanced_accuracy(with_, truth) - roc.balanced_accuracy(without, truth)
+    return _percentiles(found, drawn, level)
 
 
 def value(metric: str, guesses: Guesses) -> float:
@@ -221,9 +238,15 @@ def _crossed(guesses: Guesses, group: Ints | None, rng: Rng, level: float) -> Es
     """Balanced accuracy redrawn within its two halves, so that no guess helps to choose its own threshold."""
     truth = guesses.truth
     half = halves(truth, group).astype(np.float64)
+    strata = truth * 2 + half.astype(np.int64)
+    cells = [np.flatnonzero(strata == cell) for cell in range(4)]
+    if group is None and guesses.weights is None and all(len(rows) for rows in cells):
+        rest_of_others, others, rest_of_members, members = redraw(cells, 500, rng)
+        drawn = crossed_accuracies(guesses.score, Half(members, others), Half(rest_of_members, rest_of_others))
+        return _percentiles(crossed_accuracy(guesses.score, truth, half > 0), drawn, level)
 
     def metric(score: Floats, half: Floats, weight: Floats, truth: Bools) -> float:
         return crossed_accuracy(score, truth, half > 0, None if guesses.weights is None else weight)
 
     scores = (guesses.score, half, guesses.weight)
-    return bootstrap(metric, scores, truth, rng, level, 500, truth * 2 + half.astype(np.int64), group)
+    return bootstrap(metric, scores, truth, rng, level, 500, strata, group)

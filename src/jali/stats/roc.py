@@ -18,6 +18,7 @@ from jali.stats.people import people
 
 Metric = Callable[[Floats, Bools], float]
 Counts = npt.NDArray[Any]  # whole numbers, or sums of weights
+Steps = tuple[Counts, Counts, Floats]  # false positives, true positives and threshold at each vertex
 ALPHAS = (0.01, 0.001)
 # alpha * n may land just below a whole number (0.29 * 100 = 28.999…); such a count is taken as whole.
 _SLACK = 1e-9
@@ -54,7 +55,7 @@ def checked(score: Floats, truth: Bools) -> tuple[Floats, Bools]:
     return score, truth
 
 
-def steps(score: Floats, truth: Bools, weight: Floats | None = None) -> tuple[Counts, Counts, Floats]:
+def steps(score: Floats, truth: Bools, weight: Floats | None = None) -> Steps:
     """False positives, true positives and threshold at each distinct score, from the highest down, after (0, 0, inf).
 
     With weights (G,) the sums of weights take the place of counts.
@@ -99,7 +100,12 @@ def auc(score: Floats, truth: Bools, weight: Floats | None = None) -> float:
     >>> auc(np.array([3.0, 2.0, 2.0, 1.0]), np.array([True, True, False, False]))
     0.875
     """
-    fp, tp, _ = steps(score, truth, weight)
+    return area(steps(score, truth, weight))
+
+
+def area(curve: Steps) -> float:
+    """The AUC from the steps of a ROC curve."""
+    fp, tp, _ = curve
     return float(np.diff(fp) @ (tp[1:] + tp[:-1]) / (2.0 * fp[-1] * tp[-1]))
 
 
@@ -109,18 +115,23 @@ def aucs(scores: Floats, truth: Bools) -> Floats:
     >>> aucs(np.array([[3.0, 2.0, 2.0, 1.0], [1.0, 1.0, 1.0, 1.0]]), np.array([True, True, False, False]))
     array([0.875, 0.5  ])
     """
-    order = np.argsort(scores, axis=1)
-    ranked = np.take_along_axis(scores, order, axis=1)
-    place = np.broadcast_to(np.arange(scores.shape[1]), scores.shape)
-    starts = np.ones(scores.shape, dtype=bool)
-    starts[:, 1:] = ranked[:, 1:] != ranked[:, :-1]
-    ends = np.ones(scores.shape, dtype=bool)
-    ends[:, :-1] = starts[:, 1:]
-    first = np.maximum.accumulate(np.where(starts, place, 0), axis=1)
-    last = np.minimum.accumulate(np.where(ends, place, scores.shape[1])[:, ::-1], axis=1)[:, ::-1]
     members = int(np.count_nonzero(truth))
-    ranks = (((first + last) / 2 + 1) * truth[order]).sum(axis=1)
+    ranks = np.array([_ranks_of(row, truth) for row in scores])
     return np.asarray((ranks - members * (members + 1) / 2) / (members * (len(truth) - members)))
+
+
+def _ranks_of(score: Floats, truth: Bools) -> float:
+    """The sum of the mean ranks of members, from the lowest score up."""
+    order = np.argsort(score)
+    ranked = score[order]
+    inside = np.flatnonzero(truth[order])
+    same = ranked[1:] == ranked[:-1]
+    if not same.any():
+        return float(inside.sum() + len(inside))
+    start = np.append(0, np.flatnonzero(~same) + 1)
+    size = np.diff(np.append(start, len(score)))
+    mean = start + (size + 1) / 2
+    return float(np.repeat(mean, size)[inside].sum())
 
 
 def tpr_at(score: Floats, truth: Bools, alpha: float, weight: Floats | None = None) -> float:
@@ -138,9 +149,31 @@ def tnr_at(score: Floats, truth: Bools, alpha: float, weight: Floats | None = No
     >>> tnr_at(np.array([3.0, 2.0, 2.0, 1.0]), np.array([True, True, False, False]), 0.1)
     0.5
     """
-    fp, tp, _ = steps(score, truth, weight)
+    return cleared(steps(score, truth, weight), alpha)
+
+
+def cleared(curve: Steps, alpha: float) -> float:
+    """`tnr_at` from the steps of a ROC curve."""
+    fp, tp, _ = curve
     fn, tn = (tp[-1] - tp)[::-1], (fp[-1] - fp)[::-1]
     return float(tn[vertex(fn, np.array([alpha]))[0]] / tn[-1])
+
+
+def read_off(name: str, curve: Steps) -> float | None:
+    """A metric by its name, if the steps of a ROC curve are enough for it.
+
+    >>> read_off("auc", steps(np.array([3.0, 2.0, 2.0, 1.0]), np.array([True, True, False, False])))
+    0.875
+    """
+    kind, _, level = name.partition("@")
+    if name == "auc":
+        return area(curve)
+    if kind == "tnr":
+        return cleared(curve, float(level))
+    if kind == "tpr":
+        fp, tp, _ = curve
+        return float(tp[vertex(fp, np.array([float(level)]))[0]] / tp[-1])
+    return None
 
 
 def tpr_curve(score: Floats, truth: Bools, grid: Floats, weight: Floats | None = None) -> Floats:
@@ -305,8 +338,8 @@ def resolvable(name: str, truth: Bools, group: Ints | None = None, weight: Float
     needed = math.ceil(math.log(0.05) / math.log1p(-float(level)))
     side = truth if kind == "tnr" else ~truth
     persons = np.flatnonzero(side) if group is None else group[side]
-    count = people(persons)
-    effective = people(persons, None if weight is None else weight[side])
+    count = len(persons) if group is None else people(persons)
+    effective = count if weight is None else people(persons, weight[side])
     if effective >= needed:
         return ""
     error = "FNR" if kind == "tnr" else "FPR"

@@ -43,8 +43,12 @@ class Answers:
 
     def comparable(self) -> Floats:
         """Rows (n, L + 2) that are equal if and only if the answers are; NaN counts as equal to NaN."""
-        kinds = [float(zlib.crc32(kind.encode(errors="replace"))) for kind in self.kind]
-        return np.column_stack([self.numbers, self.length, kinds])
+        return np.column_stack([self.numbers, self.length, self.codes()])
+
+    def codes(self) -> Floats:
+        """A number (n,) for the kind of each answer."""
+        code = {kind: float(zlib.crc32(kind.encode(errors="backslashreplace"))) for kind in set(self.kind)}
+        return np.array([code[kind] for kind in self.kind])
 
     def differing(self, other: Answers) -> float:
         """The share of answers that differ from the other answer at the same position, if only in their last bit."""
@@ -93,7 +97,10 @@ def _one(call: Callable[[], Any]) -> tuple[Floats, str]:
         return np.array([value]), SCALAR
     if value is None:
         return np.zeros(0), NONE
-    return numbers_in(value)
+    try:
+        return numbers_in(value)
+    except Exception as error:  # whatever an object may raise that is looked into
+        return np.zeros(0), f"it returned {type(value).__name__}, which cannot be read: {type(error).__name__}"
 
 
 def stem(kind: str) -> str:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
 
 from jali.core.values import Bools, Floats, Ints
-from jali.verify.answers import Answers, stem
+from jali.verify.answers import Answers
+from jali.verify.words import flags, most_written, telling, written
 
-MOST_KINDS = 20  # most kinds of answers (exceptions, shapes) that get a column each
 MOST_COLUMNS = 400  # most numbers of an answer that are used: those that differ most between the data sets
 LARGE = 1e100  # so that squares are finite
 SYMBOLS = (np.isnan, np.isposinf, np.isneginf)
@@ -21,13 +20,15 @@ class Coding:
     """How answers become finite rows (n, k); it is fixed on the draws for learning, whatever later draws are.
 
     A row holds the numbers of an answer, with zeros for what is missing or not finite. If answers differ in length,
-    kind or finiteness, further columns hold the length, one flag for each kind, and one flag for each position and
-    symbol (NaN or an infinity) that occurs in some answers but not in all.
+    kind or finiteness, further columns hold the length, one flag for each telling word of the kinds, the numbers in
+    messages of exceptions, and one flag for each position and symbol (NaN or an infinity) that occurs in some answers
+    but not in all.
     """
 
     places: Ints
     lengths: bool
-    kinds: tuple[str, ...]
+    words: tuple[str, ...]
+    messages: int
     symbols: tuple[tuple[int, int], ...]
 
     def table(self, answers: Answers) -> Floats:
@@ -35,10 +36,10 @@ class Coding:
         short = max(0, int(self.places.max(initial=-1)) + 1 - answers.numbers.shape[1])
         numbers = np.pad(answers.numbers, ((0, 0), (0, short)))[:, self.places]
         marks = [SYMBOLS[which](numbers[:, place]) for which, place in self.symbols]
-        kinds = [np.array([known in (kind, stem(kind)) for kind in answers.kind]) for known in self.kinds]
         lengths = [answers.length] if self.lengths else []
+        texts = [flags(answers.kind, self.words), written(answers.kind, self.messages)]
         plain = np.clip(np.where(np.isfinite(numbers), numbers, 0.0), -LARGE, LARGE)
-        return np.column_stack([plain, *lengths, *kinds, *marks]).astype(np.float64)
+        return np.column_stack([plain, *lengths, *texts, *marks]).astype(np.float64)
 
 
 def coding(answers: Answers, first: Bools) -> Coding:
@@ -55,13 +56,8 @@ def coding(answers: Answers, first: Bools) -> Coding:
     numbers = answers.numbers[:, places]
     found = [(which, place) for which in range(len(SYMBOLS)) for place in range(numbers.shape[1])]
     symbols = tuple(at for at in found if 0 < np.count_nonzero(SYMBOLS[at[0]](numbers[:, at[1]])) < len(answers))
-    return Coding(places, bool(np.ptp(answers.length)), _kinds(answers), symbols)
-
-
-def _kinds(answers: Answers) -> tuple[str, ...]:
-    """Kinds that occur in some answers but not in all, the most frequent first; exceptions with and without message."""
-    count = Counter(name for kind in answers.kind for name in {kind, stem(kind)})
-    return tuple(name for name, often in count.most_common(MOST_KINDS) if often < len(answers))
+    kinds = answers.kind
+    return Coding(places, bool(np.ptp(answers.length)), telling(kinds, first), most_written(kinds), symbols)
 
 
 def _places(numbers: Floats, first: Bools) -> Ints:

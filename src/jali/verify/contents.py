@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import re
+import zlib
+from collections.abc import Iterable
+from contextlib import suppress
+from itertools import islice
+from types import MemberDescriptorType
 from typing import Any
 
 import numpy as np
@@ -14,8 +19,10 @@ EXACT = 2**53  # whole numbers up to this one are exact as floats
 HALF = 2**24 - 1
 NUMBERS = "numbers of shape"
 NO_NUMBERS = "which is not made of numbers"
-DEEPEST = 8  # levels of lists in lists that are opened
-LONGEST = 300  # characters of a text that count
+DEEPEST = 8  # levels of lists in lists that are opened; what lies deeper is read as text
+MOST_ITEMS = 100_000  # items that are taken from an iterator, which may have no end
+LONGEST = 2000  # characters of a text that are kept; the others are known by a checksum
+ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")  # of an object in memory
 WRITTEN = re.compile(r"[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d{1,3})?")  # a number in a text
 
 
@@ -31,7 +38,7 @@ def numbers_in(value: Any) -> tuple[Floats, str]:
     >>> numbers_in("yes")
     (array([], dtype=float64), 'it returned str, which is not made of numbers: yes')
     """
-    plain = _array(value)
+    plain = None if _labelled(value) else _array(value)
     if plain is not None:
         return plain
     found: list[Floats] = []
@@ -54,7 +61,7 @@ def _array(value: Any) -> tuple[Floats, str] | None:
         if raw.dtype.kind in "iuO" and (exact := _whole(raw)) is not None:
             raw = exact
         numbers = raw.astype(np.float64)
-    except (TypeError, ValueError, OverflowError):
+    except Exception:  # whatever another library's array may raise
         return None
     return numbers.ravel(), f"{NUMBERS} {numbers.shape}{typed}"
 
@@ -68,39 +75,91 @@ def _opened(value: Any, found: list[Floats], depth: int) -> str:
     if isinstance(value, bool | int | float | np.generic) and (plain := _array(value)) is not None:
         found.append(plain[0])
         return f"number of type {type(value).__name__}"
+    if isinstance(value, np.ndarray) and not _labelled(value) and (plain := _array(value)) is not None:
+        found.append(plain[0])
+        return plain[1]
     if isinstance(value, int):  # too large for any float
         return f"number {value:x}"
     inside = _inside(value) if depth < DEEPEST else None
     if inside is None:
-        return type(value).__name__
-    items = [f"{name}{_opened(item, found, depth + 1)}" for name, item in inside]
+        return f"{type(value).__name__} {_read(ADDRESS.sub('', repr(value)), found)}"
+    items = [f"{_named(name, found, depth)}{_opened(item, found, depth + 1)}" for name, item in inside]
     ends = "{}" if isinstance(value, dict) else "[]"
     return f"{ends[0]}{', '.join(items)}{ends[1]}"
 
 
-def _inside(value: Any) -> list[tuple[str, Any]] | None:
-    """What a value holds, each with its name; None if it cannot be opened."""
+def _named(name: Any, found: list[Floats], depth: int) -> str:
+    """The words for the name of an item; a name that is a number, or holds some, is opened like a value."""
+    if name is None:
+        return ""
+    return f"{name!r}: " if isinstance(name, str | bytes) else f"{_opened(name, found, depth + 1)}: "
+
+
+def _inside(value: Any) -> list[tuple[Any, Any]] | None:
+    """What a value holds, each with its name, or None for one without; None if it cannot be opened."""
     if isinstance(value, dict):
-        return [(f"{key!r}: ", item) for key, item in value.items()]
+        return list(value.items())
+    if _labelled(value):
+        return _parts(value)
     if isinstance(value, set | frozenset):
-        return [("", item) for item in sorted(value, key=repr)]
-    if isinstance(value, list | tuple):
-        return [("", item) for item in value]
+        return [(None, item) for item in sorted(value, key=repr)]
     if isinstance(value, np.ndarray):
-        return [("", item) for item in value.tolist()] if value.ndim else None
-    try:
-        return [(f"{name}=", item) for name, item in vars(value).items()] or None
-    except TypeError:
-        return None
+        return [(None, item) for item in value.tolist()] if value.ndim else None
+    if isinstance(value, Iterable):
+        return [*((None, item) for item in islice(value, MOST_ITEMS)), *_fields(value)]
+    return _fields(value) or None
+
+
+def _fields(value: Any) -> list[tuple[str, Any]]:
+    """The attributes of an object, in a dictionary or in slots; empty if it has none."""
+    slots = {
+        name: member
+        for cls in type(value).__mro__
+        for name, member in vars(cls).items()
+        if isinstance(member, MemberDescriptorType) and not name.endswith("__")
+    }
+    found: list[tuple[str, Any]] = []
+    for name, member in slots.items():
+        with suppress(AttributeError):  # a slot that was never filled
+            found.append((name, member.__get__(value)))
+    with suppress(TypeError):  # an object without a dictionary
+        found += vars(value).items()
+    return found
+
+
+def _labelled(value: Any) -> bool:
+    """Whether a value is an array with more than numbers: a mask, names of fields, or the labels of a pandas table."""
+    if isinstance(value, np.ma.MaskedArray):
+        return True
+    if isinstance(value, np.ndarray | np.void):
+        return value.dtype.names is not None
+    if not type(value).__module__.startswith("pandas"):
+        return False
+    from pandas import DataFrame, Series
+
+    return isinstance(value, DataFrame | Series)
+
+
+def _parts(value: Any) -> list[tuple[Any, Any]]:
+    """The numbers of such an array, and what it has beside them."""
+    if isinstance(value, np.ma.MaskedArray):
+        return [("data", value.data), ("mask", np.ma.getmaskarray(value))]
+    if isinstance(value, np.ndarray | np.void):
+        return [(name, value[name]) for name in value.dtype.names or ()]
+    labels = [(None, list(axis)) for axis in value.axes]
+    return [("values", value.to_numpy()), *labels, (str(value.dtypes), None)]
 
 
 def _read(value: str | bytes, found: list[Floats]) -> str:
     """A text without its numbers; they and the length of the text are appended to `found`, if there are any."""
-    words = value if isinstance(value, str) else value.decode(errors="replace")
+    words = value if isinstance(value, str) else value.decode(errors="backslashreplace")
     numbers = [float(each) for each in WRITTEN.findall(words)]
     if numbers:
         found.append(np.array([float(len(words)), *numbers]))
-    return WRITTEN.sub("#", words)[:LONGEST]
+    rest = WRITTEN.sub("#", words)
+    if len(rest) <= LONGEST:
+        return rest
+    return f"{rest[:LONGEST]} (checksum {zlib.crc32(rest.encode(errors='backslashreplace')):x})"
 
 
 def _whole(raw: npt.NDArray[Any]) -> npt.NDArray[Any] | None:

@@ -18,6 +18,10 @@ SIDE = 20  # rows on each side of a near tie
 GAPS = (-8, -4, -1, 0, 1, 2, 3)  # by how many rows the side that the record joins is larger beforehand
 WIDTHS = (1, 3, 20)  # numbers of columns
 SMALL = (1, 2, 3, 4, 5, 6)  # people in a small class, one of whom is the record
+PERCENTILES = (1, 5, 10, 25, 75, 90, 95, 99)  # beside the median, which the near ties move
+# People in a larger group, before one leaves it, and in the table: rules such as "at least 10" turn at these numbers.
+CROWDS = {7: 50, 8: 26, 9: 31, 10: 20, 11: 21, 12: 100, 15: 30, 16: 51, 20: 40, 21: 41, 25: 101, 26: 150, 30: 60}
+CROWDS |= {31: 75, 40: 250, 50: 200, 51: 201, 75: 300, 100: 500, 101: 501}
 REGIONS = ("north", "east", "south", "west", "centre", "coast")
 
 
@@ -26,6 +30,8 @@ def designed(seed: int, add_remove: bool = False) -> list[Pair]:
     found = [
         *_near_ties(),
         *_small_classes(),
+        *_crowds(),
+        *_percentiles(),
         *_four_classes(),
         *_bulks(seed),
         *_duplicates(),
@@ -76,6 +82,35 @@ def _small_classes() -> list[Pair]:
             name = f"one of a class of {size} {what}"
             found += _both(name, first, second, who, f"small class, {what}")
     return found
+
+
+def _crowds() -> list[Pair]:
+    """A class of people who are all alike, one of whom leaves it: answers about 10, 50 or 100 people may follow a rule.
+
+    The two groups are as far apart as the range allows, and everybody in one has the same values.
+    """
+    found: list[Pair] = []
+    for size, rows in CROWDS.items():
+        labels = np.repeat([1, 0], [size, rows - size])
+        first = _copies(np.where(labels == 1, FAR / 2, -FAR / 2), labels, 3)
+        second = replaced(first, 0, first.X[-1], 0)
+        found += queried(f"one of {size} who are alike leaves", _set(first), _set(second), {AT: first.X[0]})
+    return [dataclasses.replace(pair, family="crowd") for pair in found]
+
+
+def _percentiles() -> list[Pair]:
+    """Rows of 101 that are near 0 or near the upper end, and a record whose rise takes a percentile with it.
+
+    Rules that read a range or a limit from the rows mostly read it at such a percentile.
+    """
+    found: list[Pair] = []
+    for percent in PERCENTILES:
+        labels = np.repeat([0, 1], [percent + 1, 100 - percent])
+        values = np.where(labels == 1, FAR, 0.0) - 0.5 * np.linspace(0, 1, 101)
+        first = _copies(values, labels, 3)
+        rises = replaced(first, 0, np.full(3, FAR), 1)
+        found += queried(f"percentile {percent} rises", _set(first), _set(rises), {AT: first.X[0]})
+    return [dataclasses.replace(pair, family="percentile") for pair in found]
 
 
 def _four_classes() -> list[Pair]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -93,7 +92,7 @@ def _pattern(known: Views, answers: Answers) -> Floats:
     ordered = np.argsort(plain[:, :ORDERED], axis=1, kind="stable")
     ties = np.sort(plain, axis=1)
     codes = [
-        np.array([zlib.crc32(kind.encode(errors="replace")) for kind in answers.kind]),
+        answers.codes(),
         answers.length,
         _hashed(np.signbit(numbers)),
         _hashed(ordered),

@@ -84,7 +84,7 @@ def test_a_little_of_a_poor_combination_beside_the_baseline_is_better_than_all_o
     truth = [rng.random(3000) < 0.5 for _ in range(4)]
     before = [rng.normal(size=3000) + 1.0 * side for side in truth]
     after = [rng.normal(size=3000) + 0.4 * side for side in truth]
-    way, gained = _way("auc", "base", _tried("base", before, truth), _tried("all", after, truth))
+    way, gained = _way("auc", "base", _tried("base", before, truth), _tried("all", after, truth), {})
     assert way.candidate == "all"
     assert way.weight == 0.3
     assert gained.mean() > 0
@@ -94,14 +94,14 @@ def test_a_combination_that_is_better_by_itself_needs_no_baseline(rng):
     truth = [rng.random(3000) < 0.5 for _ in range(4)]
     before = [rng.normal(size=3000) + 0.1 * side for side in truth]
     after = [rng.normal(size=3000) + 3.0 * side for side in truth]
-    assert _way("auc", "b", _tried("b", before, truth), _tried("all", after, truth))[0] == Way("all")
+    assert _way("auc", "b", _tried("b", before, truth), _tried("all", after, truth), {})[0] == Way("all")
 
 
 def test_noise_beside_the_baseline_is_ignored_or_hardly_used(rng):
     truth = [rng.random(3000) < 0.5 for _ in range(6)]
     before = [rng.normal(size=3000) + 1.0 * side for side in truth]
     after = [rng.normal(size=3000) for _ in truth]
-    way, gained = _way("auc", "b", _tried("b", before, truth), _tried("all", after, truth))
+    way, gained = _way("auc", "b", _tried("b", before, truth), _tried("all", after, truth), {})
     assert way.weight == 0.1
     assert abs(gained.mean()) < 0.004
 

@@ -5,49 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from jali.audit.attack_runs import AttackRun, TargetModel, made
+from jali.audit.attack_runs import AttackRun, made
 from jali.audit.grading.identity import GradesIdentity, _coverage
 from jali.audit.guessing import guessed, strongest, without
-from jali.audit.preparations import Preparations
 from jali.core.claims import Identity
-from jali.core.encoding import Encoding
 from jali.core.errors import JaliError
 from jali.core.explanation import Attribution, Counterfactual
 from jali.core.grading import Truth
 from jali.core.values import Column, Dataset, Schema
 from jali.knowledge.population_register import PopulationRegister
 from jali.knowledge.register import Register
-from jali.models.fitted.linear import LinearModel
 from jali.query_attacks.linkage import Linkage
-from tests.explaining import Direct
-
-SCHEMA = Schema((Column("age", role="quasi"), Column("income"), Column("debt")), favourable=1)
-TRAIN = np.array([[20.0, 1, 5], [30, 2, 6], [30, 3, 7], [50, 4, 8]])
-OTHERS = np.array([[20.0, 1, 9], [30, 9, 9], [50, 4, 8]])
-MODEL = LinearModel(Encoding(SCHEMA), np.array([[0.0, 1.0], [0, 0], [0, 0]]), np.zeros(2))
-
-
-class Shows(Direct):
-    """An explainer that shows training rows, as listed."""
-
-    gives, reads_training_data, wants = "counterfactual", True, "labels"
-
-    def __init__(self, rows):
-        self.rows = rows
-
-    def answer(self, model, X, schema, train, rng):
-        at = np.array(self.rows)
-        return Counterfactual(train.X[at.clip(0)], at >= 0, origin=at)
-
-
-def draws(name):
-    return np.random.default_rng(len(name))
-
-
-def target(n, groups=None):
-    data = Dataset(np.concatenate([TRAIN, OTHERS, np.zeros((n, 3))]), np.zeros(7 + n, dtype=int), SCHEMA, groups)
-    at = np.arange(len(data))
-    return TargetModel.of(Preparations(MODEL, data.rows(at < 4), draws), data, at < 4, at >= 7, draws)
+from tests.audit.seven_people import MODEL, OTHERS, SCHEMA, TRAIN, Shows, target
 
 
 def graded(explainer, knowledge=Register(), groups=None, seed=0):  # noqa: B008 (frozen)

@@ -10,14 +10,14 @@ import pytest
 from jali.core.values import Column, Dataset, Schema
 from jali.defend._dp import mlp
 from jali.defend._dp.optimiser import Mechanism
-from jali.models.mlp import MLP, _layers
+from jali.models.mlp import MLP, layers_of
 
 torch = pytest.importorskip("torch", reason="the extra jali-audit[torch] is not installed")
 
 
 def random_layers(sizes):
     flat = torch.randn(sum(a * b + b for a, b in pairwise(sizes)), generator=torch.Generator().manual_seed(0))
-    return _layers(flat, sizes), torch.zeros_like(flat)
+    return layers_of(flat, sizes), torch.zeros_like(flat)
 
 
 def rows(n, sizes):
@@ -42,13 +42,13 @@ def test_clipped_sums_are_those_of_opacus(sizes, clipping):
 
     layers, sums = random_layers(sizes)
     how, (z, y) = Mechanism(0.0, 0.5, 1, clipping, 0.7), rows(20, sizes)
-    mlp.clipped(layers, _layers(sums, sizes), z, torch.eye(sizes[-1])[y], how)
+    mlp.clipped(layers, layers_of(sums, sizes), z, torch.eye(sizes[-1])[y], how)
     wrapped = GradSampleModule(sequential(layers), loss_reduction="sum")
     with pytest.warns(UserWarning, match="Full backward hook"):
         torch.nn.functional.cross_entropy(wrapped(z), y, reduction="sum").backward()
     each = [p.grad_sample.reshape(20, -1) for p in wrapped.parameters()]
     factors = how.factors(torch.cat(each, dim=1).norm(dim=1))
-    for (W, b), weight, bias in zip(_layers(sums, sizes), each[::2], each[1::2], strict=True):
+    for (W, b), weight, bias in zip(layers_of(sums, sizes), each[::2], each[1::2], strict=True):
         torch.testing.assert_close(W.T.reshape(-1), factors @ weight, atol=1e-6, rtol=1e-5)
         torch.testing.assert_close(b, factors @ bias, atol=1e-6, rtol=1e-5)
 

@@ -113,7 +113,9 @@ class Standard:
 
     def __call__(self, table: Floats) -> Floats:
         """The standardised table (Q, N)."""
-        return np.clip((table - self.mean) / self.deviation, -FARTHEST, FARTHEST)
+        out = table - self.mean
+        out /= self.deviation
+        return np.clip(out, -FARTHEST, FARTHEST, out=out)
 
 
 def singles(lessons: Sequence[Lesson], block: Ints) -> dict[str, Rule]:
@@ -133,8 +135,9 @@ def linear(table: Floats, truth: Bools, chosen: Ints, ridge: float) -> Rule:
 
     With balanced classes a small difference of probabilities is a quarter of that of log-odds.
     """
-    standard = Standard.of(table[chosen])
-    rows = standard(table[chosen])
+    rows = table[chosen]
+    standard = Standard.of(rows)
+    rows = standard(rows)
     gram = rows @ rows.T + ridge * rows.shape[1] * np.eye(len(rows))
     weight = 4 * np.linalg.solve(gram, rows @ (truth - truth.mean()))
     return lambda other: np.asarray(weight @ standard(other[chosen]))
@@ -159,8 +162,4 @@ def boosted(table: Floats, truth: Bools, block: Ints) -> Rule:
     with threadpool_limits(limits=1):
         model.fit(table[rows].T, truth)
 
-    def score(other: Floats) -> Floats:
-        with threadpool_limits(limits=1):
-            return np.asarray(model.decision_function(other[rows].T))
-
-    return score
+    return lambda other: np.asarray(model.decision_function(other[rows].T))

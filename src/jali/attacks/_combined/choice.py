@@ -62,6 +62,9 @@ class Way:
         return baseline / _deviation(baseline[rows]) + self.weight * candidate / _deviation(candidate[rows])
 
 
+Reached = dict[tuple[str, Way | None], Floats]  # by baseline and way: criteria (models, metrics)
+
+
 @dataclass(frozen=True)
 class Learnt:
     """What was learnt on shadow models: both pools, how all signals are combined by metric, and where that helps."""
@@ -111,38 +114,44 @@ def learn(shadows: Shadows, base: int, metrics: Sequence[str], tuning: Tuning, k
     both = _pool(shadows, slice(None), aside, judged, metrics, tuning)
     ways = {}
     helps = {}
+    reached: Reached = {}
     for metric in metrics:
         if alone.tried is None or both.tried is None:
             ways[metric] = Way(both.chosen[metric])
             helps[metric] = True
             continue
-        ways[metric], gained = _way(metric, alone.chosen[metric], alone.tried, both.tried)
+        ways[metric], gained = _way(metric, alone.chosen[metric], alone.tried, both.tried, reached)
         helps[metric] = _clearly_above_zero(gained) if both.tried.by[metric] == "auc" else bool(gained.mean() > 0)
     return Learnt(alone, both, ways, helps)
 
 
-def _way(metric: str, baseline: str, before: Tried, after: Tried) -> tuple[Way, Floats]:
+def _way(metric: str, baseline: str, before: Tried, after: Tried, reached: Reached) -> tuple[Way, Floats]:
     """The best way to combine all signals on the shadow models set aside, and its gain over the baseline on each.
 
     A combination of many signals that is fitted on few models may lose more than the explanation adds; a little of it
-    beside the baseline's own score does not.
+    beside the baseline's own score does not. reached: what was computed for other metrics already.
     """
-    by = (after.by[metric],)
-    cells = list(zip(before.scores[baseline], after.truth, strict=True))
+    needed = tuple(dict.fromkeys(after.by.values()))
+    column = needed.index(after.by[metric])
 
-    def each(way: Way) -> Floats:
-        scores = [
-            way(b, s, np.ones_like(truth)) for (b, truth), s in zip(cells, after.scores[way.candidate], strict=True)
-        ]
-        return np.array([criteria(score, truth, by)[0] for score, (_, truth) in zip(scores, cells, strict=True)])
+    def each(way: Way | None) -> Floats:
+        """What the baseline alone, or a way to combine all signals, reaches on each model."""
+        if (baseline, way) not in reached:
+            scores = before.scores[baseline]
+            if way is not None:
+                pairs = zip(scores, after.scores[way.candidate], strict=True)
+                scores = [way(b, s, np.ones(len(b), dtype=bool)) for b, s in pairs]
+            found = [criteria(score, side, needed) for score, side in zip(scores, after.truth, strict=True)]
+            reached[baseline, way] = np.array(found)
+        return reached[baseline, way][:, column]
 
     known = after.reached[metric]
-    reached = {Way(name): got for name, got in known.items()}
+    tried = {Way(name): got for name, got in known.items()}
     for name in sorted(known, key=lambda n: -known[n])[:ADDED]:
         for weight in WEIGHTS:
-            reached[Way(name, weight)] = float(each(Way(name, weight)).mean())
-    chosen = max(reached, key=lambda way: reached[way])
-    return chosen, each(chosen) - [criteria(score, truth, by)[0] for score, truth in cells]
+            tried[Way(name, weight)] = float(each(Way(name, weight)).mean())
+    chosen = max(tried, key=lambda way: tried[way])
+    return chosen, each(chosen) - each(None)
 
 
 def _clearly_above_zero(gained: Floats) -> bool:
@@ -237,7 +246,7 @@ def _pool(
     """The candidates of some signals with the best for each metric, and what each says about models set aside."""
     mine = shadows.pick(signals)
     lens = choose_lens(mine, aside[0], tuning)
-    halves = [_lessons(lens, mine, columns, judged) for columns in aside]
+    halves = _lessons(lens, mine, aside, judged)
     # Of the baseline each signal alone is a candidate, too, so that no single attack on it is stronger.
     alone = singles(halves[0] + halves[1], lens.blocks) if signals.stop is not None else {}
     fitted = [alone | rules(lessons, lens.blocks) for lessons in halves]
@@ -294,22 +303,27 @@ def _spread(score: Floats, there: Bools) -> Floats:
 
 def _parts(models: int, lens: Lens, records: int) -> Iterator[slice]:
     """So many models a few at a time, so that their sums fit in memory."""
-    each = 4 * 3 * len(lens.weights) * max(1, records)
+    each = 4 * lens.size * max(1, records)
     step = max(1, MEMORY // each)
     for start in range(0, models, step):
         yield slice(start, start + step)
 
 
-def _lessons(lens: Lens, shadows: Shadows, columns: Ints, judged: Callable[[int], Bools]) -> list[Lesson]:
-    """The tables of some shadow models, each judged by all the others."""
-    out = []
+def _lessons(
+    lens: Lens, shadows: Shadows, aside: tuple[Ints, Ints], judged: Callable[[int], Bools]
+) -> tuple[list[Lesson], list[Lesson]]:
+    """The tables of some shadow models, each judged by all the others, in two halves."""
+    out: tuple[list[Lesson], list[Lesson]] = ([], [])
+    columns = np.concatenate(aside)
     for part in _parts(len(columns), lens, len(shadows.member)):
         reading = Reading.of(lens, shadows, without(columns[part], shadows.member.shape[1]))
         for t, column in enumerate(columns[part].tolist()):
             rows = judged(column)
             truth = shadows.member[rows, column]
             if truth.any() and not truth.all():
-                out.append(Lesson(reading.table(t, shadows.value[:, :, column])[:, rows], truth))
+                table = reading.table(t, shadows.value[:, :, column])
+                half = out[0] if column in aside[0] else out[1]
+                half.append(Lesson(table if rows.all() else table[:, rows], truth))
     return out
 
 

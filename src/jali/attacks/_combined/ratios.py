@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.special import gammaln
 
 from jali.attacks._combined.sums import Side
 from jali.core.values import Bools, Floats
-from jali.stats.moments import student_logpdf
 
 TINY = 1e-12
 PSEUDO = 2.0  # shadow models that the common rate of a yes-or-no feature counts for
@@ -124,8 +124,20 @@ def _wide(value: Floats, mean: Floats, side: Side, prior: float, extra: Floats) 
     """Student-t log density with shrunken variance, widened by the variance of the mean."""
     freedom = np.maximum(side.count - 1, 0)
     a = prior + freedom / 2
-    b = (prior - 1) * side.pooled + freedom * side.variance / 2
-    return student_logpdf(value, 2 * a, mean, np.maximum(b / a + extra, TINY))
+    b = (prior - 1) * side.pooled + freedom / 2 * side.variance
+    scale2 = np.maximum(b / a + extra, TINY)
+    df = 2 * a
+    away = (value - mean) ** 2
+    away /= df * scale2
+    away += 1
+    np.log(away, out=away)
+    away *= (df + 1) / 2
+    np.log(scale2, out=scale2)
+    scale2 /= 2
+    # What depends on the degrees of freedom alone is computed once for each whole number of models.
+    each = 2 * prior + np.arange(freedom.max(initial=0) + 1)
+    constant = gammaln((each + 1) / 2) - gammaln(each / 2) - np.log(each * np.pi) / 2
+    return np.asarray(constant[freedom.astype(np.int64)] - scale2 - away)
 
 
 def _rate(p: Floats) -> Floats:

@@ -20,6 +20,7 @@ CLEARLY = 0.003  # AUC by which another scale must be better than the one on whi
 # The rows of a table, block by block, each with one row per signal; then the sum of each block that is a ratio.
 OWN, COMMON, ABOVE, RAW, WHITE_OWN, WHITE_COMMON, WHITE_STEADY, SUMS = range(8)
 NO_RATIO = (ABOVE, RAW)
+FEW = 4  # signals whose ratios are computed together
 
 
 @dataclass(frozen=True)
@@ -90,13 +91,36 @@ def centred(value: Floats, use: Bools) -> tuple[Floats, Floats]:
 class Lens:
     """How signals are read: the scale of each for its own shift and for a common one, and directions of independence.
 
-    own, common: features (S,). weights (S, S): the directions, as weights of the common features.
+    features: all that are read, each once. for_own, for_common (S,): the feature of each signal. weights (S, S): the
+    directions, as weights of the features for common shifts.
     """
 
-    own: Features
-    common: Features
+    features: Features
+    for_own: Ints
+    for_common: Ints
     weights: Floats
     tuning: Tuning
+
+    @staticmethod
+    def of(every: Features, own: Ints, common: Ints, weights: Floats, tuning: Tuning) -> Lens:
+        """The lens of some features (S,) for own and (S,) for common shifts; most signals have one for both."""
+        used = np.unique(np.concatenate([own, common]))
+        return Lens(every.pick(used), np.searchsorted(used, own), np.searchsorted(used, common), weights, tuning)
+
+    @property
+    def own(self) -> Features:
+        """The features for own shifts."""
+        return self.features.pick(self.for_own)
+
+    @property
+    def common(self) -> Features:
+        """The features for common shifts."""
+        return self.features.pick(self.for_common)
+
+    @property
+    def size(self) -> int:
+        """The number of features and directions."""
+        return len(self.features.signal) + len(self.weights)
 
     @property
     def blocks(self) -> Ints:
@@ -109,8 +133,8 @@ class Lens:
 class Reading:
     """Signals of shadow models read through a lens, for several sets of these models.
 
-    sums: those of features for own shifts, for common ones, and of independent directions, S rows each. known (N,):
-    records that some shadow model was asked about.
+    sums: those of the lens's features, then of its independent directions. known (N,): records that some shadow model
+    was asked about.
     """
 
     lens: Lens
@@ -121,54 +145,60 @@ class Reading:
     def of(lens: Lens, shadows: Shadows, sets: Bools) -> Reading:
         """The reading of shadow models in sets (T, K)."""
         use = np.asarray(shadows.observed.all(axis=0))
-        size = len(lens.weights)
+        size = len(lens.features.signal)
 
         def read(rows: slice) -> tuple[Floats, Floats]:
             mine = shadows.value[:, rows]
-            rest = np.empty((3 * size, *mine.shape[1:]))
-            level = np.zeros((3 * size, mine.shape[1]))
-            for k, features in enumerate((lens.own, lens.common)):
-                part = slice(k * size, (k + 1) * size)
-                rest[part], level[part] = centred(features(mine), use[rows])
-            common = rest[size : 2 * size].reshape(size, -1)
-            rest[2 * size :] = (lens.weights @ common).reshape(mine.shape)
+            rest = np.empty((lens.size, *mine.shape[1:]))
+            level = np.zeros((lens.size, mine.shape[1]))
+            rest[:size], level[:size] = centred(lens.features(mine), use[rows])
+            common = rest[lens.for_common].reshape(len(lens.for_common), -1)
+            rest[size:] = (lens.weights @ common).reshape(-1, *mine.shape[1:])
             return rest, level
 
-        sums = Sums.of(read, 3 * size, use, shadows.member, sets)
+        sums = Sums.of(read, lens.size, use, shadows.member, sets)
         return Reading(lens, sums, np.asarray(use.any(axis=1)))
 
     def table(self, t: int, value: Floats) -> Floats:
         """What is known of each record (Q, N) under a model with these signals (S, N), judged by one set of models."""
-        here = np.concatenate([self.lens.own(value), self.lens.common(value)])
-        size = len(self.lens.weights)
+        size = len(self.lens.features.signal)
         # A record that no shadow model was asked about has no level to be compared with: it is taken to lie there.
-        here = np.where(self.known, here - self.sums.level[: 2 * size], 0.0)
-        white = self.lens.weights @ here[size:]
-        return self._table(here[:size], here[size:], white, t)
+        here = np.where(self.known, self.lens.features(value) - self.sums.level[:size], 0.0)
+        white = self.lens.weights @ here[self.lens.for_common]
+        signals = len(white)
+        out = np.zeros((SUMS * signals + SUMS - len(NO_RATIO), here.shape[1]))
+        parts = out[: SUMS * signals].reshape(SUMS, signals, -1)
+        for start in range(0, signals, FEW):
+            some = slice(start, start + FEW)
+            self._fill(parts[:, some], here, white[some], some, t)
+        ratios = [block for block in range(SUMS) if block not in NO_RATIO]
+        for k, block in enumerate(ratios):
+            parts[block].sum(axis=0, out=out[SUMS * signals + k])
+        return out
 
-    def _table(self, own: Floats, common: Floats, white: Floats, t: int) -> Floats:
-        size = len(white)
+    def _fill(self, out: Floats, here: Floats, white: Floats, some: slice, t: int) -> None:
+        """Enter the blocks (B, s, N) of some signals; a few at a time, so that all that is computed stays in a cache."""
+        size = len(here)
         prior = self.lens.tuning.prior
-        level = self.sums.level[size : 2 * size]
-        sides = self.sums.sides(t)
-        for_own = sides[0].pick(slice(0, size)), sides[1].pick(slice(0, size))
-        for_common = sides[0].pick(slice(size, 2 * size)), sides[1].pick(slice(size, 2 * size))
-        whites = sides[0].pick(slice(2 * size, None)), sides[1].pick(slice(2 * size, None))
-        parts = [
-            own_ratio(own, *for_own, prior),
-            common_ratio(common, *for_common),
-            above_outside(common, *for_common),
-            common + level,
-            own_ratio(white, *whites, prior),
-            common_ratio(white, *whites),
-            steady_ratio(white, *whites),
-        ]
-        binary = self.lens.common.yes_no
+        mine = self.lens.for_own[some]
+        sides = self.sums.sides(t, mine)
+        out[OWN] = own_ratio(here[mine], *sides, prior)
+        shared = self.lens.for_common[some]
+        if not np.array_equal(mine, shared):
+            sides = self.sums.sides(t, shared)
+        common = here[shared]
+        level = self.sums.level[shared]
+        out[COMMON] = common_ratio(common, *sides)
+        out[ABOVE] = above_outside(common, *sides)
+        out[RAW] = common + level
+        binary = self.lens.features.yes_no[shared]
         if binary.any():
-            moved = [side.pick(binary).moved(level[binary]) for side in for_common]
-            parts[OWN][binary], parts[COMMON][binary] = yes_no_ratios((common + level)[binary], *moved)
-        sums = [part.sum(axis=0)[None] for block, part in enumerate(parts) if block not in NO_RATIO]
-        return np.concatenate(parts + sums)
+            moved = [side.pick(binary).moved(level[binary]) for side in sides]
+            out[OWN, binary], out[COMMON, binary] = yes_no_ratios(out[RAW, binary], *moved)
+        whites = self.sums.sides(t, slice(size + some.start, size + some.start + len(white)))
+        out[WHITE_OWN] = own_ratio(white, *whites, prior)
+        out[WHITE_COMMON] = common_ratio(white, *whites)
+        out[WHITE_STEADY] = steady_ratio(white, *whites)
 
 
 def choose_lens(shadows: Shadows, fit: Ints, tuning: Tuning) -> Lens:
@@ -178,7 +208,7 @@ def choose_lens(shadows: Shadows, fit: Ints, tuning: Tuning) -> Lens:
     use = np.asarray(shadows.observed.all(axis=0))
     rest, _ = centred(features.pick(common)(shadows.value), use)
     weights = directions(rest, use, shadows.member, tuning.ridge)
-    return Lens(features.pick(own), features.pick(common), weights, tuning)
+    return Lens.of(features, own, common, weights, tuning)
 
 
 def _best_features(shadows: Shadows, features: Features, fit: Ints, prior: float) -> tuple[Ints, Ints]:

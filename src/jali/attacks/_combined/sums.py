@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from jali.core.values import Bools, Floats, Ints
 
+EVERY = slice(None)
 Read = Callable[[slice], tuple[Floats, Floats]]
-BLOCK = 250_000  # cells (features x records x models) at a time: as many as fit in a cache
+BLOCK = 60_000  # cells (features x records x models) at a time: as many as fit in a cache
 
 
 @dataclass(frozen=True)
@@ -33,13 +35,14 @@ class Side:
         """The same with means (F, N) moved by so much, where there are any."""
         return Side(self.count, np.where(self.count > 0, self.mean + by, 0.0), self.variance)
 
-    @property
+    @cached_property
     def pooled(self) -> Floats:
         """Mean within-record variance (F, 1) of the records with two models or more; 0 where there are none."""
         known = self.count >= 2
         if not known.any():
             return np.zeros((len(self.mean), 1))
-        return np.asarray(self.variance[:, known].mean(axis=1, keepdims=True))
+        variance = self.variance if known.all() else self.variance[:, known]
+        return np.asarray(variance.mean(axis=1, keepdims=True))
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,7 @@ class Sums:
         records, models = use.shape
         size = (2, len(sets), features, records)
         out = Sums(np.empty(size[2:]), np.empty((2, len(sets), records)), np.empty(size), np.empty(size))
-        weight = sets.T.astype(np.float64)
+        weight = sets.astype(np.float64)
         step = max(1, BLOCK // max(1, features * models))
         for start in range(0, records, step):
             rows = slice(start, start + step)
@@ -73,22 +76,29 @@ class Sums:
         return out
 
     def _fill(self, rows: slice, rest: Floats, use: Bools, member: Bools, weight: Floats) -> None:
-        """Enter the sums of some records; weight (K, T) is 1 for the models of a set."""
+        """Enter the sums of some records; weight (T, K) is 1 for the models of a set."""
+        features, records, models = rest.shape
+        shape = (len(weight), features, records)
         for inside in (0, 1):
             mine = (use & (member == bool(inside))).astype(np.float64)
             kept = rest * mine
-            self.count[inside, :, rows] = (mine @ weight).T
-            self.total[inside, :, :, rows] = np.moveaxis(kept @ weight, 2, 0)
-            self.square[inside, :, :, rows] = np.moveaxis((kept * rest) @ weight, 2, 0)
+            self.count[inside, :, rows] = weight @ mine.T
+            self.total[inside, :, :, rows] = (weight @ kept.reshape(-1, models).T).reshape(shape)
+            kept *= rest
+            self.square[inside, :, :, rows] = (weight @ kept.reshape(-1, models).T).reshape(shape)
 
-    def sides(self, t: int = 0) -> tuple[Side, Side]:
-        """Out- and in-models of each record in one set."""
-        return self._side(0, t), self._side(1, t)
+    def sides(self, t: int = 0, features: Ints | slice = EVERY) -> tuple[Side, Side]:
+        """Out- and in-models of each record in one set, for some features."""
+        return self._side(0, t, features), self._side(1, t, features)
 
-    def _side(self, inside: int, t: int) -> Side:
+    def _side(self, inside: int, t: int, features: Ints | slice) -> Side:
         count = self.count[inside, t]
-        mean = self.total[inside, t] / np.maximum(count, 1)
-        variance = np.maximum(self.square[inside, t] - count * mean**2, 0.0) / np.maximum(count - 1, 1)
+        mean = self.total[inside, t, features] / np.maximum(count, 1)
+        variance = mean**2
+        variance *= count
+        np.subtract(self.square[inside, t, features], variance, out=variance)
+        np.maximum(variance, 0.0, out=variance)
+        variance /= np.maximum(count - 1, 1)
         return Side(count, mean, variance)
 
 
@@ -98,7 +108,7 @@ def levels(value: Floats, use: Bools) -> Floats:
     It is the first value plus the mean difference to it: a plain mean of equal numbers may differ from them in the last
     digit, and what is left would be ranked like a signal.
     """
-    first = np.take_along_axis(value, use.argmax(axis=1)[None, :, None], axis=2)
+    first = value[:, np.arange(value.shape[1]), use.argmax(axis=1)]
     cells = use.sum(axis=1)
-    away = np.einsum("fnk,nk->fn", value - first, use.astype(np.float64)) / np.maximum(cells, 1)
-    return np.where(cells > 0, first[:, :, 0] + away, 0.0)
+    away = np.einsum("fnk,nk->fn", value - first[:, :, None], use.astype(np.float64)) / np.maximum(cells, 1)
+    return np.where(cells > 0, first + away, 0.0)

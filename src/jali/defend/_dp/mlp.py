@@ -6,7 +6,6 @@ output. Its norm is therefore |a| |b|, and sqrt(|a|^2 + 1) |b| with the bias, so
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from jali.defend._dp.optimiser import MECHANISM, Mechanism
 from jali.models.fitted.membership_check import streamed
 from jali.models.fitted.network import NetworkEnsemble
 from jali.models.fitted.torch_network import one_thread
-from jali.models.mlp import MLP, _layers
+from jali.models.mlp import MLP, layers_of, started
 from jali.privacy.mechanisms import released
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 
 def fitted(part: MLP, data: Dataset, member: Bools, rngs: list[Rng], mechanism: Mechanism) -> NetworkEnsemble:
     """Train one network per column of member (N, M); column j draws its start, batches and noise from rngs[j]."""
-    part._check()
+    part.check()
     member = streamed(data, member, rngs)
     with one_thread("dp_sgd"):
         import torch
@@ -43,7 +42,7 @@ def fitted(part: MLP, data: Dataset, member: Bools, rngs: list[Rng], mechanism: 
             own = torch.from_numpy(np.flatnonzero(mine))
             stream = torch.Generator().manual_seed(int(rng.integers(2**63)))
             flat = _released(part, sizes, Z[own], Y[own], stream, mechanism)
-            nets.append([(W.numpy(), b.numpy()) for W, b in _layers(flat, sizes)])
+            nets.append([(W.numpy(), b.numpy()) for W, b in layers_of(flat, sizes)])
     layers = [[np.stack(tensors) for tensors in zip(*layer, strict=True)] for layer in zip(*nets, strict=True)]
     return NetworkEnsemble(encoding, tuple(W for W, _ in layers), tuple(b for _, b in layers))
 
@@ -67,14 +66,8 @@ def _train(
     """All weights of one network as one vector, so that a step is one call of the optimiser and one draw of noise."""
     import torch
 
-    flat = torch.zeros(sum(a * b + b for a, b in pairwise(sizes)), requires_grad=True)
-    flat.grad = torch.zeros_like(flat)
-    layers = _layers(flat.detach(), sizes)
-    sums = _layers(flat.grad, sizes)
-    for W, b in layers:
-        reach = 1 / np.sqrt(len(W))
-        W.uniform_(-reach, reach, generator=stream)
-        b.uniform_(-reach, reach, generator=stream)
+    flat, layers, sums = started(sizes, stream)
+    assert flat.grad is not None
     adam = torch.optim.Adam([flat], lr=part.lr, weight_decay=part.weight_decay, fused=True)
     spread = mechanism.multiplier * mechanism.bound
     for some in mechanism.batches(len(Z), stream):

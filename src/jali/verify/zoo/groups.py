@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from jali.core.values import Dataset, Floats, Ints, Rng
-from jali.verify.zoo.exhibit import NEVER, RANGE, REACH, Exhibit, like
+from jali.verify.zoo.exhibit import NEVER, RANGE, REACH, Exhibit, Release, like
 
 
 def exact_in_small_classes(data: Dataset, query: Floats, rng: Rng) -> Floats:  # noqa: ARG001
@@ -47,11 +47,22 @@ def histogram(data: Dataset, query: Floats, rng: Rng) -> Ints | Floats:  # noqa:
     return counts + rng.laplace(0, 2, 8)
 
 
+def withheld_below(least: int) -> Release:
+    """A noised count of class 1, withheld if the exact count is smaller."""
+
+    def release(data: Dataset, query: Floats, rng: Rng) -> float:  # noqa: ARG001
+        count = np.count_nonzero(data.y == 1)
+        return float("nan") if count < least else float(count + rng.laplace())
+
+    return release
+
+
 EXHIBITS = (
     Exhibit("exact means of small classes", exact_in_small_classes, NEVER, "small classes"),
     Exhibit("exact means of small regions", exact_in_small_regions, NEVER, "small classes"),
     Exhibit("a class mean, noised for the table", by_size_of_the_table, NEVER, "small classes"),
     Exhibit("certainty about doubles", pairs_of_duplicates, NEVER, "duplicates"),
+    Exhibit("withheld below thirty", withheld_below(30), NEVER, "small classes"),
     Exhibit("number of different rows", different_rows, 1.0),
     Exhibit("histogram", histogram, 1.0),
 )

@@ -35,6 +35,14 @@ def noisy_maximum(scale: float) -> Release:
     return lambda data, _, rng: int(np.argmax(_votes(data) + rng.laplace(0, scale, size=4)))
 
 
+def permute_and_flip(data: Dataset, query: Floats, rng: Rng) -> int:  # noqa: ARG001
+    """The fullest part by coins in random order (McKenna and Sheldon 2020), at epsilon = 1."""
+    votes = _votes(data)
+    order = rng.permutation(len(votes))
+    heads = rng.random(len(votes)) < np.exp((votes[order] - votes.max()) / 2)
+    return int(order[heads.argmax()])
+
+
 def middle(factor: float) -> Release:
     """A median among seventeen values by the exponential mechanism; scores change by one at most."""
 
@@ -59,6 +67,7 @@ EXHIBITS = (
     Exhibit("majority class without its half", majority(1.0), 2.0, "missing factor of one half"),
     Exhibit("noisy maximum", noisy_maximum(2.0), 1.0),
     Exhibit("noisy maximum, a fifth of the noise", noisy_maximum(0.4), 5.0, "too little noise"),
+    Exhibit("permute and flip", permute_and_flip, 1.0),
     Exhibit("median of a grid", middle(0.5), 1.0),
     Exhibit("winner of a tie", winner_of_a_tie, NEVER, "no noise unless there is a tie"),
 )
