@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
 import pytest
 
+from jali import stopping
 from jali.core.errors import JaliError
 from jali.parallel import engine, fan_out, processes, same_code, stop
 from tests.parallel import on_workers
@@ -87,3 +89,23 @@ def test_an_executor_that_lost_a_worker_is_one_sentence():
 def test_an_unknown_engine_is_named(text):
     with pytest.raises(JaliError, match="There is no engine"):
         engine(text)
+
+
+@pytest.mark.parametrize("how", ["closed", "told to stop"])
+def test_tasks_that_have_not_begun_are_cancelled_when_nobody_wants_their_results(how):
+    begun = []
+
+    def slow(number: int) -> int:
+        begun.append(number)
+        time.sleep(0.05)
+        return number
+
+    with ThreadPoolExecutor(1) as executor:
+        results = fan_out(slow, range(20), engine(executor))
+        assert next(results) == 0
+        if how == "closed":
+            results.close()
+        else:
+            with pytest.raises(stopping.Stopped):
+                results.throw(stopping.Stopped(2))
+    assert len(begun) < 5
