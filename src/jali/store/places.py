@@ -6,6 +6,7 @@ import contextlib
 import os
 import shutil
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -80,8 +81,8 @@ class Remote:
 
     @property
     def system(self) -> tuple[Any, str]:
-        """The file system of the URL, connected once per process, and the path in it."""
-        return _system(self.url)
+        """The file system of the URL, connected once per process and thread, and the path in it."""
+        return _system(self.url, os.getpid(), threading.get_ident())
 
     @contextlib.contextmanager
     def writing(self, name: str) -> Iterator[IO[bytes]]:
@@ -138,7 +139,7 @@ def _fetched(files: Remote, name: str) -> npt.NDArray[Any]:
 
 
 @lru_cache(maxsize=8)
-def _system(url: str) -> tuple[Any, str]:
+def _system(url: str, process: int, thread: int) -> tuple[Any, str]:  # noqa: ARG001 (two cannot share a connection)
     try:
         import fsspec
     except ImportError:
