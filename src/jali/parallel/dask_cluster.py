@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from concurrent.futures import CancelledError, Executor
 from typing import Any
@@ -54,17 +55,19 @@ def _connected(address: str, workers: int) -> tuple[Any, Any]:
         from distributed import Client, LocalCluster
     except ImportError:
         raise JaliError("The engine dask needs another library: pip install 'jali-audit[dask]'.") from None
-    if not address:
-        cluster = LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None, set_as_default=False)
-        client = Client(cluster, set_as_default=False)
-    else:
-        cluster = None
-        try:
-            client = Client(address, timeout=PATIENCE, set_as_default=False)
-        except (OSError, TimeoutError):
+    cluster = None
+    try:
+        if not address:
+            cluster = LocalCluster(
+                n_workers=workers, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
+            )
+        client = Client(cluster or address, timeout=PATIENCE, set_as_default=False)
+    except (OSError, TimeoutError, RuntimeError) as error:
+        if address:
             raise JaliError(
                 f"No Dask scheduler answers at {address}: start one with `dask scheduler`, or correct --engine."
             ) from None
+        raise JaliError(f"A Dask cluster could not be started on this machine: {error}") from None
     _wait_for_workers(client, address)
     client.register_plugin(_follower(imports.places()), name=f"jali-{stopping.run()}")
     return client, cluster
