@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -37,6 +37,7 @@ class OwnTables:
     groups: str = ""
     sensitive: str = ""
     schema: str | Mapping[str, Any] = ""
+    immutable: tuple[str, ...] = ()
 
     def inputs(self) -> Literal["frame", "array"]:
         """Whether the model was fitted on a pandas table or an array."""
@@ -48,8 +49,26 @@ class OwnTables:
 
         both = [_table(self.train[0], "train"), _table(self.population[0], "population")]
         whole = pd.concat(both, ignore_index=True)
-        read = whole[[column for column in whole.columns if str(column) != self.groups]]
-        return frames.Like.of(read, CHECKED)
+        return frames.Like.of(self._read(whole), CHECKED)
+
+    def sample(self) -> tuple[Any, Any]:
+        """The first training rows as the model reads them, and their labels."""
+        rows = self._read(_table(self.train[0], "train")).head(CHECKED)
+        return rows if self.inputs() == "frame" else rows.to_numpy(), np.asarray(self.train[1])[:CHECKED]
+
+    def class_labels(self, given: Sequence[Any] = ()) -> list[Any]:
+        """The labels as users write them, in the order of a model's answers: as given, or in ascending order."""
+        found = {frames.label(v): v for pair in (self.train, self.population) for v in np.unique(np.asarray(pair[1]))}
+        if not given:
+            return [found[name] for name in _ascending(found)]
+        names = [frames.label(v) for v in given]
+        if set(names) != set(found) or len(names) != len(found):
+            raise JaliError(f"classes must name each class of y once, {', '.join(found)}, not {', '.join(names)}.")
+        return [found[name] for name in names]
+
+    def _read(self, table: pd.DataFrame) -> pd.DataFrame:
+        """The columns that the model reads."""
+        return table[[column for column in table.columns if str(column) != self.groups]]
 
     def load(self) -> Dataset:
         """Stack both tables and infer one schema for them."""
@@ -58,17 +77,17 @@ class OwnTables:
         names = [str(c) for c in _table(self.train[0], "train").columns]
         target = _free_name(names)
         both = [_frame(*self.train, target, "train"), _frame(*self.population, target, "population")]
-        if list(both[0].columns) != list(both[1].columns):
-            raise JaliError("train and population must have the same columns in the same order.")
         wanted = "" if self.favourable is None else frames.label(self.favourable)
         return frames.dataset(
             pd.concat(both, ignore_index=True),
             target,
             favourable=wanted,
             quasi=self.quasi,
+            immutable=self.immutable,
             groups=self.groups or None,
             sensitive=self.sensitive or None,
             declared=schema_files.given(self.schema),
+            own=True,
         )
 
 
@@ -76,7 +95,31 @@ def pair(given: Any, name: str) -> tuple[Any, Any]:
     """The pair (X, y) as it was given; raises if it is not one."""
     if not isinstance(given, tuple | list) or len(given) != 2:
         raise JaliError(f"{name} must be a pair (X, y) of rows and their labels.")
-    return given[0], given[1]
+    rows, labels = _table(given[0], name), np.asarray(given[1])
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels[:, 0]
+    if labels.ndim != 1 or len(rows) != len(labels):
+        raise JaliError(
+            f"{name}=(X, y) must have one label per row; it has {len(rows)} rows and y of shape {labels.shape}."
+        )
+    return given[0], labels
+
+
+def check_alike(train: Any, population: Any) -> None:
+    """Refuse tables of other columns, and columns that are numbers in one and text in the other."""
+    first, second = _table(train, "train"), _table(population, "population")
+    names = [str(c) for c in first.columns]
+    if names != [str(c) for c in second.columns]:
+        lacking = [n for n in names if n not in [str(c) for c in second.columns]]
+        more = f"; population lacks {lacking[0]!r}" if lacking else ""
+        raise JaliError(f"train and population must have the same columns in the same order{more}.")
+    for j, name in enumerate(names):
+        mine, theirs = first.iloc[:, j], second.iloc[:, j]
+        if frames.is_text(mine) != frames.is_text(theirs):
+            raise JaliError(
+                f"Column {name!r} has type {mine.dtype} in train and {theirs.dtype} in population: give both the type "
+                "that the model was fitted on."
+            )
 
 
 def _table(X: Any, name: str) -> pd.DataFrame:
@@ -93,14 +136,17 @@ def _table(X: Any, name: str) -> pd.DataFrame:
 
 def _frame(X: Any, y: Any, target: str, name: str) -> pd.DataFrame:
     table = _table(X, name)
-    labels = np.asarray(y)
     if not hasattr(X, "columns"):
         table = table.infer_objects()  # numbers in an array of objects are numbers
-    if labels.ndim != 1 or len(table) != len(labels):
-        raise JaliError(
-            f"{name}=(X, y) must have one label per row; it has {len(table)} rows and y of shape {labels.shape}."
-        )
-    return table.set_axis([str(c) for c in table.columns], axis=1).assign(**{target: labels})
+    return table.set_axis([str(c) for c in table.columns], axis=1).assign(**{target: np.asarray(y)})
+
+
+def _ascending(found: Mapping[str, Any]) -> list[str]:
+    """Names of labels in the order of the labels, or of their names where labels cannot be compared."""
+    try:
+        return sorted(found, key=lambda name: found[name])
+    except TypeError:
+        return sorted(found)
 
 
 def _free_name(names: list[str]) -> str:
