@@ -67,10 +67,9 @@ def audit(
     lists = {"explain": explain, "attack": attack, "signal": signal}
     settings = {name: [text_of(part) for part in several(name, given)] for name, given in lists.items()}
     if train is not None and population is not None:
-        people = {"quasi": several("quasi", quasi), "groups": groups, "sensitive": sensitive, "schema": schema}
-        how = {"fit": fit, "shadow": shadow, "classes": several("classes", classes), "threshold": threshold}
-        own_side = Own(train, population, favourable, immutable=several("immutable", immutable), **people, **how)
-        experiment, own = own_experiment(model, own_side, game, seed)
+        columns = several("quasi", quasi), groups, sensitive, schema, several("immutable", immutable)
+        tables = Own(train, population, favourable, *columns, fit, shadow, several("classes", classes), threshold)
+        experiment, own = own_experiment(model, tables, game, seed)
         resources = replace(resources, store=None)  # an object without a specification has no content key
         plain, _ = queries.by_kind(settings["attack"])  # only attacks on the evidence can be repeated later
         kept = [text_of(a) for a in plain if not needed([a])]

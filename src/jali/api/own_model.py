@@ -39,13 +39,13 @@ class Own:
     def tables(self) -> OwnTables:
         """The tables, checked."""
         from jali.data.tables import schema_files
-        from jali.data.tables.in_memory import OwnTables, check_alike, pair
+        from jali.data.tables.in_memory import OwnTables, alike, pair
 
-        both = pair(self.train, "train"), pair(self.population, "population")
-        check_alike(both[0][0], both[1][0])
+        train, population = pair(self.train, "train"), pair(self.population, "population")
+        population = alike(train[0], population[0]), population[1]
         schema_files.given(self.schema)
         marked = (tuple(self.quasi), self.groups, self.sensitive, self.schema)
-        return OwnTables(*both, self.favourable, *marked, immutable=tuple(self.immutable))
+        return OwnTables(train, population, self.favourable, *marked, immutable=tuple(self.immutable))
 
 
 def own_experiment(model: Any, own: Own, game: Any, seed: int) -> tuple[Experiment, dict[str, Any]]:

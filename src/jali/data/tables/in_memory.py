@@ -105,14 +105,20 @@ def pair(given: Any, name: str) -> tuple[Any, Any]:
     return given[0], labels
 
 
-def check_alike(train: Any, population: Any) -> None:
-    """Refuse tables of other columns, and columns that are numbers in one and text in the other."""
+def alike(train: Any, population: Any) -> Any:
+    """The rows of the population with the columns in the order of the training rows.
+
+    Tables with other columns are refused, and columns that are numbers in one and text in the other.
+    """
     first, second = _table(train, "train"), _table(population, "population")
     names = [str(c) for c in first.columns]
+    if hasattr(train, "columns") and set(first.columns) == set(second.columns):
+        population = population[list(first.columns)]
+        second = _table(population, "population")
     if names != [str(c) for c in second.columns]:
         lacking = [n for n in names if n not in [str(c) for c in second.columns]]
-        more = f"; population lacks {lacking[0]!r}" if lacking else ""
-        raise JaliError(f"train and population must have the same columns in the same order{more}.")
+        more = f"population lacks {lacking[0]!r}" if lacking else f"population has {len(second.columns) - len(names)} more"
+        raise JaliError(f"train and population must have the same columns: {more}.")
     for j, name in enumerate(names):
         mine, theirs = first.iloc[:, j], second.iloc[:, j]
         if frames.is_text(mine) != frames.is_text(theirs):
@@ -120,6 +126,7 @@ def check_alike(train: Any, population: Any) -> None:
                 f"Column {name!r} has type {mine.dtype} in train and {theirs.dtype} in population: give both the type "
                 "that the model was fitted on."
             )
+    return population
 
 
 def _table(X: Any, name: str) -> pd.DataFrame:

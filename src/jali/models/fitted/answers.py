@@ -62,7 +62,8 @@ def _array(name: str, answer: Any, classes: Sequence[Any]) -> npt.NDArray[Any]:
     names = [label(c) for c in classes]
     if hasattr(answer, "columns"):
         given = [label(c) for c in answer.columns]
-        return answer.to_numpy() if set(given) != set(names) else answer.to_numpy()[:, [given.index(n) for n in names]]
+        cells: npt.NDArray[Any] = answer.to_numpy()
+        return cells[:, [given.index(n) for n in names]] if set(given) == set(names) else cells
     if hasattr(answer, "detach"):
         answer = answer.detach().cpu().numpy()
     if isinstance(answer, list | tuple) and answer and isinstance(answer[0], Mapping):

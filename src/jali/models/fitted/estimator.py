@@ -194,11 +194,9 @@ def scores_of(estimator: Any, rows: Any) -> Floats:
     return _log_probability(estimator, rows) if hasattr(estimator, "predict_proba") else decision(estimator, rows)
 
 
-def decided(estimator: Any, rows: Any) -> list[str]:
-    """The class of each row that a user's estimator predicts, by name."""
-    if hasattr(estimator, "predict"):
-        return [label(c) for c in np.ravel(estimator.predict(rows))]
-    return [label(c) for c in np.asarray(estimator.classes_)[scores_of(estimator, rows).argmax(axis=1)]]
+def decided(estimator: Any, rows: Any) -> list[str] | None:
+    """The class of each row that a user's estimator predicts, by name; None where it gives scores alone."""
+    return [label(c) for c in np.ravel(estimator.predict(rows))] if hasattr(estimator, "predict") else None
 
 
 def decision(estimator: Any, rows: Any) -> Floats:
