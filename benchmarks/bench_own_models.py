@@ -67,7 +67,7 @@ KINDS: dict[str, str] = {
         jali.audit(model, (Xf, y), (Pf, q), **SMALL)
     """,
     "EBM": """
-        model = ExplainableBoostingClassifier(outer_bags=2, max_rounds=300, learning_rate=0.1, interactions=40, n_jobs=1)
+        model = ExplainableBoostingClassifier(outer_bags=1, validation_size=0, max_rounds=300, learning_rate=0.2, n_jobs=1)
         model.fit(X, y)
         jali.audit(model, (X, y), (P, q), **SMALL)
     """,

@@ -47,14 +47,25 @@ class Own:
         marked = (tuple(self.quasi), self.groups, self.sensitive, self.schema)
         return OwnTables(train, population, self.favourable, *marked, immutable=tuple(self.immutable))
 
+    def with_cut(self, model: Any, source: OwnTables) -> OwnTables:
+        """The tables, cut at the threshold where the model is a regression model."""
+        from jali.adapters.models.regression import is_regression
+        from jali.data.tables.outcomes import cut_at
+
+        if not is_regression(model, source.train[1], self.threshold):
+            return source
+        if self.shadow and self.shadow != NONE:
+            raise JaliError("shadow names a trainer of classifiers: for a regression model give fit=lambda X, y, seed: …")
+        return replace(source, cut=cut_at(source.train[1], self.threshold, self.favourable))
+
 
 def own_experiment(model: Any, own: Own, game: Any, seed: int) -> tuple[Experiment, dict[str, Any]]:
     """The experiment on a user's fitted model; it has no specification, so the configuration names its evidence."""
     from jali.games.given_model import GivenModel
     from jali.games.given_model_offline import GivenModelOffline
 
-    source = own.tables()
-    given = _given(model, own, source)
+    source = own.with_cut(model, own.tables())
+    given = _given(model, own, source) if source.cut is None else _regression(model, own, source)
     members = len(source.train[1])
     default = replace(GivenModel(members).with_reference(), shadows=0) if given.without else GivenModel(members)
     chosen = part_of("game", game) if game else default
@@ -71,6 +82,30 @@ def own_experiment(model: Any, own: Own, game: Any, seed: int) -> tuple[Experime
 
 def _name(model: Any) -> str:
     return str(getattr(model, "__name__", type(model).__name__))
+
+
+def _regression(model: Any, own: Own, source: OwnTables) -> Given:
+    """A regression model as a part: a classifier of the two sides of the threshold."""
+    from jali.adapters.models.hidden_splits import hidden_splits
+    from jali.adapters.models.regression import Regressor, as_refit
+    from jali.models.given import Given
+
+    cut = source.cut
+    assert cut is not None
+    notes = [*hidden_splits(model, len(source.train[1]))]
+    if own.threshold is None:
+        notes.append(f"No threshold was given, so the decision is whether the prediction is at least {cut.threshold:g}, "
+                     "the median of the training people.")
+    refit, without = None, "There are no shadow models, because shadow='none' was chosen." if own.shadow else ""
+    try:
+        refit = as_refit(model, own.fit, cut)
+    except JaliError as error:
+        without = f"There are no shadow models. {error}"
+    estimator = Regressor(model, cut)
+    rows, _ = source.sample()
+    estimator.decision_function(rows)
+    whole = " ".join([*notes, without]).strip()
+    return Given(estimator, source.inputs(), source.like(), refit, None, without, whole)
 
 
 def _given(model: Any, own: Own, source: OwnTables) -> Given:

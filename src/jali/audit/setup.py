@@ -87,6 +87,8 @@ def load(experiment: Experiment) -> Setup:
     if len(np.unique(data.y)) < 2:
         raise JaliError(f"The data hold one class only ({data.schema.classes[int(data.y[0])]!r}); two are needed.")
     _check_missing(experiment, data)
+    if data.outcome is not None and data.schema.favourable is None:
+        _check_threshold(experiment)
     return Setup(experiment, data, draw_game(experiment, data), time.perf_counter() - began)
 
 
@@ -105,6 +107,16 @@ def _check_missing(experiment: Experiment, data: Dataset) -> None:
             )
     if experiment.runs:
         raise JaliError(f"Query attacks cannot read rows with missing numbers, and {why}: fill them in first.")
+
+
+def _check_threshold(experiment: Experiment) -> None:
+    """Refuse recourse of a regression model that has no favourable side."""
+    for part in experiment.explain:
+        if part.gives == "counterfactual":
+            raise JaliError(
+                f"{registry.name_of(part)} gives recourse, which a regression model has only with a threshold that "
+                "people hope to reach: give threshold=…."
+            )
 
 
 def draw_game(experiment: Experiment, data: Dataset) -> Game:

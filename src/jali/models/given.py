@@ -13,7 +13,7 @@ from jali.core.protocols import Trainer
 from jali.core.values import Bools, Dataset, Floats, Ints, Rng, Schema
 from jali.data.tables.frames import Like, label
 from jali.data.tables.model_inputs import Rebuilder
-from jali.models.fitted.estimator import SAMPLE, FittedModel, Several, classifier, decided, fitted, fresh, seeded, trained
+from jali.models.fitted.estimator import SAMPLE, FittedModel, Several, classifier, decided, fitted, fitted_to, fresh, seeded
 from jali.models.fitted.membership_check import checked
 
 Inputs = Literal["frame", "array"]
@@ -89,7 +89,7 @@ class Cloned:
 
     def fit(self, rows: Any, labels: Any, rng: Rng) -> Any:
         """A copy, fitted to rows and labels."""
-        return trained(seeded(fresh(self.estimator), rng), rows, labels)
+        return fitted_to(seeded(fresh(self.estimator), rng), rows, labels)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from jali.adapters.models.function import FunctionModel
 from jali.adapters.models.hidden_splits import hidden_splits, needs_eval_set
@@ -64,10 +65,10 @@ def as_estimator(model: Any, classes: Sequence[Any]) -> Any:
     if is_module(model):
         return TorchModule(model, classes)
     if hasattr(model, "predict_proba"):
-        _check_fitted(model)
+        check_fitted(model)
         return FunctionModel(model.predict_proba, classes, type(model).__name__)
     if hasattr(model, "predict"):
-        _check_fitted(model)
+        check_fitted(model)
         return FunctionModel(model.predict, classes, type(model).__name__)
     if callable(model):
         return FunctionModel(model, classes, _name(model))
@@ -77,7 +78,7 @@ def as_estimator(model: Any, classes: Sequence[Any]) -> Any:
     )
 
 
-def _check_fitted(model: Any) -> None:
+def check_fitted(model: Any) -> None:
     """Refuse an estimator of scikit-learn that was not fitted, or that knows no probabilities by its settings."""
     from sklearn.base import BaseEstimator
     from sklearn.exceptions import NotFittedError
@@ -91,15 +92,23 @@ def _check_fitted(model: Any) -> None:
         raise JaliError(f"The {type(model).__name__} is not fitted: call its fit(X, y) on the training rows.") from None
 
 
+def as_array(answer: Any) -> npt.NDArray[Any]:
+    """An answer, or a tensor of torch, as an array."""
+    return np.asarray(answer.detach().cpu().numpy() if hasattr(answer, "detach") else answer)
+
+
 def _name(function: Any) -> str:
     found = getattr(function, "__name__", type(function).__name__)
     return "Your function" if found == "<lambda>" else str(found)
 
 
 class Trained:
-    """Trains a shadow model by the user's own function fit(X, y, seed), which may return a model of any known kind."""
+    """Trains a shadow model by the user's own function fit(X, y, seed), which may return a model of any known kind.
 
-    def __init__(self, function: Fit, classes: list[Any]) -> None:
+    Without classes the model is returned as it is.
+    """
+
+    def __init__(self, function: Fit, classes: list[Any] | None) -> None:
         if not callable(function):
             raise JaliError(f"fit must be a function fit(X, y, seed) that returns a model, not {function!r}.")
         self.function = function
@@ -117,7 +126,7 @@ class Trained:
             raise JaliError(f"fit(X, y, seed) failed: {type(error).__name__}: {first_line(error)}") from error
         if model is None:
             raise JaliError("fit(X, y, seed) returned nothing: end it with `return model`.")
-        return as_estimator(model, self.classes)
+        return model if self.classes is None else as_estimator(model, self.classes)
 
 
 def _takes_seed(function: Fit) -> bool:

@@ -108,6 +108,15 @@ class TorchModule:
         return torch.cat([-score / 2, score / 2], dim=1)
 
 
+def outputs(module: Any, rows: Any) -> Floats:
+    """What a module gives for rows (n, D), as it is."""
+    import torch
+
+    with torch.no_grad():
+        found: Floats = module.eval()(torch.from_numpy(np.array(rows, dtype=np.float32))).cpu().numpy()
+    return found
+
+
 class Reseeded:
     """Trains a shadow model with torch's random numbers started from its own stream, and left as they were after."""
 

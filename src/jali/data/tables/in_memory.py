@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from jali.core.errors import JaliError
 from jali.core.values import Dataset
 from jali.data.tables import frames, schema_files
+from jali.data.tables.outcomes import SIDES, Cut
 
 CHECKED = 500  # rows on which the predictions for rebuilt rows are compared with those for the original rows
 
@@ -23,7 +24,8 @@ class OwnTables:
     """One table of the training rows, followed by the population; arrays get column names x0, x1, …
 
     quasi, groups and sensitive name columns of it; the groups column is removed, and the model does not read it.
-    schema: a schema file, as for `table`, or a mapping of the same form.
+    schema: a schema file, as for `table`, or a mapping of the same form. cut: of the numbers that a regression model
+    predicts; the classes are then the two sides of it, and the data have the numbers as `outcome`.
 
     >>> own = OwnTables((np.eye(2), [0, 1]), (np.eye(2), [1, 0]), None)
     >>> own.load().X.shape, own.inputs()
@@ -38,6 +40,7 @@ class OwnTables:
     sensitive: str = ""
     schema: str | Mapping[str, Any] = ""
     immutable: tuple[str, ...] = ()
+    cut: Cut | None = None
 
     def inputs(self) -> Literal["frame", "array"]:
         """Whether the model was fitted on a pandas table or an array."""
@@ -66,6 +69,14 @@ class OwnTables:
             raise JaliError(f"classes must name each class of y once, {', '.join(found)}, not {', '.join(names)}.")
         return [found[name] for name in names]
 
+    def _in_order(self, data: Dataset, cut: Cut) -> Dataset:
+        """The data with the classes in the order of the numbers, not of their names."""
+        if data.schema.classes == cut.classes:
+            return data
+        hoped = data.schema.favourable
+        schema = replace(data.schema, classes=cut.classes, favourable=None if hoped is None else 1 - hoped)
+        return replace(data, y=1 - data.y, schema=schema)
+
     def _read(self, table: pd.DataFrame) -> pd.DataFrame:
         """The columns that the model reads."""
         return table[[column for column in table.columns if str(column) != self.groups]]
@@ -77,9 +88,18 @@ class OwnTables:
         names = [str(c) for c in _table(self.train[0], "train").columns]
         target = _free_name(names)
         both = [_frame(*self.train, target, "train"), _frame(*self.population, target, "population")]
-        wanted = "" if self.favourable is None else frames.label(self.favourable)
+        whole = pd.concat(both, ignore_index=True)
+        if self.cut is None:
+            return self._dataset(whole, target, "" if self.favourable is None else frames.label(self.favourable))
+        values = whole[target].to_numpy(np.float64)
+        cut = self.cut
+        hoped = cut.classes[SIDES[cut.favourable]] if cut.favourable else ""
+        data = self._dataset(whole.assign(**{target: cut.names(values)}), target, hoped)
+        return self._in_order(replace(data, outcome=cut.scaled(values)), cut)
+
+    def _dataset(self, table: pd.DataFrame, target: str, wanted: str) -> Dataset:
         return frames.dataset(
-            pd.concat(both, ignore_index=True),
+            table,
             target,
             favourable=wanted,
             quasi=self.quasi,

@@ -169,12 +169,17 @@ def fresh(estimator: Any) -> Any:
 
 
 def trained(estimator: Any, rows: Any, labels: Any) -> Any:
+    """The estimator, fitted to rows and labels; raises if it is no classifier."""
+    return classifier(fitted_to(estimator, rows, labels))
+
+
+def fitted_to(estimator: Any, rows: Any, labels: Any) -> Any:
     """The estimator, fitted to rows and labels."""
     try:
         estimator.fit(rows, labels)
     except Exception as error:  # a library of the user may raise anything
         raise JaliError(f"{type(estimator).__name__} could not be fitted: {first_line(error)}") from error
-    return classifier(estimator)
+    return estimator
 
 
 def classifier(estimator: Any) -> Any:
