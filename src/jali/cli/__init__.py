@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from jali import __version__, stopping, terminal
-from jali.cli import audit, parts, reproduce, store, verify
+from jali.cli import audit, parts, reproduce, schema, store, verify
 from jali.core import imports
 from jali.core.errors import JaliError
 
@@ -31,6 +31,7 @@ app.command()(audit.audit)
 app.command()(audit.attack)
 app.command(name="list")(parts.list_parts)
 app.command()(audit.report)
+app.command()(schema.schema)
 app.command()(reproduce.reproduce)
 app.command()(verify.verify)
 app.command()(store.store)

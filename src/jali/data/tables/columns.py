@@ -112,10 +112,10 @@ def within(values: Values, column: Column) -> Floats:
     if is_text(values) or values.dtype.kind not in "iuf":
         raise JaliError(f"Column {column.name!r} is declared as {column.kind}, but has type {values.dtype}.")
     x = values.to_numpy(np.float64, na_value=np.nan)
-    if np.isnan(x).any():
+    if np.isnan(x).any() and not column.missing:
         raise JaliError(
             f"Column {column.name!r} is declared, and {int(np.isnan(x).sum())} of its values are missing: fill them "
-            "in, or leave the column out of the schema."
+            "in, or declare missing = true."
         )
     check_values(x, column)
     return x

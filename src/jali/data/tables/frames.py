@@ -86,7 +86,9 @@ def dataset(
     """
     inputs = _inputs(table, target, groups, drop, own)
     known = declared or Declared()
-    asked = _Asked(known, dict(kinds or {}), set(categories), set(integers), dict(bounds or {}), own, identifiers)
+    quasi = {*quasi, *known.quasi}
+    immutable = {*immutable, *known.immutable}
+    asked = _Asked(known, {**known.kinds, **(kinds or {})}, set(categories), set(integers), dict(bounds or {}), own, identifiers)
     marked = {"quasi": quasi, "immutable": immutable, "categories": categories, "integers": integers}
     marked |= {"kind": asked.kinds, "bounds": asked.bounds, "schema file": known.columns}
     for option, some in {**marked, "sensitive": [sensitive] if sensitive else []}.items():
@@ -117,23 +119,24 @@ class _Asked:
     def column(self, values: Values) -> tuple[Floats, Column] | None:
         """The raw values (N,) of a column and its entry in the schema; None if it is left out."""
         name = str(values.name)
-        if name in self.declared.columns:
-            column = self.declared.columns[name]
-            return columns.within(values, column), column
+        declared = self.declared.columns.get(name)
         stated = name in self.kinds or name in self.categories or name in self.integers
-        if self.identifiers and not stated and columns.is_identifier(values):
+        if self.identifiers and not stated and declared is None and columns.is_identifier(values):
             self.notes.append(
                 f"Column {name!r} is different in each row and was left out as an identifier; to keep it, say of "
                 f"which kind it is: --kind {name}=integer."
             )
             return None
-        if self.own and not stated and (days := columns.days(values)) is not None:
+        as_text = "category" in (self.kinds.get(name), declared and declared.kind) or name in self.categories
+        if self.own and not as_text and (days := columns.days(values)) is not None:
             self.notes.append(f"Column {name!r} holds dates, which are read as days since 1970-01-01.")
             values = days
+        if declared is not None:
+            return columns.within(values, declared), declared
         kind = self.kinds.get(name) or columns.kind_of(values, name in self.categories, name in self.integers)
         found = columns.observed(values, kind, self.bounds.get(name))
         if self.own and name in self.bounds:
-            check_values(found[0][~np.isnan(found[0])], found[1])
+            check_values(*found)
         return found
 
 
