@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from jali.adapters.models.http import HttpModel as http_model
     from jali.api import Audit, audit
 
-__all__ = ["Audit", "__version__", "audit"]
+__all__ = ["Audit", "__version__", "audit", "http_model"]
 __version__ = "0.1.0"
 
 
@@ -19,4 +20,6 @@ def __getattr__(name: str) -> Any:
         return import_module("jali.audit")
     if name == "Audit":
         return import_module("jali.api").Audit
+    if name == "http_model":
+        return import_module("jali.adapters.models.http").HttpModel
     raise AttributeError(f"module 'jali' has no attribute {name!r}")

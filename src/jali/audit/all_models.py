@@ -55,9 +55,10 @@ class Gathered:
         return next(record for record in self.runs if record.run.label == run.label)
 
 
-def readouts(experiment: Experiment) -> tuple[Readout, ...]:
+def readouts(experiment: Experiment, regression: bool = False) -> tuple[Readout, ...]:
     """The prediction and each explainer, with every default signal that reads it and those named."""
-    built_in: list[Signal] = [registry.build("signal", name) for name in registry.names("signal")]
+    known: list[Signal] = [registry.build("signal", name) for name in registry.names("signal")]
+    built_in = [s for s in known if regression or "outcome" not in s.needs]
     signals = [s for s in built_in if not isinstance(s, OnRequest) or s.usual]
     named = [*experiment.signal, *controls(experiment.signal)]
     signals += [s for s in dict.fromkeys(named) if s not in signals]
@@ -75,7 +76,7 @@ def controls(named: Sequence[Signal]) -> list[Signal]:
 def gather(setup: Setup, resources: Resources) -> Gathered:
     """Evidence of all models, quality of the targets' recourse, and attack runs; stored results are reused."""
     game = setup.game
-    chosen = readouts(setup.parts)
+    chosen = readouts(setup.parts, setup.data.outcome is not None)
     schema = setup.data.schema
     names = tuple(name for readout in chosen for name in readout.names(schema))
     units = tuple(unit for readout in chosen for unit in readout.units(schema))

@@ -114,7 +114,7 @@ def warnings(setup: Setup, given: Guarantees) -> list[str]:
     """Warnings that come before any number."""
     data = setup.data
     game = setup.game
-    return [*cautions(setup.parts), *voided(given), *twins(data, game), *left_out(game)]
+    return [*data.schema.notes, *cautions(setup.parts), *voided(given), *twins(data, game), *left_out(game)]
 
 
 def cautions(experiment: Experiment) -> list[str]:

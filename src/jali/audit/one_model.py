@@ -125,7 +125,7 @@ class Block:
     def data(self) -> Dataset:
         """The whole table."""
         arrays = self.shared.read()
-        return Dataset(arrays["X"], arrays["y"], self.schema, arrays.get("groups"))
+        return Dataset(arrays["X"], arrays["y"], self.schema, arrays.get("groups"), arrays.get("outcome"))
 
     @cached_property
     def roles(self) -> Roles:
@@ -138,7 +138,8 @@ def shared_arrays(data: Dataset, roles: Roles) -> Arrays:
     """The arrays that all blocks of a run share."""
     arrays: Arrays = {"X": data.X, "y": data.y, "member": roles.member, "asked": roles.asked}
     arrays["measured"] = roles.measured
-    return arrays if data.groups is None else arrays | {"groups": data.groups}
+    beside = {"groups": data.groups, "outcome": data.outcome}
+    return arrays | {name: array for name, array in beside.items() if array is not None}
 
 
 def digest(*arrays: Any) -> str:
@@ -311,6 +312,7 @@ def look(prepared: Preparations, data: Dataset, explainer: Explainer | None, row
         "decision": lambda: seen.logits.argmax(axis=1),
         "encode": lambda: Encoding(data.schema).encode,
         "schema": lambda: data.schema,
+        "outcome": lambda: _outcome(data, rows),
         "ask": lambda: prepared.model.logits,
     }
     if explainer is not None:
@@ -318,6 +320,14 @@ def look(prepared: Preparations, data: Dataset, explainer: Explainer | None, row
         makers[explainer.gives] = lambda: public(seen.explanation)
     seen = Seen(makers)
     return seen
+
+
+def _outcome(data: Dataset, rows: Ints) -> Floats:
+    """The true values (n,) of a regression model's records."""
+    if data.outcome is None:
+        raise JaliError("A signal reads the true value that a regression model predicts, and this model has classes.")
+    values: Floats = data.outcome[rows]
+    return values
 
 
 def models_of(block: Block) -> Callable[[int], Model]:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from jali import __version__, stopping, terminal
-from jali.cli import audit, parts, reproduce, shards, store, verify
+from jali.cli import audit, parts, reproduce, schema, shards, store, verify
 from jali.core import imports
 from jali.core.errors import JaliError
 
@@ -32,6 +32,7 @@ app.command()(audit.attack)
 app.command()(shards.merge)
 app.command(name="list")(parts.list_parts)
 app.command()(audit.report)
+app.command()(schema.schema)
 app.command()(reproduce.reproduce)
 app.command()(verify.verify)
 app.command()(store.store)

@@ -261,6 +261,13 @@ class Vector(Protocol):
         """How many numbers W there are for rows of this schema."""
 
 
+@runtime_checkable
+class ReadsMissing(Protocol):
+    """Capability of an explainer: it explains rows with missing numbers (NaN); all others are refused for such rows."""
+
+    reads_missing: ClassVar[bool]
+
+
 class Signal(Protocol):
     """One number per record, computed from what the adversary sees."""
 

@@ -54,6 +54,7 @@ class KernelShap:
     gives: ClassVar[Gives] = "attribution"
     reads_training_data: ClassVar[bool] = False
     wants: ClassVar[Wants] = "labels"
+    reads_missing: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.budget < 0 or self.background < 1:

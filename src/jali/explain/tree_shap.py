@@ -46,6 +46,7 @@ class TreeShap:
     gives: ClassVar[Gives] = "attribution"
     reads_training_data: ClassVar[bool] = False
     wants: ClassVar[Wants] = "trees"
+    reads_missing: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.background < 0:
