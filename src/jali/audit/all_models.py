@@ -44,12 +44,16 @@ class RunRecord:
 
 @dataclass(frozen=True)
 class Gathered:
-    """The results of all models of a game; parity: the largest sign of unequal preprocessing."""
+    """The results of all models of a game; parity: the largest sign of unequal preprocessing.
+
+    failures: a sentence for each explainer that could not explain some rows.
+    """
 
     evidence: Evidence
     quality: Quality
     parity: float
     runs: tuple[RunRecord, ...]
+    failures: tuple[str, ...] = ()
 
     def record(self, run: AttackRun) -> RunRecord:
         """The record of one attack run."""
@@ -99,8 +103,26 @@ def gather(setup: Setup, resources: Resources) -> Gathered:
         results = [restored(per_model[j][len(chosen) + k]) for j in game.targets]
         runs.append(_recorded(run, results, game, setup.data.group_numbers()))
     return Gathered(
-        Evidence(names, value, observed, game.member, units), Quality(measured, quality, defined), parity, tuple(runs)
+        Evidence(names, value, observed, game.member, units),
+        Quality(measured, quality, defined),
+        parity,
+        tuple(runs),
+        _failures(chosen, seen, int(game.cells().sum())),
     )
+
+
+def _failures(chosen: Sequence[Readout], seen: Sequence[Sequence[Arrays]], queries: int) -> tuple[str, ...]:
+    """A sentence for each explainer that could not explain some of the rows it was asked about."""
+    out = []
+    for k, readout in enumerate(chosen):
+        failed = [arrays[k] for arrays in seen if "failed" in arrays[k] and int(arrays[k]["failed"])]
+        if failed:
+            count = sum(int(arrays["failed"]) for arrays in failed)
+            out.append(
+                f"{readout.label} failed in {count:,} of {queries:,} queries, and these are missing. The first reason: "
+                f"{failed[0]['failure']}."
+            )
+    return tuple(out)
 
 
 def _joined(readings: Sequence[Arrays], name: str) -> npt.NDArray[Any]:

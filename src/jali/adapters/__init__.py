@@ -1,0 +1,1 @@
+"""A user's own model, explainer or table as parts."""
