@@ -14,7 +14,7 @@ from jali.api.parts import part_of
 from jali.audit.one_model import TRAIN, stream
 from jali.audit.setup import Experiment
 from jali.core.errors import JaliError
-from jali.core.explanation import Explainer, Gives
+from jali.core.explanation import Gives
 from jali.core.protocols import Cautioned, Existing, Model, Source
 from jali.core.values import Dataset
 from jali.explain.reason_codes import ReasonCodes, Show
@@ -112,11 +112,10 @@ def _named(one: Any) -> Any:
     return one if isinstance(one, Ours) and not isinstance(one, type) else Wanted(one)
 
 
-def _built(part: Any, model: Model, train: Dataset) -> Explainer:
+def _built(part: Any, model: Model, train: Dataset) -> Any:
     if isinstance(part, Reasons):
         return ReasonCodes(_built(_named(part.given), model, train), part.top, part.show)
-    built: Explainer = recognised(part, model, train) if isinstance(part, Wanted) else part
-    return built
+    return recognised(part, model, train) if isinstance(part, Wanted) else part
 
 
 def is_own(part: Any) -> bool:

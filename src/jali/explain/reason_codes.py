@@ -47,11 +47,15 @@ class ReasonCodes:
 
     def __post_init__(self) -> None:
         if self.top < 1:
-            raise JaliError(f"reason_codes: top, the number of columns that are named, must be at least 1, not {self.top}.")
+            raise JaliError(
+                f"reason_codes: top, the number of columns that are named, must be at least 1, not {self.top}."
+            )
         if self.show not in ("names", "signs", "values"):
             raise JaliError(f'reason_codes: show must be "names", "signs" or "values", not {self.show!r}.')
         if self.inner.gives != "attribution":
-            raise JaliError(f"reason_codes names the columns of an attribution; this explainer gives {self.inner.gives}s.")
+            raise JaliError(
+                f"reason_codes names the columns of an attribution; this explainer gives {self.inner.gives}s."
+            )
 
     @property
     def caution(self) -> str:

@@ -130,7 +130,9 @@ def stacked(each: list[Floats]) -> Floats:
     """Vectors (W,) of the rows as one array (n, W); those of rows without an answer are filled with NaN."""
     widths = {len(one) for one in each if not np.isnan(one).all()}
     if len(widths) > 1:
-        raise JaliError(f"Each row needs as many attributions as the others, not {' and '.join(map(str, sorted(widths)))}.")
+        raise JaliError(
+            f"Each row needs as many attributions as the others, not {' and '.join(map(str, sorted(widths)))}."
+        )
     width = widths.pop() if widths else 1
     return np.stack([one if len(one) == width else np.full(width, np.nan) for one in each])
 

@@ -100,7 +100,7 @@ def _legal(some: Any, schema: Schema, record: Floats) -> tuple[Floats, Bools]:
 def _nearest(rows: Floats, record: Floats, schema: Schema) -> Floats:
     """The one of rows (k, D) that is nearest to a record (D,) in encoded features."""
     if len(rows) == 1:
-        return rows[0]
+        return np.asarray(rows[0])
     encode = Encoding(schema).encode
     return np.asarray(rows[np.linalg.norm(encode(rows) - encode(record[None]), axis=1).argmin()])
 

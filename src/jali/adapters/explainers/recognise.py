@@ -1,4 +1,4 @@
-"""What a user gave as an explainer, from its first call: a factory, a function or a finished object, and its answers."""
+"""What a user gave as an explainer, from its first call: a factory, a function or a finished object."""
 
 from __future__ import annotations
 
@@ -168,5 +168,3 @@ def renamed(parts: list[Any]) -> None:
         taken[part.name] = taken.get(part.name, 0) + 1
         if taken[part.name] > 1:
             part.name = f"{part.name} {taken[part.name]}"
-
-

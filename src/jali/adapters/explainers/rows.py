@@ -39,7 +39,7 @@ def read(rows: Any, schema: Schema) -> tuple[Floats, Bools]:
         columns = list(array.T)
     pairs = zip(columns, schema.columns, strict=True)
     X = np.stack([_values(values, column) for values, column in pairs], axis=1)
-    return X, np.isfinite(X).all(axis=1)
+    return X, np.asarray(np.isfinite(X).all(axis=1))
 
 
 def _of_table(table: Any, schema: Schema) -> list[Any]:
@@ -57,7 +57,7 @@ def _of_table(table: Any, schema: Schema) -> list[Any]:
 def _of_features(array: Any, schema: Schema) -> tuple[Floats, Bools]:
     """Raw rows of encoded features (n, P)."""
     Z = np.asarray(array, dtype=np.float64)
-    legal = np.isfinite(Z).all(axis=1)
+    legal = np.asarray(np.isfinite(Z).all(axis=1))
     X = Encoding(schema).decode(np.where(legal[:, None], Z, 0.0))
     X[~legal] = np.nan
     return X, legal

@@ -1,4 +1,4 @@
-"""What a few first answers show about a user's explainer: its width, its randomness, and what it keeps between calls."""
+"""What a few first answers show about a user's explainer: its width, its randomness, what it keeps between calls."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ COMPANY = (
     "may be others"
 )
 BOUND = (
-    "it is bound to the audited model and cannot explain shadow models, so only attacks without shadow models were run, "
-    "which find less. Give a function that makes it, such as lambda model, background: shap.TreeExplainer(model), to "
-    "have all attacks"
+    "it is bound to the audited model and cannot explain shadow models, so only attacks without shadow models were "
+    "run, which find less. Give a function that makes it, such as lambda model, background: shap.TreeExplainer(model), "
+    "to have all attacks"
 )
 
 
