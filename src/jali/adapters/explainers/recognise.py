@@ -13,7 +13,7 @@ from jali.adapters.explainers.answers import Of
 from jali.adapters.explainers.callers import caller, is_model
 from jali.adapters.explainers.has import called, has, library
 from jali.adapters.explainers.kinds import kind_of
-from jali.adapters.explainers.own import OwnExplainer, Ready, Recipe, Style, said
+from jali.adapters.explainers.own import FEW, OwnExplainer, Ready, Recipe, Style, said
 from jali.adapters.explainers.quiet import seeded, silenced
 from jali.adapters.explainers.trial import tried
 from jali.adapters.explainers.user_view import Tile, UserView
@@ -74,25 +74,37 @@ def _style(wanted: Wanted, view: UserView, some: Dataset, train: Dataset) -> tup
 
 def _of_two(make: Any, view: UserView, some: Dataset, train: Dataset) -> tuple[Style, Any]:
     """A function of the model and rows: a factory if it returns something to call, else it answers itself."""
+    name = called(make) or "The function in explain"
     try:
         first = _first(make, view.thing, view.rows(some.X))
-    except Exception:  # a factory may need more rows
-        try:
-            first = _first(make, view.thing, view.rows(train.X))
-            some = train
-        except Exception as error:
+    except Exception as error:
+        first, some = _again(make, view, some, train)
+        if first is None:
             raise JaliError(
-                f"{called(make) or 'The function in explain'} failed when it was called with the model and training "
-                f"rows ({said(error)}): {FORMS}, such as {EXAMPLE}."
+                f"{name} failed when it was called with the model and training rows ({said(error)}): {FORMS}, such as "
+                f"{EXAMPLE}."
             ) from error
     if _is_answer(first, view, some):
         return "function", None
     if caller(first, view.thing) is None and not is_model(first):
         raise JaliError(
-            f"{called(make) or 'The function in explain'} returned {_what(first)}, which is neither an answer nor "
+            f"{name} returned {_what(first)}, which is neither an answer nor "
             f"something that explains rows: return an array (rows, columns), or an explainer, such as {EXAMPLE}."
         )
     return "make", first
+
+
+def _again(make: Any, view: UserView, some: Dataset, train: Dataset) -> tuple[Any, Dataset]:
+    """What a second try returns, and its rows: a factory may need more rows, a function may fail on some of them."""
+    tries = [train, *(some.rows(np.array([i])) for i in range(min(FEW, len(some))))]
+    for rows in tries:
+        try:
+            first = _first(make, view.thing, view.rows(rows.X))
+        except Exception:
+            continue
+        if rows is train or _is_answer(first, view, rows):
+            return first, rows
+    return None, some
 
 
 def _of_one(make: Any, view: UserView, some: Dataset) -> tuple[Style, Any]:

@@ -28,12 +28,12 @@ class Shap:
 
     Lundberg and Lee, A Unified Approach to Interpreting Model Predictions, NeurIPS 2017.
 
-    >>> Shap(background=20)
-    Shap(algorithm='auto', background=20, columns=10)
+    >>> Shap(background=50)
+    Shap(algorithm='auto', background=50, columns=10)
     """
 
     algorithm: Literal["auto", "tree", "kernel"] = "auto"
-    background: int = 100
+    background: int = 20
     columns: int = 10
     gives: ClassVar[Gives] = "attribution"
     wants: ClassVar[Wants] = "labels"
