@@ -72,7 +72,7 @@ def _documented(setup: Setup, found: Gathered, attacked: Attacked, against: Comp
         curves=attacked.curves,
         exposed=attacked.exposed,
         sanity=suite,
-        warnings=[*against.warnings, *warnings(setup, given)],
+        warnings=[*against.warnings, *warnings(setup, given), *found.failures],
         contradicted=contradicted(attacked.rows, given),
         guarantees=stated(given),
         facts={**sizes(setup.game, setup.data), "data fingerprint": _fingerprint(setup), **against.facts},

@@ -27,7 +27,7 @@ from jali.core.encoding import Encoding
 from jali.core.errors import JaliError
 from jali.core.explanation import Explainer, public
 from jali.core.guarantee import unannounced
-from jali.core.protocols import Ensemble, Existing, HasUnit, Model, Signal, Storable, Trainer, Vector
+from jali.core.protocols import CountsFailures, Ensemble, Existing, HasUnit, Model, Signal, Storable, Trainer, Vector
 from jali.core.values import Bools, Dataset, Floats, Ints, Rng, Schema, Seen, SignalName, Unit
 from jali.models.fitted.restore import restore
 from jali.parallel import Ref
@@ -259,6 +259,9 @@ def observe(prepared: Preparations, data: Dataset, roles: Roles, readout: Readou
     observed = np.tile(found, (numbers, 1))
     arrays = {"value": np.where(observed, value, 0.0), "observed": observed}
     arrays |= {"quality": quality[:, roles.measured], "defined": defined[:, roles.measured]}
+    if readout.explainer is not None and isinstance(ready := prepared.of(readout.explainer), CountsFailures):
+        count, reason = ready.failures
+        arrays |= {"failed": np.array(count), "failure": np.array(reason)}
     return arrays if readout.explainer else arrays | {"parity": np.array(company(model, data, roles.member))}
 
 

@@ -15,8 +15,9 @@ from jali.core.errors import JaliError
 from jali.core.explanation import Attribution, Gives, Wants
 from jali.core.protocols import Model, Trees, model_name
 from jali.core.values import Dataset, Floats, Ints, Rng, Schema
-from jali.explain._attribution.slopes import check, placed, public_rows
+from jali.explain._attribution.slopes import check, public_rows
 from jali.explain.native.capability import trees
+from jali.explain.native.placing import placed
 
 
 @dataclass(frozen=True)
