@@ -23,7 +23,7 @@ class OwnTables:
     """One table of the training rows, followed by the population; arrays get column names x0, x1, …
 
     quasi, groups and sensitive name columns of it; the groups column is removed, and the model does not read it.
-    schema: a schema file, as for `table`, or a mapping of the same form.
+    schema: a schema file, as for `table`, or a mapping of the same form. immutable names columns that cannot change.
 
     >>> own = OwnTables((np.eye(2), [0, 1]), (np.eye(2), [1, 0]), None)
     >>> own.load().X.shape, own.inputs()
@@ -37,6 +37,7 @@ class OwnTables:
     groups: str = ""
     sensitive: str = ""
     schema: str | Mapping[str, Any] = ""
+    immutable: tuple[str, ...] = ()
 
     def inputs(self) -> Literal["frame", "array"]:
         """Whether the model was fitted on a pandas table or an array."""
@@ -66,6 +67,7 @@ class OwnTables:
             target,
             favourable=wanted,
             quasi=self.quasi,
+            immutable=self.immutable,
             groups=self.groups or None,
             sensitive=self.sensitive or None,
             declared=schema_files.given(self.schema),
