@@ -16,9 +16,11 @@ import numpy as np
 
 from jali.core.errors import JaliError
 from jali.core.explanation import Regions, categories
-from jali.core.values import Column, Dataset, Floats, Ints, Schema
+from jali.core.values import Bools, Column, Dataset, Floats, Ints, Schema
 
-SHARE = 3  # without a declared step, a cell is about a third of the column's spread wide, rounded to 1, 2 or 5 times 10^m
+SHARE = (
+    3  # without a declared step, a cell is about a third of the column's spread wide, rounded to 1, 2 or 5 times 10^m
+)
 MOST = 2000  # cells of a column before they are merged
 MONTHS = 60  # dates that span more months than this are cut at years
 
@@ -87,7 +89,7 @@ class Grid:
                 low[:, j], high[:, j] = cells.outwards(low[:, j], high[:, j])
         return Regions(low, high, allowed, regions.schema)
 
-    def whole(self, allowed: Ints, j: int) -> Ints:
+    def whole(self, allowed: Bools, j: int) -> Bools:
         """The codes (n, V) allowed in category j, and all that share a cell with one of them."""
         cell = self.columns[j].cell
         among = cell[:, None] == cell
@@ -107,22 +109,36 @@ def _cells(column: Column, x: Floats, person: Ints, k: int, step: float) -> Cell
     value, count = people_with(x, person)
     if column.kind == "category":
         return Cells(np.zeros(0), np.zeros(0), _merged_codes(len(column.categories), value, count, k))
-    starts, ends = _around(*_candidates(column, value, step), value, value[count < k])
     lone = value[count < k]
-    usable = ~np.isin(starts[1:], lone) & ~np.isin(ends[:-1], lone)
-    place = np.searchsorted(starts, value, "right") - 1  # the candidate cell of each value
-    held = np.cumsum(np.bincount(place, count, len(starts)))
-    kept = [0]
-    for cut in (1 + np.flatnonzero(usable)).tolist():
-        before = held[kept[-1] - 1] if kept[-1] else 0
-        if held[cut - 1] - before >= k and held[-1] - held[cut - 1] >= k:
-            kept.append(cut)
-    low = starts[kept]
-    high = ends[[*(cut - 1 for cut in kept[1:]), len(ends) - 1]]
+    starts, ends = _around(*_candidates(column, value, step), value, lone)
+    first = np.unique(person, return_index=True)[1]  # a person with several rows is counted at the first
+    place = np.searchsorted(starts, x[first], "right") - 1
+    held = np.bincount(place, minlength=len(starts))
+    parts = _merged(held, ~np.isin(starts[1:], lone) & ~np.isin(ends[:-1], lone), k)
+    there = np.bincount(np.searchsorted(starts, value, "right") - 1, minlength=len(starts)) > 0
+    low = np.array([_outer(starts[part], there[part], lone) for part in parts])
+    high = np.array([_outer(ends[part][::-1], there[part][::-1], lone) for part in parts])
     if column.known != "observed":
         low[0] = max(low[0], column.low)
         high[-1] = min(high[-1], column.high)
     return Cells(low, high, np.zeros(0, dtype=np.int64))
+
+
+def _merged(held: Ints, usable: Bools, k: int) -> list[slice]:
+    """Neighbouring candidates (E,) joined until each part has k people; usable (E - 1,): where a part may end."""
+    upto = np.cumsum(held)
+    cuts = [0]
+    for cut in (1 + np.flatnonzero(usable)).tolist():
+        before = upto[cuts[-1] - 1] if cuts[-1] else 0
+        if upto[cut - 1] - before >= k and upto[-1] - upto[cut - 1] >= k:
+            cuts.append(cut)
+    return [slice(a, b) for a, b in zip(cuts, [*cuts[1:], len(held)], strict=True)]
+
+
+def _outer(ends: Floats, there: Bools, lone: Floats) -> float:
+    """Of the ends of candidates, outermost first, the innermost that leaves out nobody and is no lone value."""
+    able = np.flatnonzero(~np.isin(ends, lone)[: int(there.argmax()) + 1])
+    return float(ends[able[-1]])
 
 
 def _around(starts: Floats, ends: Floats, value: Floats, lone: Floats) -> tuple[Floats, Floats]:

@@ -20,7 +20,7 @@ def partition(codes: Ints, sizes: Ints, ranged: Bools, k: int) -> list[Ints]:
 
     >>> groups = partition(np.array([[0], [0], [1], [5], [5]]), np.array([6]), np.array([True]), 2)
     >>> [group.tolist() for group in groups]
-    [[0, 1, 2], [3, 4]]
+    [[0, 1], [2, 3, 4]]
     """
     if len(codes) < k:
         return []

@@ -1,7 +1,22 @@
-"""The interface: audit a model of your own, a named experiment, or evidence without any model."""
+"""The interface: audit or protect a model of your own, or audit a named experiment or evidence without any model."""
 
 from jali.api.audits import audit, foresee, from_config
 from jali.api.evidence_files import as_released, attack_file, save_reproduction, store_in
+from jali.api.protected import Protected
+from jali.api.protection import protect
 from jali.api.result import Audit
+from jali.protect.budget import Budget
 
-__all__ = ["Audit", "as_released", "attack_file", "audit", "foresee", "from_config", "save_reproduction", "store_in"]
+__all__ = [
+    "Audit",
+    "Budget",
+    "Protected",
+    "as_released",
+    "attack_file",
+    "audit",
+    "foresee",
+    "from_config",
+    "protect",
+    "save_reproduction",
+    "store_in",
+]

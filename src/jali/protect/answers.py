@@ -41,10 +41,10 @@ class Answer:
 
 @dataclass(frozen=True)
 class Answers(Sequence[Answer]):
-    """The answers to several people, in the order in which they were asked."""
+    """The answers to several people in the order of the rows; people: the labels of the rows, if they had any."""
 
     items: tuple[Answer, ...]
-    index: tuple[Any, ...] = field(default=(), repr=False)
+    people: tuple[Any, ...] = field(default=(), repr=False)
 
     @overload
     def __getitem__(self, at: int) -> Answer: ...
@@ -54,7 +54,7 @@ class Answers(Sequence[Answer]):
 
     def __getitem__(self, at: int | slice) -> Answer | Answers:
         if isinstance(at, slice):
-            return Answers(self.items[at], self.index[at])
+            return Answers(self.items[at], self.people[at])
         return self.items[at]
 
     def __len__(self) -> int:
@@ -73,7 +73,7 @@ class Answers(Sequence[Answer]):
         import pandas as pd
 
         lines = [_line(answer) for answer in self.items]
-        return pd.DataFrame(lines, index=list(self.index) or None)
+        return pd.DataFrame(lines, index=list(self.people) or None)
 
     def to_json(self) -> str:
         """All answers as JSON, with what they share said once."""

@@ -36,7 +36,8 @@ class RowReader:
     that the schema does not have, is marked, and the others are read. What is said about a row names the column only.
 
     >>> job = Column("job", "category", categories=("clerk", "smith"))
-    >>> read = RowReader(Schema((Column("age", "integer"), job)))([{"age": 30, "job": "smith"}, {"age": 30, "job": "-"}])
+    >>> two = [{"age": 30, "job": "smith"}, {"age": 30, "job": "-"}]
+    >>> read = RowReader(Schema((Column("age", "integer"), job)))(two)
     >>> read.X[0], read.problem
     (array([30.,  1.]), ('', "Column 'job' holds a category that is not known here."))
     """

@@ -8,8 +8,8 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 
 from jali.anonymity.frequency_table import FrequencyTable
-from jali.anonymity.grid import Grid
 from jali.anonymity.grasp import Cores, Effort, as_released, grasp
+from jali.anonymity.grid import Grid
 from jali.anonymity.measures import class_interval, matching, repeated
 from jali.anonymity.mutual import Blocks, mutual
 from jali.anonymity.optimal import optimal

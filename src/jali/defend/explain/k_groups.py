@@ -10,11 +10,11 @@ import numpy as np
 from jali.anonymity.grid import Grid
 from jali.anonymity.groups import partition
 from jali.core.errors import JaliError
-from jali.core.explanation import Counterfactual, Gives, Regions, Wants, categories, legal
+from jali.core.explanation import Gives, Regions, Wants, categories, legal
 from jali.core.protocols import Model
-from jali.core.values import Dataset, Floats, Ints, Rng, Schema
-from jali.defend._groups import Trial, distances
-from jali.explain.native.rows import by_wanted, predictions, wanted_classes
+from jali.core.values import Dataset, Ints, Rng, Schema
+from jali.explain.native.groups import PreparedGroups
+from jali.explain.native.rows import predictions
 
 
 @dataclass(frozen=True)
@@ -22,15 +22,15 @@ class KGroups:
     """What would have to change to be like a group of at least k training people who have the desired outcome.
 
     The training people with a predicted outcome are cut into groups of k or more by all mutable columns, once: who asks
-    plays no part (`jali.anonymity.groups`). A group is shown as intervals and sets of categories, made of whole cells of
-    a grid (`jali.anonymity.grid`); at least k training people are in each cell, and no end of an interval is the value
-    of fewer than k people. `grid` declares the width of cells by column; other columns get round widths.
+    plays no part (`jali.anonymity.groups`). A group is shown as intervals and sets of categories, made of whole cells
+    of a grid (`jali.anonymity.grid`); at least k training people are in each cell, and no end of an interval is the
+    value of fewer than k people. `grid` declares the width of cells by column; other columns get round widths.
 
     A record is compared with the nearest groups, at most `tries`. Columns in which it fits the group, and immutable
     ones, stay as they are. Columns that need not change for the outcome are left out of the answer. An answer is given
     if the model has the desired class for the nearest row and for a share `floor` of rows spread evenly over what is
-    left (`jali.defend._groups`). All answers are thus parts of one list of groups, and depend on the training rows
-    through this list and the model alone.
+    left (`jali.anonymity.region_search`). All answers are thus parts of one list of groups, and depend on the training
+    rows through this list and the model alone.
 
     k counts people of the training set. There is no guarantee of differential privacy: the list itself is not noised,
     and people of a group may be alike. After Goethals, Sörensen and Martens, 2022 (k-anonymous counterfactuals), with
@@ -41,7 +41,8 @@ class KGroups:
     >>> from jali.models.fitted.linear import LinearModel
     >>> schema = Schema((Column("age", low=0, high=99, mutable=False), Column("income", spread=30)), favourable=1)
     >>> model = LinearModel(Encoding(schema), np.array([[0.0, 0.0], [0.0, 1.0]]), np.array([0.0, -1.5]))
-    >>> train = Dataset(np.array([[20.0, 51], [22, 53], [25, 58], [40, 92], [41, 97], [30, 10]]), [1] * 6, schema)
+    >>> rows = np.array([[20.0, 51], [22, 53], [25, 58], [40, 92], [41, 97], [30, 10], [31, 12]])
+    >>> train = Dataset(rows, [1] * 7, schema)
     >>> rng = np.random.default_rng(0)
     >>> out = KGroups(k=2).prepare(model, schema, train, rng).explain(np.array([[21.0, 20.0]]), rng)
     >>> out.regions.low, out.regions.high
@@ -69,7 +70,7 @@ class KGroups:
         legal(train.X, schema)
         labels = predictions(model, train.X)[1]
         made = _made(Dataset(train.X, train.y, schema, train.groups), labels, self)
-        return PreparedGroups(self, model, *made)
+        return PreparedGroups(model, *made, self.k, self.floor, self.tries)
 
     def releases_rows(self) -> bool:
         """False: no row is shown, and no value of one person."""
@@ -78,45 +79,6 @@ class KGroups:
     def keeps_immutable(self) -> bool:
         """Immutable columns are as in the record."""
         return True
-
-
-@dataclass(frozen=True, eq=False)
-class PreparedGroups:
-    """The list of groups: regions (G,) of mutable columns, their class label (G,), and how many people (G,) each has."""
-
-    part: KGroups
-    model: Model
-    regions: Regions
-    label: Ints
-    people: Ints
-
-    def explain(self, X: Floats, rng: Rng) -> Counterfactual:  # noqa: ARG002
-        """The part of a group that each record would have to move to; the same at every call."""
-        schema = self.regions.schema
-        legal(X, schema)
-        wanted = wanted_classes(predictions(self.model, X)[1], schema)
-        low = X.copy()
-        high = X.copy()
-        allowed = Regions.of(X, schema).allowed.copy()
-        found = np.zeros(len(X), dtype=bool)
-        for who, classes in by_wanted(wanted):
-            at = np.flatnonzero(classes[self.label])
-            if len(at):
-                trial = Trial(self.model, self.regions.pick(at), self.part.floor, classes)
-                got, group, change = trial.answers(X[who], self._order(X[who], at))
-                mine = who[got]
-                low[mine] = np.where(change, self.regions.low[at[group]], X[mine])
-                high[mine] = np.where(change, self.regions.high[at[group]], X[mine])
-                allowed[mine] = np.where(change[:, :, None], self.regions.allowed[at[group]], allowed[mine])
-                found[mine] = True
-        regions = Regions(low, high, allowed, schema)
-        return Counterfactual(np.where(found[:, None], regions.nearest(X), X), found, regions)
-
-    def _order(self, X: Floats, at: Ints) -> Ints:
-        """The nearest groups (n, T) of each record among those at (g,), as positions in at, nearest first."""
-        far = distances(X, self.regions.pick(at))
-        some = min(self.part.tries, len(at))
-        return np.argsort(far, axis=1, kind="stable")[:, :some]
 
 
 def _made(train: Dataset, labels: Ints, part: KGroups) -> tuple[Regions, Ints, Ints]:
@@ -173,5 +135,3 @@ def _too_few(schema: Schema, k: int) -> str:
         f"k_groups: the model predicts {hoped} for fewer than k = {k} training people, so there is no group to show: "
         "choose a smaller k or another favourable class."
     )
-
-

@@ -11,7 +11,6 @@ from jali.core.distance import ranges
 from jali.core.explanation import Regions, categories
 from jali.core.protocols import Model
 from jali.core.values import Bools, Floats, Ints
-from jali.explain.native.rows import predictions
 
 POINTS = 32  # rows of a region that the model is asked about: the nearest one, and others spread evenly
 ASKED = 1 << 15  # rows that the model is asked about at once
@@ -36,7 +35,7 @@ def spread_evenly(points: int, columns: int) -> Floats:
 
 def needed(X: Floats, regions: Regions) -> Bools:
     """The columns (n, D) in which each record lies outside its region."""
-    out = (X < regions.low) | (X > regions.high)
+    out = (regions.low > X) | (regions.high < X)
     at = np.arange(len(X))
     for j in categories(regions.schema):
         out[:, j] = ~regions.allowed[at, j, X[:, j].astype(np.int64)]
@@ -116,7 +115,7 @@ class Trial:
         for some in np.split(np.arange(len(X)), range(size, len(X), size)):
             if len(some):
                 rows = points(X[some], self.regions.pick(region[some]), change[some])
-                labels = predictions(self.model, rows.reshape(-1, X.shape[1]))[1].reshape(len(some), POINTS)
+                labels = self.model.logits(rows.reshape(-1, X.shape[1])).argmax(axis=1).reshape(len(some), POINTS)
                 good = self.classes[labels]
                 out[some] = np.stack([good[:, 0], good.mean(axis=1)], axis=1)
         return out
