@@ -1,8 +1,8 @@
 """10,000 protected answers on Adult, checked against the training rows by an independent count.
 
 Counts, with pandas alone: immutable columns that moved; interval ends and values that exactly one training person has;
-categories that fewer than k training people have and that are shown by themselves. Also how many people were answered,
-and for how many the model agrees. Usage: python benchmarks/bench_protect.py [method] [k]
+categories that exactly one has. A category that few people have is shown only in a list with all other rare ones. Also how many people were answered,
+and for how many the model agrees. Usage: python benchmarks/bench_protect.py [method]
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def main(method: str) -> None:
 
 def _count(given: list[Any], rows: pd.DataFrame, asked: pd.DataFrame, train: pd.DataFrame) -> None:
     counts = {c: train[c].value_counts() for c in train}
-    ends = lone = few = single = 0
+    ends = lone = few = single = listed = 0
     for i, answer in enumerate(given):
         for name, shown in answer.region.items():
             if isinstance(shown, tuple):
@@ -71,10 +71,11 @@ def _count(given: list[Any], rows: pd.DataFrame, asked: pd.DataFrame, train: pd.
                 few += sum(0 < counts[name].get(v, 0) < 10 for v in shown)
             elif isinstance(shown, list):
                 single += len(shown) == 1 and counts[name].get(shown[0], 0) == 1
+                listed += sum(counts[name].get(v, 0) == 1 for v in shown)
             value = rows.at[i, name]
             lone += value != asked.at[i, name] and counts[name].get(value, 0) == 1 and not isinstance(shown, list)
     print(f"interval ends shown: {ends}; that exactly one training person has: {lone}; that 1 to 9 people have: {few}")
-    print(f"categories shown alone that exactly one person has: {single}")
+    print(f"categories that exactly one person has: {single} shown alone, {listed} in a list with other rare ones")
 
 
 if __name__ == "__main__":
