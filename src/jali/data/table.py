@@ -64,7 +64,7 @@ class Table:
 
     def load(self) -> Dataset:
         """Read the file, and infer what of its schema is not declared."""
-        frame = _read(Path(self.path).expanduser())
+        frame = read_file(Path(self.path).expanduser())
         if self.target not in frame.columns:
             hint = frames.near(self.target, list(frame.columns))
             raise JaliError(f"{self.path} has no column {self.target!r}; {hint}")
@@ -79,7 +79,8 @@ class Table:
         )
 
 
-def _read(path: Path) -> pd.DataFrame:
+def read_file(path: Path) -> pd.DataFrame:
+    """The table in a file, as it is."""
     ending = (path.with_suffix("") if path.suffix.lower() == ".gz" else path).suffix.lower()
     if not path.is_file():
         raise JaliError(f"There is no file {path}: give the path of a .csv, .tsv or .parquet file on this machine.")

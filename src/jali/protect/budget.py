@@ -13,7 +13,7 @@ from jali.core.errors import JaliError
 from jali.core.explanation import Counterfactual, Prepared
 from jali.core.guarantee import Adjacency, Guarantee
 from jali.core.values import Floats
-from jali.privacy.ledger import BudgetError, Ledger, State
+from jali.privacy.ledger import BudgetError, Ledger, State, stored
 from jali.protect.answers import WITHHELD
 
 __all__ = ["Budget", "BudgetError"]
@@ -37,6 +37,12 @@ class Budget:
     path: str | Path
     delta: float = 0.0
     adjacency: Adjacency = "replace-one"
+
+    @classmethod
+    def open(cls, path: str | Path) -> Budget:
+        """The budget that a file keeps, whatever its size."""
+        kept = stored(Path(path))
+        return cls(kept.epsilon, path, kept.delta, kept.adjacency)
 
     @cached_property
     def ledger(self) -> Ledger:
