@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from jali.core.explanation import Prepared
 from jali.core.guarantee import Private
 from jali.core.values import Dataset, Schema
 from jali.defend.explain.k_anonymous import KAnonymous
+from jali.defend.explain.private_background import PrivateBackground
 from jali.explain.native.groups import PreparedGroups
 from jali.protect.protection import Condition, Protection, of_claim
 
@@ -30,7 +32,19 @@ def protection_of(part: Any, ready: Prepared, train: Dataset, seeded: bool) -> P
         return _of_groups(ready, train, {name for name, _ in part.grid})
     if isinstance(part, KAnonymous):
         return _of_regions(part, train.schema, train.groups is not None)
+    if isinstance(part, PrivateBackground) and part.reads_training_data:
+        return _of_background(part, train, seeded)
     return Protection(NONE, (), NOT_DP)
+
+
+def _of_background(part: PrivateBackground, train: Dataset, seeded: bool) -> Protection:
+    """The rows that explanations are made from are private; the model that they are about is not."""
+    found = of_claim(part.claim(train.schema), seeded)
+    statement = (
+        "The rows that explanations are made from are nobody's: they are drawn from histograms with epsilon = "
+        f"{part.epsilon:g}, delta = {part.delta:g} (replace-one)."
+    )
+    return replace(found, statement=statement, not_covered=NOT_DP)
 
 
 def _of_groups(ready: PreparedGroups, train: Dataset, declared: set[str]) -> Protection:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -12,6 +11,7 @@ from jali.core.errors import JaliError
 from jali.core.guarantee import Guarantee, Private, unannounced
 from jali.core.protocols import Existing, Model, Trainer
 from jali.core.values import Dataset, Rng
+from jali.privacy.discrete_noise import SystemRandom
 from jali.privacy.overlap import overlaps
 from jali.protect.explainer import ProtectedExplainer
 from jali.protect.guarantees import protection_of
@@ -40,7 +40,7 @@ def made(
     """
     if not len(train):
         raise JaliError("There are no training rows: pass them as train=(X, y).")
-    rng = np.random.default_rng(secrets.randbits(256) if seed is None else seed)
+    rng = SystemRandom() if seed is None else np.random.default_rng(seed)
     with unannounced():
         original = None if trainer is None else model_of(trainer, train, rng)
         model = original if method.trainer is None else model_of(method.trainer, train, rng)
