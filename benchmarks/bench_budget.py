@@ -11,7 +11,6 @@ import importlib.util
 import os
 import random
 import signal
-import subprocess
 import sys
 import tempfile
 import time
@@ -47,8 +46,17 @@ def work(folder: Path, epsilon: float, seed: int) -> None:
             given.write(f"{question} {answer!r}\n")
 
 
-def started(folder: Path, epsilon: float, seed: int) -> subprocess.Popen[bytes]:
-    return subprocess.Popen([sys.executable, __file__, "work", str(folder), str(epsilon), str(seed)])
+def started(folder: Path, epsilon: float, seed: int) -> int:
+    """The number of a new process, which starts at once because it is forked."""
+    number = os.fork()
+    if number == 0:
+        work(folder, epsilon, seed)
+    return number
+
+
+def killed(number: int) -> None:
+    os.kill(number, signal.SIGKILL)
+    os.waitpid(number, 0)
 
 
 def main(kills: int, processes: int) -> bool:
@@ -61,13 +69,11 @@ def main(kills: int, processes: int) -> bool:
     for kill in range(kills):
         time.sleep(draw.uniform(0.0, 0.15))
         at = draw.randrange(processes)
-        os.kill(workers[at].pid, signal.SIGKILL)
-        workers[at].wait()
+        killed(workers[at])
         workers[at] = started(folder, epsilon, processes + kill)
     time.sleep(2)
     for worker in workers:
-        os.kill(worker.pid, signal.SIGKILL)
-        worker.wait()
+        killed(worker)
     return judged(folder, epsilon, kills)
 
 
@@ -127,7 +133,5 @@ def _of(count: Any) -> tuple[Any, Any]:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["work"]:
-        work(Path(sys.argv[2]), float(sys.argv[3]), int(sys.argv[4]))
     numbers = [int(text) for text in sys.argv[1:]]
     sys.exit(0 if main(*(numbers or [200, 8])) else 1)

@@ -38,7 +38,7 @@ def save(explainer: ProtectedExplainer, folder: Path) -> Path:
     about = {
         "format": FORMAT,
         "method": explainer.method.text,
-        "grid": dict(getattr(explainer.method.explainer, "grid", ())),
+        "grid": explainer.method.grid,
         "schema": asdict(explainer.schema) | {"outcome": explainer.schema.outcome},
         "guarantee": explainer.guarantee.to_dict(),
     }

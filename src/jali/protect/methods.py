@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from jali.core import registry
 from jali.core.errors import JaliError
@@ -36,6 +36,13 @@ class Population:
         return self.rows
 
 
+@runtime_checkable
+class Wraps(Protocol):
+    """An explainer that protects another one."""
+
+    inner: Explainer
+
+
 @dataclass(frozen=True)
 class Method:
     """A method as it was named, its explainer, or the trainer of a private model that takes the place of the user's."""
@@ -57,8 +64,12 @@ class Method:
 
     def unprotected(self) -> Explainer:
         """The explainer to compare with: the one that is wrapped, or else the nearest training row, made sparse."""
-        inner = getattr(self.explainer, "inner", None) if self.explainer is not None else None
-        return NICE("sparsity") if inner is None else inner
+        return self.explainer.inner if isinstance(self.explainer, Wraps) else NICE("sparsity")
+
+    @property
+    def grid(self) -> dict[str, float]:
+        """The declared widths of intervals by column."""
+        return dict(self.explainer.grid) if isinstance(self.explainer, KGroups | KAnonymous) else {}
 
 
 def method_of(given: Any, population: Dataset | None, grid: Mapping[str, float]) -> Method:

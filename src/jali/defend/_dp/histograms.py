@@ -83,4 +83,4 @@ def _values(column: Column, place: Ints, bins: int, rng: Rng) -> Floats:
     if column.kind == "category":
         return place.astype(np.float64)
     x = column.low + (place + rng.random(len(place))) * (column.high - column.low) / bins
-    return np.clip(np.rint(x) if column.kind == "integer" else x, column.low, column.high)
+    return np.clip(np.floor(x) if column.kind == "integer" else x, column.low, column.high)

@@ -76,8 +76,8 @@ class Hardened:
         return keeps_immutable(self.inner)
 
     def releases_rows(self) -> bool:
-        """As the wrapped explainer: categories, and numbers without snap, are those of its row."""
-        return releases_rows(self.inner)
+        """As the wrapped explainer, unless numbers are moved: then no row is shown as it is."""
+        return releases_rows(self.inner) and not self.snap
 
     def prepare(self, model: Model, schema: Schema, train: Dataset | None, rng: Rng) -> _Prepared:
         """Prepare the wrapped explainer, and read the key."""
@@ -153,7 +153,7 @@ def rounded(value: Floats, digits: int) -> Floats:
     """Numbers with so many significant digits.
 
     >>> rounded(np.array([0.01234, -98.7, 0.0]), 2)
-    array([ 0.012, -99.   ,  0.   ])
+    array([ 1.2e-02, -9.9e+01,  0.0e+00])
     """
     size = np.where(value == 0, 1.0, np.abs(value))
     places = digits - 1 - np.floor(np.log10(size))

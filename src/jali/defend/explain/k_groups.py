@@ -51,7 +51,7 @@ class KGroups:
 
     k: int = 10
     floor: float = 0.9
-    tries: int = 20
+    tries: int = 100
     grid: tuple[tuple[str, float], ...] = ()
     gives: ClassVar[Gives] = "counterfactual"
     wants: ClassVar[Wants] = "labels"
@@ -75,10 +75,6 @@ class KGroups:
     def releases_rows(self) -> bool:
         """False: no row is shown, and no value of one person."""
         return False
-
-    def keeps_immutable(self) -> bool:
-        """Immutable columns are as in the record."""
-        return True
 
 
 def _made(train: Dataset, labels: Ints, part: KGroups) -> tuple[Regions, Ints, Ints]:

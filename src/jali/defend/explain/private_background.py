@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from jali.core.errors import JaliError
 from jali.core.explanation import Explainer, Gives, Prepared, Wants
 from jali.core.guarantee import CONSTANTS, Guarantee, taken
-from jali.core.protocols import Model, keeps_immutable
+from jali.core.protocols import Model
 from jali.core.values import Dataset, Rng, Schema
 from jali.defend._dp.checks import ROW, positive
 from jali.defend._dp.histograms import private_histograms
@@ -68,10 +68,6 @@ class PrivateBackground:
     def reads_training_data(self) -> bool:
         """Only if the wrapped explainer does; otherwise there is nothing to replace."""
         return self.inner.reads_training_data
-
-    def keeps_immutable(self) -> bool:
-        """As the wrapped explainer."""
-        return keeps_immutable(self.inner)
 
     def releases_rows(self) -> bool:
         """False: the rows are nobody's."""
