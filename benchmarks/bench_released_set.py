@@ -24,9 +24,7 @@ from jali.stats.intervals import over_units
 from jali.stats.roc import tpr_at
 
 MEMBERS = 2000
-FOREST = (
-    'sklearn(estimator="sklearn.ensemble:RandomForestClassifier", params="n_estimators=60, min_samples_leaf=3, n_jobs=1")'
-)
+FOREST = 'sklearn(estimator="sklearn.ensemble:RandomForestClassifier", params="n_estimators=60, min_samples_leaf=3, n_jobs=1")'
 PARTS = {
     "nice": NICE(),
     "nice sparse": NICE("sparsity"),
@@ -75,7 +73,9 @@ def main(seeds: int) -> None:
         _, answered, valid, plausible, spent = np.mean([run[name] for run in runs], axis=0)
         found = over_units(np.array([run[name][0] for run in runs]))
         share = plausible / native
-        print(f"{name:<38}{found.value:.3f} ({found.low:.3f} to {found.high:.3f})   {answered:.3f} {valid:.3f} {share:.2f} x native {spent:.1f}")
+        print(
+            f"{name:<38}{found.value:.3f} ({found.low:.3f} to {found.high:.3f})   {answered:.3f} {valid:.3f} {share:.2f} x native {spent:.1f}"
+        )
 
 
 if __name__ == "__main__":

@@ -12,8 +12,8 @@ from scipy.stats import chisquare
 
 from jali.privacy.discrete_noise import (
     SystemRandom,
-    bernoulli_exp,
     below,
+    bernoulli_exp,
     discrete_gaussian,
     discrete_laplace,
     gaussian_noise,

@@ -75,7 +75,14 @@ def test_the_forms_of_an_answer(protected):
 def test_one_person_in_any_form(protected):
     _, (others, _), _ = trained()
     person = others.iloc[0]
-    forms = [person, person.to_dict(), others[:1], [person.to_dict()], person.to_list(), others[others.columns[::-1]][:1]]
+    forms = [
+        person,
+        person.to_dict(),
+        others[:1],
+        [person.to_dict()],
+        person.to_list(),
+        others[others.columns[::-1]][:1],
+    ]
     assert len({protected.explain(form)[0].sentence for form in forms}) == 1
 
 

@@ -8,7 +8,13 @@ import jali
 from jali.core.errors import JaliError
 from tests.protect.people import SETTINGS, applicants, trained
 
-BOUNDS = {"age": (18, 80), "sex": ["f", "m"], "job": ["clerk", "nurse", "none", "smith"], "income": (0, 300), "late": (0, 20)}
+BOUNDS = {
+    "age": (18, 80),
+    "sex": ["f", "m"],
+    "job": ["clerk", "nurse", "none", "smith"],
+    "income": (0, 300),
+    "late": (0, 20),
+}
 DECLARED = SETTINGS | {"bounds": BOUNDS, "schema": {"classes": ["no", "yes"]}}
 
 

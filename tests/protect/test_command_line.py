@@ -11,7 +11,18 @@ from jali.protect.budget import Budget
 from tests.protect.people import applicants
 from tests.test_cli import jali
 
-COMMON = ["--target", "granted", "--favourable", "yes", "--immutable", "age", "--immutable", "sex", "--method", "k_groups(k=8)"]
+COMMON = [
+    "--target",
+    "granted",
+    "--favourable",
+    "yes",
+    "--immutable",
+    "age",
+    "--immutable",
+    "sex",
+    "--method",
+    "k_groups(k=8)",
+]
 
 
 @pytest.fixture

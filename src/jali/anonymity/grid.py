@@ -1,8 +1,8 @@
 """Cells of the values of each column, so that what is shown of a group ends where no single person does.
 
 A cell of numbers is an interval between two round values, a cell of categories is a set of them. Cells are merged until
-at least k training people have a value in each. The ends of intervals are values that nobody has, or at least k people,
-or bounds that were declared without looking at the rows.
+at least k training people have a value in each. The ends of intervals are values that nobody has, or at least three
+people, or bounds that were declared without looking at the rows.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from jali.core.values import Bools, Column, Dataset, Floats, Ints, Schema
 SHARE = (
     3  # without a declared step, a cell is about a third of the column's spread wide, rounded to 1, 2 or 5 times 10^m
 )
+FEWEST = 3  # people who have a value where an interval may end, unless nobody has it
 MOST = 2000  # cells of a column before they are merged
 MONTHS = 60  # dates that span more months than this are cut at years
 
@@ -109,7 +110,7 @@ def _cells(column: Column, x: Floats, person: Ints, k: int, step: float) -> Cell
     value, count = people_with(x, person)
     if column.kind == "category":
         return Cells(np.zeros(0), np.zeros(0), _merged_codes(len(column.categories), value, count, k))
-    lone = value[count < k]
+    lone = value[count < min(k, FEWEST)]
     starts, ends = _around(*_candidates(column, value, step), value, lone)
     first = np.unique(person, return_index=True)[1]  # a person with several rows is counted at the first
     place = np.searchsorted(starts, x[first], "right") - 1

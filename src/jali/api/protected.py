@@ -25,7 +25,9 @@ from jali.games.given_model import GivenModel
 from jali.games.rotate import Rotate
 from jali.models.given import Given
 from jali.protect import files
+from jali.protect.budget import Budget
 from jali.protect.explainer import ProtectedExplainer
+from jali.protect.top_columns import TopColumns, top_columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -118,6 +120,17 @@ class Protected(ProtectedExplainer):
         before = _audited(source, own, chosen, (plain,), attack, seed, resources)
         after = _audited(source, self.method.trainer, chosen, (recourse,), attack, seed, resources)
         return BeforeAndAfter(before, after, registry.spec(plain), registry.spec(recourse))
+
+    def top_columns(
+        self, k: int, epsilon: float, explain: Any = "kernel_shap", budget: Budget | None = None
+    ) -> TopColumns:
+        """Which columns matter most over the training rows, by an attribution, with epsilon-differential privacy.
+
+        The model itself is not covered. With a budget, the same question is paid for once.
+        """
+        if self.train is None:
+            raise JaliError("The training rows are not in a file: make the explainer with jali.protect.")
+        return top_columns(part_of("explain", explain), self.model, self.train, k, epsilon, budget)
 
     def save(self, folder: str | Path) -> Path:
         """Write what answers are made from, as JSON and npz; no training row, and no model of your own."""

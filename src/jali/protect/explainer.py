@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from jali.core.errors import JaliError
-from jali.core.explanation import Attribution, Counterfactual, Explanation, Prepared
+from jali.core.explanation import Attribution, Counterfactual, Explanation, Prepared, Surrogate
 from jali.core.guarantee import Guarantee
 from jali.core.protocols import Model
 from jali.core.values import Dataset, Floats, Ints, Schema
@@ -17,7 +17,7 @@ from jali.data.tables.row_reader import RowReader
 from jali.protect.answers import Answer, Answers
 from jali.protect.methods import Method
 from jali.protect.protection import Protection
-from jali.protect.wording import attribution_answers, kept_immutable, recourse_answers
+from jali.protect.wording import attribution_answers, kept_immutable, recourse_answers, surrogate_answers
 
 if TYPE_CHECKING:
     from jali.protect.budget import Budget
@@ -90,8 +90,8 @@ class ProtectedExplainer:
         found = self.explanation(X) if self.claim is None else self._paid(X, predicted)
         if isinstance(found, Attribution):
             return attribution_answers(found, self.schema, claim, predicted)
-        if not isinstance(found, Counterfactual):
-            raise JaliError(f"{self.method.text} gives no explanations of single people: use k_rules for surrogates.")
+        if isinstance(found, Surrogate):
+            return surrogate_answers(found, X, self.schema, claim, predicted)
         kept = kept_immutable(X, found.public(), self.schema)
         return recourse_answers(self.model, X, kept, self.schema, claim, predicted)
 

@@ -13,19 +13,20 @@ import numpy as np
 from jali.anonymity.region_search import needed
 from jali.audit.quality import Neighbourhood, cost, sparsity, validity
 from jali.core.errors import JaliError
-from jali.core.explanation import Attribution, Counterfactual
+from jali.core.explanation import Attribution, Counterfactual, Surrogate
 from jali.core.protocols import Model
 from jali.core.values import Bools, Dataset, Floats
 from jali.protect.faithfulness import faithfulness
 from jali.protect.wording import kept_immutable
 from jali.stats.intervals import average, clopper_pearson
+from jali.text.rules import hits
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from jali.protect.explainer import ProtectedExplainer
 
-RATES = ("answered", "withheld", "valid", "accuracy")
+RATES = ("answered", "withheld", "valid", "imitation", "accuracy")
 MEANS = {
     "answered": "share of the people without the favourable outcome who get an explanation",
     "withheld": "share of them who get none",
@@ -37,6 +38,7 @@ MEANS = {
     "agreement": "rank correlation with the unprotected attributions",
     "deletion": "mean probability of the outcome as the columns are replaced, largest attribution first; low is good",
     "insertion": "mean probability of the outcome as they are put into a typical row, largest first; high is good",
+    "imitation": "share of the people for whom the surrogate decides like the model",
     "accuracy": "share of the population that the model decides correctly",
     "seconds": "processor time per person",
 }
@@ -110,7 +112,7 @@ def priced(explainer: ProtectedExplainer, people: Dataset) -> Price:
     elif isinstance(found, Counterfactual):
         measured = _of_recourse(explainer, people, kept_immutable(people.X, found.public(), people.schema))
     else:
-        raise JaliError("The price of a surrogate is its fidelity: see k_rules.")
+        measured = _of_surrogate(explainer, people, found)
     everybody = np.ones(len(people), dtype=bool)
     measured["accuracy"] = _accuracy(explainer, people)
     lines = [line for group, who in _groups(people) for line in _lines(measured, group, who)]
@@ -194,6 +196,20 @@ def _of_attributions(explainer: ProtectedExplainer, people: Dataset, given: Attr
     for name, value in mine.items():
         out[name] = _Measured(value, everybody, theirs.get(name), everybody if theirs else None)
     return out
+
+
+def _of_surrogate(explainer: ProtectedExplainer, people: Dataset, given: Surrogate) -> dict[str, _Measured]:
+    """How often the surrogate decides like the model, beside the one that is not protected."""
+    everybody = np.ones(len(people), dtype=bool)
+    right = hits(given, explainer.model, people.X).astype(np.float64)
+    part = explainer.method.unprotected()
+    if explainer.train is None or part.gives != "surrogate":
+        return {"imitation": _Measured(right, everybody)}
+    rng = np.random.default_rng(0)
+    plain = part.prepare(explainer.model, people.schema, explainer.train, rng).explain(people.X, rng)
+    assert isinstance(plain, Surrogate)
+    before = hits(plain, explainer.model, people.X).astype(np.float64)
+    return {"imitation": _Measured(right, everybody, before, everybody)}
 
 
 def _rank_correlation(a: Floats, b: Floats) -> Floats:

@@ -8,10 +8,11 @@ import numpy as np
 
 from jali.anonymity.region_search import needed, points
 from jali.core.encoding import Encoding
-from jali.core.explanation import Attribution, Counterfactual, Regions, categories
+from jali.core.explanation import Attribution, Counterfactual, Regions, Surrogate, categories
 from jali.core.protocols import Model
 from jali.core.values import Bools, Column, Floats, Ints, Schema
 from jali.protect.answers import WITHHELD, Answer
+from jali.text.rules import Readable
 from jali.text.sentences import sentences, value
 
 MOST = 5  # columns that a sentence on attributions names
@@ -107,6 +108,20 @@ def attribution_answers(given: Attribution, schema: Schema, claim: str, predicte
         outcome = schema.classes[label]
         line = f"Most for or against {outcome}, in units of its score: {top}." if top else "No column stands out."
         out.append(Answer(line, claim, outcome=outcome, attribution=share))
+    return out
+
+
+def surrogate_answers(given: Surrogate, X: Floats, schema: Schema, claim: str, predicted: Ints) -> list[Answer]:
+    """The rule that covers each record, and the rules with another outcome that were found for it."""
+    out = []
+    for x, which, label in zip(X, given.which, predicted, strict=True):
+        model = given.models[which]
+        rules = model.rules() if isinstance(model, Readable) else ()
+        own = [rule.sentence(schema) for rule in rules if rule.covers(x[None])[0]][:1]
+        others = [rule.change(x, schema) for rule in rules if len(given.models) > 1 and not rule.covers(x[None])[0]]
+        text = " ".join([*own, *others])
+        gone = "" if text else WITHHELD
+        out.append(Answer(text or WITHHELD, claim, withheld=gone, outcome=schema.classes[label]))
     return out
 
 

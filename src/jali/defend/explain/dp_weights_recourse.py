@@ -15,9 +15,9 @@ from jali.core.guarantee import Guarantee, announce
 from jali.core.protocols import Model, Trainer
 from jali.core.values import Bools, Dataset, Floats, Rng, Schema
 from jali.defend._dp.checks import chance
-from jali.defend._keys import FRESH, MAKE, secret_of
 from jali.defend._dp.recourse import Free, Requests, free, recourse_requests, two_classes
 from jali.defend._dp.scaling import Frame
+from jali.defend._keys import FRESH, MAKE, secret_of
 from jali.defend.models.clipped_logistic import ClippedLogistic
 from jali.defend.models.dp_logistic import DPLogistic
 from jali.models.fitted.linear import LinearEnsemble

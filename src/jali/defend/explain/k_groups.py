@@ -24,7 +24,7 @@ class KGroups:
     The training people with a predicted outcome are cut into groups of k or more by all mutable columns, once: who asks
     plays no part (`jali.anonymity.groups`). A group is shown as intervals and sets of categories, made of whole cells
     of a grid (`jali.anonymity.grid`); at least k training people are in each cell, and no end of an interval is the
-    value of fewer than k people. `grid` declares the width of cells by column; other columns get round widths.
+    value of one or two people. `grid` declares the width of cells by column; other columns get round widths.
 
     A record is compared with the nearest groups, at most `tries`. Columns in which it fits the group, and immutable
     ones, stay as they are. Columns that need not change for the outcome are left out of the answer. An answer is given
