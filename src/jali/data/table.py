@@ -86,7 +86,7 @@ class Table:
 
     def frame(self) -> pd.DataFrame:
         """The file as a table, with every column."""
-        return _read(Path(self.path).expanduser())
+        return read_file(Path(self.path).expanduser())
 
     def dataset(self, frame: pd.DataFrame) -> Dataset:
         """The raw table of the file's rows."""
@@ -149,7 +149,8 @@ def limits(given: Sequence[str]) -> dict[str, tuple[float, float]]:
     return out
 
 
-def _read(path: Path) -> pd.DataFrame:
+def read_file(path: Path) -> pd.DataFrame:
+    """The table in a file, as it is."""
     ending = (path.with_suffix("") if path.suffix.lower() == ".gz" else path).suffix.lower()
     if not path.is_file():
         raise JaliError(f"There is no file {path}: give the path of a .csv, .tsv or .parquet file on this machine.")

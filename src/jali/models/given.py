@@ -126,12 +126,13 @@ class _Shadows:
 
 def _check_reading(model: FittedModel, data: Dataset, rows: Any) -> None:
     """Refuse a table whose values change in decoding: the model would be audited on other rows than its own."""
-    rows = rows[:SAMPLE]
-    after = model.logits(data.X[: len(rows)]).argmax(axis=1)
+    some = min(SAMPLE, len(rows), len(data))  # both start with the training rows
+    rows = rows[:some]
+    after = model.logits(data.X[:some]).argmax(axis=1)
     before = decided(model.estimator, rows)
     if before is None:  # it gives scores alone; then ties are decided as those of the rebuilt rows are
         as_given = FittedModel(model.encoding, model.estimator, lambda _: rows, model.position, model.scored)
-        before = [data.schema.classes[c] for c in as_given.logits(data.X[: len(rows)]).argmax(axis=1)]
+        before = [data.schema.classes[c] for c in as_given.logits(data.X[:some]).argmax(axis=1)]
     differ = sum(a != data.schema.classes[b] for a, b in zip(before, after, strict=True))
     if differ > 0.01 * len(rows):
         raise JaliError(

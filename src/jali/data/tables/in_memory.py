@@ -24,8 +24,9 @@ class OwnTables:
     """One table of the training rows, followed by the population; arrays get column names x0, x1, …
 
     quasi, groups and sensitive name columns of it; the groups column is removed, and the model does not read it.
-    schema: a schema file, as for `table`, or a mapping of the same form. cut: of the numbers that a regression model
-    predicts; the classes are then the two sides of it, and the data have the numbers as `outcome`.
+    schema: a schema file, as for `table`, or a mapping of the same form. immutable names columns that cannot change.
+    cut: of the numbers that a regression model predicts; the classes are then the two sides of it, and the data have the
+    numbers as `outcome`.
 
     >>> own = OwnTables((np.eye(2), [0, 1]), (np.eye(2), [1, 0]), None)
     >>> own.load().X.shape, own.inputs()
