@@ -134,7 +134,7 @@ def test_a_named_experiment_from_specs_or_parts():
         ((np.zeros((3, 2)), [0, 1, 0]), None, "both train"),
         ((np.zeros((3, 2)), [0, 1, 0]), (np.zeros((3, 3)), [0, 1, 0]), "same columns"),
         ((np.zeros(3), [0, 1, 0]), (np.zeros((3, 3)), [0, 1, 0]), r"shape \(rows, columns\)"),
-        ((np.full((3, 2), np.nan), [0, 1, 0]), (np.zeros((3, 2)), [0, 1, 0]), "missing or infinite"),
+        ((np.full((3, 2), np.inf), [0, 1, 0]), (np.zeros((3, 2)), [0, 1, 0]), "missing or infinite"),
         ((np.zeros((3, 2)), [1, 1, 1]), (np.zeros((3, 2)), [1, 1, 1]), "one class only"),
     ],
 )

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from importlib.metadata import version
 from typing import Any
 
-import dice_ml  # type: ignore[import-not-found]
+import dice_ml
 import numpy as np
 import numpy.typing as npt
 import pandas as pd

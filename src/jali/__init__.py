@@ -5,9 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from jali.api import Audit, audit
+    from jali.adapters.models.http import HttpModel
+    from jali.api import Audit, Budget, Protected, audit, explainer, protect, reason_codes
 
-__all__ = ["Audit", "__version__", "audit"]
+    http_model = HttpModel
+
+__all__ = [
+    "Audit",
+    "Budget",
+    "Protected",
+    "__version__",
+    "audit",
+    "explainer",
+    "http_model",
+    "protect",
+    "reason_codes",
+]
 __version__ = "0.1.0"
 
 
@@ -15,8 +28,10 @@ def __getattr__(name: str) -> Any:
     """Load the interface on first use, so that `jali --help` stays quick."""
     from importlib import import_module
 
-    if name == "audit":
-        return import_module("jali.audit")
-    if name == "Audit":
-        return import_module("jali.api").Audit
+    if name in ("audit", "protect"):
+        return import_module(f"jali.{name}")
+    if name in ("Audit", "Budget", "Protected", "explainer", "reason_codes"):
+        return getattr(import_module("jali.api"), name)
+    if name == "http_model":
+        return import_module("jali.adapters.models.http").HttpModel
     raise AttributeError(f"module 'jali' has no attribute {name!r}")

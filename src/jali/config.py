@@ -17,7 +17,17 @@ from jali.core.errors import JaliError
 from jali.core.untrusted import foreign, vet
 from jali.text.characters import SURROGATES, UNSEEN
 
-OWN = ("target", "favourable", "quasi", "groups", "sensitive")  # settings of a file of one's own
+OWN = (
+    "target",
+    "favourable",
+    "quasi",
+    "groups",
+    "sensitive",
+    "drop",
+    "immutable",
+    "kind",
+    "bounds",
+)  # settings of a file of one's own
 SPECIFICATIONS = ("data", "model", "game", "explain", "attack", "knowledge", "signal")  # settings that name parts
 FILES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet")
 HIDDEN = re.compile(f"(?!\n){UNSEEN.pattern}|[\u2028\u2029]")  # of a TOML text, whose own line breaks stay
@@ -34,6 +44,10 @@ class Config(BaseModel):
     quasi: list[str] = Field(default_factory=list)
     groups: str = ""
     sensitive: str = ""
+    drop: list[str] = Field(default_factory=list)
+    immutable: list[str] = Field(default_factory=list)
+    kind: list[str] = Field(default_factory=list)
+    bounds: list[str] = Field(default_factory=list)
     declare: str = ""
     model: str = "logistic"
     game: str = "rotate"
@@ -80,7 +94,7 @@ class Config(BaseModel):
                     "is none; a named data set has its own."
                 )
             return f"declared({self.data}, schema={_quoted(self._path(self.declare))})" if self.declare else self.data
-        if not self.target:
+        if not self.target and not self.declare:
             raise JaliError(f"{self.data} needs a target: name the column to predict with --target.")
         fields = {"path": self._path(self.data)} | {name: getattr(self, name) for name in OWN}
         if self.declare:

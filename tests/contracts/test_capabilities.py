@@ -11,6 +11,9 @@ SOURCE = Path(jali.__file__).parent
 # Where something that is not ours is asked what it has, and why; the number of such calls.
 ALLOWED = {
     "api/audits.py": (1, "a fitted estimator of the user, passed in the place of a name"),
+    "api/explaining.py": (2, "what an import path of the user names: a fitted model, or a function that returns one"),
+    "api/protected.py": (1, "a fitted estimator of the user"),
+    "api/protection.py": (4, "a fitted estimator and tables of the user"),
     "core/imports.py": (1, "module loaders of the interpreter"),
     "core/registry.py": (1, "annotations of dataclass fields"),
     "data/tables/files.py": (2, "exceptions of the network library and of the system"),
@@ -18,6 +21,7 @@ ALLOWED = {
     "models/fitted/estimator.py": (5, "fitted estimators of the user"),
     "models/sklearn.py": (4, "estimator classes that a specification names"),
     "privacy/accounting.py": (2, "events of dp-accounting"),
+    "protect/explainer.py": (1, "tables of the user: data frames or arrays"),
     "stopping.py": (2, "signals that the operating system may lack"),
     "store/files.py": (1, "a flag of the operating system"),
 }

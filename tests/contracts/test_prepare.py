@@ -130,7 +130,7 @@ def test_an_audit_prepares_an_explainer_once_per_column():
     assert part.calls.count("explain") > models
 
 
-SHOWS = {"nice", "face", "k_anonymous", "mondrian"}
+SHOWS = {"nice", "face", "k_anonymous", "mondrian", "hardened"}
 
 
 @explainers

@@ -36,6 +36,7 @@ def tile(member_like: bool, n: int = 40) -> dict[str, object]:
         "counterfactual": Counterfactual(x + away * strength, np.ones(n, bool)),
         "schema": Schema(tuple(Column(name) for name in "abcd")),
         "ask": lambda rows: scores(rows, x, logits, strength),
+        "outcome": logits[:, 1] - logits[:, 0] + rng.normal(size=n) / strength**2,
     }
 
 

@@ -1,7 +1,25 @@
-"""The interface: audit a model of your own, a named experiment, or evidence without any model."""
+"""The interface: audit or protect a model of your own, or audit a named experiment or evidence without any model."""
 
 from jali.api.audits import audit, foresee, from_config
 from jali.api.evidence_files import as_released, attack_file, save_reproduction, store_in
+from jali.api.explainers import explainer, reason_codes
+from jali.api.protected import Protected
+from jali.api.protection import protect
 from jali.api.result import Audit
+from jali.protect.budget import Budget
 
-__all__ = ["Audit", "as_released", "attack_file", "audit", "foresee", "from_config", "save_reproduction", "store_in"]
+__all__ = [
+    "Audit",
+    "Budget",
+    "Protected",
+    "as_released",
+    "attack_file",
+    "audit",
+    "explainer",
+    "foresee",
+    "from_config",
+    "protect",
+    "reason_codes",
+    "save_reproduction",
+    "store_in",
+]

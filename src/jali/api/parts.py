@@ -12,7 +12,8 @@ from jali.core.errors import JaliError
 def several(name: str, given: Any) -> Sequence[Any]:
     """A list of parts; a single text is a common mistake."""
     if isinstance(given, str) or not isinstance(given, Sequence):
-        raise JaliError(f"{name} must be a list, such as {name}=[{given!r}].")
+        one = repr(given) if isinstance(given, str) else "…"
+        raise JaliError(f"{name} must be a list, such as {name}=[{one}].")
     return given
 
 

@@ -43,21 +43,26 @@ class RunRecord:
 
 @dataclass(frozen=True)
 class Gathered:
-    """The results of all models of a game; parity: the largest sign of unequal preprocessing."""
+    """The results of all models of a game; parity: the largest sign of unequal preprocessing.
+
+    failures: a sentence for each explainer that could not explain some rows.
+    """
 
     evidence: Evidence
     quality: Quality
     parity: float
     runs: tuple[RunRecord, ...]
+    failures: tuple[str, ...] = ()
 
     def record(self, run: AttackRun) -> RunRecord:
         """The record of one attack run."""
         return next(record for record in self.runs if record.run.label == run.label)
 
 
-def readouts(experiment: Experiment) -> tuple[Readout, ...]:
+def readouts(experiment: Experiment, regression: bool = False) -> tuple[Readout, ...]:
     """The prediction and each explainer, with every default signal that reads it and those named."""
-    built_in: list[Signal] = [registry.build("signal", name) for name in registry.names("signal")]
+    known: list[Signal] = [registry.build("signal", name) for name in registry.names("signal")]
+    built_in = [s for s in known if regression or "outcome" not in s.needs]
     signals = [s for s in built_in if not isinstance(s, OnRequest) or s.usual]
     named = [*experiment.signal, *controls(experiment.signal)]
     signals += [s for s in dict.fromkeys(named) if s not in signals]
@@ -75,7 +80,7 @@ def controls(named: Sequence[Signal]) -> list[Signal]:
 def gather(setup: Setup, resources: Resources) -> Gathered:
     """Evidence of all models, quality of the targets' recourse, and attack runs; stored results are reused."""
     game = setup.game
-    chosen = readouts(setup.parts)
+    chosen = readouts(setup.parts, setup.data.outcome is not None)
     schema = setup.data.schema
     names = tuple(name for readout in chosen for name in readout.names(schema))
     units = tuple(unit for readout in chosen for unit in readout.units(schema))
@@ -83,11 +88,13 @@ def gather(setup: Setup, resources: Resources) -> Gathered:
     observed = np.zeros(value.shape, dtype=bool)
     parity = 0.0
     targets: dict[int, list[Arrays]] = {}  # by number of the model
+    failed: list[list[Arrays]] = []
     for number, results in enumerate(_each_model(setup, resources, chosen)):
         seen = results[: len(chosen)]
         value[:, :, number] = _joined(seen, "value")
         observed[:, :, number] = _joined(seen, "observed")
         parity = max(parity, float(seen[0]["parity"]))
+        failed.append([{name: arrays[name] for name in ("failed", "failure") if name in arrays} for arrays in seen])
         if number in game.targets:
             kept = [{name: arrays[name] for name in ("quality", "defined")} for arrays in seen]
             targets[number] = [*kept, *results[len(chosen) :]]
@@ -100,7 +107,11 @@ def gather(setup: Setup, resources: Resources) -> Gathered:
         done = [restored(results[len(chosen) + k]) for results in in_order]
         runs.append(_recorded(run, done, game, setup.data.group_numbers()))
     return Gathered(
-        Evidence(names, value, observed, game.member, units), Quality(measured, quality, defined), parity, tuple(runs)
+        Evidence(names, value, observed, game.member, units),
+        Quality(measured, quality, defined),
+        parity,
+        tuple(runs),
+        _failures(chosen, failed, int(game.cells().sum())),
     )
 
 
@@ -130,7 +141,7 @@ def _fetched(block: Block, at: int, k: int, arrays: Arrays | None) -> Arrays:
 def shard(setup: Setup, resources: Resources, part: int, of: int) -> tuple[int, int]:
     """Put the results of some models into the store: number `part` (from 1) of `of` equal parts; (models, new ones)."""
     engine = resources.pool
-    chosen = readouts(setup.parts)
+    chosen = readouts(setup.parts, setup.data.outcome is not None)
     with sharing(shared_arrays(setup.data, roles_of(setup.game)), engine, resources.place) as ref:
         numbers = range(part - 1, setup.game.member.shape[1], of)
         mine = list(blocks(setup, resources, chosen, ref, numbers))
@@ -145,10 +156,24 @@ def missing(setup: Setup, resources: Resources) -> list[int]:
     """The numbers of the models of which the store lacks something."""
     return [
         block.numbers[at]
-        for block in blocks(setup, resources, readouts(setup.parts))
+        for block in blocks(setup, resources, readouts(setup.parts, setup.data.outcome is not None))
         for at in range(len(block.numbers))
         if unfinished(block, at)
     ]
+
+
+def _failures(chosen: Sequence[Readout], failed: Sequence[Sequence[Arrays]], queries: int) -> tuple[str, ...]:
+    """A sentence for each explainer that could not explain some of the rows it was asked about, of all models."""
+    out = []
+    for k, readout in enumerate(chosen):
+        some = [arrays[k] for arrays in failed if "failed" in arrays[k] and int(arrays[k]["failed"])]
+        if some:
+            count = sum(int(arrays["failed"]) for arrays in some)
+            out.append(
+                f"{readout.label} failed in {count:,} of {queries:,} queries, and these are missing. The first reason: "
+                f"{some[0]['failure']}."
+            )
+    return tuple(out)
 
 
 def _joined(readings: Sequence[Arrays], name: str) -> npt.NDArray[Any]:

@@ -26,6 +26,7 @@ OWN = {
     "confidence": Unit.LOG_ODDS,
     "loss": Unit.LOG_PROBABILITY,
     "entropy": Unit.MINUS_LOG,
+    "squared_error": Unit.MINUS_LOG,
     "correctness": Unit.YES_NO,
     "counterfactual_distance": Unit.LOG,
     "attribution_l1": Unit.MINUS_LOG,

@@ -72,7 +72,7 @@ def _documented(setup: Setup, found: Gathered, attacked: Attacked, against: Comp
         curves=attacked.curves,
         exposed=attacked.exposed,
         sanity=suite,
-        warnings=[*against.warnings, *warnings(setup, given)],
+        warnings=[*against.warnings, *warnings(setup, given), *found.failures],
         contradicted=contradicted(attacked.rows, given),
         guarantees=stated(given),
         facts={**sizes(setup.game, setup.data), "data fingerprint": _fingerprint(setup), **against.facts},
@@ -114,7 +114,7 @@ def warnings(setup: Setup, given: Guarantees) -> list[str]:
     """Warnings that come before any number."""
     data = setup.data
     game = setup.game
-    return [*cautions(setup.parts), *voided(given), *twins(data, game), *left_out(game)]
+    return [*data.schema.notes, *cautions(setup.parts), *voided(given), *twins(data, game), *left_out(game)]
 
 
 def cautions(experiment: Experiment) -> list[str]:

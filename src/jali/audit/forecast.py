@@ -88,7 +88,7 @@ def _probe(setup: Setup, rng: Rng) -> tuple[tuple[float, float], list[int]]:
         took.append(time.perf_counter() - began)
     growth = min(max(math.log2(max(took[1], 1e-6) / max(took[0], 1e-6)), 0.0), LONGEST)
     training = took[1] * 2**growth
-    chosen = readouts(setup.parts)
+    chosen = readouts(setup.parts, setup.data.outcome is not None)
     rows = np.sort(rng.permutation(len(data))[:PROBED])
     prepared = preparations(model, data, some, setup.parts.seed, 0)
     began = time.perf_counter()

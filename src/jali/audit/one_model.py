@@ -27,7 +27,7 @@ from jali.core.encoding import Encoding
 from jali.core.errors import JaliError
 from jali.core.explanation import Explainer, public
 from jali.core.guarantee import unannounced
-from jali.core.protocols import Ensemble, Existing, HasUnit, Model, Signal, Storable, Trainer, Vector
+from jali.core.protocols import CountsFailures, Ensemble, Existing, HasUnit, Model, Signal, Storable, Trainer, Vector
 from jali.core.values import Bools, Dataset, Floats, Ints, Rng, Schema, Seen, SignalName, Unit
 from jali.models.fitted.restore import restore
 from jali.parallel import Ref
@@ -125,7 +125,7 @@ class Block:
     def data(self) -> Dataset:
         """The whole table."""
         arrays = self.shared.read()
-        return Dataset(arrays["X"], arrays["y"], self.schema, arrays.get("groups"))
+        return Dataset(arrays["X"], arrays["y"], self.schema, arrays.get("groups"), arrays.get("outcome"))
 
     @cached_property
     def roles(self) -> Roles:
@@ -138,7 +138,8 @@ def shared_arrays(data: Dataset, roles: Roles) -> Arrays:
     """The arrays that all blocks of a run share."""
     arrays: Arrays = {"X": data.X, "y": data.y, "member": roles.member, "asked": roles.asked}
     arrays["measured"] = roles.measured
-    return arrays if data.groups is None else arrays | {"groups": data.groups}
+    beside = {"groups": data.groups, "outcome": data.outcome}
+    return arrays | {name: array for name, array in beside.items() if array is not None}
 
 
 def digest(*arrays: Any) -> str:
@@ -258,6 +259,9 @@ def observe(prepared: Preparations, data: Dataset, roles: Roles, readout: Readou
     observed = np.tile(found, (numbers, 1))
     arrays = {"value": np.where(observed, value, 0.0), "observed": observed}
     arrays |= {"quality": quality[:, roles.measured], "defined": defined[:, roles.measured]}
+    if readout.explainer is not None and isinstance(ready := prepared.of(readout.explainer), CountsFailures):
+        count, reason = ready.failures
+        arrays |= {"failed": np.array(count), "failure": np.array(reason)}
     return arrays if readout.explainer else arrays | {"parity": np.array(company(model, data, roles.member))}
 
 
@@ -311,6 +315,7 @@ def look(prepared: Preparations, data: Dataset, explainer: Explainer | None, row
         "decision": lambda: seen.logits.argmax(axis=1),
         "encode": lambda: Encoding(data.schema).encode,
         "schema": lambda: data.schema,
+        "outcome": lambda: _outcome(data, rows),
         "ask": lambda: prepared.model.logits,
     }
     if explainer is not None:
@@ -318,6 +323,14 @@ def look(prepared: Preparations, data: Dataset, explainer: Explainer | None, row
         makers[explainer.gives] = lambda: public(seen.explanation)
     seen = Seen(makers)
     return seen
+
+
+def _outcome(data: Dataset, rows: Ints) -> Floats:
+    """The true values (n,) of a regression model's records."""
+    if data.outcome is None:
+        raise JaliError("A signal reads the true value that a regression model predicts, and this model has classes.")
+    values: Floats = data.outcome[rows]
+    return values
 
 
 def models_of(block: Block) -> Callable[[int], Model]:

@@ -14,7 +14,7 @@ from jali.core.errors import JaliError
 from jali.core.protocols import Attack
 from jali.core.values import Bools, Channel, Evidence, Game, SignalName, Unit
 
-SCORE = ("confidence", "loss", "entropy", "confidence_perturbation")
+SCORE = ("confidence", "loss", "entropy", "confidence_perturbation", "squared_error")
 WITH_SCORES = ("attribution_perturbation", "attribution_removal")  # signals of an explanation and of scores together
 DECISION = ("correctness",)
 SINGLES = ("threshold", "calibrated", "ratio", "offline_lrt", "lira", 'lira(spread="shrunken")')

@@ -13,9 +13,10 @@ import numpy as np
 
 from jali.audit.attack_runs import AttackRun
 from jali.audit.one_model import GAME, stream
+from jali.core import registry
 from jali.core.errors import JaliError
 from jali.core.explanation import Explainer
-from jali.core.protocols import Attack, Design, Signal, Source, Trainer
+from jali.core.protocols import Attack, Design, ReadsMissing, Signal, Source, Trainer
 from jali.core.values import Dataset, Game
 from jali.parallel import Engine, Progress, Watch, engine, silent
 from jali.store import Store
@@ -111,7 +112,37 @@ def load(experiment: Experiment) -> Setup:
     data = experiment.data.load()
     if len(np.unique(data.y)) < 2:
         raise JaliError(f"The data hold one class only ({data.schema.classes[int(data.y[0])]!r}); two are needed.")
+    _check_missing(experiment, data)
+    if data.outcome is not None and data.schema.favourable is None:
+        _check_threshold(experiment)
     return Setup(experiment, data, draw_game(experiment, data), time.perf_counter() - began)
+
+
+def _check_missing(experiment: Experiment, data: Dataset) -> None:
+    """Refuse explainers and query attacks that cannot read rows with missing numbers."""
+    holes = [column.name for column in data.schema.columns if column.missing]
+    if not holes:
+        return
+    why = f"column {holes[0]!r} has missing numbers"
+    for part in experiment.explain:
+        if not (isinstance(part, ReadsMissing) and part.reads_missing):
+            able = [n for n in registry.names("explain") if isinstance(registry.find("explain", n), ReadsMissing)]
+            raise JaliError(
+                f"{registry.name_of(part)} cannot explain rows with missing numbers, and {why}: fill them in, or use "
+                f"an explainer that can ({', '.join(able)})."
+            )
+    if experiment.runs:
+        raise JaliError(f"Query attacks cannot read rows with missing numbers, and {why}: fill them in first.")
+
+
+def _check_threshold(experiment: Experiment) -> None:
+    """Refuse recourse of a regression model that has no favourable side."""
+    for part in experiment.explain:
+        if part.gives == "counterfactual":
+            raise JaliError(
+                f"{registry.name_of(part)} gives recourse, which a regression model has only with a threshold that "
+                "people hope to reach: give threshold=…."
+            )
 
 
 def draw_game(experiment: Experiment, data: Dataset) -> Game:

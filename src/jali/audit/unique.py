@@ -36,7 +36,7 @@ def _coded(column: Column, x: Floats) -> Ints:
     values, code = np.unique(x, return_inverse=True)
     if column.kind == "category" or len(values) <= BINS:
         return code
-    cuts = np.unique(np.quantile(x, np.arange(1, BINS) / BINS))
+    cuts = np.unique(np.nanquantile(x, np.arange(1, BINS) / BINS))  # missing values are above all others
     return np.searchsorted(cuts, x, side="left")
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from jali import __version__, stopping, terminal
-from jali.cli import audit, parts, reproduce, shards, store, verify
+from jali.cli import audit, explain, parts, reproduce, schema, shards, store, verify
 from jali.core import imports
 from jali.core.errors import JaliError
 
@@ -30,8 +30,11 @@ def start(version: Annotated[bool, typer.Option("--version", help="Print the ver
 app.command()(audit.audit)
 app.command()(audit.attack)
 app.command()(shards.merge)
+app.command()(explain.explain)
+app.command(name="budget")(explain.show_budget)
 app.command(name="list")(parts.list_parts)
 app.command()(audit.report)
+app.command()(schema.schema)
 app.command()(reproduce.reproduce)
 app.command()(verify.verify)
 app.command()(store.store)

@@ -26,6 +26,10 @@ def audit(
     quasi: Annotated[Many, typer.Option(help="A column of your own file by which people can be found; repeat.")] = None,
     groups: Annotated[str, typer.Option(help="The column of your own file that says whose row it is.")] = "",
     sensitive: Annotated[str, typer.Option(help="The column of your own file whose groups are compared.")] = "",
+    drop: Annotated[Many, typer.Option(help="A column of your own file that is no input; repeat.")] = None,
+    immutable: Annotated[Many, typer.Option(help="A column that recourse must not change; repeat.")] = None,
+    kind: Annotated[Many, typer.Option(help="The kind of a column, such as postcode=category; repeat.")] = None,
+    bounds: Annotated[Many, typer.Option(help="The limits of a number, such as income=0:200000; repeat.")] = None,
     declare: Annotated[str, typer.Option(help="A schema file: what is known of columns without the rows.")] = "",
     model: Annotated[str, typer.Option(help='A trainer, such as logistic or "mlp(epochs=20)".')] = "",
     explain: Annotated[Many, typer.Option(help="An explainer, or none; repeat for several.")] = None,
@@ -53,6 +57,7 @@ def audit(
 
     given: dict[str, Any] = {"data": data, "target": target, "favourable": favourable, "model": model, "seed": seed}
     given |= {"quasi": quasi, "groups": groups, "sensitive": sensitive, "declare": declare, "knowledge": knowledge}
+    given |= {"drop": drop, "immutable": immutable, "kind": kind, "bounds": bounds}
     given |= {"explain": explain, "attack": attack, "signal": signal, "game": _game(game, targets, shadows)}
     typed = {k: v for k, v in given.items() if v not in (None, "", [])}
     config = _config(file, typed)

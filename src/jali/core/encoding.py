@@ -1,6 +1,7 @@
 """The one encoding of an experiment: raw rows (N, D) <-> encoded features (N, P).
 
-Numbers are scaled by the schema's public centre and spread, categories are one-hot. The encoding reads the schema
+Numbers are scaled by the schema's public centre and spread, categories are one-hot. A number that may be missing has
+one more feature, 1 where it is missing; there the number itself is encoded as its centre. The encoding reads the schema
 and nothing else, so members and non-members go through the same transform by construction.
 """
 
@@ -32,23 +33,31 @@ class Encoding:
 
     @cached_property
     def source(self) -> Ints:
-        """Raw column (P,) behind each encoded feature."""
+        """Raw column (P,) behind each encoded feature; those that mark missing numbers come last."""
         width = [max(1, len(c.categories)) for c in self.schema.columns]
-        return np.repeat(np.arange(len(width)), width)
+        return np.concatenate([np.repeat(np.arange(len(width)), width), self.gaps])
+
+    @cached_property
+    def gaps(self) -> Ints:
+        """Raw positions of the number columns that may be missing."""
+        marked = [j for j, c in enumerate(self.schema.columns) if c.missing and c.kind != "category"]
+        return np.array(marked, dtype=np.int64)
 
     @cached_property
     def numeric(self) -> Ints:
         """Positions among the encoded features of the numeric raw columns, in order."""
-        return np.flatnonzero([self.schema.columns[j].kind != "category" for j in self.source])
+        own = self.source[: len(self.source) - len(self.gaps)]
+        return np.flatnonzero([self.schema.columns[j].kind != "category" for j in own])
 
     @cached_property
     def names(self) -> tuple[str, ...]:
         """One name per encoded feature."""
-        return tuple(
+        own = tuple(
             name
             for c in self.schema.columns
             for name in ([f"{c.name}={v}" for v in c.categories] if c.kind == "category" else [c.name])
         )
+        return own + tuple(f"{self.schema.columns[j].name} missing" for j in self.gaps)
 
     @cached_property
     def scaling(self) -> tuple[Ints, Floats, Floats]:
@@ -63,7 +72,8 @@ class Encoding:
     def coded(self) -> tuple[tuple[int, int], ...]:
         """Raw position of each category column, and where its block of encoded features starts."""
         named = [j for j, c in enumerate(self.schema.columns) if c.kind == "category"]
-        return tuple((j, int(np.searchsorted(self.source, j))) for j in named)
+        own = self.source[: len(self.source) - len(self.gaps)]
+        return tuple((j, int(np.searchsorted(own, j))) for j in named)
 
     def encode(self, X: Floats) -> Floats:
         """The encoded features (n, P) of raw rows X (n, D)."""
@@ -79,6 +89,11 @@ class Encoding:
             if codes.size and not (codes.min() >= 0 and codes.max() < len(column.categories)):
                 raise JaliError(f"Column {column.name!r} holds a category the schema does not name.")
             Z[np.arange(len(X)), start + codes] = 1.0
+        if len(self.gaps):
+            absent = np.isnan(X[:, self.gaps])
+            Z[:, -len(self.gaps) :] = absent
+            own = self.numeric[np.searchsorted(at, self.gaps)]
+            Z[:, own] = np.where(absent, 0.0, Z[:, own])
         return Z
 
     def decode(self, Z: Floats) -> Floats:
@@ -92,16 +107,24 @@ class Encoding:
         X[:, at] = np.clip(x, [c.low for c in columns], [c.high for c in columns])
         for j, start in self.coded:
             X[:, j] = Z[:, start : start + len(self.schema.columns[j].categories)].argmax(axis=1)
+        if len(self.gaps):
+            X[:, self.gaps] = np.where(Z[:, -len(self.gaps) :] > 0.5, np.nan, X[:, self.gaps])
         return X
 
     def movable(self) -> Bools:
         """Which encoded features (P,) a search may change continuously: mutable numbers."""
         columns = [self.schema.columns[j] for j in self.source]
-        return np.array([c.mutable and c.kind != "category" for c in columns], dtype=bool)
+        free = np.array([c.mutable and c.kind != "category" for c in columns], dtype=bool)
+        return free & ~self.marks
+
+    @cached_property
+    def marks(self) -> Bools:
+        """Which encoded features (P,) say that a number is missing."""
+        return np.arange(len(self.source)) >= len(self.source) - len(self.gaps)
 
     def bounds(self) -> tuple[Floats, Floats]:
         """Lower and upper bounds (P,) of the encoded features; 0 and 1 for one-hot ones."""
         columns = [self.schema.columns[j] for j in self.source]
         low = [0.0 if c.kind == "category" else (c.low - c.centre) / c.spread for c in columns]
         high = [1.0 if c.kind == "category" else (c.high - c.centre) / c.spread for c in columns]
-        return np.array(low), np.array(high)
+        return np.where(self.marks, 0.0, low), np.where(self.marks, 1.0, high)

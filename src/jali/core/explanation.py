@@ -17,14 +17,20 @@ from jali.core.values import Bools, Dataset, Floats, Ints, Rng, Schema, frozen
 
 @dataclass(frozen=True)
 class Attribution:
-    """value (n, P): what each encoded feature added to the score of the predicted class."""
+    """value (n, P): what each encoded feature added to the score of the predicted class, where found (n,).
+
+    An explainer of a user's may give another number of values per record, such as one per raw column. found: None
+    where every record has an attribution; the others have zeros.
+    """
 
     value: Floats
-    found: Bools = field(init=False)
+    found: Bools = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "value", frozen(self.value, np.float64, (None, None), "attribution"))
-        object.__setattr__(self, "found", frozen(np.ones(len(self.value)), bool, (None,), "found"))
+        value = frozen(self.value, np.float64, (None, None), "attribution")
+        found = np.ones(len(value), dtype=bool) if self.found is None else self.found
+        object.__setattr__(self, "value", value)
+        object.__setattr__(self, "found", frozen(found, bool, (len(value),), "found"))
 
 
 @dataclass(frozen=True)

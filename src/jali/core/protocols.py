@@ -84,6 +84,27 @@ class Trees(Protocol):
 
 
 @runtime_checkable
+class Fed(Protocol):
+    """Capability: a model that wraps an object of a user's; feed makes what that object reads from raw rows (n, D).
+
+    position (K,): the class numbers of the object's own classes, in its order.
+    """
+
+    estimator: Any
+    feed: Callable[[Floats], Any]
+    position: Ints
+
+
+@runtime_checkable
+class CountsFailures(Protocol):
+    """Capability of a prepared explainer: it counts the rows that it was asked about and could not explain."""
+
+    @property
+    def failures(self) -> tuple[int, str]:
+        """How many rows, and what went wrong with the first, without any value of a row."""
+
+
+@runtime_checkable
 class Named(Protocol):
     """Capability: a model with a name of its own."""
 
@@ -259,6 +280,13 @@ class Vector(Protocol):
 
     def width(self, schema: Schema) -> int:
         """How many numbers W there are for rows of this schema."""
+
+
+@runtime_checkable
+class ReadsMissing(Protocol):
+    """Capability of an explainer: it explains rows with missing numbers (NaN); all others are refused for such rows."""
+
+    reads_missing: ClassVar[bool]
 
 
 class Signal(Protocol):

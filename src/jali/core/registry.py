@@ -29,7 +29,7 @@ FOLDERS: dict[str, tuple[str, ...]] = {
     "data": ("data",),
     "game": ("games",),
     "model": ("models", "defend.models"),
-    "explain": ("explain", "defend.explain"),
+    "explain": ("explain", "defend.explain", "adapters.explainers.libraries"),
     "signal": ("signals",),
     "attack": ("attacks",),
     "query_attack": ("query_attacks",),
@@ -54,7 +54,7 @@ PLAIN_IMPORT = re.compile(r"^[ \t]*import (jali[\w.]*)", re.MULTILINE)
 FROM_IMPORT = re.compile(r"^[ \t]*from (jali[\w.]*) import (\([^)]*\)|.*)", re.MULTILINE)
 DEEPEST = 100  # brackets of one specification
 RUN = uuid.uuid4().hex
-LIBRARIES = ("numpy", "scipy", "scikit-learn", "torch", "shap", "captum", "opacus", "transformers")
+LIBRARIES = ("numpy", "scipy", "scikit-learn", "torch", "shap", "captum", "opacus", "transformers", "lime", "dice-ml")
 RENAMED = {  # parts, since edition 1
     "replay": "minimality",
     "census": "population_register",

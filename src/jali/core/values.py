@@ -114,7 +114,7 @@ class Column:
     Numbers and integers have bounds and a public centre and spread, which scale them as encoded features;
     a category is stored as its position in `categories`. Quasi-identifiers may link a row to a person. known: whether
     bounds and scale (of a category: its categories) were declared, the bounds alone were, or all were taken from the
-    rows.
+    rows. missing: a number may be missing, NaN in the raw table; a missing category is a category of its own.
     """
 
     name: str
@@ -127,6 +127,7 @@ class Column:
     mutable: bool = True
     role: Role = "private"
     known: Literal["declared", "bounds", "observed"] = "declared"
+    missing: bool = field(default=False, repr=False)  # the repr seeds streams, which it must not change
 
 
 @dataclass(frozen=True)
@@ -135,6 +136,7 @@ class Schema:
 
     image: channels, height and width where a row is a picture, its columns in that order. outcome: whether the classes
     were declared, or taken from the rows; it changes no number, so it is not part of the repr, which seeds streams.
+    notes: what was decided about the columns of a user's own table, in sentences.
     """
 
     columns: tuple[Column, ...]
@@ -144,6 +146,7 @@ class Schema:
     target: str = "target"
     image: tuple[int, int, int] | None = None
     outcome: Literal["declared", "observed"] = field(default="declared", repr=False)
+    notes: tuple[str, ...] = field(default=(), repr=False, compare=False)
 
     def __post_init__(self) -> None:
         names = [c.name for c in self.columns]
@@ -168,6 +171,9 @@ class Schema:
 class Dataset:
     """A raw table: X (N, D) numbers and category codes, y (N,) class numbers, groups (N,) of rows of one person.
 
+    outcome (N,): for a regression model, the true value minus the threshold, in units of its spread; y says on which
+    side of the threshold it lies.
+
     >>> data = Dataset(np.zeros((2, 1)), [0, 1], Schema((Column("age"),)))
     >>> len(data), data.X.flags.writeable
     (2, False)
@@ -177,6 +183,7 @@ class Dataset:
     y: Ints
     schema: Schema
     groups: Ints | None = None
+    outcome: Floats | None = None
 
     def __post_init__(self) -> None:
         X = frozen(self.X, np.float64, (None, len(self.schema.columns)), "X")
@@ -184,12 +191,10 @@ class Dataset:
         object.__setattr__(self, "y", frozen(self.y, np.int64, (len(X),), "y"))
         if self.groups is not None:
             object.__setattr__(self, "groups", frozen(self.groups, np.int64, (len(X),), "groups"))
+        if self.outcome is not None:
+            object.__setattr__(self, "outcome", frozen(self.outcome, np.float64, (len(X),), "outcome"))
         if not np.isfinite(X).all():
-            row, column = np.argwhere(~np.isfinite(X))[0]
-            name = self.schema.columns[column].name
-            raise JaliError(
-                f"Column {name!r} holds a missing or infinite value (row {row}): fill or drop such rows first."
-            )
+            _check_gaps(X, self.schema)
         if len(X) and not (self.y.min() >= 0 and self.y.max() < len(self.schema.classes)):
             raise JaliError(f"y must hold class numbers from 0 to {len(self.schema.classes) - 1}.")
 
@@ -203,13 +208,25 @@ class Dataset:
 
     def rows(self, which: Bools | Ints) -> Dataset:
         """The chosen rows, in the order given."""
-        return Dataset(self.X[which], self.y[which], self.schema, None if self.groups is None else self.groups[which])
+        groups = None if self.groups is None else self.groups[which]
+        outcome = None if self.outcome is None else self.outcome[which]
+        return Dataset(self.X[which], self.y[which], self.schema, groups, outcome)
 
     def group_numbers(self) -> Ints:
         """Group number (N,) of each row, counted from zero; every row its own where no groups are named."""
         if self.groups is None:
             return np.arange(len(self))
         return np.unique(self.groups, return_inverse=True)[1].astype(np.int64)
+
+
+def _check_gaps(X: Floats, schema: Schema) -> None:
+    """Refuse infinite values, and missing ones in columns (N, D) that may not have any."""
+    allowed = np.array([column.missing for column in schema.columns], dtype=bool)
+    wrong = np.argwhere(~(np.isfinite(X) | (np.isnan(X) & allowed)))
+    if len(wrong):
+        row, column = wrong[0]
+        name = schema.columns[column].name
+        raise JaliError(f"Column {name!r} holds a missing or infinite value (row {row}): fill or drop such rows first.")
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,7 @@ class InputXGradient:
     gives: ClassVar[Gives] = "attribution"
     reads_training_data: ClassVar[bool] = False
     wants: ClassVar[Wants] = "gradient"
+    reads_missing: ClassVar[bool] = True
 
     def prepare(self, model: Model, schema: Schema, train: Dataset | None, rng: Rng) -> _Prepared:  # noqa: ARG002
         """Check that the model has gradients; nothing is fitted."""

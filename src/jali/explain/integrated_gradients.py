@@ -45,6 +45,7 @@ class IntegratedGradients:
     gives: ClassVar[Gives] = "attribution"
     reads_training_data: ClassVar[bool] = False
     wants: ClassVar[Wants] = "gradient"
+    reads_missing: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.steps < 1 or not np.isfinite(self.baseline):

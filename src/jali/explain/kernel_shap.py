@@ -14,7 +14,8 @@ from jali.core.errors import JaliError
 from jali.core.explanation import Attribution, Gives, Wants
 from jali.core.protocols import Model
 from jali.core.values import Bools, Dataset, Floats, Ints, Rng, Schema
-from jali.explain._attribution.slopes import blocks, check, placed, public_rows, scores
+from jali.explain._attribution.slopes import blocks, check, public_rows, scores
+from jali.explain.native.placing import placed
 
 BATCH = 2**18  # cells of changed rows that a model scores in one call: 2 MB, which stay in a processor's cache
 MOST = 4096  # columns; more would need over a quarter of a gigabyte for the coalitions of one record
@@ -54,6 +55,7 @@ class KernelShap:
     gives: ClassVar[Gives] = "attribution"
     reads_training_data: ClassVar[bool] = False
     wants: ClassVar[Wants] = "labels"
+    reads_missing: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.budget < 0 or self.background < 1:

@@ -47,6 +47,7 @@ class Lime:
     gives: ClassVar[Gives] = "attribution"
     reads_training_data: ClassVar[bool] = False
     wants: ClassVar[Wants] = "labels"
+    reads_missing: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.samples < 2 or not (self.width > 0 and self.ridge > 0):

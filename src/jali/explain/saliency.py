@@ -35,6 +35,7 @@ class Saliency:
     gives: ClassVar[Gives] = "attribution"
     reads_training_data: ClassVar[bool] = False
     wants: ClassVar[Wants] = "gradient"
+    reads_missing: ClassVar[bool] = True
 
     def prepare(self, model: Model, schema: Schema, train: Dataset | None, rng: Rng) -> _Prepared:  # noqa: ARG002
         """Check that the model has gradients; nothing is fitted."""

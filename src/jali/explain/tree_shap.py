@@ -15,8 +15,9 @@ from jali.core.errors import JaliError
 from jali.core.explanation import Attribution, Gives, Wants
 from jali.core.protocols import Model, Trees, model_name
 from jali.core.values import Dataset, Floats, Ints, Rng, Schema
-from jali.explain._attribution.slopes import check, placed, public_rows
+from jali.explain._attribution.slopes import check, public_rows
 from jali.explain.native.capability import trees
+from jali.explain.native.placing import placed
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,7 @@ class TreeShap:
     gives: ClassVar[Gives] = "attribution"
     reads_training_data: ClassVar[bool] = False
     wants: ClassVar[Wants] = "trees"
+    reads_missing: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.background < 0:

@@ -1,28 +1,50 @@
-"""A fitted scikit-learn model that the user brings."""
+"""A fitted model that the user brings, and how its shadow models are trained."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
 from jali.core.errors import JaliError
+from jali.core.protocols import Trainer
 from jali.core.values import Bools, Dataset, Floats, Ints, Rng, Schema
 from jali.data.tables.frames import Like, label
 from jali.data.tables.model_inputs import Rebuilder
-from jali.models.fitted.estimator import SAMPLE, FittedModel, Several, classifier, fitted, fresh, seeded, trained
+from jali.models.fitted.estimator import (
+    SAMPLE,
+    FittedModel,
+    Several,
+    classifier,
+    decided,
+    fitted,
+    fitted_to,
+    fresh,
+    seeded,
+)
 from jali.models.fitted.membership_check import checked
+
+Inputs = Literal["frame", "array"]
+
+
+class Refit(Protocol):
+    """Trains one shadow model; it holds no fitted model, so it can be sent to any worker."""
+
+    def fit(self, rows: Any, labels: Any, rng: Rng) -> Any:
+        """A fitted estimator, from rows as the given model reads them and labels as it names them."""
 
 
 @dataclass(frozen=True)
 class Given:
-    """A fitted scikit-learn classifier or pipeline that reads the user's own table; its clones are the shadow models.
+    """A fitted classifier or pipeline that reads the user's own table; by default its clones are the shadow models.
 
     `existing` returns the model itself, `fit` trains the shadow models. `inputs` says what the model was fitted on:
     "frame", a pandas table with names and texts, with the values and dtypes of `like` if that is given; or "array", an
-    array of numbers and category codes. The model's classes are matched to those of the schema by name.
+    array of numbers and category codes. The model's classes are matched to those of the schema by name. `refit` trains
+    a shadow model in another way than by a clone, `stand_in` is a trainer of ours in the place of the model's own,
+    `without` says why there are no shadow models, and `caution` is what a reader must know of all this.
 
     >>> from sklearn.linear_model import LogisticRegression
     >>> from jali.core.values import Column
@@ -34,8 +56,12 @@ class Given:
     """
 
     model: Any
-    inputs: Literal["frame", "array"] = "frame"
+    inputs: Inputs = "frame"
     like: Like | None = None
+    refit: Refit | None = None
+    stand_in: Trainer | None = None
+    without: str = ""
+    caution: str = ""
 
     def existing(self, data: Dataset) -> FittedModel:
         """The given model, fed with decoded rows; refused if it then predicts otherwise than on the original rows."""
@@ -46,50 +72,71 @@ class Given:
             _check_reading(model, data, sample if self.inputs == "frame" else sample.to_numpy())
         return model
 
-    def fit(self, data: Dataset, member: Bools, rngs: list[Rng]) -> Several:
-        """Train one clone per training set in member (N, M), on labels as the given model names them."""
+    def fit(self, data: Dataset, member: Bools, rngs: list[Rng]) -> Any:
+        """Train one shadow model per training set in member (N, M), on labels as the given model names them."""
         return self.unfitted().fit(data, member, rngs)
 
-    def unfitted(self) -> _Clones:
-        """The trainer of the shadow models: an unfitted clone, and the classes of the model."""
+    def unfitted(self) -> Trainer:
+        """The trainer of the shadow models, without the given model; raises if there is none."""
+        if self.without:
+            raise JaliError(self.without)
+        if self.stand_in is not None:
+            return self.stand_in
         like = None if self.like is None else self.like.without_rows()
-        return _Clones(fresh(self.model), np.asarray(classifier(self.model).classes_), self.inputs, like)
+        classes = np.asarray(classifier(self.model).classes_)
+        return _Shadows(self.refit or Cloned(self.model), classes, self.inputs, like)
 
     def _feed(self, schema: Schema) -> Callable[[Floats], Any]:
         like = None if self.like is None else self.like.without_rows()
         return Rebuilder(schema, self.inputs, like)
 
 
-@dataclass(frozen=True)
-class _Clones:
-    """Trains clones of a model; it holds no fitted model, so it can be sent to any worker."""
+class Cloned:
+    """Trains unfitted copies of an estimator, each with a random state of its own."""
 
-    estimator: Any
+    def __init__(self, estimator: Any) -> None:
+        self.estimator = fresh(estimator)
+
+    def fit(self, rows: Any, labels: Any, rng: Rng) -> Any:
+        """A copy, fitted to rows and labels."""
+        return fitted_to(seeded(fresh(self.estimator), rng), rows, labels)
+
+
+@dataclass(frozen=True)
+class _Shadows:
+    """Trains shadow models; it holds no fitted model, so it can be sent to any worker."""
+
+    refit: Refit
     classes: Any
-    inputs: Literal["frame", "array"]
+    inputs: Inputs
     like: Like | None
 
     def fit(self, data: Dataset, member: Bools, rngs: list[Rng]) -> Several:
-        """Train one clone per training set in member (N, M), on labels as the given model names them."""
+        """Train one model per training set in member (N, M), on labels as the given model names them."""
         member = checked(data, member, rngs)
-        labels = _labels(self.classes, data)
+        labels = data.outcome if data.outcome is not None else _labels(self.classes, data)
         feed = Rebuilder(data.schema, self.inputs, self.like)
         models = []
         for mine, rng in zip(member.T, rngs, strict=True):
             X = data.X[mine]
-            estimator = trained(seeded(fresh(self.estimator), rng), feed(X), labels[mine])
+            estimator = classifier(self.refit.fit(feed(X), labels[mine], rng))
             models.append(fitted(estimator, feed, data.schema, _places(estimator, data.schema), X))
         return Several(models)
 
 
 def _check_reading(model: FittedModel, data: Dataset, rows: Any) -> None:
     """Refuse a table whose values change in decoding: the model would be audited on other rows than its own."""
-    original = [label(c) for c in model.estimator.predict(rows[:SAMPLE])]
-    decoded = [data.schema.classes[c] for c in model.logits(data.X[:SAMPLE]).argmax(axis=1)]
-    differ = sum(a != b for a, b in zip(original, decoded, strict=True))
-    if differ > 0.01 * len(original):
+    some = min(SAMPLE, len(rows), len(data))  # both start with the training rows
+    rows = rows[:some]
+    after = model.logits(data.X[:some]).argmax(axis=1)
+    before = decided(model.estimator, rows)
+    if before is None:  # it gives scores alone; then ties are decided as those of the rebuilt rows are
+        as_given = FittedModel(model.encoding, model.estimator, lambda _: rows, model.position, model.scored)
+        before = [data.schema.classes[c] for c in as_given.logits(data.X[:some]).argmax(axis=1)]
+    differ = sum(a != data.schema.classes[b] for a, b in zip(before, after, strict=True))
+    if differ > 0.01 * len(rows):
         raise JaliError(
-            f"The predictions for {differ} of {len(original)} rows change when these are rebuilt from the table: "
+            f"The predictions for {differ} of {len(rows)} rows change when these are rebuilt from the table: "
             "give columns of plain numbers or plain text, as the model was fitted on them."
         )
 
@@ -109,7 +156,10 @@ def _numbers(names: list[str], schema: Schema) -> Ints:
     """Class number of the schema (K,) of each class by name."""
     unknown = [n for n in names if n not in schema.classes]
     if unknown:
-        raise JaliError(f"The model predicts {unknown[0]!r}, but the classes of the data are {list(schema.classes)}.")
+        raise JaliError(
+            f"The model predicts {unknown[0]!r}, but the classes of the data are {list(schema.classes)}: give y with "
+            "the labels that the model was fitted on."
+        )
     return np.array([schema.classes.index(n) for n in names])
 
 

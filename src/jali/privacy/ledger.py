@@ -24,9 +24,6 @@ holds seeds for a while. Only the user who made the file can read it; keep it on
 from __future__ import annotations
 
 import contextlib
-import hmac
-import io
-import json
 import os
 import secrets
 import sqlite3
@@ -40,14 +37,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from jali.core.errors import JaliError
 from jali.core.guarantee import Adjacency, Guarantee
 from jali.core.values import Rng
 from jali.privacy.accounting import Filter, best_order, decimal
-
-Question = bytes | str | npt.NDArray[Any]
+from jali.privacy.ledger_contents import Question, decoded, digest, encoded
 
 _MARK = int.from_bytes(b"jali")
 _TABLES = (
@@ -170,21 +165,21 @@ class Ledger:
         file.
         """
         self._check(guarantee)
-        digest = _digest(self._key, question, guarantee)
+        asked = digest(self._key, question, guarantee)
         with self._transaction() as file:
-            row = file.execute("SELECT seed, kind, body FROM answers WHERE question = ?", (digest,)).fetchone()
+            row = file.execute("SELECT seed, kind, body FROM answers WHERE question = ?", (asked,)).fetchone()
             seed = secrets.token_bytes(32) if row is None else row[0]
             self._enter(file, guarantee, user, hit=row is not None)
             if row is None:
-                file.execute("INSERT INTO answers VALUES (?, ?, NULL, NULL)", (digest, seed))
+                file.execute("INSERT INTO answers VALUES (?, ?, NULL, NULL)", (asked, seed))
         if row is not None and row[2] is not None:
-            return _decoded(row[1], row[2])
-        kind, body = _encoded(make(np.random.default_rng(int.from_bytes(seed))))
+            return decoded(row[1], row[2])
+        kind, body = encoded(make(np.random.default_rng(int.from_bytes(seed))))
         with self._transaction() as file:
             store = "UPDATE answers SET seed = NULL, kind = ?, body = ? WHERE question = ? AND body IS NULL"
-            file.execute(store, (kind, body, digest))
-            kept = file.execute("SELECT kind, body FROM answers WHERE question = ?", (digest,)).fetchone()
-        return _decoded(*kept)
+            file.execute(store, (kind, body, asked))
+            kept = file.execute("SELECT kind, body FROM answers WHERE question = ?", (asked,)).fetchone()
+        return decoded(*kept)
 
     def state(self) -> State:
         """What was spent, what is left, and how many answers were given."""
@@ -314,6 +309,16 @@ def _connect(path: Path, timeout: float) -> sqlite3.Connection:
     return file
 
 
+def stored(path: Path, timeout: float = 60.0) -> Guarantee:
+    """The budget that an existing ledger keeps: its epsilon, delta and adjacency."""
+    try:
+        with contextlib.closing(_connect(path, timeout)) as file:
+            row = file.execute("SELECT epsilon, delta, adjacency FROM budget").fetchone()
+    except (sqlite3.Error, OSError) as error:
+        raise JaliError(_unusable(path, error, timeout)) from None
+    return Guarantee("ledger", row[0], row[2], (), delta=row[1])
+
+
 @contextlib.contextmanager
 def _begun(file: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
     """Begin a transaction, and commit it, or roll it back after an exception."""
@@ -357,42 +362,3 @@ def _unusable(path: Path, error: Exception, timeout: float) -> str:
         f"{path} cannot be used as a ledger ({error}): restore it from a copy, or choose another path; a new "
         "ledger would not know what was spent."
     )
-
-
-def _digest(key: bytes, question: Question, claim: Guarantee) -> bytes:
-    """A keyed hash of a question, with its mechanism and price."""
-    if isinstance(question, str):
-        kind, body = "text", question.encode(errors="surrogatepass")
-    elif isinstance(question, bytes):
-        kind, body = "bytes", question
-    elif isinstance(question, np.ndarray) and not question.dtype.hasobject:
-        kind, body = f"{question.dtype} {question.shape}", question.tobytes()
-    else:
-        raise JaliError(f"A question must be text, bytes or an array without objects, not {type(question).__name__}.")
-    head = json.dumps([kind, claim.mechanism, float(claim.epsilon), claim.noise]).encode()
-    return hmac.digest(key, len(head).to_bytes(8) + head + body, "sha256")
-
-
-def _encoded(answer: Any) -> tuple[str, bytes]:
-    """An answer as bytes, and their format."""
-    try:
-        if isinstance(answer, bytes):
-            return "bytes", answer
-        if isinstance(answer, np.ndarray):
-            file = io.BytesIO()
-            np.save(file, answer, allow_pickle=False)
-            return "npy", file.getvalue()
-        plain = answer.item() if isinstance(answer, np.generic) else answer
-        return "json", json.dumps(plain, allow_nan=False).encode()
-    except (TypeError, ValueError) as error:
-        raise JaliError(
-            f"An answer must be bytes, an array without objects, or JSON, and this one is not ({error}): return one of "
-            "these and ask again, it stays paid."
-        ) from None
-
-
-def _decoded(kind: str, body: bytes) -> Any:
-    """The answer that was stored as bytes in this format."""
-    if kind == "npy":
-        return np.load(io.BytesIO(body), allow_pickle=False)
-    return json.loads(body) if kind == "json" else body

@@ -14,7 +14,7 @@ import numpy as np
 from jali.core.errors import JaliError
 from jali.core.explanation import Surrogate
 from jali.core.protocols import Model
-from jali.core.values import Bools, Column, Floats, Ints, Schema
+from jali.core.values import Bools, Column, Dataset, Floats, Ints, Schema
 
 FEW = 10  # training rows below which the share for which a rule holds is not told
 LISTED = 6  # most categories that a sentence names; further ones are counted
@@ -163,6 +163,17 @@ class Readable(Protocol):
 
     def rules(self) -> tuple[Rule, ...]:
         """The rules that are shown to people."""
+
+
+@runtime_checkable
+class Prunable(Readable, Protocol):
+    """A readable model that can be cut back until no rule speaks of few people."""
+
+    def logits(self, X: Floats) -> Floats:
+        """Class scores (n, C) of raw rows (n, D)."""
+
+    def pruned(self, train: Dataset, labels: Ints, k: int) -> Prunable:
+        """The model whose rules each cover at least k training people; labels (N,): the black box's classes."""
 
 
 def published(surrogate: Surrogate) -> tuple[Rule, ...]:

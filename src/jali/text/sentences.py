@@ -151,6 +151,8 @@ def value(column: Column, x: float) -> str:
     """
     if column.kind == "category":
         return column.categories[int(x)]
+    if math.isnan(x):
+        return "missing"
     if x == 0 or (column.kind == "integer" and _dated(x)):
         return f"{x:z.0f}"
     return _written(x, _places(column, (x,)))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -12,6 +12,8 @@ import numpy.typing as npt
 
 from jali.core.errors import JaliError
 from jali.core.values import Column, Dataset, Floats, Ints, Kind, Schema
+from jali.data.tables import columns
+from jali.data.tables.columns import is_text as is_text
 from jali.data.tables.schema_files import Declared, check_values
 from jali.data.tables.schema_files import label as label
 
@@ -20,7 +22,6 @@ if TYPE_CHECKING:
 
     Values = pd.Series[Any]
 
-CATEGORIES = 200
 CLASSES = 50
 TRUTH = {"False", "True"}
 
@@ -38,6 +39,10 @@ def dataset(
     groups: str | None = None,
     bounds: Mapping[str, tuple[float, float]] | None = None,
     declared: Declared | None = None,
+    kinds: Mapping[str, Kind] | None = None,
+    drop: Collection[str] = (),
+    own: bool = False,
+    identifiers: bool = False,
 ) -> Dataset:
     """The raw table of a pandas table, with a schema inferred from the dtypes.
 
@@ -65,33 +70,96 @@ def dataset(
         Natural limits of columns of numbers.
     declared
         What a schema file declares about columns and classes.
+    kinds
+        The kinds of columns by name, where their dtypes do not show them.
+    drop
+        Columns that are no inputs.
+    own
+        A user's own table: missing values are kept and dates become days since 1970-01-01.
+    identifiers
+        Leave out columns that are different in each row, and say so in the notes of the schema.
 
     >>> import pandas as pd
     >>> data = dataset(pd.DataFrame({"age": [30, 50], "sex": ["m", "f"], "y": [0, 1]}), "y", immutable=["sex"])
     >>> data.X.tolist(), data.schema.columns[1].categories
     ([[30.0, 1.0], [50.0, 0.0]], ('f', 'm'))
     """
-    inputs = _inputs(table, target, groups)
+    inputs = _inputs(table, target, groups, drop, own)
+    known = declared or Declared()
+    quasi = {*quasi, *known.quasi}
+    immutable = {*immutable, *known.immutable}
+    asked = _Asked(
+        known, {**known.kinds, **(kinds or {})}, set(categories), set(integers), dict(bounds or {}), own, identifiers
+    )
     marked = {"quasi": quasi, "immutable": immutable, "categories": categories, "integers": integers}
+    marked |= {"kind": asked.kinds, "bounds": asked.bounds, "schema file": known.columns}
     for option, some in {**marked, "sensitive": [sensitive] if sensitive else []}.items():
         _check_marked(option, some, inputs, target)
-    known = declared or Declared()
-    _check_marked("schema file", known.columns, inputs, target)
     y, classes = _outcome(table[target], known.classes)
-    X, columns = [], []
-    for name in inputs:
-        if name in known.columns:
-            column = known.columns[name]
-            values = _within(table[name], column)
-        else:
-            kind = _kind(table[name], name in categories, name in integers)
-            values, column = _column(table[name], kind, (bounds or {}).get(name))
-        X.append(values)
-        columns.append(replace(column, mutable=name not in immutable, role="quasi" if name in quasi else "private"))
+    X, found = _raw(table, inputs, asked)
+    read = [replace(c, mutable=c.name not in immutable, role="quasi" if c.name in quasi else "private") for c in found]
     favoured = _favoured(favourable, target, classes)
     source: Literal["declared", "observed"] = "declared" if known.classes else "observed"
-    schema = Schema(tuple(columns), classes, favoured, sensitive, target, outcome=source)
-    return Dataset(np.stack(X, axis=1), y, schema, None if groups is None else _coded(table[groups])[0])
+    notes = tuple(asked.notes)
+    schema = Schema(tuple(read), classes, favoured, sensitive, target, outcome=source, notes=notes)
+    return Dataset(X, y, schema, None if groups is None else columns.coded(table[groups])[0])
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What is known or asked of the columns of a table, and what was decided about them, in sentences."""
+
+    declared: Declared
+    kinds: dict[str, Kind]
+    categories: set[str]
+    integers: set[str]
+    bounds: dict[str, tuple[float, float]]
+    own: bool
+    identifiers: bool
+    notes: list[str] = field(default_factory=list)
+
+    def column(self, values: Values) -> tuple[Floats, Column] | None:
+        """The raw values (N,) of a column and its entry in the schema; None if it is left out."""
+        name = str(values.name)
+        declared = self.declared.columns.get(name)
+        stated = name in self.kinds or name in self.categories or name in self.integers
+        if self.identifiers and not stated and declared is None and columns.is_identifier(values):
+            self.notes.append(
+                f"Column {name!r} is different in each row and was left out as an identifier; to keep it, say of "
+                f"which kind it is: --kind {name}=integer."
+            )
+            return None
+        as_text = "category" in (self.kinds.get(name), declared and declared.kind) or name in self.categories
+        if self.own and not as_text and (days := columns.days(values)) is not None:
+            self.notes.append(f"Column {name!r} holds dates, which are read as days since 1970-01-01.")
+            values = days
+        if declared is not None:
+            return columns.within(values, declared), declared
+        kind = self.kinds.get(name) or columns.kind_of(values, name in self.categories, name in self.integers)
+        found = columns.observed(values, kind, self.bounds.get(name))
+        if self.own and name in self.bounds:
+            check_values(*found)
+        return found
+
+
+def _raw(table: pd.DataFrame, inputs: Sequence[str], asked: _Asked) -> tuple[Floats, list[Column]]:
+    """The raw table (N, D) and its columns; it is filled column by column, so that no second copy is made."""
+    X = np.empty((len(table), len(inputs)))
+    found: list[Column] = []
+    for values, column in _kept(table, inputs, asked):
+        X[:, len(found)] = values
+        found.append(column)
+    if not found:
+        raise JaliError("All columns were left out as identifiers: say which are none, such as --kind amount=integer.")
+    X = X if len(found) == len(inputs) else X[:, : len(found)].copy()
+    X.setflags(write=False)
+    return X, found
+
+
+def _kept(table: pd.DataFrame, inputs: Sequence[str], asked: _Asked) -> Iterator[tuple[Floats, Column]]:
+    for name in inputs:
+        if (found := asked.column(table[name])) is not None:
+            yield found
 
 
 def frame(X: Floats, schema: Schema) -> pd.DataFrame:
@@ -145,7 +213,7 @@ class LikeColumn(NamedTuple):
 
 def _originals(column: Values) -> dict[str, Any]:
     """The original value of each different text of a column."""
-    texts = column.reset_index(drop=True).astype(str).drop_duplicates(keep="last")
+    texts = columns.texts(column.reset_index(drop=True)).drop_duplicates(keep="last")
     return dict(zip(texts, column.iloc[texts.index], strict=True))
 
 
@@ -168,16 +236,6 @@ def restored(table: pd.DataFrame, like: Like) -> pd.DataFrame:
         columns.append(column.astype(wanted.dtype))
     out: pd.DataFrame = pd.concat(columns, axis=1).set_axis([column.name for column in like.columns], axis=1)
     return out
-
-
-def is_text(values: Values) -> bool:
-    """Whether a column is categorical: text, booleans or pandas categories."""
-    from pandas import CategoricalDtype
-    from pandas.api import types
-
-    kind = values.dtype
-    named = isinstance(kind, CategoricalDtype) or types.is_bool_dtype(kind)
-    return named or types.is_object_dtype(kind) or types.is_string_dtype(kind)
 
 
 def check_names(names: Sequence[object]) -> None:
@@ -214,91 +272,33 @@ def _check_marked(option: str, some: Collection[str], inputs: list[str], target:
             raise JaliError(f"{option}: the table has no column {name!r} among its inputs; {near(name, inputs)}")
 
 
-def _inputs(table: pd.DataFrame, target: str, groups: str | None) -> list[str]:
+def _inputs(
+    table: pd.DataFrame, target: str, groups: str | None, drop: Collection[str] = (), own: bool = False
+) -> list[str]:
     """The names of the input columns; raises if the table as a whole is not usable."""
     names = list(table.columns)
     check_names(names)
     if groups is not None and (groups not in names or groups == target):
         others = [name for name in names if name != target]
         raise JaliError(f"groups: the table has no column {groups!r} beside the target; {near(groups, others)}")
-    inputs = [name for name in names if name not in (target, groups)]
+    _check_marked("drop", drop, [name for name in names if name != target], target)
+    inputs = [name for name in names if name not in (target, groups, *drop)]
     if not len(table) or not inputs:
         raise JaliError(f"The table needs rows and at least one column beside {target!r}; it is {table.shape}.")
-    for name in names:
-        gaps = _gaps(table[name])
+    for name in (*inputs, target, *([groups] if groups else [])):
+        gaps = columns.infinite(table[name])
+        gaps += 0 if own and name in inputs else columns.gaps(table[name])
         if gaps:
             raise JaliError(f"Column {name!r} holds {gaps} missing or infinite values: fill or drop these rows first.")
     return inputs
 
 
-def _gaps(values: Values) -> int:
-    gaps = values.isna().to_numpy(dtype=bool)
-    if values.dtype.kind == "f":
-        gaps = gaps | np.isinf(values.to_numpy(np.float64, na_value=np.nan))
-    return int(gaps.sum())
-
-
-def _kind(values: Values, category: bool, integer: bool) -> Kind:
-    if category or is_text(values):
-        return "category"
-    kind = values.dtype.kind
-    if kind not in "iuf":
-        raise JaliError(f"Column {values.name!r} has type {values.dtype}; make it a number or text, or drop it.")
-    return "number" if kind == "f" and not integer else "integer"
-
-
-def _column(values: Values, kind: Kind, bounds: tuple[float, float] | None) -> tuple[Floats, Column]:
-    """The raw values (N,) of a column, and its entry in the schema."""
-    name = str(values.name)
-    if kind == "category":
-        codes, names = _coded(values)
-        if len(names) > CATEGORIES:
-            raise JaliError(
-                f"Column {name!r} holds {len(names)} different texts, more than {CATEGORIES}: "
-                "drop it if it is an identifier, otherwise group its values or make it a number."
-            )
-        return codes.astype(np.float64), Column(name, "category", categories=names, known="observed")
-    x = values.to_numpy(np.float64)
-    low, high = bounds or (float(x.min()), float(x.max()))
-    return x, Column(name, kind, low, high, *_scale(x, name), known="bounds" if bounds else "observed")
-
-
-def _within(values: Values, column: Column) -> Floats:
-    """The raw values (N,) of a declared column; the error counts values that are not allowed, without showing them."""
-    if column.kind == "category":
-        return _codes(values, column.categories, f"Column {column.name!r}", "categories").astype(np.float64)
-    if is_text(values) or values.dtype.kind not in "iuf":
-        raise JaliError(f"Column {column.name!r} is declared as {column.kind}, but has type {values.dtype}.")
-    x = values.to_numpy(np.float64)
-    check_values(x, column)
-    return x
-
-
-def _codes(values: Values, names: tuple[str, ...], where: str, what: str) -> Ints:
-    """The position of each value (N,) among declared names."""
-    place = {name: at for at, name in enumerate(names)}
-    codes = values.map(lambda value: place.get(label(value), -1)).to_numpy(np.int64)
-    unknown = int((codes < 0).sum())
-    if unknown:
-        raise JaliError(f"{where}: {unknown} rows have none of the {len(names)} declared {what}.")
-    return codes
-
-
-def _scale(x: Floats, name: str) -> tuple[float, float]:
-    """Centre and spread of a column (N,)."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        centre, spread = float(x.mean()), float(x.std())
-    if not np.isfinite([centre, spread]).all():
-        raise JaliError(f"Column {name!r} has numbers that are too large to scale: use another unit.")
-    return centre, spread if spread > 0 and x.min() < x.max() else 1.0
-
-
 def _outcome(values: Values, declared: tuple[str, ...] = ()) -> tuple[Ints, tuple[str, ...]]:
     """Class numbers (N,) and the names of the classes: those declared, otherwise those observed."""
     if declared:
-        y, classes = _codes(values, declared, f"The target {values.name!r}", "classes"), declared
+        y, classes = columns.codes_of(values, declared, f"The target {values.name!r}", "classes"), declared
     else:
-        y, classes = _coded(values)
+        y, classes = columns.coded(values)
     if len(classes) < 2:
         raise JaliError(f"The target {values.name!r} has one class only, {classes[0]!r}; at least two are needed.")
     if len(classes) > CLASSES:
@@ -307,16 +307,6 @@ def _outcome(values: Values, declared: tuple[str, ...] = ()) -> tuple[Ints, tupl
             f"at most {CLASSES} in all: cut it into classes first, such as above or below a threshold."
         )
     return y, classes
-
-
-def _coded(values: Values) -> tuple[Ints, tuple[str, ...]]:
-    """The position of each value (N,) among the distinct values, and their names: numbers by size, others as text."""
-    import pandas as pd
-
-    plain = values.astype(str) if is_text(values) else values
-    distinct = sorted(plain.unique().tolist())
-    codes = pd.Index(distinct, dtype=plain.dtype).get_indexer(plain)
-    return codes.astype(np.int64), tuple(label(v) for v in distinct)
 
 
 def _favoured(favourable: str, target: str, classes: tuple[str, ...]) -> int | None:
@@ -333,7 +323,7 @@ def _favoured(favourable: str, target: str, classes: tuple[str, ...]) -> int | N
 def _decoded(x: Floats, column: Column) -> npt.NDArray[Any] | Values:
     import pandas as pd
 
-    if column.kind == "number":
+    if column.kind == "number" or (column.kind == "integer" and column.missing):
         return x
     whole = np.rint(x).astype(np.int64)
     if column.kind == "integer":

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from jali.core.errors import JaliError
 from jali.core.values import Dataset
 from jali.data.tables import frames, schema_files
+from jali.data.tables.outcomes import SIDES, Cut
 
 CHECKED = 500  # rows on which the predictions for rebuilt rows are compared with those for the original rows
 
@@ -23,7 +24,9 @@ class OwnTables:
     """One table of the training rows, followed by the population; arrays get column names x0, x1, …
 
     quasi, groups and sensitive name columns of it; the groups column is removed, and the model does not read it.
-    schema: a schema file, as for `table`, or a mapping of the same form.
+    schema: a schema file, as for `table`, or a mapping of the same form. immutable names columns that cannot change.
+    cut: of the numbers that a regression model predicts; the classes are then the two sides of it, and the data have the
+    numbers as `outcome`.
 
     >>> own = OwnTables((np.eye(2), [0, 1]), (np.eye(2), [1, 0]), None)
     >>> own.load().X.shape, own.inputs()
@@ -37,6 +40,8 @@ class OwnTables:
     groups: str = ""
     sensitive: str = ""
     schema: str | Mapping[str, Any] = ""
+    immutable: tuple[str, ...] = ()
+    cut: Cut | None = None
 
     def inputs(self) -> Literal["frame", "array"]:
         """Whether the model was fitted on a pandas table or an array."""
@@ -48,8 +53,34 @@ class OwnTables:
 
         both = [_table(self.train[0], "train"), _table(self.population[0], "population")]
         whole = pd.concat(both, ignore_index=True)
-        read = whole[[column for column in whole.columns if str(column) != self.groups]]
-        return frames.Like.of(read, CHECKED)
+        return frames.Like.of(self._read(whole), CHECKED)
+
+    def sample(self) -> tuple[Any, Any]:
+        """The first training rows as the model reads them, and their labels."""
+        rows = self._read(_table(self.train[0], "train")).head(CHECKED)
+        return rows if self.inputs() == "frame" else rows.to_numpy(), np.asarray(self.train[1])[:CHECKED]
+
+    def class_labels(self, given: Sequence[Any] = ()) -> list[Any]:
+        """The labels as users write them, in the order of a model's answers: as given, or in ascending order."""
+        found = {frames.label(v): v for pair in (self.train, self.population) for v in np.unique(np.asarray(pair[1]))}
+        if not given:
+            return [found[name] for name in _ascending(found)]
+        names = [frames.label(v) for v in given]
+        if set(names) != set(found) or len(names) != len(found):
+            raise JaliError(f"classes must name each class of y once, {', '.join(found)}, not {', '.join(names)}.")
+        return [found[name] for name in names]
+
+    def _in_order(self, data: Dataset, cut: Cut) -> Dataset:
+        """The data with the classes in the order of the numbers, not of their names."""
+        if data.schema.classes == cut.classes:
+            return data
+        hoped = data.schema.favourable
+        schema = replace(data.schema, classes=cut.classes, favourable=None if hoped is None else 1 - hoped)
+        return replace(data, y=1 - data.y, schema=schema)
+
+    def _read(self, table: pd.DataFrame) -> pd.DataFrame:
+        """The columns that the model reads."""
+        return table[[column for column in table.columns if str(column) != self.groups]]
 
     def load(self) -> Dataset:
         """Stack both tables and infer one schema for them."""
@@ -58,17 +89,26 @@ class OwnTables:
         names = [str(c) for c in _table(self.train[0], "train").columns]
         target = _free_name(names)
         both = [_frame(*self.train, target, "train"), _frame(*self.population, target, "population")]
-        if list(both[0].columns) != list(both[1].columns):
-            raise JaliError("train and population must have the same columns in the same order.")
-        wanted = "" if self.favourable is None else frames.label(self.favourable)
+        whole = pd.concat(both, ignore_index=True)
+        if self.cut is None:
+            return self._dataset(whole, target, "" if self.favourable is None else frames.label(self.favourable))
+        values = whole[target].to_numpy(np.float64)
+        cut = self.cut
+        hoped = cut.classes[SIDES[cut.favourable]] if cut.favourable else ""
+        data = self._dataset(whole.assign(**{target: cut.names(values)}), target, hoped)
+        return self._in_order(replace(data, outcome=cut.scaled(values)), cut)
+
+    def _dataset(self, table: pd.DataFrame, target: str, wanted: str) -> Dataset:
         return frames.dataset(
-            pd.concat(both, ignore_index=True),
+            table,
             target,
             favourable=wanted,
             quasi=self.quasi,
+            immutable=self.immutable,
             groups=self.groups or None,
             sensitive=self.sensitive or None,
             declared=schema_files.given(self.schema),
+            own=True,
         )
 
 
@@ -76,7 +116,40 @@ def pair(given: Any, name: str) -> tuple[Any, Any]:
     """The pair (X, y) as it was given; raises if it is not one."""
     if not isinstance(given, tuple | list) or len(given) != 2:
         raise JaliError(f"{name} must be a pair (X, y) of rows and their labels.")
-    return given[0], given[1]
+    rows, labels = _table(given[0], name), np.asarray(given[1])
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels[:, 0]
+    if labels.ndim != 1 or len(rows) != len(labels):
+        raise JaliError(
+            f"{name}=(X, y) must have one label per row; it has {len(rows)} rows and y of shape {labels.shape}."
+        )
+    return given[0], labels
+
+
+def alike(train: Any, population: Any) -> Any:
+    """The rows of the population with the columns in the order of the training rows.
+
+    Tables with other columns are refused, and columns that are numbers in one and text in the other.
+    """
+    first, second = _table(train, "train"), _table(population, "population")
+    names = [str(c) for c in first.columns]
+    if hasattr(train, "columns") and set(first.columns) == set(second.columns):
+        population = population[list(first.columns)]
+        second = _table(population, "population")
+    if names != [str(c) for c in second.columns]:
+        lacking = [n for n in names if n not in [str(c) for c in second.columns]]
+        more = (
+            f"population lacks {lacking[0]!r}" if lacking else f"population has {len(second.columns) - len(names)} more"
+        )
+        raise JaliError(f"train and population must have the same columns: {more}.")
+    for j, name in enumerate(names):
+        mine, theirs = first.iloc[:, j], second.iloc[:, j]
+        if frames.is_text(mine) != frames.is_text(theirs):
+            raise JaliError(
+                f"Column {name!r} has type {mine.dtype} in train and {theirs.dtype} in population: give both the type "
+                "that the model was fitted on."
+            )
+    return population
 
 
 def _table(X: Any, name: str) -> pd.DataFrame:
@@ -93,14 +166,17 @@ def _table(X: Any, name: str) -> pd.DataFrame:
 
 def _frame(X: Any, y: Any, target: str, name: str) -> pd.DataFrame:
     table = _table(X, name)
-    labels = np.asarray(y)
     if not hasattr(X, "columns"):
         table = table.infer_objects()  # numbers in an array of objects are numbers
-    if labels.ndim != 1 or len(table) != len(labels):
-        raise JaliError(
-            f"{name}=(X, y) must have one label per row; it has {len(table)} rows and y of shape {labels.shape}."
-        )
-    return table.set_axis([str(c) for c in table.columns], axis=1).assign(**{target: labels})
+    return table.set_axis([str(c) for c in table.columns], axis=1).assign(**{target: np.asarray(y)})
+
+
+def _ascending(found: Mapping[str, Any]) -> list[str]:
+    """Names of labels in the order of the labels, or of their names where labels cannot be compared."""
+    try:
+        return sorted(found, key=lambda name: found[name])
+    except TypeError:
+        return sorted(found)
 
 
 def _free_name(names: list[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -9,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from jali.core.values import Column, Floats, Schema
+from jali.data.tables.columns import DATE
 from jali.data.tables.frames import Like, LikeColumn, frame, restored
 
 if TYPE_CHECKING:
@@ -84,13 +86,13 @@ def _common(schema: Schema, wanted: Any) -> np.dtype[Any] | None:
 def _dtype(column: Column, like: LikeColumn | None) -> Any:
     if like is not None:
         return like.dtype
-    return np.dtype(np.int64 if column.kind == "integer" else np.float64)
+    return np.dtype(np.int64 if column.kind == "integer" and not column.missing else np.float64)
 
 
 def _converter(column: Column, like: LikeColumn | None) -> Convert:
     """The raw values (n,) of a column to those of the table."""
     if column.kind != "category":
-        return _Number(column, like)
+        return _Dates(like) if like is not None and _dated(like) else _Number(column, like)
     schema = Schema((column,))
     try:
         every = _column(np.arange(len(column.categories), dtype=np.float64), schema, like)
@@ -113,7 +115,7 @@ class _Number:
     """Numbers with the dtype of the table."""
 
     def __init__(self, column: Column, like: LikeColumn | None) -> None:
-        self.whole = column.kind == "integer"
+        self.whole = column.kind == "integer" and not column.missing
         self.dtype = _dtype(column, like)
 
     def __call__(self, x: Floats) -> Values:
@@ -121,6 +123,31 @@ class _Number:
 
         numbers = np.rint(x).astype(np.int64) if self.whole else np.array(x)
         return numbers if numbers.dtype == self.dtype else _array(pd.Series(numbers).astype(self.dtype))
+
+
+def _dated(like: LikeColumn) -> bool:
+    """Whether a column of the table that is read as numbers holds dates, or texts that are dates."""
+    some = next((value for value in (like.names or {}).values() if isinstance(value, str)), None)
+    return like.dtype.kind == "M" or (some is not None and re.fullmatch(DATE, some) is not None)
+
+
+class _Dates:
+    """Days since 1970-01-01 as dates of the table's type, or as texts yyyy-mm-dd where the table has texts."""
+
+    def __init__(self, like: LikeColumn) -> None:
+        self.dtype = like.dtype
+        self.absent = None if like.names is None else [v for v in like.names.values() if not isinstance(v, str)]
+
+    def __call__(self, x: Floats) -> Values:
+        import pandas as pd
+
+        stamps = pd.Series(pd.to_datetime(x, unit="D"))
+        if self.absent is not None:
+            written = stamps.dt.strftime("%Y-%m-%d").astype(object)
+            gap = self.absent[0] if self.absent else None
+            return _array(written.where(stamps.notna(), gap).astype(self.dtype))
+        zone = getattr(self.dtype, "tz", None)
+        return _array((stamps if zone is None else stamps.dt.tz_localize("UTC").dt.tz_convert(zone)).astype(self.dtype))
 
 
 class _Lookup:

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import math
 import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, get_args
 
 from jali.core.errors import JaliError
-from jali.core.values import Column, Floats, Kind
+from jali.core.values import Column, Floats, Kind, Role, Schema
 
-NUMBERS = ("kind", "low", "high", "centre", "spread")
-CATEGORIES = ("kind", "categories")
+NUMBERS = ("low", "high", "centre", "spread")
+MARKS = ("kind", "mutable", "role", "missing")
+TEXTS = ("target", "favourable", "groups", "sensitive")
 
 
 @dataclass(frozen=True)
 class Declared:
     """The declared columns by name, and the classes of the target; everything else is taken from the rows.
+
+    kinds: columns of which only the kind is declared. immutable and quasi: names of columns. drop: columns that are no
+    inputs. target, favourable, groups and sensitive as for `table`, empty where the file does not say.
 
     >>> Declared().columns, Declared().classes
     ({}, ())
@@ -26,6 +30,14 @@ class Declared:
 
     columns: Mapping[str, Column] = field(default_factory=dict)
     classes: tuple[str, ...] = ()
+    kinds: Mapping[str, Kind] = field(default_factory=dict)
+    immutable: tuple[str, ...] = ()
+    quasi: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()
+    target: str = ""
+    favourable: str = ""
+    groups: str = ""
+    sensitive: str = ""
 
 
 def given(schema: str | Mapping[str, Any]) -> Declared | None:
@@ -40,10 +52,12 @@ def given(schema: str | Mapping[str, Any]) -> Declared | None:
 
 
 def read(path: Path) -> Declared:
-    """The declarations in a TOML file: `classes`, and for each column a table `columns.NAME`.
+    """The declarations in a TOML file: about the table as a whole, and for each column a table `columns.NAME`.
 
-    A number or integer has kind, low and high, and both or neither of centre and spread; without these, the bounds are
-    encoded as -1 and 1. A category has kind and categories.
+    The table may have classes, target, favourable, groups, sensitive and drop. A number or integer has kind, low and
+    high, and both or neither of centre and spread; without these, the bounds are encoded as -1 and 1. A category has
+    kind and categories. With a kind alone, the rest is taken from the rows. `mutable = false` says that recourse must
+    not change a column, `role = "quasi"` that people can be found by it, `missing = true` that a number may be missing.
     """
     try:
         entry = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -56,6 +70,9 @@ def read(path: Path) -> Declared:
 
 def check_values(x: Floats, column: Column) -> None:
     """Refuse values (N,) that a declared number does not allow; the error counts them and shows none."""
+    import numpy as np
+
+    x = x[~np.isnan(x)]
     outside = int(((x < column.low) | (x > column.high)).sum())
     if outside:
         raise JaliError(
@@ -69,13 +86,30 @@ def check_values(x: Floats, column: Column) -> None:
 
 def _of(where: str, entry: Mapping[str, Any]) -> Declared:
     """The declarations in a table."""
-    if unknown := sorted(set(entry) - {"classes", "columns"}):
-        raise JaliError(f"{where} may contain classes and columns.NAME, not {unknown[0]!r}.")
+    known = ("classes", "drop", *TEXTS, "columns")
+    if unknown := sorted(set(entry) - set(known)):
+        raise JaliError(f"{where} may contain {', '.join(known[:-1])} and columns.NAME, not {unknown[0]!r}.")
     columns = entry.get("columns", {})
     if not isinstance(columns, dict):
         raise JaliError(f"{where}: write one table [columns.NAME] for each column.")
-    classes = _texts(where, "classes", entry["classes"]) if "classes" in entry else ()
-    return Declared({name: _column(where, name, words) for name, words in columns.items()}, classes)
+    for name in TEXTS:
+        if not isinstance(entry.get(name, ""), str | int | float):
+            raise JaliError(f"{where}: {name} must be a text, not {entry[name]!r}.")
+    made = {name: _column(where, name, words) for name, words in columns.items()}
+    return Declared(
+        {name: column for name, column in made.items() if _is_whole(columns[name])},
+        _texts(where, "classes", entry["classes"]) if "classes" in entry else (),
+        {name: column.kind for name, column in made.items() if not _is_whole(columns[name])},
+        tuple(name for name, column in made.items() if not column.mutable),
+        tuple(name for name, column in made.items() if column.role == "quasi"),
+        _texts(where, "drop", entry["drop"]) if entry.get("drop") else (),
+        **{name: label(entry[name]) for name in TEXTS if name in entry},
+    )
+
+
+def _is_whole(entry: Mapping[str, Any]) -> bool:
+    """Whether more than the kind of a column is declared."""
+    return bool(set(entry) - set(MARKS))
 
 
 def _column(origin: str, name: str, entry: Any) -> Column:
@@ -85,16 +119,22 @@ def _column(origin: str, name: str, entry: Any) -> Column:
         raise JaliError(
             f"{where}: kind must be {', '.join(get_args(Kind)[:-1])} or {get_args(Kind)[-1]}, not {kind!r}."
         )
-    known = CATEGORIES if kind == "category" else NUMBERS
+    known = (*MARKS, "categories") if kind == "category" else (*MARKS, *NUMBERS)
     if unknown := sorted(set(entry) - set(known)):
         raise JaliError(f"{where}: a {kind} column has {', '.join(known)}, not {unknown[0]!r}.")
+    mutable, role, missing = entry.get("mutable", True), entry.get("role", "private"), entry.get("missing", False)
+    if not isinstance(mutable, bool) or not isinstance(missing, bool) or role not in get_args(Role):
+        raise JaliError(f"{where}: mutable and missing must be true or false, and role quasi or private.")
+    if not _is_whole(entry):
+        return Column(name, kind, mutable=mutable, role=role)
     if kind == "category":
-        return Column(name, "category", categories=_texts(where, "categories", entry.get("categories")))
-    return _number(where, name, kind, entry)
+        names = _texts(where, "categories", entry.get("categories"))
+        return Column(name, "category", categories=names, mutable=mutable, role=role)
+    return replace(_number(where, name, kind, entry), mutable=mutable, role=role, missing=missing)
 
 
 def _number(where: str, name: str, kind: Kind, entry: Mapping[str, Any]) -> Column:
-    for field_name in NUMBERS[1:]:
+    for field_name in NUMBERS:
         value = entry.get(field_name, 0.0)
         if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < math.inf:
             raise JaliError(f"{where}: {field_name} must be a finite number, not {value!r}.")
@@ -107,6 +147,29 @@ def _number(where: str, name: str, kind: Kind, entry: Mapping[str, Any]) -> Colu
     centre = float(entry.get("centre", (low + high) / 2))
     spread = float(entry.get("spread", (high - low) / 2))
     return Column(name, kind, low, high, centre, spread)
+
+
+def entries(schema: Schema, drop: Sequence[str], groups: str = "", show_values: bool = False) -> dict[str, Any]:
+    """A schema as a schema file says it; what was observed in people's rows is left out unless values may be shown."""
+    shown = show_values or schema.outcome == "declared"
+    out: dict[str, Any] = {"target": schema.target, "groups": groups, "sensitive": schema.sensitive or ""}
+    out["favourable"] = "" if schema.favourable is None else schema.classes[schema.favourable]
+    out |= {"drop": list(drop), "classes": list(schema.classes) if shown else []}
+    out = {name: value for name, value in out.items() if value}
+    return out | {"columns": {column.name: _entry(column, show_values) for column in schema.columns}}
+
+
+def _entry(column: Column, show_values: bool) -> dict[str, Any]:
+    out: dict[str, Any] = {"kind": column.kind}
+    if column.kind == "category" and (show_values or column.known == "declared"):
+        out["categories"] = list(column.categories)
+    elif column.kind != "category" and (show_values or column.known != "observed"):
+        out |= {"low": column.low, "high": column.high}
+        scaled = column.known == "declared" or show_values
+        out |= {"centre": column.centre, "spread": column.spread} if scaled else {}
+    out |= {"missing": True} if column.missing else {}
+    out |= {} if column.mutable else {"mutable": False}
+    return out | ({"role": "quasi"} if column.role == "quasi" else {})
 
 
 def _texts(where: str, what: str, given: Any) -> tuple[str, ...]:

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import os
-import secrets
-import stat
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -21,22 +17,16 @@ from jali.core.values import Bools, Dataset, Floats, Rng, Schema
 from jali.defend._dp.checks import chance
 from jali.defend._dp.recourse import Free, Requests, free, recourse_requests, two_classes
 from jali.defend._dp.scaling import Frame
+from jali.defend._keys import FRESH, MAKE, secret_of
 from jali.defend.models.clipped_logistic import ClippedLogistic
 from jali.defend.models.dp_logistic import DPLogistic
 from jali.models.fitted.linear import LinearEnsemble
 from jali.privacy.mechanisms import released
 
-SHORTEST = 16  # least number of bytes of a key
-VARIED = 8  # least number of different bytes in a key; 16 random bytes have fewer once in 10^9 keys
-FRESH = "fresh, in memory"  # a key of 32 random bytes of this process instead of a file; it is never written to disk
-MAKE = 'make a key, (umask 077; head -c 32 /dev/urandom > recourse.key), and name it, key="recourse.key"'
 NO_KEY = f"no key was given, so anybody who knows the rows can compute the noise and subtract it; {MAKE}"
 NEAR = 1e-3  # first step of the search along the weights, in encoded features
 DOUBLINGS = 40
 HALVINGS = 40
-
-# Drawn once per process, so that all preparations for one training set give the same release.
-_PROCESS_KEY = secrets.token_bytes(32)
 
 
 @dataclass(frozen=True)
@@ -144,7 +134,7 @@ class DPWeightsRecourse:
         """The bytes of the key; without a key, bytes that are public."""
         if not self.key:
             return b"no secret"
-        return _PROCESS_KEY if self.key == FRESH else _read(Path(self.key))
+        return secret_of("dp_weights_recourse", self.key)
 
     def _released(self, rows: Dataset, secrets: list[bytes]) -> Floats:
         """The weights (count, P + 1) that are released for these rows with each of the secrets."""
@@ -177,29 +167,6 @@ class _Prepared:
         rows, reached = nearest(X, requests, self.known, self.w, self.error)
         found = requests.needed & reached
         return Counterfactual(np.where(found[:, None], rows, X), found)
-
-
-def _read(path: Path) -> bytes:
-    """Read a key from its file; a key that is short, not random or readable by others is refused."""
-    try:
-        secret = path.read_bytes()
-        mode = path.stat().st_mode
-    except OSError as error:
-        raise JaliError(f"dp_weights_recourse: cannot read the key {str(path)!r}: {error.strerror}; {MAKE}.") from None
-    if len(secret) < SHORTEST:
-        held = f"not {len(secret)}" if secret else "and it is empty"
-        raise JaliError(f"dp_weights_recourse: the key must hold at least {SHORTEST} random bytes, {held}; {MAKE}.")
-    if len(set(secret)) < VARIED:
-        raise JaliError(
-            f"dp_weights_recourse: the key holds {len(set(secret))} different bytes, so few that it is not "
-            f"random; {MAKE}."
-        )
-    if os.name == "posix" and mode & (stat.S_IRWXG | stat.S_IRWXO):
-        raise JaliError(
-            f"dp_weights_recourse: other users of this machine may read or change the key {str(path)!r}, so it is "
-            "not secret: make a new one that only you can read, as chmod 600 leaves it."
-        )
-    return secret
 
 
 def drawn(trainer: DPLogistic, train: Dataset, secret: bytes) -> Floats:

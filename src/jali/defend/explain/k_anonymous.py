@@ -9,6 +9,7 @@ import numpy as np
 
 from jali.anonymity.frequency_table import FrequencyTable
 from jali.anonymity.grasp import Cores, Effort, as_released, grasp
+from jali.anonymity.grid import Grid
 from jali.anonymity.measures import class_interval, matching, repeated
 from jali.anonymity.mutual import Blocks, mutual
 from jali.anonymity.optimal import optimal
@@ -49,7 +50,9 @@ class KAnonymous(ForwardsCapabilities):
 
     k counts people among the training rows, not in the population. Columns that are not quasi-identifiers keep the
     values of one real person; `repair="interval"` shows the range of values of the people who match instead, and
-    pureness is measured before. There is no guarantee of differential privacy. weights: of the quasi-identifiers in
+    pureness is measured before. `repair="rounded"` also moves every end outwards to a grid whose cells hold at least k
+    training people (`jali.anonymity.grid`; `grid` declares widths by column), so that no end is the value of one
+    person. There is no guarantee of differential privacy. weights: of the quasi-identifiers in
     NCP; equal if empty.
 
     Goethals, Sörensen and Martens, The Privacy Issue of Counterfactual Explanations, 2022.
@@ -74,8 +77,9 @@ class KAnonymous(ForwardsCapabilities):
     iterations: int = 3
     floor: float | None = None
     weights: tuple[float, ...] = ()
-    repair: Literal["none", "interval"] = "none"
+    repair: Literal["none", "interval", "rounded"] = "none"
     order: tuple[str, ...] = ()
+    grid: tuple[tuple[str, float], ...] = ()
     gives: ClassVar[Gives] = "counterfactual"
     reads_training_data: ClassVar[bool] = True
     wants: ClassVar[Wants] = "labels"
@@ -97,7 +101,8 @@ class KAnonymous(ForwardsCapabilities):
     def prepare(self, model: Model, schema: Schema, train: Dataset | None, rng: Rng) -> _Prepared:
         """Prepare the wrapped explainer, count the training people, and get the model's classes for them."""
         inner = Inner.of(self, model, schema, train, rng, self.weights)
-        return _Prepared(self, model, inner, inner.table, self._blocks(inner))
+        grid = Grid.of(inner.train, self.k, dict(self.grid)) if self.repair == "rounded" else None
+        return _Prepared(self, model, inner, inner.table, self._blocks(inner), grid)
 
     def _blocks(self, inner: Inner) -> Blocks | None:
         """The people among whom "mutual" looks for k; the other solvers need none."""
@@ -118,13 +123,17 @@ class _Kept(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _Prepared:
-    """The defence for one model; people: the training people who may be shown, where the solver needs them."""
+    """The defence for one model.
+
+    people: the training people who may be shown, where the solver needs them. grid: to which ends are moved, if any.
+    """
 
     part: KAnonymous
     model: Model
     inner: Inner
     table: FrequencyTable
     people: Blocks | None
+    grid: Grid | None
 
     def explain(self, X: Floats, rng: Rng) -> Counterfactual:
         """The region for each record, and the row (n, D) in it that is nearest to the record."""
@@ -165,8 +174,11 @@ class _Prepared:
         regions = self.table.regions(found.boxes, cores.rows)
         people = matching(regions, train)
         able = found.feasible & (people >= self.part.k) & self._pure(cores, found)
-        if self.part.repair == "interval":
+        if self.part.repair != "none":
             regions = class_interval(regions, train)
+        if self.grid is not None:
+            kept = [j for j, c in enumerate(train.schema.columns) if not c.mutable and self.part.keeps_immutable()]
+            regions = self.grid.outwards(regions, np.array(kept, dtype=np.int64))
         return _Kept(found, regions, people, able)
 
     def _pure(self, cores: Cores, found: Found) -> Bools:

@@ -115,20 +115,3 @@ def scores(model: Model, rows: Floats, of: Ints) -> Floats:
     n, each, width = rows.shape
     logits = model.logits(rows.reshape(n * each, width)).reshape(n, each, -1)
     return np.take_along_axis(logits, of[:, None, None], axis=2)[:, :, 0]
-
-
-def placed(value: Floats, X: Floats, schema: Schema) -> Floats:
-    """Attributions (n, P) by encoded feature from those (n, D) by raw column.
-
-    The attribution of a categorical column goes to the category that the record has.
-
-    >>> schema = Schema((Column("sex", "category", categories=("f", "m")), Column("age")))
-    >>> placed(np.array([[5.0, 7.0]]), np.array([[1.0, 30.0]]), schema)
-    array([[0., 5., 7.]])
-    """
-    encoding = Encoding(schema)
-    out = np.zeros((len(value), len(encoding.source)))
-    out[:, encoding.numeric] = value[:, encoding.scaling[0]]
-    for j, start in encoding.coded:
-        out[np.arange(len(value)), start + X[:, j].astype(np.int64)] = value[:, j]
-    return out

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jali.core.values import Floats, Ints, Schema
+from jali.core.values import Dataset, Floats, Ints, Schema
 from jali.explain._attribution.marginals import Marginals
+from jali.explain._surrogate.pruning import pruned_rules, pruned_tree
 from jali.explain._surrogate.records import Records
 from jali.explain._surrogate.trees import Tree, fitted
 from jali.text.rules import Held, Rule, Term, holding
@@ -38,6 +39,11 @@ class Local:
     def rules(self) -> tuple[Rule, ...]:
         """The factual rule, which is true of the record, then the counterfactual ones."""
         return self.shown
+
+    def pruned(self, train: Dataset, labels: Ints, k: int) -> Local:
+        """The same with rules that each speak of at least k training people; labels (N,): the model's classes."""
+        shown, held = pruned_rules(self.shown, train, labels, k)
+        return Local(pruned_tree(self.tree, train, k), shown, tuple(held))
 
     def sentences(self, x: Floats, schema: Schema) -> list[str]:
         """The rules in words for the record x (D,), each with the share of the training rows for which it holds."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from jali.core.encoding import Encoding
-from jali.core.values import Bools, Floats, Ints, Schema, frozen
+from jali.core.values import Bools, Dataset, Floats, Ints, Schema, frozen
 from jali.text.rules import AtLeast, Condition, Rule, Term, narrowed
 
 FLOOR = 1e-12  # least probability of a class, so that every logit is finite
@@ -83,6 +83,12 @@ class Tree:
                 continue
             for child, inside in ((self.no[node], False), (self.yes[node], True)):
                 todo.append((*path[:-1], (node, inside), (int(child), True)))
+
+    def pruned(self, train: Dataset, labels: Ints, k: int) -> Tree:  # noqa: ARG002 (a local surrogate needs labels)
+        """The tree whose rules each speak of at least k training people, with coarse bounds and shares."""
+        from jali.explain._surrogate.pruning import pruned_tree
+
+        return pruned_tree(self, train, k)
 
     @property
     def depth(self) -> int:

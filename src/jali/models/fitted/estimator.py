@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +15,9 @@ from jali.core.encoding import Encoding
 from jali.core.errors import JaliError
 from jali.core.protocols import Model
 from jali.core.values import Floats, Ints, Rng, Schema
-from jali.models.fitted.linear import UNSEEN, LinearModel
+from jali.data.tables.schema_files import label
+from jali.models.fitted.answers import probabilities
+from jali.models.fitted.linear import UNSEEN, LinearModel, lead
 from jali.models.fitted.linearity import probed
 
 SAMPLE = 500  # rows on which a decision function is compared with the probabilities
@@ -52,6 +54,11 @@ class FittedModel:
         """Class scores (n, C) of raw rows (n, D); an unseen class gets the lowest score plus log(1e-12)."""
         rows = self.feed(X)
         scores = decision(self.estimator, rows) if self.scored else _log_probability(self.estimator, rows)
+        if scores.shape != (len(X), len(self.position)) or not np.isfinite(scores).all():
+            raise JaliError(
+                f"{self.name} gave scores of shape {scores.shape}, or some that are not finite: expected one finite "
+                f"number for each of {len(X)} rows and {len(self.position)} classes."
+            )
         out = np.empty((len(X), len(self.encoding.schema.classes)))
         out[:] = (scores.min(axis=1) if self.scored else np.zeros(len(X)))[:, None] + UNSEEN
         out[:, self.position] = scores
@@ -64,6 +71,49 @@ class FittedModel:
     @cached_property
     def _linear(self) -> LinearModel | None:
         return probed(self, self.encoding)
+
+
+@runtime_checkable
+class HasSlopes(Protocol):
+    """An estimator, such as a torch module in its adapter, that knows the gradients of its scores."""
+
+    def slopes(self, rows: Any, weight: Floats) -> tuple[Floats, Floats]:
+        """Sums (n,) of the scores weighted by (n, K), and their gradients (n, D) by the columns of rows (n, D)."""
+
+
+@dataclass(frozen=True, eq=False)
+class SlopedModel(FittedModel):
+    """A fitted estimator with gradients that reads numbers alone: z = (x - centre) / spread, so dz-slope = spread dx.
+
+    The scores of two classes with one output are minus and plus one half of it, like those of `FittedModel`.
+    """
+
+    def gradient(self, Z: Floats, of: Ints) -> Floats:
+        """Gradient (n, P) of the logit of class of (n,) at encoded rows Z (n, P)."""
+        return self._slopes(Z, np.eye(len(self.position))[np.broadcast_to(self._own(of), len(Z))])[1]
+
+    def margin(self, Z: Floats, of: Ints) -> tuple[Floats, Floats]:
+        """Logit of class of (n,) minus the best other one, (n,), and its gradient (n, P) at encoded rows Z (n, P)."""
+        one = np.eye(len(self.position))
+        mine = self._own(of)
+        rival = lead(decision(self.estimator, self.feed(self._raw(Z))), mine)[1]
+        return self._slopes(Z, one[mine] - one[rival])
+
+    def _slopes(self, Z: Floats, weight: Floats) -> tuple[Floats, Floats]:
+        value, slope = self.estimator.slopes(self.feed(self._raw(Z)), weight)
+        return value, slope * self.encoding.scaling[2]
+
+    def _raw(self, Z: Floats) -> Floats:
+        """Raw rows (n, D) of encoded ones, as they are: not clipped to the bounds, where slopes would be others."""
+        _, centre, spread = self.encoding.scaling
+        return Z * spread + centre
+
+    def _own(self, of: Ints) -> Ints:
+        """The model's own number of each class (n,)."""
+        own = np.zeros(len(self.encoding.schema.classes), dtype=np.int64)
+        own[self.position] = np.arange(len(self.position))
+        found: Ints = own[of]
+        return found
 
 
 @dataclass(frozen=True)
@@ -87,32 +137,49 @@ def fitted(
     estimator: Any, feed: Callable[[Floats], Any], schema: Schema, position: Ints, sample: Floats
 ) -> FittedModel:
     """A fitted estimator as a model; sample: raw rows (n, D) on which the meaning of its scores is checked."""
-    return FittedModel(Encoding(schema), estimator, feed, position, _is_logit(estimator, feed(sample[:SAMPLE])))
+    scored = _is_logit(estimator, feed(sample[:SAMPLE]))
+    numbers = all(column.kind == "number" and not column.missing for column in schema.columns)
+    kind = SlopedModel if scored and numbers and isinstance(estimator, HasSlopes) else FittedModel
+    return kind(Encoding(schema), estimator, feed, position, scored)
 
 
 def seeded(estimator: Any, rng: Rng) -> Any:
     """The estimator with every random_state in it, nested ones included, drawn from rng."""
-    states = sorted(n for n in estimator.get_params() if n == "random_state" or n.endswith("__random_state"))
+    names = estimator.get_params()
+    states = sorted(n for n in names if n.rpartition("__")[2] in ("random_state", "random_seed"))
     return estimator.set_params(**{name: int(rng.integers(2**31 - 1)) for name in states})
 
 
 def fresh(estimator: Any) -> Any:
-    """An unfitted copy."""
+    """An unfitted copy: a clone or, where that fails, an object of the same class with the same parameters.
+
+    CatBoost cannot be cloned with categorical features, because its constructor changes them.
+    """
     from sklearn.base import clone
 
     try:
         return clone(estimator)
-    except TypeError as error:
-        raise JaliError(f"Shadow models are clones of the given model, but it cannot be cloned: {error}") from error
+    except (TypeError, RuntimeError) as error:
+        if isinstance(estimator, type) or not hasattr(estimator, "get_params") or not hasattr(estimator, "fit"):
+            raise JaliError(
+                f"Shadow models are clones of the given model, but a {type(estimator).__name__} cannot be cloned: give "
+                "fit=lambda X, y, seed: …, which returns a trained model."
+            ) from error
+        return type(estimator)(**estimator.get_params(deep=False))
 
 
 def trained(estimator: Any, rows: Any, labels: Any) -> Any:
+    """The estimator, fitted to rows and labels; raises if it is no classifier."""
+    return classifier(fitted_to(estimator, rows, labels))
+
+
+def fitted_to(estimator: Any, rows: Any, labels: Any) -> Any:
     """The estimator, fitted to rows and labels."""
     try:
         estimator.fit(rows, labels)
-    except (ValueError, TypeError, KeyError) as error:
-        raise JaliError(f"{type(estimator).__name__} could not be fitted: {error}") from error
-    return classifier(estimator)
+    except Exception as error:  # a library of the user may raise anything
+        raise JaliError(f"{type(estimator).__name__} could not be fitted: {first_line(error)}") from error
+    return estimator
 
 
 def classifier(estimator: Any) -> Any:
@@ -120,6 +187,21 @@ def classifier(estimator: Any) -> Any:
     if not hasattr(estimator, "classes_"):
         raise JaliError(f"{type(estimator).__name__} has no classes_: a fitted scikit-learn classifier was expected.")
     return estimator
+
+
+def first_line(error: BaseException) -> str:
+    """What an error of a user's library says, in one line."""
+    return (str(error).strip() or type(error).__name__).split("\n")[0]
+
+
+def scores_of(estimator: Any, rows: Any) -> Floats:
+    """Scores (n, K) of a user's estimator, larger for likelier classes; `rows` as it reads them."""
+    return _log_probability(estimator, rows) if hasattr(estimator, "predict_proba") else decision(estimator, rows)
+
+
+def decided(estimator: Any, rows: Any) -> list[str] | None:
+    """The class of each row that a user's estimator predicts, by name; None where it gives scores alone."""
+    return [label(c) for c in np.ravel(estimator.predict(rows))] if hasattr(estimator, "predict") else None
 
 
 def decision(estimator: Any, rows: Any) -> Floats:
@@ -150,12 +232,21 @@ def _is_logit(estimator: Any, rows: Any) -> bool:
 
 
 def _ask(estimator: Any, method: str, rows: Any) -> Floats:
+    name = f"{type(estimator).__name__}.{method}"
     try:
         answer = _probability(estimator, rows) if method == "predict_proba" else getattr(estimator, method)(rows)
-        return np.asarray(answer, dtype=np.float64)
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
-        name = type(estimator).__name__
-        raise JaliError(f"{name}.{method} cannot read rows of this table: {error}") from error
+    except JaliError:
+        raise
+    except Exception as error:  # a library of the user may raise anything
+        raise JaliError(f"{name} cannot read rows of this table: {first_line(error)}") from error
+    if method == "predict_proba" and not _plain(answer, estimator):
+        return probabilities(name, answer, list(classifier(estimator).classes_), len(rows))
+    return np.asarray(answer, dtype=np.float64)
+
+
+def _plain(answer: Any, estimator: Any) -> bool:
+    """Whether an answer is an array with a column for each class, as scikit-learn gives it."""
+    return isinstance(answer, np.ndarray) and answer.ndim == 2 and answer.shape[1] == len(estimator.classes_)
 
 
 def _probability(estimator: Any, rows: Any) -> Any:

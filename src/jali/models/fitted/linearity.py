@@ -21,6 +21,8 @@ def probed(model: Model, encoding: Encoding) -> LinearModel | None:
     further category give coef (P, C) and intercept (C,) by differences; random legal rows must then agree to 1e-6.
     The effects of the categories of a column are centred to add up to zero, as in a penalised one-hot fit.
     """
+    if len(encoding.gaps):
+        return None  # what a model does with a missing number need not be affine in anything
     X, column = _ladder(encoding)
     try:
         logits, trials = model.logits(X), _legal(encoding, np.random.default_rng(0))

@@ -1,0 +1,1 @@
+"""What users bring, as parts: their models, and their explainers."""

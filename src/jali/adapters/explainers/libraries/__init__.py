@@ -1,0 +1,1 @@
+"""Explainers of other libraries by name, for models that are trained here."""

@@ -1,0 +1,97 @@
+"""What a few first answers show about a user's explainer: its width, its randomness, what it keeps between calls."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from jali.adapters.explainers.own import OwnExplainer, Ready, said
+from jali.adapters.explainers.user_view import Tile
+from jali.core.encoding import Encoding
+from jali.core.errors import JaliError
+from jali.core.explanation import Attribution, Counterfactual
+from jali.core.values import Bools, Floats
+
+RANDOM = (
+    "its answers are random. This audit asks once with fixed seeds; somebody who asks several times can average the "
+    "noise away, and would see more"
+)
+STATEFUL = (
+    "it gives other answers to the same rows when it is asked again with the same seeds, so it keeps something between "
+    "calls or draws from a generator of its own. The results of this audit cannot be repeated to the last digit"
+)
+COMPANY = (
+    "its answer about a row depends on the rows asked with it. Here up to 256 random rows are asked at once; in use it "
+    "may be others"
+)
+BOUND = (
+    "it is bound to the audited model and cannot explain shadow models, so only attacks without shadow models were "
+    "run, which find less. Give a function that makes it, such as lambda model, background: shap.TreeExplainer(model), "
+    "to have all attacks"
+)
+
+
+def tried(part: OwnExplainer, ready: Ready) -> OwnExplainer:
+    """The explainer with what its answers to a few training rows show; raises if it can explain none of them."""
+    notes = [BOUND] if part.bound else []
+    if part.gives != "surrogate":
+        notes += _answers(part, ready)
+    sentences = [f"{part.name}: {note}." for note in notes]
+    if part.gives != "surrogate" and (warns := ready.caller.warns):
+        sentences.append(warns)
+    part.caution = " ".join(sentences)
+    return part
+
+
+def _answers(part: OwnExplainer, ready: Ready) -> list[str]:
+    """Notes on the answers to a few rows, asked again, with other seeds, and in smaller company."""
+    few = ready.few()
+    first = _asked(ready, few, 1)
+    found = first[1]
+    if not found.any() and (ready.error is not None or part.gives == "attribution"):
+        why = "the answers hold no finite numbers" if ready.error is None else said(ready.error)
+        raise JaliError(f"{part.name} could not explain any of {len(few)} training rows: {why}.")
+    schema = ready.view.schema
+    notes = []
+    if part.gives == "attribution":
+        part.width = _width(ready, few)
+        if part.width not in (len(schema.columns), len(Encoding(schema).source)):
+            notes.append(
+                f"it gives {part.width} numbers per row where the table has {len(schema.columns)} columns, so whole "
+                "attributions are read along random directions. Give one number per column to have each column read"
+            )
+    if not _same(first, _asked(ready, few, 1)):
+        return [*notes, STATEFUL]
+    if not _same(first, _asked(ready, few, 2)):
+        return notes if ready.caller.warns else [*notes, RANDOM]
+    half = np.arange(len(few)) < len(few) // 2
+    if half.any() and not _same((first[0][half], first[1][half]), _asked(ready, few.pick(half), 1)):
+        notes.append(COMPANY)
+    return notes
+
+
+def _asked(ready: Ready, few: Tile, seed: int) -> tuple[Floats, Bools]:
+    """The numbers of the answers (n, W), and where there are any (n,)."""
+    given: Any = ready.explain(few.X, np.random.default_rng(seed))
+    if isinstance(given, Counterfactual):
+        assert given.origin is not None
+        ready.part.shows_rows = ready.part.shows_rows or bool((given.origin >= 0).any())
+        return given.rows, given.found
+    assert isinstance(given, Attribution)
+    return given.value, given.found
+
+
+def _width(ready: Ready, few: Tile) -> int:
+    """How many numbers an attribution has, before it is placed on the encoded features."""
+    given, _ = ready.raw_attributions(few, 1)
+    return int(given.shape[1])
+
+
+def _same(one: tuple[Floats, Bools], other: tuple[Floats, Bools]) -> bool:
+    """Whether two answers agree up to rounding."""
+    return bool(
+        one[0].shape == other[0].shape
+        and np.array_equal(one[1], other[1])
+        and np.allclose(one[0], other[0], rtol=1e-6, atol=1e-9, equal_nan=True)
+    )

@@ -1,0 +1,58 @@
+"""Does a model know the rows it is said to be trained on? The mistakes that this finds are made silently."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from jali.core.errors import JaliError
+from jali.data.tables.schema_files import label
+from jali.models.fitted.estimator import classifier, scores_of
+
+CLEARLY = 0.1  # by how much another order of the classes must fit better before it is taken for the right one
+
+
+def agreement(estimator: Any, rows: Any, labels: Any, known: bool) -> list[str]:
+    """Ask a model about some of its training rows; warn where it is worse than always giving the commonest class.
+
+    known: whether the model says itself which classes its answers are about. Where it does not, they are taken to be
+    in ascending order, and a clearly better agreement in another order is an error.
+    """
+    names = [label(c) for c in classifier(estimator).classes_]
+    truth = [label(v) for v in labels]
+    scores = scores_of(estimator, rows)
+    if scores.shape != (len(truth), len(names)):
+        raise JaliError(
+            f"The model gave scores of shape {scores.shape} for {len(truth)} rows: expected one number for each of the "
+            f"{len(names)} classes {', '.join(names[:5])}."
+        )
+    answer = scores.argmax(axis=1)
+    places = np.array([names.index(t) if t in names else -1 for t in truth])
+    right = float((answer == places).mean())
+    if not known:
+        _check_order(answer, places, names, right)
+    common = max(float((places == k).mean()) for k in range(len(names)))
+    if right < common - CLEARLY:
+        return [
+            f"On the first {len(truth)} training rows the model is right in {right:.0%}, less than always answering "
+            f"with the commonest class ({common:.0%}): are these the rows and labels that it was trained on?"
+        ]
+    return []
+
+
+def _check_order(answer: Any, places: Any, names: list[str], right: float) -> None:
+    """Refuse answers that agree clearly better with the labels if the classes are taken in another order."""
+    from scipy.optimize import linear_sum_assignment
+
+    counts = np.zeros((len(names), len(names)))
+    np.add.at(counts, (answer[places >= 0], places[places >= 0]), 1)
+    own, best = linear_sum_assignment(-counts)
+    share = float(counts[own, best].sum() / len(answer))
+    if share > right + CLEARLY:
+        order = [names[k] for k in best]
+        raise JaliError(
+            f"The model agrees with {right:.0%} of the labels of its training rows if its answers are about the "
+            f"classes {', '.join(names)} in this order, and with {share:.0%} for {', '.join(order)}: name the order "
+            f"of its answers, as in classes={order!r}."
+        )
