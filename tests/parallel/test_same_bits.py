@@ -166,14 +166,14 @@ def test_a_fitted_model_of_ones_own_goes_to_its_own_task_and_comes_back_as_array
     """It has no content key, so nothing of it is kept; the table is published in the store all the same."""
     from sklearn.linear_model import LogisticRegression
 
-    from jali.api.own_model import own_experiment, own_tables
+    from jali.api.own_model import Own, own_experiment
 
     rng = np.random.default_rng(0)
     X = rng.normal(size=(120, 3))
     y = (X[:, 0] + rng.normal(size=120) > 0).astype(int)
     model = LogisticRegression().fit(X[:60], y[:60])
-    tables = own_tables((X[:60], y[:60]), (X[60:], y[60:]), None, (), "", "", "")
-    setup = load(own_experiment(model, tables, "given_model(members=60, shadows=4)", 0)[0])
+    own = Own((X[:60], y[:60]), (X[60:], y[60:]))
+    setup = load(own_experiment(model, own, "given_model(members=60, shadows=4)", 0)[0])
     resources = Resources(workers=2, block=2, store=Store(tmp_path)).unstored()
     here = gather(setup, Resources())
     with ProcessPoolExecutor(2) as pool:
