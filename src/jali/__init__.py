@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from jali.api import Audit, audit
+    from jali.api import Audit, attack_released, audit
 
-__all__ = ["Audit", "__version__", "audit"]
+__all__ = ["Audit", "__version__", "attack_released", "audit"]
 __version__ = "0.1.0"
 
 
@@ -17,6 +17,6 @@ def __getattr__(name: str) -> Any:
 
     if name == "audit":
         return import_module("jali.audit")
-    if name == "Audit":
-        return import_module("jali.api").Audit
+    if name in __all__:
+        return getattr(import_module("jali.api"), name)
     raise AttributeError(f"module 'jali' has no attribute {name!r}")

@@ -1,7 +1,20 @@
 """The interface: audit a model of your own, a named experiment, or evidence without any model."""
 
+from jali.api.answers import Answer
 from jali.api.audits import audit, foresee, from_config
 from jali.api.evidence_files import as_released, attack_file, save_reproduction, store_in
+from jali.api.released import attack_released
 from jali.api.result import Audit
 
-__all__ = ["Audit", "as_released", "attack_file", "audit", "foresee", "from_config", "save_reproduction", "store_in"]
+__all__ = [
+    "Answer",
+    "Audit",
+    "as_released",
+    "attack_file",
+    "attack_released",
+    "audit",
+    "foresee",
+    "from_config",
+    "save_reproduction",
+    "store_in",
+]

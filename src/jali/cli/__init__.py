@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from jali import __version__, stopping, terminal
-from jali.cli import audit, parts, reproduce, store, verify
+from jali.cli import attack, audit, parts, reproduce, store, verify
 from jali.core import imports
 from jali.core.errors import JaliError
 
@@ -28,7 +28,7 @@ def start(version: Annotated[bool, typer.Option("--version", help="Print the ver
 
 
 app.command()(audit.audit)
-app.command()(audit.attack)
+app.command()(attack.attack)
 app.command(name="list")(parts.list_parts)
 app.command()(audit.report)
 app.command()(reproduce.reproduce)
