@@ -5,6 +5,7 @@ from jali.api.audits import audit, foresee, from_config
 from jali.api.evidence_files import as_released, attack_file, save_reproduction, store_in
 from jali.api.released import attack_released
 from jali.api.result import Audit
+from jali.api.scanning import scan
 
 __all__ = [
     "Answer",
@@ -16,5 +17,6 @@ __all__ = [
     "foresee",
     "from_config",
     "save_reproduction",
+    "scan",
     "store_in",
 ]
