@@ -94,7 +94,7 @@ def test_a_few_training_rows_among_many_others_are_found():
 def test_a_row_with_one_changed_column_is_nearly_a_training_row():
     changed = TRAIN[:50].assign(age=TRAIN.age[:50] + 200)
     (place,) = jali.scan(changed, TRAIN).results.places
-    assert (place.rows, place.nearly, place.leak) == (0, 50, True)
+    assert (place.rows, place.nearly, place.people, place.leak) == (0, 50, 50, True)
 
 
 def write(folder):

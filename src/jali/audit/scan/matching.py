@@ -53,6 +53,7 @@ class Match:
     people: Bools
     again: Bools
     nearly: Bools
+    nearly_people: Bools
     nearly_again: Bools
     fair: Bools
 
@@ -241,15 +242,18 @@ def _compared(pairs: tuple[Pair, ...], fair: Bools) -> Match:
     nearly = rows.copy()
     again = _repeated(theirs)
     nearly_again = again.copy()
+    nearly_people = np.zeros(len(theirs), dtype=bool)
     one_hot = any(pair.form.kind == "one-hot" for pair in pairs)
     if len(pairs) > FEW and not one_hot:
         for pair in pairs:
             own = _hashes([pair])
             less = theirs - own[1]
-            nearly |= (missing <= (pair.found < 0)) & np.isin(mine - own[0], less)
+            here = ~rows & (missing <= (pair.found < 0)) & np.isin(mine - own[0], less)
+            nearly |= here
+            nearly_people |= np.isin(less, (mine - own[0])[here])
             nearly_again |= _repeated(less)
     people = np.isin(theirs, mine[rows])
-    return Match(pairs, rows, people, again, nearly & ~rows, nearly_again & ~again, fair)
+    return Match(pairs, rows, people, again, nearly & ~rows, nearly_people, nearly_again & ~again, fair)
 
 
 def others_found(pairs: Sequence[Pair], others: Sequence[Values]) -> Bools:

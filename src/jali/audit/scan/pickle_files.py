@@ -14,7 +14,7 @@ from typing import IO, Any
 import numpy as np
 
 from jali.audit.scan.pickle_machine import Machine, Made
-from jali.audit.scan.pickle_values import dtype_of
+from jali.audit.scan.pickle_values import array_of, dtype_of, width_of
 from jali.core.errors import JaliError
 
 MOST = 1 << 31  # bytes of a file after decompression
@@ -72,17 +72,21 @@ def _inline(made: Made, stream: IO[bytes]) -> None:
     if made.name != WRAPPER or not isinstance(made.state, dict):
         return
     kind = dtype_of(made.state.get("dtype"))
+    width = width_of(made.state.get("dtype"))
     shape = made.state.get("shape")
-    if kind is None or not isinstance(shape, tuple) or not all(isinstance(n, int) and n >= 0 for n in shape):
+    if width is None or not isinstance(shape, tuple) or not all(isinstance(n, int) and n >= 0 for n in shape):
         raise JaliError("It holds an array of a kind that is not read.")
-    if kind.hasobject:
-        inner = Machine(stream, _inline)
-        made.items.append(inner.run())
+    if kind is not None and kind.hasobject:
+        inner = Machine(stream, _inline).run()
+        made.value = array_of(inner) if isinstance(inner, Made) else None
         return
     if made.state.get("numpy_array_alignment_bytes") is not None:
         stream.read(int.from_bytes(stream.read(1), "little"))
-    size = math.prod(shape) * kind.itemsize
+    size = math.prod(shape) * width
     data = stream.read(size) if size <= MOST else b""
     if len(data) != size:
         raise JaliError("It declares an array that is larger than the file.")
-    made.value = np.frombuffer(data, dtype=kind).reshape(shape, order="F" if made.state.get("order") == "F" else "C")
+    if kind is not None:  # bytes of other kinds, such as dates or records, are passed over
+        made.value = np.frombuffer(data, dtype=kind).reshape(
+            shape, order="F" if made.state.get("order") == "F" else "C"
+        )

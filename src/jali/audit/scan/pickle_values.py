@@ -49,6 +49,16 @@ def dtype_of(value: Any) -> np.dtype[Any] | None:
     return kind.newbyteorder(">" if order == ">" else "<") if order in ("<", ">") else kind
 
 
+def width_of(value: Any) -> int | None:
+    """How many bytes a value of an array's type takes; None where that is not said."""
+    if not isinstance(value, Made) or value.name != "numpy.dtype" or not value.args:
+        return None
+    parts = re.fullmatch(r"[<>=|]?([A-Za-z])(\d{1,9})", str(value.args[0]))
+    if parts is None:
+        return None
+    return int(parts[2]) * (4 if parts[1] == "U" else 1)
+
+
 def array_of(made: Made) -> npt.NDArray[Any] | None:
     """The array that a pickle describes; None where it is none, or where its parts do not fit each other."""
     if made.value is not None:

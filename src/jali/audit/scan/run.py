@@ -53,6 +53,7 @@ class Tally:
     """What was found at one place, over all tables there; fair: rows that did not help to pair the columns."""
 
     people: Bools
+    nearly_people: Bools
     library: str = ""
     rows: int = 0
     nearly: int = 0
@@ -79,6 +80,7 @@ class Tally:
         self.expected.add(int(equal.sum()), len(equal), fair)
         self.nearly_expected.add(int(found.nearly_again.sum()), len(found.nearly_again), fair)
         self.people |= found.people
+        self.nearly_people |= found.nearly_people
         self.columns = max(self.columns, found.columns)
         self.forms.add(found.forms)
         self.library = self.library or piece.library
@@ -89,6 +91,8 @@ class Tally:
         nearly = self.nearly if self.nearly_expected.exceeded(self.nearly_fair) else 0
         if not self.rows and not nearly:
             return None
+        if nearly:
+            self.people |= self.nearly_people
         what, fix = known.advice(where, self.library)
         return Place(
             where=where,
@@ -134,7 +138,7 @@ def compared(found: Iterable[Found], train: TrainingTable, others: Sequence[Valu
         tables += 1
         matched = match(thing, train)
         if matched is not None:
-            tally = tallies.setdefault(thing.where, Tally(np.zeros(train.rows, dtype=bool)))
+            tally = tallies.setdefault(thing.where, Tally(*np.zeros((2, train.rows), dtype=bool)))
             tally.add(thing, matched, others)
     places = {where: tally.place(where) for where, tally in tallies.items()}
     kept = {where: place for where, place in places.items() if place is not None}
