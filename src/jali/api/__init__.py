@@ -3,7 +3,7 @@
 from jali.api.answers import Answer
 from jali.api.audits import audit, foresee, from_config
 from jali.api.evidence_files import as_released, attack_file, save_reproduction, store_in
-from jali.api.released import attack_released
+from jali.api.released import attack_released, link_released
 from jali.api.result import Audit
 from jali.api.scanning import scan
 
@@ -16,6 +16,7 @@ __all__ = [
     "audit",
     "foresee",
     "from_config",
+    "link_released",
     "save_reproduction",
     "scan",
     "store_in",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +10,10 @@ import numpy as np
 
 from jali import __version__
 from jali.api.answers import Answer
+from jali.api.parts import several
 from jali.core.errors import JaliError
 from jali.core.values import Bools
-from jali.results.released import ReleasedSet
+from jali.results.released import Linkage, ReleasedSet
 
 Table = Any  # a path, a pandas table or an array
 
@@ -53,6 +55,30 @@ def attack_released(
     found, scores = attack(together, people, distance, seed)
     found.jali = __version__
     return Answer(found, page.sheet, {"ranking.csv": ranking(together.at[CANDIDATES], scores)})
+
+
+def link_released(
+    released: Table, register: Table, *, quasi: Sequence[str] = (), groups: str = "", others: Table = None
+) -> Answer[Linkage]:
+    """Are these answers real people? Compare a file of counterfactuals with a table of people.
+
+    Rows that equal a person's row, in all columns and in all but one, beside what chance gives on the same columns;
+    and for the columns in `quasi`, which others know too, how many people of the table each answer leaves. `groups`
+    names the column that says whose row it is; `others` are people outside the table, from whom chance is counted.
+    """
+    from jali.audit.released_sets.linkage import link
+    from jali.data.tables.aligned import aligned
+    from jali.report import linkage as page
+
+    tables = {"released": frame_of(released), "register": frame_of(register)}
+    if others is not None:
+        tables["others"] = frame_of(others)
+    person = None
+    if groups:
+        person = np.unique(column(tables["register"], groups, "groups"), return_inverse=True)[1].astype(np.int64)
+    found = link(aligned(tables, [groups] if groups else []), person, several("quasi", quasi))
+    found.jali = __version__
+    return Answer(found, page.sheet)
 
 
 def frame_of(given: Table) -> Any:

@@ -33,6 +33,9 @@ def attack(
     released: Annotated[str, typer.Option(help="Instead of evidence: a file of released counterfactuals.")] = "",
     candidates: Annotated[str, typer.Option(help="With --released: people who may have been trained on.")] = "",
     reference: Annotated[str, typer.Option(help="With --released: a sample of the population outside.")] = "",
+    register: Annotated[str, typer.Option(help="With --released: are the answers real people of this table?")] = "",
+    quasi: Annotated[Many, typer.Option(help="With --register: a column that others know too; repeat.")] = None,
+    others: Annotated[str, typer.Option(help="With --register: people outside it, to count chance matches.")] = "",
     member: Annotated[str, typer.Option(help="The column that says who was trained on, as 1 and 0.")] = "",
     target: Annotated[str, typer.Option(help="The class column; it is not compared, and classes are groups.")] = "",
     favourable: Annotated[str, typer.Option(help="The class people hope for, reported first.")] = "",
@@ -47,6 +50,9 @@ def attack(
     if released:
         if file is not None:
             raise JaliError(f"Give either a file of evidence or --released, not both: {RELEASE}.")
+        if register:
+            conclude(_linked(released, register, quasi, groups, others), out)
+            return
         given = {"released": released, "candidates": candidates, "reference": reference}
         conclude(_released(given, people | {"member": member, "distance": distance, "seed": seed}), out)
         return
@@ -71,6 +77,13 @@ def _released(given: dict[str, Any], options: dict[str, Any]) -> Answer[Any]:
     if missing := [name for name in ("candidates", "reference") if not given[name]]:
         raise JaliError(f"--released needs --{missing[0]} too: {RELEASE}.")
     return attack_released(**given, **options)
+
+
+def _linked(released: str, register: str, quasi: Many, groups: str, others: str) -> Answer[Any]:
+    """The linkage of released counterfactuals with a table."""
+    from jali.api import link_released
+
+    return link_released(released, register, quasi=quasi or (), groups=groups, others=others or None)
 
 
 def _evidence(

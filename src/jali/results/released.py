@@ -56,3 +56,44 @@ class ReleasedSet(BaseModel):
     matches: list[Matches] = Field(default_factory=list)
     coverage: list[Coverage] = Field(default_factory=list)
     notes: list[str] = Field(default_factory=list)
+
+
+class KnownColumns(BaseModel):
+    """Of how many answers so many people of a table fit the columns that others know.
+
+    none, one, few (2 to 10), many: answers that fit so many people. people: people who fit some answer alone.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    columns: list[str]
+    none: int
+    one: int
+    few: int
+    many: int
+    median: float
+    people: int
+
+
+class Linkage(BaseModel):
+    """Whether released answers are real people of a table.
+
+    exact: answers that equal a person's row; people: how many people these are. but_one: in all columns but one.
+    chance: answers expected to equal one if all were other people's; real: whether there are more.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    schema_version: Literal["jali.linkage/1"] = "jali.linkage/1"
+    jali: str = ""
+    released: int
+    register_people: int
+    columns: int
+    exact: int
+    people: int
+    but_one: int
+    chance: float
+    null: str
+    real: bool
+    known: list[KnownColumns] = Field(default_factory=list)
+    notes: list[str] = Field(default_factory=list)
