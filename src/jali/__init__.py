@@ -6,7 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from jali.adapters.models.http import HttpModel
-    from jali.api import Audit, Budget, Protected, audit, explainer, protect, reason_codes
+    from jali.api import (
+        Audit,
+        Budget,
+        Protected,
+        attack_released,
+        audit,
+        explainer,
+        link_released,
+        protect,
+        reason_codes,
+        scan,
+    )
 
     http_model = HttpModel
 
@@ -15,11 +26,14 @@ __all__ = [
     "Budget",
     "Protected",
     "__version__",
+    "attack_released",
     "audit",
     "explainer",
     "http_model",
+    "link_released",
     "protect",
     "reason_codes",
+    "scan",
 ]
 __version__ = "0.1.0"
 
@@ -30,8 +44,8 @@ def __getattr__(name: str) -> Any:
 
     if name in ("audit", "protect"):
         return import_module(f"jali.{name}")
-    if name in ("Audit", "Budget", "Protected", "explainer", "reason_codes"):
-        return getattr(import_module("jali.api"), name)
     if name == "http_model":
         return import_module("jali.adapters.models.http").HttpModel
+    if name in __all__:
+        return getattr(import_module("jali.api"), name)
     raise AttributeError(f"module 'jali' has no attribute {name!r}")

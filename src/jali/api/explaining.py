@@ -31,11 +31,11 @@ class TrainingTable:
 
 def training_table(data: str, target: str) -> TrainingTable:
     """The rows of a file, or of a named data set with its favourable class, roles and immutable columns."""
-    from jali.data.table import read_file
+    from jali.data.tables import frame_files
     from jali.data.tables.frames import frame, near
 
     if Path(data).suffix and "(" not in data:
-        table = read_file(Path(data).expanduser())
+        table = frame_files.read(Path(data).expanduser())
         if target not in table.columns:
             raise JaliError(f"{data} has no column {target!r}; {near(target, list(map(str, table.columns)))}")
         return TrainingTable(table.drop(columns=target), table[target].to_numpy(), {})

@@ -67,7 +67,7 @@ def own_experiment(model: Any, own: Own, game: Any, seed: int) -> tuple[Experime
     from jali.games.given_model_offline import GivenModelOffline
 
     source = own.with_cut(model, own.tables())
-    given = _given(model, own, source) if source.cut is None else _regression(model, own, source)
+    given = given_model(model, own, source)
     members = len(source.train[1])
     default = replace(GivenModel(members).with_reference(), shadows=0) if given.without else GivenModel(members)
     chosen = part_of("game", game) if game else default
@@ -84,6 +84,11 @@ def own_experiment(model: Any, own: Own, game: Any, seed: int) -> tuple[Experime
 
 def _name(model: Any) -> str:
     return str(getattr(model, "__name__", type(model).__name__))
+
+
+def given_model(model: Any, own: Own, source: OwnTables) -> Given:
+    """A user's model as a part; a regression model is a classifier of the two sides of a threshold."""
+    return _given(model, own, source) if source.cut is None else _regression(model, own, source)
 
 
 def _regression(model: Any, own: Own, source: OwnTables) -> Given:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from jali.api.own_model import own_tables
+from jali.api.own_model import Own, given_model
 from jali.api.parts import several
 from jali.api.protected import Protected
 from jali.core import registry
@@ -19,6 +19,14 @@ from jali.protect.methods import DEFAULT, method_of
 
 if TYPE_CHECKING:
     from jali.data.tables.in_memory import OwnTables
+
+
+@runtime_checkable
+class Trains(Protocol):
+    """What tells a part that trains models from a fitted model, which may be a dataclass too."""
+
+    def fit(self, data: Any, member: Any, rngs: Any) -> Any:
+        """See `jali.core.protocols.Trainer`."""
 
 
 def protect(
@@ -49,15 +57,16 @@ def protect(
     methods that pay for each answer. groups: the column that says whose row it is. sensitive: the column whose groups
     the price is measured for. seed: for studies that must repeat; a release draws from the system.
     """
-    tables = _tables(train, population, favourable, quasi, immutable, bounds, groups, sensitive, schema)
+    own = _own(train, population, favourable, quasi, immutable, bounds, groups, sensitive, schema)
+    tables = own.tables()
     data = tables.load()
     members = len(np.asarray(tables.train[1]))
     outside = data.rows(np.arange(members, len(data))) if len(data) > members else None
     named = method_of(method, outside, dict(grid or {}))
-    return made(Protected, _trainer(model, tables), data.rows(np.arange(members)), named, budget, seed)
+    return made(Protected, _trainer(model, own, tables), data.rows(np.arange(members)), named, budget, seed)
 
 
-def _tables(
+def _own(
     train: Any,
     population: Any,
     favourable: Any,
@@ -67,16 +76,15 @@ def _tables(
     groups: str,
     sensitive: str,
     schema: Any,
-) -> OwnTables:
-    """The tables of the user; without a population, one without rows."""
+) -> Own:
+    """What the user says of the tables; without a population, there is one without rows."""
     from jali.data.tables.in_memory import pair
 
     X, y = pair(train, "train")
     nobody = (X.iloc[:0] if hasattr(X, "iloc") else np.asarray(X)[:0], np.asarray(y)[:0])
     declared = _declared(X, bounds or {}, schema)
-    named = several("quasi", quasi)
-    found = own_tables((X, y), population or nobody, favourable, named, groups, sensitive, declared)
-    return replace(found, immutable=tuple(several("immutable", immutable)))
+    columns = several("quasi", quasi), groups, sensitive, declared, several("immutable", immutable)
+    return Own((X, y), population or nobody, favourable, *columns)
 
 
 def _declared(X: Any, bounds: Mapping[str, Any], schema: Any) -> Any:
@@ -108,14 +116,12 @@ def _whole(X: Any, name: str) -> bool:
     return X.iloc[:, at].dtype.kind in "iu"
 
 
-def _trainer(model: Any, tables: OwnTables) -> Any:
+def _trainer(model: Any, own: Own, tables: OwnTables) -> Any:
     """The model as a trainer: a specification or a part is trained, a fitted model exists already."""
-    from jali.models.given import Given
-
     if model is None:
         return None
     if isinstance(model, str):
         return registry.build("model", model)
-    if not hasattr(model, "predict") and hasattr(model, "fit"):
+    if dataclasses.is_dataclass(model) and isinstance(model, Trains):
         return model
-    return Given(model, tables.inputs(), tables.like())
+    return given_model(model, own, tables)

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from jali import __version__, stopping, terminal
-from jali.cli import audit, explain, parts, reproduce, schema, shards, store, verify
+from jali.cli import attack, audit, explain, parts, reproduce, scan, schema, shards, store, verify
 from jali.core import imports
 from jali.core.errors import JaliError
 
@@ -28,7 +28,7 @@ def start(version: Annotated[bool, typer.Option("--version", help="Print the ver
 
 
 app.command()(audit.audit)
-app.command()(audit.attack)
+app.command()(attack.attack)
 app.command()(shards.merge)
 app.command()(explain.explain)
 app.command(name="budget")(explain.show_budget)
@@ -37,6 +37,7 @@ app.command()(audit.report)
 app.command()(schema.schema)
 app.command()(reproduce.reproduce)
 app.command()(verify.verify)
+app.command()(scan.scan)
 app.command()(store.store)
 app.add_typer(parts.data_app, name="data")
 

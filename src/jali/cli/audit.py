@@ -1,4 +1,4 @@
-"""The commands `jali audit`, `jali attack` and `jali report`."""
+"""The commands `jali audit` and `jali report`."""
 
 from __future__ import annotations
 
@@ -75,39 +75,6 @@ def audit(
                 run_shard(config, resources, part, out, trusted)
                 return
             found = from_config(config, resources, show_values, trusted)
-        finish(found, out)
-
-
-def attack(
-    file: Annotated[Path, typer.Argument(help="An evidence.npz: `member` and signals, each (records, models).")],
-    attack: Annotated[Many, typer.Option(help="An attack; repeat for several. Default: all that fit.")] = None,
-    raw: Annotated[bool, typer.Option("--raw", help="Keep the values as they are: no log or logit scale.")] = False,
-    low: Annotated[Many, typer.Option(help="A signal that is lower for members; repeat for several.")] = None,
-    as_released: Annotated[
-        str, typer.Option(help="Count as the authors of a paper do in their released code, such as huang2024.")
-    ] = "",
-    seed: Annotated[int, typer.Option(help="Seed of every random draw.")] = 0,
-    out: Annotated[Path, typer.Option(help="Folder for report, results, evidence and configuration.")] = OUT,
-    workers: Workers = 0,
-    engine: EngineName = "processes",
-    store: StoreAt = "",
-    max_gb: Annotated[float, typer.Option(help="Arrays in the file that are read at most, in gigabytes.")] = 8.0,
-) -> None:
-    """Attack evidence without any model: every model takes its turn as target."""
-    from jali.api import as_released as with_conventions
-    from jali.api import attack_file
-    from jali.store import GIGABYTE
-
-    if as_released and (attack or raw or low):
-        raise JaliError("--as-released fixes attack, scale and orientation: leave --attack, --raw and --low out.")
-    imports.expect(attack or ())
-    with terminal.writable(out):
-        with terminal.watching() as watch:
-            resources = resources_for(out, workers, watch, engine, store)
-            if as_released:
-                found = with_conventions(file, as_released)
-            else:
-                found = attack_file(file, attack or (), seed, resources, raw, low or (), max_gb * GIGABYTE)
         finish(found, out)
 
 

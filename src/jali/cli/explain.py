@@ -41,7 +41,7 @@ def explain(
 ) -> None:
     """Explain decisions to people without giving others away: sentences, and the guarantee."""
     from jali.api.explaining import chosen_people, explain_table, training_table, write_answers
-    from jali.data.table import read_file
+    from jali.data.tables import frame_files
 
     if row is not None and where:
         raise JaliError("Give --row or --where, not both.")
@@ -49,7 +49,7 @@ def explain(
         raise JaliError(f"--out names a .csv or .json file, not {out}.")
     imports.expect([model, method, data])
     table = training_table(data, target)
-    asked = chosen_people(read_file(Path(people)) if people else table.rows, row, where)
+    asked = chosen_people(frame_files.read(Path(people)) if people else table.rows, row, where)
     options: dict[str, Any] = {"favourable": favourable, "immutable": immutable, "quasi": quasi, "groups": groups}
     options |= {"grid": _widths(grid or []), "schema": declare, "budget": _budget(budget, epsilon)}
     if public:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,12 +9,10 @@ from typing import TYPE_CHECKING, ClassVar, get_args
 
 from jali.core.errors import JaliError
 from jali.core.values import Dataset, Kind
-from jali.data.tables import frames, schema_files
+from jali.data.tables import frame_files, frames, schema_files
 
 if TYPE_CHECKING:
     import pandas as pd
-
-SEPARATORS = {".csv": ",", ".tsv": "\t"}
 
 
 @dataclass(frozen=True)
@@ -86,7 +83,7 @@ class Table:
 
     def frame(self) -> pd.DataFrame:
         """The file as a table, with every column."""
-        return read_file(Path(self.path).expanduser())
+        return frame_files.read(Path(self.path).expanduser())
 
     def dataset(self, frame: pd.DataFrame) -> Dataset:
         """The raw table of the file's rows."""
@@ -147,48 +144,3 @@ def limits(given: Sequence[str]) -> dict[str, tuple[float, float]]:
             raise JaliError(f"bounds must be NAME=LOW:HIGH, such as income=0:200000, not {text!r}.")
         out[name] = ends
     return out
-
-
-def read_file(path: Path) -> pd.DataFrame:
-    """The table in a file, as it is."""
-    ending = (path.with_suffix("") if path.suffix.lower() == ".gz" else path).suffix.lower()
-    if not path.is_file():
-        raise JaliError(f"There is no file {path}: give the path of a .csv, .tsv or .parquet file on this machine.")
-    try:
-        if ending in SEPARATORS:
-            return _delimited(path, SEPARATORS[ending])
-        if ending == ".parquet":
-            return _parquet(path)
-    except JaliError:
-        raise
-    except UnicodeDecodeError:
-        raise JaliError(f"{path} is not text in UTF-8: save it in that encoding.") from None
-    except (ValueError, OSError, EOFError, zlib.error) as error:
-        reason = str(error).strip().split("\n")[0]
-        raise JaliError(f"Cannot read {path}: {reason.rstrip('.')}; expected a table with a header line.") from None
-    raise JaliError(f"Cannot read {path.name}: jali reads .csv and .tsv, also with .gz, and .parquet files.")
-
-
-def _delimited(path: Path, separator: str) -> pd.DataFrame:
-    """Read delimited text; the header is read apart, because pandas would rename empty or repeated names."""
-    import pandas as pd
-
-    header = pd.read_csv(
-        path, sep=separator, header=None, nrows=1, dtype=str, keep_default_na=False, encoding="utf-8-sig"
-    )
-    names = header.iloc[0].tolist()
-    frames.check_names(names)
-    frame = pd.read_csv(path, sep=separator, header=0, names=names, encoding="utf-8-sig", low_memory=False)
-    if not frame.index.equals(pd.RangeIndex(len(frame))):
-        raise JaliError(f"The rows of {path} have more fields than its header has names ({len(names)}).")
-    return frame
-
-
-def _parquet(path: Path) -> pd.DataFrame:
-    try:
-        import pyarrow  # noqa: F401
-    except ImportError:
-        raise JaliError("Reading .parquet files needs pyarrow: pip install 'jali-audit[parquet]'.") from None
-    import pandas as pd
-
-    return pd.read_parquet(path, engine="pyarrow")

@@ -1,0 +1,36 @@
+"""Tables that mean the same thing in different ways are compared value by value."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from jali.data.tables.aligned import aligned
+
+
+def test_kinds_are_settled_together():
+    left = pd.DataFrame({"age": [30, 41], "code": ["1", "2"], "ok": [True, False], "x": [0.5, 1.0]})
+    right = pd.DataFrame({"x": [1.0000001], "age": [30.0], "code": [2], "ok": ["True"], "extra": [9]})
+    both = aligned({"left": left, "right": right})
+    assert [c.kind for c in both.schema.columns] == ["integer", "integer", "category", "number"]
+    assert both.notes == ("Columns that not all tables have are not compared: extra.",)
+    assert (both.codes("left")[0] == both.codes("right")[0]).tolist() == [True, False, True, False]
+    assert (both.codes("left")[1] == both.codes("right")[0]).tolist() == [False, True, False, True]
+
+
+def test_gaps_are_left_out_and_counted_and_identifiers_named():
+    names = [f"person {i}" for i in range(300)]
+    left = pd.DataFrame({"age": np.arange(300.0), "name": names})
+    left.loc[3, "age"] = np.nan
+    both = aligned({"left": left, "right": left.head(2)})
+    assert len(both.rows["left"]) == 299
+    assert 3 not in both.at["left"]
+    assert both.notes == (
+        "Column 'name' is different in most rows, so it is an identifier and not compared.",
+        "1 of 300 rows of the left table have gaps and are left out.",
+    )
+
+
+def test_a_missing_text_is_a_value_of_its_own():
+    both = aligned({"left": pd.DataFrame({"a": ["x", None]}), "right": pd.DataFrame({"a": [None, "x"]})})
+    assert (both.codes("left") == both.codes("right")[::-1]).all()
