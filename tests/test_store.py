@@ -91,3 +91,12 @@ def test_removing_leaves_the_rest_and_no_empty_folder(tmp_path):
     assert keys(store.entries()) == ["ab1"]
     assert sorted(p.name for p in tmp_path.iterdir()) == ["ab"]
     remove(store.older(7))
+
+
+def test_what_a_killed_run_published_is_removed_a_week_later(tmp_path):
+    store = Store(tmp_path)
+    old, new = store.publish({"X": np.zeros(3)}), store.publish({"X": np.ones(3)})
+    os.utime(tmp_path / old, times=(time.time() - 8 * DAY,) * 2)
+    store.begin()
+    assert not (tmp_path / old).exists()
+    assert store.published(new, ["X"])["X"].tolist() == [1.0, 1.0, 1.0]

@@ -23,6 +23,7 @@ from jali.store.secret import opened, sealed
 BEGAN = "began"  # an empty file in a store; its time is that at which the last run began
 SHARED = "shared"  # what runs publish, each in a folder of its own that goes with the run
 DAY = 24 * 3600.0
+FORGOTTEN = 7  # days after which no run that published something is still running
 
 
 @dataclass(frozen=True)
@@ -111,10 +112,16 @@ class Store:
         self.files.remove(folder)
 
     def begin(self) -> None:
-        """Note that a run begins, so that it is known later which artefacts it used."""
+        """Note that a run begins, so that it is known later which artefacts it used.
+
+        What a run published that was killed long ago is removed: it is a copy of the table.
+        """
         if isinstance(self.root, Path):
             with atomic(self.root / BEGAN):
                 pass
+            for folder in self.root.glob(f"{SHARED}/*"):
+                if folder.stat().st_mtime < time.time() - FORGOTTEN * DAY:
+                    self.withdraw(f"{SHARED}/{folder.name}")
 
     def entries(self) -> list[Entry]:
         """All artefacts, the one that was not used for the longest time first."""
