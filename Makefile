@@ -104,10 +104,11 @@ bench: setup
 	@$(MAKE) --no-print-directory .venv-private/.done || echo "diffprivlib could not be installed; the rest goes on."
 	@$(MAKE) --no-print-directory .venv-surrogates/.done || echo "lore_sa could not be installed; the rest goes on."
 	@$(MAKE) --no-print-directory .venv-canon/.done || echo "pycanon could not be installed; the rest goes on."
+	@$(MAKE) --no-print-directory .venv-engines/.done || echo "Dask could not be installed; the rest goes on."
 	@$(BIN)/python benchmarks/make_page.py $(BENCH)
 
 bench-long:
 	@$(MAKE) --no-print-directory bench BENCH=--long
 
 clean:
-	rm -rf .venv .venv-peers .venv-private .venv-surrogates .venv-canon .venv-lowest .venv-python3.12 .venv-python3.13 $(OUT) .mypy_cache .ruff_cache .pytest_cache
+	rm -rf .venv .venv-peers .venv-private .venv-surrogates .venv-canon .venv-engines .venv-lowest .venv-python3.12 .venv-python3.13 $(OUT) .mypy_cache .ruff_cache .pytest_cache

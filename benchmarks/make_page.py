@@ -99,6 +99,12 @@ def chosen(only: list[str], everything: bool) -> tuple[list[Path], list[Path]]:
     return run, [path for path in paths.values() if path not in run]
 
 
+def python_for(path: Path) -> str:
+    """The interpreter of a script: engines have an environment of their own, with Dask."""
+    own = HERE.parent / f".venv-{name_of(path)}" / "bin" / "python"
+    return str(own) if name_of(path) == "engines" and own.exists() else sys.executable
+
+
 def flags(path: Path, options: argparse.Namespace) -> list[str]:
     """The flags that a script knows."""
     if name_of(path) not in SIZED:
@@ -130,7 +136,7 @@ def main() -> None:
             continue
         print(f"{gone / 60:5.1f} min  {path.name}", flush=True)
         limit = 100 * 3600.0 if options.long else LIMITS.get(name_of(path), LIMIT)
-        found = used([sys.executable, str(path), *flags(path, options)], limit, {"OMP_NUM_THREADS": "1"})
+        found = used([python_for(path), str(path), *flags(path, options)], limit, {"OMP_NUM_THREADS": "1"})
         sections.append(section(path, found))
         failed += [path.name] if found.code not in (0, TOO_LONG) else []
         later = ", ".join(f"`{p.name}`" for p in left)

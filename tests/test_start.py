@@ -33,8 +33,9 @@ def test_work_that_stays_in_the_process_loads_no_joblib():
     )
 
 
-def test_signals_load_no_statistics():
-    code = "from jali.core import registry\nfor name in registry.names('signal'):\n    registry.build('signal', name)"
+@pytest.mark.parametrize("kind", ["signal", "attack"])
+def test_parts_that_workers_load_bring_no_statistics(kind):
+    code = f"from jali.core import registry\nfor name in registry.names('{kind}'):\n    registry.build('{kind}', name)"
     assert not loaded(code) & {"scipy.stats", "pandas", "sklearn"}
 
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
-from scipy import stats
 
 from jali.core.guesses import Shadows, Target
 from jali.core.values import Floats
@@ -35,8 +34,10 @@ class CFDLRTReleased:
 
     def score(self, target: Target, shadows: Shadows) -> Floats:
         """Log distribution function (N,)."""
+        from scipy.stats import t as student  # it takes most of a second to load
+
         found = moments(shadows.value[0], shadows.observed[0])
         k = np.maximum(found.count, 1)
         common = float((found.variance * (k - 1) / k).mean()) + 1e-12
         spread = np.sqrt(common if self.variance == "global" else found.variance + 1e-5)
-        return np.asarray(stats.t.logcdf((target.value[0] - found.mean) / spread, np.maximum(k - 1, 1)))
+        return np.asarray(student.logcdf((target.value[0] - found.mean) / spread, np.maximum(k - 1, 1)))

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
-from scipy import stats
+from scipy.special import log_ndtr
 
 from jali.attacks._likelihood import TINY
 from jali.core.guesses import Shadows, Target
-from jali.core.values import Floats
+from jali.core.values import Floats, Ints
 from jali.stats.moments import moments, pooled_variance, predictive, total
 
 
@@ -45,11 +45,18 @@ class OfflineLRT:
         centre = np.where(thin, everybody[0], outside.mean)
         if self.spread == "shrunken":
             freedom, _, scale2 = predictive(outside, self.prior, everybody)
-            tail = stats.t.logsf((target.value[0] - centre) / np.sqrt(scale2), freedom)
+            tail = _student_tail((target.value[0] - centre) / np.sqrt(scale2), freedom)
         else:
             pooled = pooled_variance(outside)
             own = pooled if self.spread == "pooled" else np.maximum(outside.variance, 1e-6 * pooled)
             z = (target.value[0] - centre) / np.sqrt(np.maximum(np.where(thin, everybody[1], own), TINY))
             exact = self.spread == "student"
-            tail = stats.t.logsf(z, np.maximum(outside.count - 1, 1)) if exact else stats.norm.logsf(z)
+            tail = _student_tail(z, np.maximum(outside.count - 1, 1)) if exact else log_ndtr(-z)
         return np.asarray(-tail)
+
+
+def _student_tail(z: Floats, freedom: Floats | Ints) -> Floats:
+    """The log tail probability of Student's t."""
+    from scipy.stats import t as student  # it takes most of a second to load, and the default does without
+
+    return np.asarray(student.logsf(z, freedom))
