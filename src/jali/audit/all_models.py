@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from jali.audit.attack_runs import AttackRun, Completed, Failed, restored
+from jali.audit.evidence import read_only
 from jali.audit.one_model import Block, Readout, Roles, digest, run_block, shared_arrays, unfinished
 from jali.audit.quality import Quality
 from jali.audit.setup import Experiment, Resources, Setup
@@ -98,6 +99,7 @@ def gather(setup: Setup, resources: Resources) -> Gathered:
         if number in game.targets:
             kept = [{name: arrays[name] for name in ("quality", "defined")} for arrays in seen]
             targets[number] = [*kept, *results[len(chosen) :]]
+    read_only(value, observed)
     in_order = [targets[j] for j in game.targets.tolist()]
     quality = np.concatenate([_joined(c[: len(chosen)], "quality") for c in in_order], axis=1)
     defined = np.concatenate([_joined(c[: len(chosen)], "defined") for c in in_order], axis=1)

@@ -103,6 +103,7 @@ def _whole(arrays: Arrays, member: npt.NDArray[np.bool_], low: Sequence[str]) ->
             value[s] *= -1.0
     units = tuple(_unit(text) for text in arrays["units"].tolist()) if "units" in arrays else _of_names(names)
     turned = tuple(Unit.PLAIN if str(name) in low else unit for name, unit in zip(names, units, strict=True))
+    read_only(value, arrays["observed"])
     return Evidence(names, value, arrays["observed"], member, turned)
 
 
@@ -135,7 +136,14 @@ def _plain(path: Path, arrays: Arrays, raw: bool, low: Sequence[str]) -> Evidenc
         value[s] = cells if oriented and name not in low else _oriented(name, cells, observed[s], raw, name in low)
     signals = tuple(_first_edition(name) if oriented else SignalName(name) for name in names)
     units = _of_names(signals) if oriented else tuple(_plain_unit(name, raw or name in low) for name in names)
+    read_only(value, observed)
     return Evidence(signals, value, observed, member, units)
+
+
+def read_only(*arrays: npt.NDArray[Any]) -> None:
+    """Give arrays away: values copy what somebody else could still change, and evidence is large."""
+    for array in arrays:
+        array.setflags(write=False)
 
 
 def _plain_unit(name: str, raw: bool) -> Unit:
