@@ -43,6 +43,15 @@ def waited(ready, process: subprocess.Popen[bytes]) -> None:
     assert process.poll() is None
 
 
+@pytest.fixture(autouse=True)
+def _signals_are_heeded():
+    """Where tests are started in the background, the shell has Ctrl-C ignored, here and in every process."""
+    before = {number: signal.signal(number, signal.SIG_DFL) for number in stopping.SIGNALS}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
 @linux
 @pytest.mark.parametrize(("number", "everybody"), [(signal.SIGTERM, False), (signal.SIGINT, True)])
 def test_a_signal_ends_a_run_in_order(number, everybody, tmp_path):
