@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 
 from jali.audit import sanity
+from jali.audit.evidence import read_only
 from jali.audit.one_model import STATISTICS, digest, stream
 from jali.audit.plan import Place, Plan, plan, with_gaps
 from jali.audit.positive_control import SIZES, Planted, control, recover
@@ -71,7 +72,9 @@ class _Job:
         arrays = self.shared.read()
         where = list(self.at)
         value = arrays["value"][where]
-        return Evidence(self.trial.names, value, arrays["observed"][where], arrays["member"], self.units)
+        observed = arrays["observed"][where]
+        read_only(value, observed)
+        return Evidence(self.trial.names, value, observed, arrays["member"], self.units)
 
     def game(self) -> Game:
         """The game."""
