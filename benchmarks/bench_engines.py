@@ -110,9 +110,11 @@ def children(process: int) -> list[int]:
 
 
 def killed_processes(command: list[str], out: Path, after: float) -> bool:
-    """Run an audit on processes and kill one of them after some seconds; whether there was one to kill."""
+    """Run an audit on processes and kill one of them, seconds after they began; whether there was one to kill."""
     words = [sys.executable, "-m", "jali", "audit", *command, "--workers", "2", "--out", str(out)]
     process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while not children(process.pid) and process.poll() is None:
+        time.sleep(0.01)
     until = time.monotonic() + after
     while time.monotonic() < until and process.poll() is None:
         time.sleep(0.01)
@@ -197,7 +199,7 @@ def main() -> None:
         hit = same = 0
         for k in range(options.kills):
             out = folder / f"killed-{k}"
-            hit += killed_processes(command, out, random.uniform(0.2, 0.8) * two.wall)
+            hit += killed_processes(command, out, random.uniform(0.05, 0.6) * two.wall)
             same += rows(out) == wanted
         print(f"a process killed (-9) at a random moment: same bits in {same} of {options.kills}, {hit} with a hit")
         for many in (1, 3, 7):
