@@ -65,7 +65,7 @@ def _agreement(data: Dataset) -> float:
     for column in np.column_stack([data.X, data.y]).T:
         counts = np.unique(column, return_counts=True)[1].astype(np.float64)
         chance *= min(1.0, ((counts * (counts - 1)).sum() / 2 + 1) / (pairs + 1))
-    return chance
+    return float(chance)
 
 
 def _rows(data: Dataset) -> list[bytes]:
