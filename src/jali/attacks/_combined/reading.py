@@ -7,7 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from jali.attacks._combined.discriminant import directions
-from jali.attacks._combined.ratios import above_outside, common_ratio, own_ratio, steady_ratio, yes_no_ratios
+from jali.attacks._combined.ratios import (
+    above_outside,
+    common_ratio,
+    far_from_outside,
+    own_ratio,
+    steady_ratio,
+    yes_no_ratios,
+)
 from jali.attacks._combined.scales import Change, changes, unit_of
 from jali.attacks._combined.sums import Side, Sums, levels
 from jali.core.guesses import Shadows
@@ -17,9 +24,11 @@ from jali.stats.roc import aucs
 SOME = 6  # shadow models on which the scale of a signal is chosen, at most
 RECORDS = 6_000  # records that this takes, at most: with 2,000, whole vectors of a forest lost a tenth of what they add
 CLEARLY = 0.003  # AUC by which another scale must be better than the one on which a signal is stored
-# The rows of a table, block by block, each with one row per signal; then the sum of each block that is a ratio.
-OWN, COMMON, ABOVE, RAW, WHITE_OWN, WHITE_COMMON, WHITE_STEADY, SUMS = range(8)
-NO_RATIO = (ABOVE, RAW)
+# The rows of a table, block by block, each with one row per signal; then the sum of each block that is a ratio, and the
+# distance of all signals together from what out-models answer.
+OWN, COMMON, ABOVE, RAW, PLACE, WHITE_OWN, WHITE_COMMON, WHITE_STEADY, WHITE_PLACE, SUMS = range(10)
+NO_RATIO = (ABOVE, RAW, PLACE, WHITE_PLACE)
+WHOLE = SUMS - len(NO_RATIO) + 1  # rows of the last block
 FEW = 4  # signals whose ratios are computed together
 
 
@@ -126,7 +135,7 @@ class Lens:
     def blocks(self) -> Ints:
         """To which block each row of a table belongs (Q,)."""
         each = np.repeat(np.arange(SUMS), len(self.weights))
-        return np.concatenate([each, np.full(SUMS - len(NO_RATIO), SUMS)])
+        return np.concatenate([each, np.full(WHOLE, SUMS)])
 
 
 @dataclass(frozen=True)
@@ -166,7 +175,7 @@ class Reading:
         here = np.where(self.known, self.lens.features(value) - self.sums.level[:size], 0.0)
         white = self.lens.weights @ here[self.lens.for_common]
         signals = len(white)
-        out = np.zeros((SUMS * signals + SUMS - len(NO_RATIO), here.shape[1]))
+        out = np.zeros((SUMS * signals + WHOLE, here.shape[1]))
         parts = out[: SUMS * signals].reshape(SUMS, signals, -1)
         for start in range(0, signals, FEW):
             some = slice(start, start + FEW)
@@ -174,6 +183,7 @@ class Reading:
         ratios = [block for block in range(SUMS) if block not in NO_RATIO]
         for k, block in enumerate(ratios):
             parts[block].sum(axis=0, out=out[SUMS * signals + k])
+        out[-1] = far_from_outside(white, *self.sums.sides(t, slice(size, None)))
         return out
 
     def _fill(self, out: Floats, here: Floats, white: Floats, some: slice, t: int) -> None:
@@ -188,7 +198,7 @@ class Reading:
             sides = self.sums.sides(t, shared)
         common = here[shared]
         level = self.sums.level[shared]
-        out[COMMON] = common_ratio(common, *sides)
+        out[COMMON], out[PLACE] = common_ratio(common, *sides)
         out[ABOVE] = above_outside(common, *sides)
         out[RAW] = common + level
         binary = self.lens.features.yes_no[shared]
@@ -197,7 +207,7 @@ class Reading:
             out[OWN, binary], out[COMMON, binary] = yes_no_ratios(out[RAW, binary], *moved)
         whites = self.sums.sides(t, slice(size + some.start, size + some.start + len(white)))
         out[WHITE_OWN] = own_ratio(white, *whites, prior)
-        out[WHITE_COMMON] = common_ratio(white, *whites)
+        out[WHITE_COMMON], out[WHITE_PLACE] = common_ratio(white, *whites)
         out[WHITE_STEADY] = steady_ratio(white, *whites)
 
 
@@ -240,7 +250,7 @@ def _best_features(shadows: Shadows, features: Features, fit: Ints, prior: float
 
 
 def _ratios(value: Floats, sides: tuple[Side, Side], prior: float) -> tuple[Floats, Floats]:
-    return own_ratio(value, *sides, prior), common_ratio(value, *sides)
+    return own_ratio(value, *sides, prior), common_ratio(value, *sides)[0]
 
 
 def without(columns: Ints, models: int) -> Bools:
