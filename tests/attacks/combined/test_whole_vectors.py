@@ -23,6 +23,16 @@ def vectors(rng, change, n=1700, models=17):
     return evidence(np.concatenate([score, level + np.where(member, change(x), x)]), member), member
 
 
+def with_zeros(rng, n=1700, models=17):
+    """Vectors whose columns are exactly zero or not by a pattern of the record, which others' models change more often."""
+    found, member = vectors(rng, lambda x: x, n, models)
+    pattern = rng.random((PARTS, n, 1)) < 0.5
+    changed = rng.random((PARTS, n, models)) < np.where(member, 0.05, 0.15)
+    value = found.value.copy()
+    value[1:] = np.where(pattern ^ changed, 0.0, value[1:])
+    return evidence(value, member), member
+
+
 def difference(found, member):
     made = combined(found, game=everyone(member, TARGETS))
     return contrast("auc", made.score["auc"], made.baseline["auc"], np.random.default_rng(0))[0]
@@ -40,12 +50,19 @@ def correlated(x):
     return out
 
 
-@pytest.mark.parametrize(("change", "least"), [(on_a_sphere, 0.03), (correlated, 0.02)])
+@pytest.mark.parametrize(("change", "least"), [(on_a_sphere, 0.05), (correlated, 0.035)])
 def test_a_leak_of_whole_vectors_is_found(change, least):
-    """Without the distance from out-models .01 is found of the first; where trees read ratios with a common shift,
-    whose sign is chance here, they find the second on shadow models and lose .01 on a target."""
+    """Found are .084 and .042. Without the distance from out-models .004 of the first; of the second .017 where trees
+    read ratios with a common shift, whose sign is chance here and not the same for shadow models and targets."""
     number = difference(*vectors(np.random.default_rng(1), change))
     assert number.value > least
+    assert number.low > 0
+
+
+def test_a_leak_in_which_columns_are_zero_is_found():
+    """.042; half of it where only values are read."""
+    number = difference(*with_zeros(np.random.default_rng(0)))
+    assert number.value > 0.03
     assert number.low > 0
 
 

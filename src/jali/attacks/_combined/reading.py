@@ -25,10 +25,11 @@ SOME = 6  # shadow models on which the scale of a signal is chosen, at most
 RECORDS = 6_000  # records that this takes, at most: with 2,000, whole vectors of a forest lost a tenth of what they add
 CLEARLY = 0.003  # AUC by which another scale must be better than the one on which a signal is stored
 # The rows of a table, block by block, each with one row per signal; then the sum of each block that is a ratio, and the
-# distance of all signals together from what out-models answer.
+# distance of all signals together from what out-models answer, and two sums of ratios of which signals are exactly zero.
 OWN, COMMON, ABOVE, RAW, PLACE, WHITE_OWN, WHITE_COMMON, WHITE_STEADY, WHITE_PLACE, SUMS = range(10)
 NO_RATIO = (ABOVE, RAW, PLACE, WHITE_PLACE)
-WHOLE = SUMS - len(NO_RATIO) + 1  # rows of the last block
+WHOLE = SUMS - len(NO_RATIO) + 3  # rows of the last block
+CHANGES = 0.005  # mean variance within records from which on it is read whether a signal is exactly zero
 FEW = 4  # signals whose ratios are computed together
 
 
@@ -67,6 +68,27 @@ class Features:
                 yes_no.append(unit is Unit.YES_NO)
         return Features(np.array(signal, dtype=np.int64), tuple(change), np.array(yes_no, dtype=bool))
 
+    @staticmethod
+    def zeros(shadows: Shadows) -> Features:
+        """Whether a signal is exactly zero, for those that are for some models and not for others.
+
+        Which columns of an explanation are zero is a pattern of its own, and hardly moves a mean.
+        """
+        use = np.asarray(shadows.observed.all(axis=0))
+        cells = np.maximum(use.sum(axis=1), 1)
+        found = []
+        for s, value in enumerate(shadows.value):
+            rate = ((value == 0) & use).sum(axis=1) / cells
+            yes_no = unit_of(shadows.unit(s), value, shadows.observed[s]) is Unit.YES_NO
+            if not yes_no and float((rate * (1 - rate)).mean()) > CHANGES:
+                found.append(s)
+        return Features(np.array(found, dtype=np.int64), (_is_zero,) * len(found), np.ones(len(found), dtype=bool))
+
+    def and_then(self, others: Features) -> Features:
+        """These and some others."""
+        signal = np.concatenate([self.signal, others.signal])
+        return Features(signal, self.change + others.change, np.concatenate([self.yes_no, others.yes_no]))
+
     def pick(self, which: Ints) -> Features:
         """The chosen features."""
         return Features(self.signal[which], tuple(self.change[f] for f in which), self.yes_no[which])
@@ -88,6 +110,10 @@ class Features:
         return Sums.of(read, len(self.signal), use, shadows.member, sets)
 
 
+def _is_zero(value: Floats) -> Floats:
+    return np.asarray(value == 0, dtype=np.float64)
+
+
 def centred(value: Floats, use: Bools) -> tuple[Floats, Floats]:
     """Features (F, n, K) less each record's level, 0 where a cell is not used (n, K), and that level (F, n)."""
     level = levels(value, use)
@@ -100,21 +126,17 @@ def centred(value: Floats, use: Bools) -> tuple[Floats, Floats]:
 class Lens:
     """How signals are read: the scale of each for its own shift and for a common one, and directions of independence.
 
-    features: all that are read, each once. for_own, for_common (S,): the feature of each signal. weights (S, S): the
-    directions, as weights of the features for common shifts.
+    features: all that are read, each once; those from `zeros` on say which signals are exactly zero. for_own,
+    for_common (S,): the feature of each signal. weights (S, S): the directions, as weights of the features for common
+    shifts.
     """
 
     features: Features
+    zeros: int
     for_own: Ints
     for_common: Ints
     weights: Floats
     tuning: Tuning
-
-    @staticmethod
-    def of(every: Features, own: Ints, common: Ints, weights: Floats, tuning: Tuning) -> Lens:
-        """The lens of some features (S,) for own and (S,) for common shifts; most signals have one for both."""
-        used = np.unique(np.concatenate([own, common]))
-        return Lens(every.pick(used), np.searchsorted(used, own), np.searchsorted(used, common), weights, tuning)
 
     @property
     def own(self) -> Features:
@@ -184,6 +206,12 @@ class Reading:
         for k, block in enumerate(ratios):
             parts[block].sum(axis=0, out=out[SUMS * signals + k])
         out[-1] = far_from_outside(white, *self.sums.sides(t, slice(size, None)))
+        for start in range(self.lens.zeros, size, FEW):
+            some = slice(start, min(start + FEW, size))
+            level = self.sums.level[some]
+            sides = [side.moved(level) for side in self.sums.sides(t, some)]
+            for row, ratio in zip((-2, -3), yes_no_ratios(here[some] + level, *sides), strict=True):
+                out[row] += ratio.sum(axis=0)
         return out
 
     def _fill(self, out: Floats, here: Floats, white: Floats, some: slice, t: int) -> None:
@@ -218,7 +246,10 @@ def choose_lens(shadows: Shadows, fit: Ints, tuning: Tuning) -> Lens:
     use = np.asarray(shadows.observed.all(axis=0))
     rest, _ = centred(features.pick(common)(shadows.value), use)
     weights = directions(rest, use, shadows.member, tuning.ridge)
-    return Lens.of(features, own, common, weights, tuning)
+    # Most signals have one feature for both.
+    used = np.unique(np.concatenate([own, common]))
+    every = features.pick(used).and_then(Features.zeros(shadows))
+    return Lens(every, len(used), np.searchsorted(used, own), np.searchsorted(used, common), weights, tuning)
 
 
 def _best_features(shadows: Shadows, features: Features, fit: Ints, prior: float) -> tuple[Ints, Ints]:
