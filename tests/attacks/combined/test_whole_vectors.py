@@ -24,7 +24,7 @@ def vectors(rng, change, n=1700, models=17):
 
 
 def with_zeros(rng, n=1700, models=17):
-    """Vectors whose columns are exactly zero or not by a pattern of the record, which others' models change more often."""
+    """Vectors whose columns are exactly zero by a pattern of the record, from which non-members depart more often."""
     found, member = vectors(rng, lambda x: x, n, models)
     pattern = rng.random((PARTS, n, 1)) < 0.5
     changed = rng.random((PARTS, n, models)) < np.where(member, 0.05, 0.15)

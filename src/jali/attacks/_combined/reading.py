@@ -25,7 +25,7 @@ SOME = 6  # shadow models on which the scale of a signal is chosen, at most
 RECORDS = 6_000  # records that this takes, at most: with 2,000, whole vectors of a forest lost a tenth of what they add
 CLEARLY = 0.003  # AUC by which another scale must be better than the one on which a signal is stored
 # The rows of a table, block by block, each with one row per signal; then the sum of each block that is a ratio, and the
-# distance of all signals together from what out-models answer, and two sums of ratios of which signals are exactly zero.
+# distance of all signals together from what out-models answer, and two sums of ratios of which ones are exactly zero.
 OWN, COMMON, ABOVE, RAW, PLACE, WHITE_OWN, WHITE_COMMON, WHITE_STEADY, WHITE_PLACE, SUMS = range(10)
 NO_RATIO = (ABOVE, RAW, PLACE, WHITE_PLACE)
 WHOLE = SUMS - len(NO_RATIO) + 3  # rows of the last block
@@ -215,7 +215,7 @@ class Reading:
         return out
 
     def _fill(self, out: Floats, here: Floats, white: Floats, some: slice, t: int) -> None:
-        """Enter the blocks (B, s, N) of some signals; a few at a time, so that all that is computed stays in a cache."""
+        """Enter the blocks (B, s, N) of some signals: a few, so that all that is computed stays in a cache."""
         size = len(here)
         prior = self.lens.tuning.prior
         mine = self.lens.for_own[some]
