@@ -290,7 +290,7 @@ def contrast(
 
 
 def _perhaps_unseen(metric: str, found: Estimate, a: Guesses, b: Guesses, level: float) -> Estimate:
-    """A difference of two rates in which nobody differs has the limit of a rate of zero, unless the scores are the same.
+    """A difference of two rates in which nobody differs has the limit of a rate of zero, unless the scores are equal.
 
     Two attacks that both find nobody at few false positives may still differ in the population.
     """
