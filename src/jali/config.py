@@ -17,7 +17,17 @@ from jali.core.errors import JaliError
 from jali.core.untrusted import foreign, vet
 from jali.text.characters import SURROGATES, UNSEEN
 
-OWN = ("target", "favourable", "quasi", "groups", "sensitive", "drop", "immutable", "kind", "bounds")  # settings of a file of one's own
+OWN = (
+    "target",
+    "favourable",
+    "quasi",
+    "groups",
+    "sensitive",
+    "drop",
+    "immutable",
+    "kind",
+    "bounds",
+)  # settings of a file of one's own
 SPECIFICATIONS = ("data", "model", "game", "explain", "attack", "knowledge", "signal")  # settings that name parts
 FILES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet")
 HIDDEN = re.compile(f"(?!\n){UNSEEN.pattern}|[\u2028\u2029]")  # of a TOML text, whose own line breaks stay

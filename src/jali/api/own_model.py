@@ -55,7 +55,9 @@ class Own:
         if not is_regression(model, source.train[1], self.threshold):
             return source
         if self.shadow and self.shadow != NONE:
-            raise JaliError("shadow names a trainer of classifiers: for a regression model give fit=lambda X, y, seed: …")
+            raise JaliError(
+                "shadow names a trainer of classifiers: for a regression model give fit=lambda X, y, seed: …"
+            )
         return replace(source, cut=cut_at(source.train[1], self.threshold, self.favourable))
 
 
@@ -94,8 +96,10 @@ def _regression(model: Any, own: Own, source: OwnTables) -> Given:
     assert cut is not None
     notes = [*hidden_splits(model, len(source.train[1]))]
     if own.threshold is None:
-        notes.append(f"No threshold was given, so the decision is whether the prediction is at least {cut.threshold:g}, "
-                     "the median of the training people.")
+        notes.append(
+            f"No threshold was given, so the decision is whether the prediction is at least {cut.threshold:g}, "
+            "the median of the training people."
+        )
     refit, without = None, "There are no shadow models, because shadow='none' was chosen." if own.shadow else ""
     try:
         refit = as_refit(model, own.fit, cut)

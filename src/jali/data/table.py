@@ -5,16 +5,18 @@ from __future__ import annotations
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, get_args
 
 from jali.core.errors import JaliError
 from jali.core.values import Dataset, Kind
-from jali.data.tables import frames, schema_files
+from jali.data.tables import frames, pieces, schema_files
 
 if TYPE_CHECKING:
     import pandas as pd
 
+LARGE = 20_000_000  # bytes of a file that is read in pieces
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 
 
@@ -177,9 +179,18 @@ def _delimited(path: Path, separator: str) -> pd.DataFrame:
     )
     names = header.iloc[0].tolist()
     frames.check_names(names)
-    frame = pd.read_csv(path, sep=separator, header=0, names=names, encoding="utf-8-sig", low_memory=False)
+    frame = _rows(path, separator, names)
     if not frame.index.equals(pd.RangeIndex(len(frame))):
         raise JaliError(f"The rows of {path} have more fields than its header has names ({len(names)}).")
+    return frame
+
+
+def _rows(path: Path, separator: str, names: list[str]) -> pd.DataFrame:
+    """The rows; those of a large file in pieces."""
+    import pandas as pd
+
+    read = partial(pd.read_csv, path, sep=separator, header=0, names=names, encoding="utf-8-sig", low_memory=False)
+    frame: pd.DataFrame = pieces.whole(read) if path.stat().st_size > LARGE else read()
     return frame
 
 

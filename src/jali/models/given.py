@@ -13,7 +13,17 @@ from jali.core.protocols import Trainer
 from jali.core.values import Bools, Dataset, Floats, Ints, Rng, Schema
 from jali.data.tables.frames import Like, label
 from jali.data.tables.model_inputs import Rebuilder
-from jali.models.fitted.estimator import SAMPLE, FittedModel, Several, classifier, decided, fitted, fitted_to, fresh, seeded
+from jali.models.fitted.estimator import (
+    SAMPLE,
+    FittedModel,
+    Several,
+    classifier,
+    decided,
+    fitted,
+    fitted_to,
+    fresh,
+    seeded,
+)
 from jali.models.fitted.membership_check import checked
 
 Inputs = Literal["frame", "array"]

@@ -36,7 +36,9 @@ def _held_out(part: Any, rows: int) -> str:
     if name.startswith("HistGradientBoosting"):
         early = given.get("early_stopping")
         on = early is True or (early == "auto" and rows > AUTOMATIC)
-        why = f"early_stopping={early!r} with more than {AUTOMATIC:,} rows" if early == "auto" else "early_stopping=True"
+        why = (
+            f"early_stopping={early!r} with more than {AUTOMATIC:,} rows" if early == "auto" else "early_stopping=True"
+        )
         return _said(name, share, why, "Fit it with early_stopping=False to audit all of them") if on and share else ""
     if given.get("early_stopping") is True and share:
         return _said(name, share, "early_stopping=True", "Fit it with early_stopping=False to audit all of them")

@@ -50,7 +50,9 @@ class OnnxModel:
             return {inputs[0].name: np.asarray(rows).astype(_type(inputs[0]))}
         if not hasattr(rows, "columns"):
             names = ", ".join(entry.name for entry in inputs[:5])
-            raise JaliError(f"The ONNX session has {len(inputs)} inputs ({names} …): give train and population as tables.")
+            raise JaliError(
+                f"The ONNX session has {len(inputs)} inputs ({names} …): give train and population as tables."
+            )
         if absent := [entry.name for entry in inputs if entry.name not in rows.columns]:
             raise JaliError(f"The ONNX session reads {absent[0]!r}, and the table has no such column.")
         return {e.name: np.asarray(rows[e.name]).astype(_type(e)).reshape(-1, 1) for e in inputs}

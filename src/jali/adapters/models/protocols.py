@@ -87,13 +87,16 @@ def templated(given: Mapping[str, Any]) -> Protocol:
     ({'q': [[1.0]]}, [0.5])
     """
     if set(given) - {"request", "answer"} or "request" not in given:
-        raise JaliError("A protocol template has request and answer, such as {'request': {'rows': '$rows'}, 'answer': 'scores'}.")
+        raise JaliError(
+            "A protocol template has request and answer, such as {'request': {'rows': '$rows'}, 'answer': 'scores'}."
+        )
     path = str(given.get("answer", ""))
     text = str(given["request"])
     if "$rows" not in text and "$records" not in text:
         raise JaliError("The request of a protocol template must contain '$rows' or '$records', where the rows go.")
     return Protocol(
-        lambda names, rows: _filled(given["request"], names, rows), lambda reply: _found(reply, *filter(None, path.split(".")))
+        lambda names, rows: _filled(given["request"], names, rows),
+        lambda reply: _found(reply, *filter(None, path.split("."))),
     )
 
 

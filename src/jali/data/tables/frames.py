@@ -88,7 +88,9 @@ def dataset(
     known = declared or Declared()
     quasi = {*quasi, *known.quasi}
     immutable = {*immutable, *known.immutable}
-    asked = _Asked(known, {**known.kinds, **(kinds or {})}, set(categories), set(integers), dict(bounds or {}), own, identifiers)
+    asked = _Asked(
+        known, {**known.kinds, **(kinds or {})}, set(categories), set(integers), dict(bounds or {}), own, identifiers
+    )
     marked = {"quasi": quasi, "immutable": immutable, "categories": categories, "integers": integers}
     marked |= {"kind": asked.kinds, "bounds": asked.bounds, "schema file": known.columns}
     for option, some in {**marked, "sensitive": [sensitive] if sensitive else []}.items():
@@ -236,7 +238,6 @@ def restored(table: pd.DataFrame, like: Like) -> pd.DataFrame:
     return out
 
 
-
 def check_names(names: Sequence[object]) -> None:
     """Raise if a column has no name, or the name of another column."""
     seen: set[object] = set()
@@ -306,7 +307,6 @@ def _outcome(values: Values, declared: tuple[str, ...] = ()) -> tuple[Ints, tupl
             f"at most {CLASSES} in all: cut it into classes first, such as above or below a threshold."
         )
     return y, classes
-
 
 
 def _favoured(favourable: str, target: str, classes: tuple[str, ...]) -> int | None:

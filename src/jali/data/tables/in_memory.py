@@ -137,7 +137,9 @@ def alike(train: Any, population: Any) -> Any:
         second = _table(population, "population")
     if names != [str(c) for c in second.columns]:
         lacking = [n for n in names if n not in [str(c) for c in second.columns]]
-        more = f"population lacks {lacking[0]!r}" if lacking else f"population has {len(second.columns) - len(names)} more"
+        more = (
+            f"population lacks {lacking[0]!r}" if lacking else f"population has {len(second.columns) - len(names)} more"
+        )
         raise JaliError(f"train and population must have the same columns: {more}.")
     for j, name in enumerate(names):
         mine, theirs = first.iloc[:, j], second.iloc[:, j]
