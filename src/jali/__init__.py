@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from jali.adapters.models.http import HttpModel as http_model
+    from jali.adapters.models.http import http_model
     from jali.api import Audit, audit
 
 __all__ = ["Audit", "__version__", "audit", "http_model"]
@@ -21,5 +21,5 @@ def __getattr__(name: str) -> Any:
     if name == "Audit":
         return import_module("jali.api").Audit
     if name == "http_model":
-        return import_module("jali.adapters.models.http").HttpModel
+        return import_module("jali.adapters.models.http").http_model
     raise AttributeError(f"module 'jali' has no attribute {name!r}")

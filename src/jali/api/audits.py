@@ -56,10 +56,11 @@ def audit(
     know the candidates. A model that cannot be trained again, or `shadow="none"`, is attacked without shadows
     (`quantile`): half of the population is then not judged. `classes` names the order of a model's answers where it is
     not ascending. `threshold` goes with a regression model: from there on its value counts as the favourable outcome.
-    `immutable` names columns that recourse must not change, `quasi` names the quasi-identifiers, `groups` a column that identifies the person of each row (the model does not
-    read it), `sensitive` a column whose groups are compared; `schema` is a schema file or a mapping of that form,
-    which a privacy claim needs. Without `train` and `population`, `data`, `model`, `explain` and `game` name parts: a
-    specification or the part itself. `knowledge` is what the adversary of query attacks knows beforehand.
+    `immutable` names columns that recourse must not change, `quasi` the quasi-identifiers, `groups` a column that
+    identifies the person of each row (the model does not read it), `sensitive` a column whose groups are compared;
+    `schema` is a schema file or a mapping of that form, which a privacy claim needs. Without `train` and `population`,
+    `data`, `model`, `explain` and `game` name parts: a specification or the part itself. `knowledge` is what the
+    adversary of query attacks knows beforehand.
     """
     resources = resources or Resources()
     if (train is None) != (population is None):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, cast, get_args
 
 from jali.core.errors import JaliError
 from jali.core.values import Dataset, Kind
@@ -26,7 +26,8 @@ class Table:
 
     Text and boolean columns become categories, whole numbers integers, other numbers numbers, and dates days since
     1970-01-01. A missing text is a category of its own; missing numbers are kept, and explainers that cannot read them
-    say so. Columns that are different in each row are left out as identifiers. Nothing in the file is ever executed, and the path must be a file on this machine.
+    say so. Columns that are different in each row are left out as identifiers. Nothing in the file is ever executed,
+    and the path must be a file on this machine.
 
     Parameters
     ----------
@@ -78,7 +79,7 @@ class Table:
         for name in ("quasi", "drop", "immutable", "kind", "bounds"):
             given = getattr(self, name)
             if isinstance(given, str):
-                raise JaliError(f"table: {name} must be a list, such as [{given!r}], not {given!r}.")
+                raise JaliError(f"table: {name} must be a list of columns, such as [{given!r}], not {given!r}.")
         kinds(self.kind)
         limits(self.bounds)
 
@@ -190,8 +191,10 @@ def _rows(path: Path, separator: str, names: list[str]) -> pd.DataFrame:
     import pandas as pd
 
     read = partial(pd.read_csv, path, sep=separator, header=0, names=names, encoding="utf-8-sig", low_memory=False)
-    frame: pd.DataFrame = pieces.whole(read) if path.stat().st_size > LARGE else read()
-    return frame
+    if path.stat().st_size > LARGE:
+        return pieces.whole(read)
+    frame: Any = read()
+    return cast("pd.DataFrame", frame)
 
 
 def _parquet(path: Path) -> pd.DataFrame:

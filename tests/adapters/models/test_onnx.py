@@ -49,7 +49,7 @@ def test_probabilities_are_found_among_the_outputs(mapped):
 def test_one_input_for_each_column():
     model = OnnxModel(Session(True, ("a", "b")), [0, 1])
     np.testing.assert_allclose(model.predict_proba(pd.DataFrame(X, columns=["a", "b"])), TREE.predict_proba(X))
-    with pytest.raises(JaliError, match="has 2 inputs .*give train and population as tables"):
+    with pytest.raises(JaliError, match=r"has 2 inputs .*give train and population as tables"):
         model.predict_proba(X)
     with pytest.raises(JaliError, match="reads 'b', and the table has no such column"):
         model.predict_proba(pd.DataFrame(X, columns=["a", "c"]))

@@ -140,7 +140,7 @@ def test_tables_may_differ_in_harmless_ways_only():
     assert losses(turned) == plain
     with pytest.raises(JaliError, match="population lacks 'a'"):
         jali.audit(tree, (named[:150], y[:150]), (named[["b", "c"]][150:], y[150:]), **QUICK)
-    with pytest.raises(JaliError, match="Column 'a' has type float64 in train and .* in population"):
+    with pytest.raises(JaliError, match=r"Column 'a' has type float64 in train and .* in population"):
         jali.audit(tree, (named[:150], y[:150]), (named[150:].astype({"a": str}), y[150:]), **QUICK)
 
 

@@ -61,7 +61,7 @@ def test_shadow_models_learn_the_numbers_themselves():
 def test_recourse_needs_a_threshold_and_reaches_it():
     line = LinearRegression().fit(*TRAIN)
     settings = {"train": TRAIN, "population": REST, "explain": ["linear_recourse", "input_x_gradient"], **GAME}
-    with pytest.raises(JaliError, match="linear_recourse gives recourse, .* only with a threshold"):
+    with pytest.raises(JaliError, match=r"linear_recourse gives recourse, .* only with a threshold"):
         jali.audit(line, **settings)
     found = jali.audit(line, threshold=11, **settings)
     assert found.results.facts["classes"] == ["below 11", "at least 11"]

@@ -69,7 +69,7 @@ def _function(model: Any) -> Callable[[Any], Any]:
 
 
 class RegressorRefit:
-    """Trains shadow models on true values, which the table keeps relative to the threshold and in units of the spread."""
+    """Trains shadow models on true values, which the table keeps relative to the threshold, in units of the spread."""
 
     def __init__(self, refit: Refit, cut: Cut) -> None:
         self.refit = refit

@@ -27,16 +27,16 @@ def whole(read: Read, chunk: int = CHUNK) -> pd.DataFrame:
     for piece in read(chunksize=chunk, dtype=kinds):
         for name in kinds:
             values = piece[name]
-            columns[name].append(values.array if kinds[name] == "category" else values.to_numpy().copy())
+            columns[name].append(pd.Categorical(values) if kinds[name] is str else values.to_numpy().copy())
     joined = {}
     for name in kinds:
         parts = columns.pop(name)
-        joined[name] = pd.api.types.union_categoricals(parts) if kinds[name] == "category" else np.concatenate(parts)
+        joined[name] = pd.api.types.union_categoricals(parts) if kinds[name] is str else np.concatenate(parts)
     return pd.DataFrame(joined, copy=False)
 
 
 def _kinds(pieces: Iterator[pd.DataFrame]) -> dict[Any, Any]:
-    """The type of each column, from all pieces: numbers, truth values, or texts as categories."""
+    """The type of each column, from all pieces: numbers, truth values, or texts."""
     import pandas as pd
 
     seen: dict[Any, set[str]] = {}
@@ -53,10 +53,10 @@ def _type(kinds: set[str]) -> Any:
     """The type that holds all pieces of a column.
 
     >>> _type({"i", "f"}), _type({"i", "O"}), _type({"b"})
-    (<class 'numpy.float64'>, 'category', <class 'bool'>)
+    (<class 'numpy.float64'>, <class 'str'>, <class 'bool'>)
     """
     if kinds == {"b"}:
         return bool
     if kinds <= {"i"}:
         return np.int64
-    return np.float64 if kinds <= {"i", "u", "f"} else "category"
+    return np.float64 if kinds <= {"i", "u", "f"} else str
