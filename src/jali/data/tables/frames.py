@@ -126,10 +126,8 @@ class _Asked:
         declared = self.declared.columns.get(name)
         stated = name in self.kinds or name in self.categories or name in self.integers
         if self.identifiers and not stated and declared is None and columns.is_identifier(values):
-            self.notes.append(
-                f"Column {name!r} is different in each row and was left out as an identifier; to keep it, say of "
-                f"which kind it is: --kind {name}=integer."
-            )
+            keep = "" if is_text(values) else f"; --kind {name}=integer keeps it"
+            self.notes.append(f"Column {name!r} is different in each row and was left out as an identifier{keep}.")
             return None
         as_text = "category" in (self.kinds.get(name), declared and declared.kind) or name in self.categories
         if self.own and not as_text and (days := columns.days(values)) is not None:
@@ -320,8 +318,8 @@ def _rare(y: Ints, classes: tuple[str, ...]) -> list[str]:
     shown = f"{', '.join(few[:3])}{f' and {len(few) - 3} more' if len(few) > 3 else ''}"
     which, them = ("This class has", "it") if len(few) == 1 else ("These classes have", "them")
     return [
-        f"{which} fewer than {RARE} rows: {shown}. Results are hardly about {them}: add rows of {them}, or merge {them} "
-        "with another class."
+        f"{which} fewer than {RARE} rows: {shown}. Results are hardly about {them}: add rows of {them}, or merge "
+        f"{them} with another class."
     ]
 
 
