@@ -23,7 +23,7 @@ ALLOWED = {
     "core/registry.py": (1, "annotations of dataclass fields"),
     "data/tables/columns.py": (1, "time zones of pandas types"),
     "data/tables/files.py": (2, "exceptions of the network library and of the system"),
-    "data/tables/in_memory.py": (4, "tables of the user: data frames or arrays"),
+    "data/tables/in_memory.py": (5, "tables of the user: data frames, sparse matrices or arrays"),
     "data/tables/model_inputs.py": (1, "time zones of pandas types"),
     "models/fitted/answers.py": (2, "answers of the user's model: tables or tensors"),
     "models/fitted/estimator.py": (9, "fitted estimators of the user"),

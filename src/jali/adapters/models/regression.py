@@ -77,6 +77,10 @@ class RegressorRefit:
 
     def fit(self, rows: Any, labels: Any, rng: Rng) -> Regressor:
         """A fitted regression model."""
+        if np.asarray(labels).dtype.kind != "f":
+            raise JaliError(
+                "This attack trains models on labels that it asked for, which a regression model has none of."
+            )
         return Regressor(self.refit.fit(rows, self.cut.restored(labels), rng), self.cut)
 
 
