@@ -194,6 +194,6 @@ def added(explainer):
 
 
 def test_a_planted_leak_is_found_in_the_names_alone_and_a_null_is_covered():
-    assert added(memorised).low > 0.05
+    assert added(memorised).low > 0.02
     null = added(unrelated)
     assert null.low <= 0 <= null.high
