@@ -1,7 +1,7 @@
 """What reason codes add over the decision: names, signs and values of the four columns that count most, side by side.
 
-    python benchmarks/bench_reason_codes.py german 1000
-    python benchmarks/bench_reason_codes.py adult 2000
+python benchmarks/bench_reason_codes.py german 1000
+python benchmarks/bench_reason_codes.py adult 2000
 """
 
 from __future__ import annotations

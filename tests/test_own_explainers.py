@@ -80,7 +80,11 @@ def noisy(model, X):
 
 def test_the_same_bits_for_any_number_of_workers_also_from_a_closure():
     scale = 2.0
-    explain = [noisy, jali.explainer(lambda m, X: scale * X, "attribution"), lambda m, bg: lambda X: X - bg.mean(axis=0)]
+    explain = [
+        noisy,
+        jali.explainer(lambda m, X: scale * X, "attribution"),
+        lambda m, bg: lambda X: X - bg.mean(axis=0),
+    ]
     ready = setup(FOREST, explain)
     one, two = (gather(ready, Resources(workers=workers, block=1)) for workers in (1, 2))
     np.testing.assert_array_equal(one.evidence.value, two.evidence.value)

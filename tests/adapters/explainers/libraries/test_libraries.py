@@ -41,7 +41,9 @@ def test_captums_attributions_equal_ours(method):
 
 def test_shap_reads_trees_as_tree_shap_does():
     pytest.importorskip("shap")
-    trainer = registry.build("model", 'sklearn(estimator="sklearn.ensemble:RandomForestClassifier", params="n_estimators=3")')
+    trainer = registry.build(
+        "model", 'sklearn(estimator="sklearn.ensemble:RandomForestClassifier", params="n_estimators=3")'
+    )
     data = train()
     model = trainer.fit(data, np.ones((len(data), 1), dtype=bool), [np.random.default_rng(0)])[0]
     theirs, ours = (told(name, model, rows(), data).value for name in ("shap", "tree_shap"))
