@@ -33,7 +33,7 @@ def check_width(name: str, value: Floats, schema: Schema) -> None:
     if value.shape[1] != wide:
         raise JaliError(
             f"{name} moves the columns with the largest attributions, and this explainer gives {value.shape[1]} "
-            f"numbers per record, not one for each column: leave the signal out, or return {len(schema.columns)} numbers."
+            f"numbers per record, not one for each column: leave the signal out, or return {len(schema.columns)}."
         )
 
 
