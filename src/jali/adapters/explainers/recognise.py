@@ -86,7 +86,8 @@ def _of_two(make: Any, view: UserView, some: Dataset, train: Dataset) -> tuple[S
         if first is None:
             example = PIPELINE if has(view.thing, "named_steps") else f"such as {EXAMPLE}"
             raise JaliError(
-                f"{name} failed when it was called with the model and training rows ({said(error)}): {FORMS}, {example}."
+                f"{name} failed when it was called with the model and training rows ({said(error)}): {FORMS}, "
+                f"{example}."
             ) from error
     if _is_answer(first, view, some):
         return "function", None

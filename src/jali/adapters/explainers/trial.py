@@ -76,7 +76,7 @@ def _answers(part: OwnExplainer, ready: Ready) -> list[str]:
 def _reads_features(ready: Ready, few: Tile) -> bool:
     """Whether the model reads the encoded features, and there is one attribution for each."""
     wide = len(Encoding(ready.view.schema).source)
-    return ready.part.width == wide == np.shape(few.rows)[1]
+    return bool(ready.part.width == wide == np.shape(few.rows)[1])
 
 
 def _needless(warns: str, ready: Ready) -> bool:
