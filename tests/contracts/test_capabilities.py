@@ -10,6 +10,7 @@ import jali
 SOURCE = Path(jali.__file__).parent
 # Where something that is not ours is asked what it has, and why; the number of such calls.
 ALLOWED = {
+    "adapters/explainers/has.py": (1, "explainers and answers of other libraries"),
     "adapters/models/function.py": (1, "tables of the user: data frames or arrays"),
     "adapters/models/hidden_splits.py": (3, "estimators of the user and what their parameters hold"),
     "adapters/models/http.py": (2, "tables of the user, and exceptions of the network library"),
