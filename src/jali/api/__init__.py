@@ -3,6 +3,7 @@
 from jali.api.answers import Answer
 from jali.api.audits import audit, foresee, from_config
 from jali.api.evidence_files import as_released, attack_file, save_reproduction, store_in
+from jali.api.exposed import exposure
 from jali.api.released import attack_released, link_released
 from jali.api.result import Audit
 from jali.api.scanning import scan
@@ -14,6 +15,7 @@ __all__ = [
     "attack_file",
     "attack_released",
     "audit",
+    "exposure",
     "foresee",
     "from_config",
     "link_released",

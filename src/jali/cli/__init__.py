@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from jali import __version__, stopping, terminal
-from jali.cli import attack, audit, parts, reproduce, scan, store, verify
+from jali.cli import attack, audit, exposure, parts, reproduce, scan, store, verify
 from jali.core import imports
 from jali.core.errors import JaliError
 
@@ -34,6 +34,7 @@ app.command()(audit.report)
 app.command()(reproduce.reproduce)
 app.command()(verify.verify)
 app.command()(scan.scan)
+app.command()(exposure.exposure)
 app.command()(store.store)
 app.add_typer(parts.data_app, name="data")
 
