@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from jali.api import Audit, attack_released, audit, exposure, link_released, scan
+    from jali.api import Audit, attack_dump, attack_released, audit, exposure, link_released, scan
 
-__all__ = ["Audit", "__version__", "attack_released", "audit", "exposure", "link_released", "scan"]
+__all__ = ["Audit", "__version__", "attack_dump", "attack_released", "audit", "exposure", "link_released", "scan"]
 __version__ = "0.1.0"
 
 

@@ -2,6 +2,7 @@
 
 from jali.api.answers import Answer
 from jali.api.audits import audit, foresee, from_config
+from jali.api.dumps import attack_dump
 from jali.api.evidence_files import as_released, attack_file, save_reproduction, store_in
 from jali.api.exposed import exposure
 from jali.api.released import attack_released, link_released
@@ -12,6 +13,7 @@ __all__ = [
     "Answer",
     "Audit",
     "as_released",
+    "attack_dump",
     "attack_file",
     "attack_released",
     "audit",

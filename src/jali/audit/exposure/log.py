@@ -71,9 +71,9 @@ def read(log: Any, schema: Schema, time: str, recipient: str) -> tuple[Log, list
     places = {c.name: _answer(c.name, log.columns) for c in schema.columns}
     found = {name: place for name, place in places.items() if place is not None}
     if not found:
-        names = ", ".join(c.name for c in schema.columns[:5])
+        wanted = ", ".join(c.name for c in schema.columns[:5])
         raise JaliError(
-            f"The log has no column of answers: name them as in the training table, such as answer_{names}."
+            f"The log has no column of answers: name them as in the training table, such as answer_{wanted}."
         )
     for option, column in (("time", time), ("recipient", recipient)):
         if column and column not in log.columns:

@@ -44,7 +44,7 @@ class Sent:
     def about(self, rows: Ints) -> Bools:
         """Which answers (m,) fit one of some training rows."""
         bit = (self.owners[:, rows // 8] >> (7 - rows % 8)) & 1
-        return np.asarray(bit.any(axis=1)[self.twin])
+        return np.asarray(np.asarray(bit.any(axis=1))[self.twin])
 
     def shown(self) -> Bools:
         """Which training rows (N,) fit some answer."""
