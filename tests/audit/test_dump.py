@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import jali
-from jali.api.dumps import table_of
+from jali.api.dumps import _turned, table_of
 from jali.audit.dump import Layout, gathered
 from jali.core.errors import JaliError
-from jali.results import read
+from jali.results import Row, read
 from jali.stats.roc import auc
 from tests.test_cli import jali as command
 
@@ -70,6 +72,21 @@ def test_the_loss_is_the_log_probability_of_the_label():
     np.testing.assert_allclose(found.value[at, :, 0], np.log(np.where(table.y == 1, table.p_1, table.p_0)))
     single = evidence(table, Layout("member", "y", outputs=("p_1",)))
     np.testing.assert_allclose(single.value[[str(n) for n in single.names].index("loss"), :, 0], found.value[at, :, 0])
+
+
+def test_signals_can_be_turned_and_a_dump_that_goes_the_other_way_says_so():
+    table = dump(1.0)
+    plain = evidence(table)
+    turned = evidence(table, replace(LAYOUT, low=("attribution_l1", "note")))
+    for name in ("attribution/attribution_l1", "note"):
+        at = [[str(n) for n in found.names].index(name) for found in (plain, turned)]
+        np.testing.assert_array_equal(plain.value[at[0]], -turned.value[at[1]])
+    backwards = Row(kind="attack", metric="auc", value=0.22, low=0.2, high=0.24, attack="threshold", signal="x/loss")
+    assert (
+        "an attacker who knows that has 0.780. Attack it the other way round with --low loss."
+        in _turned([backwards])[0]
+    )
+    assert _turned([backwards.model_copy(update={"high": 0.51})]) == []
 
 
 def test_gaps_are_missing_and_not_imputed():

@@ -12,7 +12,7 @@ import numpy as np
 from jali.api.own_model import NO_MODEL
 from jali.api.released import frame_of, truths
 from jali.api.result import Audit
-from jali.api.running import UNREPEATABLE, finished
+from jali.api.running import finished
 from jali.audit import distribution_shift, sanity
 from jali.audit.dump import Layout, gathered
 from jali.audit.experiment import Outcome, stamped
@@ -23,10 +23,11 @@ from jali.audit.summary import left_out, sizes
 from jali.config import checked
 from jali.core import registry
 from jali.core.errors import JaliError
-from jali.results import Results
+from jali.results import Results, Row
 from jali.store import read_arrays
 
 ONE_MODEL = "This is one model: intervals are over people and conditional on it; another model may leak more or less."
+AGAIN = "Attacks that read the records cannot be repeated from evidence.npz: attack the dump again."
 
 
 def attack_dump(
@@ -67,11 +68,26 @@ def attack_dump(
         curves=attacked.curves,
         exposed=attacked.exposed,
         sanity=[against.check, *sanity.rows_per_person(found.data, against.game), *attacked.checks],
-        warnings=[ONE_MODEL, *found.notes, *against.warnings, *left_out(against.game), UNREPEATABLE],
+        warnings=[ONE_MODEL, *found.notes, *against.warnings, *left_out(against.game), *_turned(attacked.rows), AGAIN],
         facts={**sizes(against.game, found.data), **against.facts},
         timings={"attacks and statistics": time.perf_counter() - began},
     )
     return finished(Outcome(results, found.evidence, against.game), checked(NO_MODEL | {"seed": seed}))
+
+
+def _turned(rows: Sequence[Row]) -> list[str]:
+    """Signals that are lower for members here: an attacker who knows that is stronger than the one who was tried."""
+    out = []
+    for row in rows:
+        if (row.kind, row.attack, row.metric, row.group) == ("attack", "threshold", "auc", "") and (
+            row.high or 1.0
+        ) < 0.5:
+            name = row.signal.rpartition("/")[2]
+            out.append(
+                f"{name} is lower for members in this dump, with an AUC of {row.value:.3f}: an attacker who knows that "
+                f"has {1 - (row.value or 0.0):.3f}. Attack it the other way round with --low {name}."
+            )
+    return out
 
 
 def table_of(dump: Any) -> Any:

@@ -28,7 +28,8 @@ class Layout:
     """Which columns of a dump hold what; prefixes stand for all columns that begin with them.
 
     outputs: probabilities of the classes, in the order of their names, or one of the second class. signals: columns
-    that are attacked as they are, larger for members unless listed in low. The rest are the queries.
+    that are attacked as they are, larger for members unless listed in low, where built-in signals may stand too. The
+    rest are the queries.
     """
 
     member: str
@@ -85,8 +86,9 @@ def _parts(table: Any, layout: Layout) -> dict[str, list[str]]:
     for kind in ("attribution", "counterfactual"):
         prefix = getattr(layout, kind)
         parts[kind] = _beginning(names, prefix, kind) if prefix else []
+    computed = registry.names("signal")
     for option, some in {"signal": layout.signals, "low": layout.low}.items():
-        if unknown := [name for name in some if name not in names]:
+        if unknown := [name for name in some if name not in names and (option == "signal" or name not in computed)]:
             raise JaliError(f"--{option} {unknown[0]}: the dump has no such column; {near(unknown[0], names)}")
     used = {layout.member, layout.label, layout.groups, *layout.signals, *layout.low}
     used |= {name for some in parts.values() for name in some}
@@ -147,7 +149,7 @@ def _signals(
     """Every built-in signal that what is there allows, and the columns that were named."""
     everywhere = np.ones(len(kept), dtype=bool)
     out: Signals = []
-    for name in (*layout.signals, *(n for n in layout.low if n not in layout.signals)):
+    for name in (*layout.signals, *(n for n in layout.low if n not in layout.signals and n in table.columns)):
         x = table[name].to_numpy(np.float64, na_value=np.nan)[kept]
         seen = np.isfinite(x)
         sign = -1.0 if name in layout.low else 1.0
@@ -158,20 +160,20 @@ def _signals(
     if parts["outputs"]:
         logits = _logits(table[parts["outputs"]].to_numpy(np.float64)[kept], data.schema)
         base |= {"logits": logits, "decision": logits.argmax(axis=1)}
-        out += _computed(base, "", everywhere)
+        out += _computed(base, "", everywhere, layout.low)
     if parts["attribution"]:
         values = table[parts["attribution"]].to_numpy(np.float64, na_value=np.nan)[kept]
         seen = np.isfinite(values).all(axis=1)
         fits = values.shape[1] == len(Encoding(data.schema).source)  # else columns cannot be told from features
         plain = base if fits else {name: value for name, value in base.items() if name != "schema"}
         shown = plain | {"attribution": Attribution(np.where(seen[:, None], values, 0.0))}
-        out += _computed(shown, "attribution", seen)
+        out += _computed(shown, "attribution", seen, layout.low)
     if parts["counterfactual"]:
         seen = np.isin(kept, both.at["answers"])
         rows = data.X.copy()
         rows[seen] = both.rows["answers"][np.isin(both.at["answers"], kept)]
         shown = base | {"counterfactual": Counterfactual(rows, seen)}
-        out += _computed(shown, "counterfactual", seen)
+        out += _computed(shown, "counterfactual", seen, layout.low)
     return out
 
 
@@ -187,7 +189,7 @@ def _logits(p: Floats, schema: Schema) -> Floats:
     return np.log(np.maximum(p, SMALLEST))
 
 
-def _computed(given: Mapping[str, Any], kind: str, seen: Bools) -> Signals:
+def _computed(given: Mapping[str, Any], kind: str, seen: Bools, low: Sequence[str]) -> Signals:
     """The built-in signals that read no more than what is given, and the explanation of this kind if there is one."""
     view = Seen({name: lambda value=value: value for name, value in given.items()})  # type: ignore[misc]
     out: Signals = []
@@ -198,8 +200,9 @@ def _computed(given: Mapping[str, Any], kind: str, seen: Bools) -> Signals:
             continue
         cells = np.asarray(signal(view.only(signal.needs)), dtype=np.float64)
         good = seen & np.isfinite(cells)
-        unit = signal.unit if isinstance(signal, HasUnit) else Unit.PLAIN
-        out.append((SignalName(name, kind), np.where(good, cells, 0.0), good, unit))
+        unit = signal.unit if isinstance(signal, HasUnit) and name not in low else Unit.PLAIN
+        sign = -1.0 if name in low else 1.0
+        out.append((SignalName(name, kind), np.where(good, sign * cells, 0.0), good, unit))
     return out
 
 
