@@ -7,6 +7,7 @@ is installed, its privacy filter judges the same sequence of prices. Usage: benc
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import os
 import random
@@ -104,7 +105,7 @@ def filter_agrees(prices: list[float], epsilon: float) -> Any:
     """Whether opendp's privacy filter grants the same answers as a new ledger; None without opendp."""
     if importlib.util.find_spec("opendp") is None:
         return None
-    import opendp.prelude as dp
+    dp: Any = importlib.import_module("opendp.prelude")
 
     dp.enable_features("contrib")
     space = dp.vector_domain(dp.atom_domain(T=int)), dp.symmetric_distance()

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 import time
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +26,7 @@ from jali.stats.roc import tpr_at
 
 MEMBERS = 2000
 FOREST = 'sklearn(estimator="sklearn.ensemble:RandomForestClassifier", params="n_estimators=60, min_samples_leaf=3, n_jobs=1")'
-PARTS = {
+PARTS: dict[str, Any] = {
     "nice": NICE(),
     "nice sparse": NICE("sparsity"),
     "private_background(nice, 1)": PrivateBackground(epsilon=1.0),

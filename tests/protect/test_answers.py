@@ -136,7 +136,7 @@ def test_asking_many_times_shows_parts_of_one_list(protected):
 
 
 def test_three_classes_and_no_favourable_one():
-    X, y = applicants(400, 2)
+    X, _y = applicants(400, 2)
     X = X[["age", "income", "late"]]
     three = pd.cut(X["income"], [0, 20, 40, 1e9], labels=["low", "middle", "high"]).astype(str)
     forest = RandomForestClassifier(5, max_depth=4, random_state=0).fit(X, three)

@@ -49,7 +49,7 @@ def test_top_and_round_by_hand():
 
 
 def test_keyed_answers_are_the_same_bit_for_bit_and_without_a_key_averaging_gains():
-    X = rows(4) + [20, 0, 0]
+    X = [*rows(4), 20, 0, 0]
     plain = [explained(Lime(samples=20), X, seed).value for seed in range(64)]
     keyed = [explained(Hardened(Lime(samples=20), keyed=FRESH), X, seed).value for seed in range(64)]
     assert all(np.array_equal(keyed[0], other) for other in keyed)

@@ -58,10 +58,10 @@ def _noised(counts: Ints, variance: Fraction, rng: Rng) -> Floats:
     """Counts with noise, none below zero; what is below the noise's own spread counts as nothing."""
 
     def draw() -> Floats:
-        return (counts + gaussian_noise(counts.shape, variance, rng)).astype(np.float64)
+        return np.asarray(counts + gaussian_noise(counts.shape, variance, rng), dtype=np.float64)
 
     noised = released("private histogram", draw, variance=float(variance))
-    return np.where(noised > float(variance) ** 0.5, noised, 0.0)
+    return np.asarray(np.where(noised > float(variance) ** 0.5, noised, 0.0))
 
 
 def _shares(table: Floats) -> Floats:
