@@ -92,9 +92,8 @@ def judged(folder: Path, epsilon: float, kills: int) -> bool:
     different = sum(len(found) > 1 for found in answers.values())
     total = sum(g.epsilon for g in paid)
     print(f"{kills} kills; {lines} answers handed out to {len(answers)} questions; {state.answers} paid")
-    print(
-        f"questions with two different answers: {different}; spent {total:g} of {epsilon:g}; {state.unfinished} unfinished"
-    )
+    print(f"questions with two different answers: {different}; spent {total:g} of {epsilon:g}")
+    print(f"paid and not finished: {state.unfinished}")
     same = filter_agrees([g.epsilon for g in paid], epsilon)
     print(f"opendp's filter judges the same sequence alike: {same}")
     enough = len(answers) > kills  # otherwise the workers did not work, and nothing was tested

@@ -1,8 +1,8 @@
 """10,000 protected answers on Adult, checked against the training rows by an independent count.
 
 Counts, with pandas alone: immutable columns that moved; interval ends and values that exactly one training person has;
-categories that exactly one has. A category that few people have is shown only in a list with all other rare ones. Also how many people were answered,
-and for how many the model agrees. Usage: python benchmarks/bench_protect.py [method]
+categories that exactly one has. A category that few people have is shown only in a list with all other rare ones. Also
+how many people were answered, and for how many the model agrees. Usage: python benchmarks/bench_protect.py [method]
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ def _noised(counts: Ints, variance: Fraction, rng: Rng) -> Floats:
 def _shares(table: Floats) -> Floats:
     """Counts (C, B) as shares within each class; all bins alike where a class has none."""
     total = table.sum(axis=1, keepdims=True)
-    return np.where(total > 0, table / np.maximum(total, 1e-300), 1 / table.shape[1])
+    return np.asarray(np.where(total > 0, table / np.maximum(total, 1e-300), 1 / table.shape[1]))
 
 
 def _places(name: str, column: Column, x: Floats, bins: int) -> Ints:
