@@ -11,10 +11,11 @@ from jali.core import registry
 from jali.core.errors import JaliError
 from jali.core.explanation import Explainer
 from jali.core.guarantee import Private, Unmet
-from jali.core.protocols import Linear, Model, Trainer, UsesPublicData
+from jali.core.protocols import Differentiable, Linear, Model, Trainer, UsesPublicData
 from jali.core.values import Dataset
 from jali.defend.explain.k_anonymous import KAnonymous
 from jali.defend.explain.k_groups import KGroups
+from jali.explain.growing_spheres import GrowingSpheres
 from jali.explain.linear_recourse import LinearRecourse
 from jali.explain.nice import NICE
 from jali.explain.scfe import SCFE
@@ -60,7 +61,9 @@ class Method:
         """The explainer; of a private model, recourse that does not read the training rows."""
         if self.explainer is not None:
             return self.explainer
-        return LinearRecourse() if isinstance(model, Linear) else SCFE()
+        if isinstance(model, Linear):
+            return LinearRecourse()
+        return SCFE() if isinstance(model, Differentiable) else GrowingSpheres()
 
     def unprotected(self) -> Explainer:
         """The explainer to compare with: the one that is wrapped, or else the nearest training row, made sparse."""
