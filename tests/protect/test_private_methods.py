@@ -10,8 +10,7 @@ import pytest
 import jali
 from jali.core.errors import JaliError
 from jali.privacy.ledger import BudgetError
-from tests.protect.people import SETTINGS, applicants, trained
-from tests.protect.test_audit import BOUNDS, DECLARED
+from tests.protect.people import BOUNDS, DECLARED, SETTINGS, applicants, trained
 
 STABLE = "clipped_logistic(bound=2.0, C=0.05)"
 

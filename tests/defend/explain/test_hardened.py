@@ -138,4 +138,4 @@ def test_donors_are_no_training_rows():
     assert all(row.tobytes() in held for row in plain.rows[plain.found])
     assert not any(row.tobytes() in held for row in out.rows[out.found])
     assert (MODEL.logits(out.rows[out.found]).argmax(axis=1) == 1).all()
-    assert PrivateBackground().claim(BOUNDED).void == ""
+    assert PrivateBackground().claim_about_rows(BOUNDED).void == ""

@@ -10,8 +10,7 @@ from jali.core.errors import JaliError
 from jali.core.values import Column, Dataset, Schema
 from jali.defend.models.dp_ebm import DPEBM
 from jali.privacy.discrete_noise import SystemRandom
-from tests.protect.people import trained
-from tests.protect.test_audit import DECLARED
+from tests.protect.people import DECLARED, trained
 
 
 def test_its_claim_needs_declared_bounds_and_classes():
