@@ -206,7 +206,7 @@ def test_slips_about_columns_are_one_sentence(write, more, says):
 
 
 def test_a_large_file_is_read_in_pieces_to_the_same_table(write, monkeypatch):
-    from jali.data.tables import pieces
+    from jali.data.tables import frame_files, pieces
 
     path = write(odd(90) + "\n9999,zz,50,3,2022-01-01,True,code,no")  # the last piece makes `code` a text
     plain = Table(path, "paid").load()

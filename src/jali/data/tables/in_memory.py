@@ -25,7 +25,7 @@ class OwnTables:
 
     quasi, groups and sensitive name columns of it; the groups column is removed, and the model does not read it.
     schema: a schema file, as for `table`, or a mapping of the same form. immutable names columns that cannot change.
-    cut: of the numbers that a regression model predicts; the classes are then the two sides of it, and the data have the
+    cut: of the numbers that a regression model predicts; the classes are then its two sides, and the data have the
     numbers as `outcome`.
 
     >>> own = OwnTables((np.eye(2), [0, 1]), (np.eye(2), [1, 0]), None)
