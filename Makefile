@@ -93,6 +93,14 @@ format: setup
 	@$(PEERS) --no-deps --requirement benchmarks/peers/alone.txt
 	@touch $@
 
+.venv-own_models/.done: benchmarks/peers/own_models.txt pyproject.toml
+	@echo "Setting up .venv-own_models (boosted trees, EBM, skorch, ONNX Runtime, once) ..."
+	@rm -rf .venv-own_models
+	@$(PYTHON) -m venv .venv-own_models
+	@.venv-own_models/bin/pip install -qq --disable-pip-version-check --constraint constraints.txt --editable '.[torch]'
+	@.venv-own_models/bin/pip install -qq --disable-pip-version-check --requirement $<
+	@touch $@
+
 .venv-%/.done: benchmarks/peers/%.txt
 	@rm -rf .venv-$*
 	@$(PYTHON) -m venv .venv-$*
@@ -106,9 +114,10 @@ bench: setup
 	@$(MAKE) --no-print-directory .venv-canon/.done || echo "pycanon could not be installed; the rest goes on."
 	@$(MAKE) --no-print-directory .venv-engines/.done || echo "Dask could not be installed; the rest goes on."
 	@$(BIN)/python benchmarks/make_page.py $(BENCH)
+	@$(MAKE) --no-print-directory .venv-own_models/.done && .venv-own_models/bin/python benchmarks/bench_own_models.py
 
 bench-long:
 	@$(MAKE) --no-print-directory bench BENCH=--long
 
 clean:
-	rm -rf .venv .venv-peers .venv-private .venv-surrogates .venv-canon .venv-engines .venv-lowest .venv-python3.12 .venv-python3.13 $(OUT) .mypy_cache .ruff_cache .pytest_cache
+	rm -rf .venv .venv-peers .venv-private .venv-surrogates .venv-canon .venv-engines .venv-own_models .venv-lowest .venv-python3.12 .venv-python3.13 $(OUT) .mypy_cache .ruff_cache .pytest_cache

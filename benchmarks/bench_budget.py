@@ -7,6 +7,7 @@ is installed, its privacy filter judges the same sequence of prices. Usage: benc
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import os
 import random
@@ -91,9 +92,8 @@ def judged(folder: Path, epsilon: float, kills: int) -> bool:
     different = sum(len(found) > 1 for found in answers.values())
     total = sum(g.epsilon for g in paid)
     print(f"{kills} kills; {lines} answers handed out to {len(answers)} questions; {state.answers} paid")
-    print(
-        f"questions with two different answers: {different}; spent {total:g} of {epsilon:g}; {state.unfinished} unfinished"
-    )
+    print(f"questions with two different answers: {different}; spent {total:g} of {epsilon:g}")
+    print(f"paid and not finished: {state.unfinished}")
     same = filter_agrees([g.epsilon for g in paid], epsilon)
     print(f"opendp's filter judges the same sequence alike: {same}")
     enough = len(answers) > kills  # otherwise the workers did not work, and nothing was tested
@@ -104,7 +104,7 @@ def filter_agrees(prices: list[float], epsilon: float) -> Any:
     """Whether opendp's privacy filter grants the same answers as a new ledger; None without opendp."""
     if importlib.util.find_spec("opendp") is None:
         return None
-    import opendp.prelude as dp
+    dp: Any = importlib.import_module("opendp.prelude")
 
     dp.enable_features("contrib")
     space = dp.vector_domain(dp.atom_domain(T=int)), dp.symmetric_distance()

@@ -67,7 +67,7 @@ KINDS: dict[str, str] = {
         jali.audit(model, (Xf, y), (Pf, q), **SMALL)
     """,
     "EBM": """
-        model = ExplainableBoostingClassifier(outer_bags=1, validation_size=0, max_rounds=300, learning_rate=0.2, n_jobs=1)
+        model = ExplainableBoostingClassifier(outer_bags=1, validation_size=0, max_rounds=300, learning_rate=0.2)
         model.fit(X, y)
         jali.audit(model, (X, y), (P, q), **SMALL)
     """,
@@ -200,7 +200,8 @@ def train_network(X: Any, y: Any, seed: int) -> Any:
     steps = torch.optim.Adam(net.parameters(), 0.01)
     for _ in range(300):
         steps.zero_grad()
-        torch.nn.functional.cross_entropy(net(rows), labels).backward()
+        loss: Any = torch.nn.functional.cross_entropy(net(rows), labels)
+        loss.backward()
         steps.step()
     return net
 
@@ -209,7 +210,7 @@ def served(model: Any) -> str:
     """The address of a server on this machine that answers as MLflow or KServe version 2 do."""
 
     class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:  # noqa: N802 (the library's name)
+        def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             entry = body["inputs"][0]
             if isinstance(entry, dict):
@@ -267,7 +268,8 @@ def main(chosen: list[str]) -> None:
         except (JaliError, NameError) as error:
             print(f"{name:34s} {lines:5d}  {error}")
             continue
-        ok = f"{'found' if leak.low > 0.55 else 'MISSED'}, {'covered' if null.low <= 0.5 <= null.high else 'NOT COVERED'}"
+        covered = null.low <= 0.5 <= null.high
+        ok = f"{'found' if leak.low > 0.55 else 'MISSED'}, {'covered' if covered else 'NOT COVERED'}"
         spans = "   ".join(f"{r.value:.3f} ({r.low:.3f} to {r.high:.3f})" for r in (leak, null))
         print(f"{name:34s} {lines:5d}  {time.process_time() - began:7.1f}  {spans}  {ok}", flush=True)
 

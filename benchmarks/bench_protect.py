@@ -1,8 +1,8 @@
 """10,000 protected answers on Adult, checked against the training rows by an independent count.
 
 Counts, with pandas alone: immutable columns that moved; interval ends and values that exactly one training person has;
-categories that exactly one has. A category that few people have is shown only in a list with all other rare ones. Also how many people were answered,
-and for how many the model agrees. Usage: python benchmarks/bench_protect.py [method]
+categories that exactly one has. A category that few people have is shown only in a list with all other rare ones. Also
+how many people were answered, and for how many the model agrees. Usage: python benchmarks/bench_protect.py [method]
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def main(method: str) -> None:
     print(f"valid {(model.predict(rows[X.columns]) == '>50K').mean():.4f}")
     print(f"seconds to make {made:.1f}, per answer {spent / len(asked):.5f}")
     moved = sum((rows[c].to_numpy() != asked.loc[given, c].to_numpy()).sum() for c in IMMUTABLE)
-    shown = sum(c in answers[i].region for i in given for c in IMMUTABLE)
+    shown = sum(c in (answers[i].region or {}) for i in given for c in IMMUTABLE)
     print(f"immutable values that moved: {moved}; immutable columns in a region: {shown}")
     _count([answers[i] for i in given], rows, asked.loc[given].reset_index(drop=True), train[0])
 
@@ -72,8 +72,9 @@ def _count(given: list[Any], rows: pd.DataFrame, asked: pd.DataFrame, train: pd.
             elif isinstance(shown, list):
                 single += len(shown) == 1 and counts[name].get(shown[0], 0) == 1
                 listed += sum(counts[name].get(v, 0) == 1 for v in shown)
-            value = rows.at[i, name]
-            lone += value != asked.at[i, name] and counts[name].get(value, 0) == 1 and not isinstance(shown, list)
+            value: Any = rows.at[i, name]
+            own: Any = asked.at[i, name]
+            lone += value != own and counts[name].get(value, 0) == 1 and not isinstance(shown, list)
     print(f"interval ends shown: {ends}; that exactly one training person has: {lone}; that 1 to 9 people have: {few}")
     print(f"categories that exactly one person has: {single} shown alone, {listed} in a list with other rare ones")
 

@@ -2,14 +2,16 @@
 
 HELOC; 2,000 members train a forest, 2,000 others were never seen, and counterfactuals of up to 1,600 further people who
 are denied are released. The attack ranks candidates by their distance (HEOM) to the nearest released row; the threshold
-is that of 1 % false positives, and intervals are over seeds (t). The price is beside it: answered, valid, and plausibility (distance of released rows to
-the 5 nearest people of the favourable class among those never seen). Usage: bench_released_set.py [seeds]
+is that of 1 % false positives, and intervals are over seeds (t). The price is beside it: answered, valid, and
+plausibility (distance of released rows to the 5 nearest people of the favourable class among those never seen).
+Usage: bench_released_set.py [seeds]
 """
 
 from __future__ import annotations
 
 import sys
 import time
+from typing import Any
 
 import numpy as np
 
@@ -24,8 +26,9 @@ from jali.stats.intervals import over_units
 from jali.stats.roc import tpr_at
 
 MEMBERS = 2000
-FOREST = 'sklearn(estimator="sklearn.ensemble:RandomForestClassifier", params="n_estimators=60, min_samples_leaf=3, n_jobs=1")'
-PARTS = {
+PARAMS = "n_estimators=60, min_samples_leaf=3, n_jobs=1"
+FOREST = f'sklearn(estimator="sklearn.ensemble:RandomForestClassifier", params="{PARAMS}")'
+PARTS: dict[str, Any] = {
     "nice": NICE(),
     "nice sparse": NICE("sparsity"),
     "private_background(nice, 1)": PrivateBackground(epsilon=1.0),
@@ -73,9 +76,8 @@ def main(seeds: int) -> None:
         _, answered, valid, plausible, spent = np.mean([run[name] for run in runs], axis=0)
         found = over_units(np.array([run[name][0] for run in runs]))
         share = plausible / native
-        print(
-            f"{name:<38}{found.value:.3f} ({found.low:.3f} to {found.high:.3f})   {answered:.3f} {valid:.3f} {share:.2f} x native {spent:.1f}"
-        )
+        attack = f"{found.value:.3f} ({found.low:.3f} to {found.high:.3f})"
+        print(f"{name:<38}{attack:<25}{answered:.3f} {valid:.3f} {share:.2f} x native {spent:.1f}")
 
 
 if __name__ == "__main__":

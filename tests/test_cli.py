@@ -211,7 +211,7 @@ def make(path, text: str):
     [
         ("a,y\n1,0\n2,0\n", "one class only"),
         ("a,b\n1,0\n2,1\n", "no column 'y'"),
-        ("a,y\n1,0\n,1\n", "1 missing or infinite"),
+        ("a,y\n1,0\n,1\n", "cannot explain rows with missing numbers"),
         ("a,y\n1,0\ninf,1\n", "1 missing or infinite"),
         ("", "Cannot read"),
         ("a,y\n", "needs rows"),

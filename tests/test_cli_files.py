@@ -32,7 +32,7 @@ def test_a_release_is_attacked_from_files_alone(files, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        ([], "Name what to attack: jali attack evidence.npz, or jali attack --released cfs.csv"),
+        ([], "Name what to attack: jali attack evidence.npz, jali attack dump.csv --member member"),
         (["--released", "cfs.csv"], "--released needs --candidates too: jali attack --released cfs.csv"),
         (["--released", "a.csv", "--candidates", "b.csv", "--reference", "c.csv"], "There is no file "),
         (["evidence.npz", "--released", "a.csv"], "Give either a file of evidence or --released, not both"),

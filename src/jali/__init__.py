@@ -5,30 +5,32 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from jali.adapters.models.http import HttpModel
+    from jali.adapters.models.http import http_model
     from jali.api import (
         Audit,
         Budget,
         Protected,
+        attack_dump,
         attack_released,
         audit,
         explainer,
+        exposure,
         link_released,
         protect,
         reason_codes,
         scan,
     )
 
-    http_model = HttpModel
-
 __all__ = [
     "Audit",
     "Budget",
     "Protected",
     "__version__",
+    "attack_dump",
     "attack_released",
     "audit",
     "explainer",
+    "exposure",
     "http_model",
     "link_released",
     "protect",
@@ -45,7 +47,7 @@ def __getattr__(name: str) -> Any:
     if name in ("audit", "protect"):
         return import_module(f"jali.{name}")
     if name == "http_model":
-        return import_module("jali.adapters.models.http").HttpModel
+        return import_module("jali.adapters.models.http").http_model
     if name in __all__:
         return getattr(import_module("jali.api"), name)
     raise AttributeError(f"module 'jali' has no attribute {name!r}")

@@ -240,6 +240,16 @@ def test_equal_rows_of_different_people_are_no_overlap():
     assert shared(here, here)
 
 
+def test_one_shared_row_is_enough_where_nobody_is_like_another():
+    rng = np.random.default_rng(0)
+    schema = Schema(tuple(Column(f"x{j}") for j in range(4)))
+    here, there = (rng.normal(size=(200, 4)) for _ in range(2))
+    data = Dataset(here, np.zeros(200), schema)
+    assert shared(Dataset(there, np.zeros(200), schema), data) == ""
+    there[17] = here[3]
+    assert shared(Dataset(there, np.zeros(200), schema), data).startswith("1 of the 200 rows of its public data")
+
+
 def test_public_data_inside_a_private_trainer_are_looked_at_too():
     pytest.importorskip("torch")
     spec = "dp_sgd(fine_tuned(convnet, public={}), epsilon=8.0)"

@@ -40,7 +40,8 @@ def setting(n: int = 3 * TILE + 50):
 
 def readout(explainer=None) -> Readout:
     needs = "counterfactual" if explainer else "logits"
-    signals = [registry.build("signal", name) for name in registry.names("signal")]
+    known = [registry.build("signal", name) for name in registry.names("signal")]
+    signals = [s for s in known if "outcome" not in s.needs]  # those are for regression models
     return Readout(explainer, tuple(s for s in signals if needs in s.needs))
 
 

@@ -23,6 +23,7 @@ SPECS = {
     "clipped_logistic": "clipped_logistic(bound=2.0)",
     "committee": "committee(logistic(), members=2)",
     "convnet": "convnet(epochs=1)",
+    "dp_ebm": "dp_ebm(epsilon=1.0, rounds=5)",
     "dp_logistic": "dp_logistic(epsilon=1.0, bound=2.0)",
     "dp_sgd": f"dp_sgd({NETWORK}, epsilon=5.0, rate=0.5)",
     "fine_tuned": "fine_tuned(convnet(epochs=1), public=tests.contracts.test_models:Public(), epochs=1)",
@@ -37,6 +38,7 @@ ON_PICTURES = ("convnet", "fine_tuned", "vit")
 PRIVATE = ("dp_logistic", "dp_sgd", "shuffled_sgd")
 NEEDS = {
     "convnet": "torch",
+    "dp_ebm": "interpret",
     "dp_sgd": "opacus",
     "fine_tuned": "torch",
     "mlp": "torch",

@@ -24,12 +24,11 @@ from jali.core.explanation import Attribution
 from jali.core.guarantee import unannounced
 from jali.core.protocols import Recomputable, is_local, keeps_immutable, releases_rows
 from tests.contracts.people import streams
-from tests.contracts.test_explain import EXPLAINERS, FOREST, people, setting, values
+from tests.contracts.test_explain import EXPLAINERS, FOREST, NAMES, people, setting, values
 from tests.contracts.test_models import SPECS, membership, table, trainer
 from tests.explaining import Direct
 
 FEW = {"lore": "lore(samples=40, generations=2)", "cchvae": "cchvae(shells=5)"}
-NAMES = registry.names("explain")
 QUICK = [registry.build("explain", FEW[n]) if n in FEW else e for n, e in zip(NAMES, EXPLAINERS, strict=True)]
 trainers = pytest.mark.parametrize("name", SPECS)
 explainers = pytest.mark.parametrize("explainer", QUICK, ids=NAMES)

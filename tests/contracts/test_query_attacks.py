@@ -68,7 +68,7 @@ def test_every_attack_is_in_this_table():
 @every
 def test_it_is_given_an_oracle_and_never_the_membership_of_a_record(name):
     assert list(inspect.signature(attack(name).run).parameters) == ["oracle", "known", "records", "rng"]
-    assert {f.name for f in dataclasses.fields(Dataset)} == {"X", "y", "schema", "groups"}
+    assert {f.name for f in dataclasses.fields(Dataset)} == {"X", "y", "schema", "groups", "outcome"}
 
 
 @every

@@ -80,7 +80,6 @@ def test_odd_names_and_values_stay_verbatim(write):
     [
         ("", "Cannot read .*No columns to parse"),
         ("a,y\n", "needs rows"),
-        ("a,b,y\n1,2,0\n3,,1\n", "Column 'b' holds 1 missing or infinite"),
         ("a,b,y\n1,2,0\n3,inf,1\n", "Column 'b' holds 1 missing or infinite"),
         (",b,y\n1,2,0\n3,4,1\n", "Column 1 has no name"),
         ("a,a,y\n1,2,0\n3,4,1\n", "'a' occurs more than once"),
@@ -153,3 +152,100 @@ def test_columns_that_find_people_and_rows_of_one_person(write):
 def test_quasi_is_a_list(write):
     with pytest.raises(JaliError, match=r"quasi must be a list of columns, such as \['age'\]"):
         Table(write(TEXT), "paid", quasi="age")
+
+
+ODD = """id,name,age,pay,opened,vip,code,paid
+901,a1,30,10.5,2020-01-02,True,1000,yes
+902,a2,41,,2021-03-04,False,1001,no
+903,a3,29,12.0,,True,1000,yes
+"""
+
+
+def odd(n=60):
+    lines = ODD.splitlines()
+    return "\n".join(
+        [lines[0], *(lines[1 + i % 3].replace("90", f"9{i:02d}", 1).replace("a", f"a{i}_", 1) for i in range(n))]
+    )
+
+
+def test_identifiers_dates_missing_values_and_kinds(write):
+    data = Table(write(odd()), "paid", favourable="yes", kind=("code=category",), bounds=("pay=0:100",)).load()
+    assert [c.name for c in data.schema.columns] == ["age", "pay", "opened", "vip", "code"]
+    age, pay, opened, vip, code = data.schema.columns
+    assert [c.kind for c in data.schema.columns] == ["integer", "number", "number", "category", "category"]
+    assert (pay.low, pay.high, pay.known, pay.missing, age.missing) == (0, 100, "bounds", True, False)
+    assert (vip.categories, code.categories) == (("False", "True"), ("1000", "1001"))
+    assert np.isnan(data.X[1, 1])
+    days = (pd.Timestamp("2021-03-04") - pd.Timestamp("1970-01-01")).days
+    assert (data.X[1, 2], opened.missing) == (days, True)
+    assert data.schema.notes == (
+        "Column 'id' is different in each row and was left out as an identifier; --kind id=integer keeps it.",
+        "Column 'name' is different in each row and was left out as an identifier.",
+        "Column 'opened' holds dates, which are read as days since 1970-01-01.",
+    )
+    kept = Table(write(odd()), "paid", kind=("id=integer",), drop=("name", "opened"), immutable=("age",)).load()
+    assert [c.name for c in kept.schema.columns] == ["id", "age", "pay", "vip", "code"]
+    assert [c.mutable for c in kept.schema.columns] == [True, False, True, True, True]
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        ({"kind": ("age=text",)}, "kind must be NAME=number, NAME=integer or NAME=category, not 'age=text'"),
+        ({"bounds": ("pay=5",)}, "bounds must be NAME=LOW:HIGH, such as income=0:200000, not 'pay=5'"),
+        ({"bounds": ("pay=0:11",)}, "'pay': 20 rows lie outside the declared 0 to 11"),
+        ({"kind": ("name=number",)}, "'name' is to be a number, but 60 of its texts are no numbers"),
+        ({"drop": ("nam",)}, "drop: the table has no column 'nam' among its inputs; did you mean 'name'"),
+        ({"drop": ("paid",)}, "'paid' is the target"),
+        ({"target": ""}, "needs a target"),
+    ],
+)
+def test_slips_about_columns_are_one_sentence(write, more, says):
+    with pytest.raises(JaliError, match=says):
+        Table(**{"path": write(odd()), "target": "paid", **more}).load()
+
+
+def test_a_large_file_is_read_in_pieces_to_the_same_table(write, monkeypatch):
+    from jali.data.tables import pieces
+
+    path = write(odd(90) + "\n9999,zz,50,3,2022-01-01,True,code,no")  # the last piece makes `code` a text
+    plain = Table(path, "paid").load()
+    monkeypatch.setattr(frame_files, "LARGE", 0)
+    monkeypatch.setattr(pieces.whole, "__defaults__", (20,))
+    found = Table(path, "paid").load()
+    np.testing.assert_array_equal(found.X, plain.X)
+    assert found.schema == plain.schema
+    assert found.schema.notes == plain.schema.notes
+    assert "code" in found.schema.columns[4].categories
+
+
+def test_jali_schema_writes_a_file_that_is_read(write, tmp_path, monkeypatch):
+    from typer.testing import CliRunner
+
+    from jali.cli import app
+
+    path, out = write(odd()), tmp_path / "schema.toml"
+    run = CliRunner()
+    options = ["--target", "paid", "--favourable", "yes", "--quasi", "age", "--immutable", "age"]
+    options += ["--kind", "code=category", "--bounds", "pay=0:100", "--out", str(out)]
+    first = run.invoke(app, ["schema", path, *options])
+    assert first.exit_code == 0, first.output
+    text = out.read_text()
+    assert 'drop = [\n    "id",\n    "name",\n]' in text
+    assert "1001" not in text  # no category and no extreme of anybody's row
+    assert "high = 100" in text
+    again = run.invoke(app, ["schema", path, "--out", str(out)])
+    assert again.exit_code == 0
+    assert "fits my.csv" in again.output
+    whole = Table(path, "paid", favourable="yes", quasi=("age",), immutable=("age",), kind=("code=category",)).load()
+    read = Table(path, schema=str(out)).load()
+    np.testing.assert_array_equal(read.X, whole.X)
+    assert [(c.name, c.kind, c.mutable, c.role) for c in read.schema.columns] == [
+        (c.name, c.kind, c.mutable, c.role) for c in whole.schema.columns
+    ]
+    assert (read.schema.favourable, read.schema.columns[1].known) == (1, "declared")
+    shown = run.invoke(app, ["schema", path, *options[:-1], str(tmp_path / "all.toml"), "--show-values"])
+    assert shown.exit_code == 0
+    assert "1001" in (tmp_path / "all.toml").read_text()
+    changed = run.invoke(app, ["schema", path, *options])
+    assert "is read as it is" in str(changed.exception)

@@ -7,8 +7,9 @@ from jali.core.encoding import Encoding
 from jali.core.errors import JaliError
 from jali.core.values import Column, Schema
 from jali.explain import kernel_shap
-from jali.explain._attribution.slopes import placed, public_rows
+from jali.explain._attribution.slopes import public_rows
 from jali.explain.kernel_shap import KernelShap, _coalitions
+from jali.explain.native.placing import placed
 from jali.models.fitted.linear import LinearModel
 from tests.explain.networks import SCHEMA, rows, twins
 from tests.explain.shapley import replaced, shapley

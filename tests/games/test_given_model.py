@@ -76,3 +76,20 @@ def test_too_small_a_population_is_one_sentence():
         play(96, 100)
     with pytest.raises(JaliError, match="leave no population"):
         play(100, 100)
+
+
+def test_a_rare_class_is_in_every_shadow_and_never_whole():
+    from jali.core.values import Column, Dataset, Schema
+
+    y = np.zeros(400, dtype=np.int64)
+    y[[3, 50, 300, 399]] = 1
+    data = Dataset(np.arange(400.0)[:, None], y, Schema((Column("x"),)))
+    game = GivenModel(members=200, shadows=40).draw(data, np.random.default_rng(0))
+    shadows = game.member[:, 1:]
+    assert (shadows[y == 1].sum(axis=0) == 2).all()
+    assert (shadows.sum(axis=0) == 200).all()
+    often = shadows[y == 1].mean(axis=1)
+    assert (np.abs(often - 0.5) < 4 * np.sqrt(0.25 / 40)).all()
+    usual = Dataset(data.X, np.arange(400) % 2, data.schema)
+    again = [GivenModel(members=200, shadows=4).draw(usual, np.random.default_rng(0)).member for _ in range(2)]
+    assert (again[0] == again[1]).all()

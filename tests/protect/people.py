@@ -13,6 +13,14 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 NUMBERS = ["age", "income", "late"]
 SETTINGS = {"favourable": "yes", "immutable": ["age", "sex"], "sensitive": "sex"}
+BOUNDS = {
+    "age": (18, 80),
+    "sex": ["f", "m"],
+    "job": ["clerk", "nurse", "none", "smith"],
+    "income": (0, 300),
+    "late": (0, 20),
+}
+DECLARED = SETTINGS | {"bounds": BOUNDS, "schema": {"classes": ["no", "yes"]}}
 
 
 def applicants(n: int, seed: int) -> tuple[pd.DataFrame, pd.Series]:

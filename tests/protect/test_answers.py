@@ -14,7 +14,10 @@ from sklearn.linear_model import LogisticRegression
 
 import jali
 from jali.core.errors import JaliError
-from tests.protect.people import SETTINGS, applicants, trained
+from jali.defend.explain.k_groups import KGroups
+from jali.defend.explain.private_background import PrivateBackground
+from jali.explain.nice import NICE
+from tests.protect.people import DECLARED, SETTINGS, applicants, trained
 
 
 @pytest.fixture(scope="module")
@@ -136,7 +139,7 @@ def test_asking_many_times_shows_parts_of_one_list(protected):
 
 
 def test_three_classes_and_no_favourable_one():
-    X, y = applicants(400, 2)
+    X, _y = applicants(400, 2)
     X = X[["age", "income", "late"]]
     three = pd.cut(X["income"], [0, 20, 40, 1e9], labels=["low", "middle", "high"]).astype(str)
     forest = RandomForestClassifier(5, max_depth=4, random_state=0).fit(X, three)
@@ -165,6 +168,7 @@ def test_thirty_people_and_arrays():
         ({"immutable": ["agee"]}, "no column 'agee'"),
         ({"immutable": ["age", "sex", "job", "income", "late"]}, "all are immutable"),
         ({"method": "k_grups"}, "did you mean k_groups"),
+        ({"method": 5}, "method must be a name"),
         ({"method": "logistic"}, "has no privacy guarantee"),
         ({"method": "dp_weights_recourse(weights=dp_logistic(epsilon=1.0, bound=2.0))"}, "no key was given"),
         ({"method": "public_direction(epsilon=0.5)"}, "pass them as population"),
@@ -178,6 +182,29 @@ def test_a_mistake_is_one_sentence(options, what):
     train, _, model = trained()
     with pytest.raises(JaliError, match=what):
         jali.protect(model, train, **SETTINGS | options)
+
+
+@pytest.mark.parametrize(
+    ("method", "told"),
+    [
+        ("hardened(kernel_shap(), round=2, top=2)", "Most for or against"),
+        ("k_rules(tree_surrogate(), k=10)", "If "),
+        (KGroups(k=5), "If "),
+        (PrivateBackground(NICE("sparsity"), epsilon=4.0), "If "),
+    ],
+)
+def test_other_explainers_are_worded_and_priced(method, told):
+    train, others, model = trained()
+    protected = jali.protect(model, train, method, **DECLARED)
+    answers = protected.explain(others[0][:20])
+    assert any(a.sentence.startswith(told) for a in answers)
+    measures = {line.measure for line in protected.price((others[0][:40], others[1][:40])).lines}
+    kind = {"attribution": "deletion", "surrogate": "imitation", "counterfactual": "fidelity"}
+    assert kind[protected.method.explainer_for(protected.model).gives] in measures
+
+
+def test_no_value_of_the_rows_is_in_the_repr(protected):
+    assert repr(protected) == f"k_groups(k=8): {protected.guarantee}"
 
 
 def test_save_and_load(protected, tmp_path):

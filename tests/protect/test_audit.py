@@ -6,16 +6,7 @@ import pytest
 
 import jali
 from jali.core.errors import JaliError
-from tests.protect.people import SETTINGS, applicants, trained
-
-BOUNDS = {
-    "age": (18, 80),
-    "sex": ["f", "m"],
-    "job": ["clerk", "nurse", "none", "smith"],
-    "income": (0, 300),
-    "late": (0, 20),
-}
-DECLARED = SETTINGS | {"bounds": BOUNDS, "schema": {"classes": ["no", "yes"]}}
+from tests.protect.people import DECLARED, SETTINGS, applicants, trained
 
 
 def test_explanations_of_one_model_are_attacked_in_one_audit():

@@ -75,7 +75,7 @@ def test_a_model_of_ones_own_by_import_path(table, tmp_path, capsys, monkeypatch
     ],
 )
 def test_a_mistake_is_one_sentence(table, words, what, capsys):
-    code, out, err = jali("explain", table, *COMMON, "--groups", "person", *words, capsys=capsys)
+    code, _out, err = jali("explain", table, *COMMON, "--groups", "person", *words, capsys=capsys)
     assert code == 2
     assert what in err
     assert "Traceback" not in err

@@ -11,8 +11,7 @@ import pytest
 import jali
 from jali.core.errors import JaliError
 from jali.protect.top_columns import UNIT, permute_and_flip, shares
-from tests.protect.people import trained
-from tests.protect.test_audit import DECLARED
+from tests.protect.people import DECLARED, trained
 
 
 def test_permute_and_flip_has_the_exact_probabilities():

@@ -20,6 +20,13 @@ SCHEMA = Schema(
 )
 
 
+@pytest.mark.parametrize("signal", [AttributionPerturbation(), AttributionRemoval()])
+def test_attributions_of_another_width_are_refused_in_one_sentence(signal):
+    x = np.array([[40.0, 100.0, 0.0]])
+    with pytest.raises(JaliError, match="gives 7 numbers per record, not one for each column"):
+        signal(seen(x, lambda rows: np.zeros((len(rows), 2)), np.ones((1, 7))))
+
+
 def seen(x: np.ndarray, ask, attribution: np.ndarray) -> Seen:
     given = {"x": x, "y": np.zeros(len(x), dtype=np.int64), "schema": SCHEMA, "attribution": Attribution(attribution)}
     return Seen({name: (lambda v=value: v) for name, value in (given | {"ask": ask}).items()})

@@ -321,3 +321,19 @@ def test_binomial_quantiles_are_those_of_scipy(n, p):
 
     levels = np.array([0.0125, 0.5, 0.9875])
     np.testing.assert_array_equal(_binomial_quantile(levels, n, p), binom.ppf(levels, n, p))
+
+
+@pytest.mark.parametrize("targets", [1, 4])
+def test_two_rates_of_zero_may_still_differ(targets):
+    """Nobody is found by either attack: that is no proof that one adds nothing to the other."""
+    noise = np.random.default_rng(0)
+    unit, record = np.indices((targets, 700))
+    truth = np.broadcast_to(np.arange(700) % 2 == 0, unit.shape)
+    score = noise.normal(size=unit.shape) - 8 * truth
+    one = Guesses(score.ravel(), truth.ravel(), unit.ravel(), record.ravel())
+    other = Guesses((score + 0.3 * noise.normal(size=score.shape)).ravel(), truth.ravel(), unit.ravel(), record.ravel())
+    limit = intervals.clopper_pearson(0, 350)[1]
+    found, _ = intervals.contrast("tpr@0.01", other, one, rng())
+    assert (found.value, found.low, found.high) == (0.0, -limit, limit)
+    same, _ = intervals.contrast("tpr@0.01", one, one, rng())
+    assert (same.low, same.high) == (0.0, 0.0)

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from jali.verify.answers import called, joined, nothing
+from jali.verify.contents import numbers_in
 
 
 def returning(*values):
@@ -100,6 +101,14 @@ def test_numbers_are_found_in_whatever_holds_them(value, numbers):
 def test_any_difference_between_two_answers_counts(here, there):
     assert returning(here).differing(returning(there)) == 1
     assert returning(here).differing(returning(here)) == 0
+
+
+@pytest.mark.parametrize("value", [0.5, np.float64(0.5), True, -7, 2**53 - 1, np.nan, -np.inf, 2**53, 2**60])
+def test_single_numbers_are_read_as_any_other_value(value):
+    numbers, kind = numbers_in(value)
+    given = returning(value)
+    np.testing.assert_array_equal(given.numbers[0], numbers)
+    assert given.kind == (kind,)
 
 
 def test_answers_are_joined_to_the_longer_length():

@@ -38,7 +38,6 @@ FURTHER = [
     "exact number of rows, add-remove",
     "balance of labels under a replace-one claim",
     "a count in a numbered error",
-    "the end of a long text",
     "a mask",
     "numbers one by one",
     "withheld below thirty",

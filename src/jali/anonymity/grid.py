@@ -18,9 +18,7 @@ from jali.core.errors import JaliError
 from jali.core.explanation import Regions, categories
 from jali.core.values import Bools, Column, Dataset, Floats, Ints, Schema
 
-SHARE = (
-    3  # without a declared step, a cell is about a third of the column's spread wide, rounded to 1, 2 or 5 times 10^m
-)
+SHARE = 3  # without a declared width, a cell is about a third of a standard deviation wide: 1, 2 or 5 times 10^m
 FEWEST = 3  # people who have a value where an interval may end, unless nobody has it
 MOST = 2000  # cells of a column before they are merged
 MONTHS = 60  # dates that span more months than this are cut at years
@@ -111,7 +109,8 @@ def _cells(column: Column, x: Floats, person: Ints, k: int, step: float) -> Cell
     if column.kind == "category":
         return Cells(np.zeros(0), np.zeros(0), _merged_codes(len(column.categories), value, count, k))
     lone = value[count < min(k, FEWEST)]
-    starts, ends = _around(*_candidates(column, value, step), value, lone)
+    width = step or nice((float(x.std()) or column.spread) / SHARE)
+    starts, ends = _around(*_candidates(column, value, width, not step), value, lone)
     first = np.unique(person, return_index=True)[1]  # a person with several rows is counted at the first
     place = np.searchsorted(starts, x[first], "right") - 1
     held = np.bincount(place, minlength=len(starts))
@@ -160,11 +159,13 @@ def _merged_codes(codes: int, value: Floats, count: Ints, k: int) -> Ints:
     return np.where(rare, int((~rare).sum()), out)
 
 
-def _candidates(column: Column, value: Floats, step: float) -> tuple[Floats, Floats]:
-    """First and last values (E,) of the cells before they are merged; they cover all values, with room beyond them."""
-    if column.kind == "integer" and not step and all(map(as_date, (value[0], value[-1]))):
+def _candidates(column: Column, value: Floats, width: float, free: bool) -> tuple[Floats, Floats]:
+    """First and last values (E,) of the cells before they are merged; they cover all values, with room beyond them.
+
+    free: no width was declared, so that dates may be cut at months.
+    """
+    if column.kind == "integer" and free and all(map(as_date, (value[0], value[-1]))):
         return _months(as_date(value[0]), as_date(value[-1]))
-    width = step or nice(column.spread / SHARE)
     if column.kind == "integer":
         width = max(1.0, round(width))
     width *= max(1, math.ceil((value[-1] - value[0]) / width / MOST))

@@ -2,8 +2,10 @@
 
 from jali.api.answers import Answer
 from jali.api.audits import audit, foresee, from_config
+from jali.api.dumps import attack_dump
 from jali.api.evidence_files import as_released, attack_file, save_reproduction, store_in
 from jali.api.explainers import explainer, reason_codes
+from jali.api.exposed import exposure
 from jali.api.protected import Protected
 from jali.api.protection import protect
 from jali.api.released import attack_released, link_released
@@ -17,10 +19,12 @@ __all__ = [
     "Budget",
     "Protected",
     "as_released",
+    "attack_dump",
     "attack_file",
     "attack_released",
     "audit",
     "explainer",
+    "exposure",
     "foresee",
     "from_config",
     "link_released",

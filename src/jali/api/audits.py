@@ -59,10 +59,10 @@ def audit(
     not ascending. `threshold` goes with a regression model: from there on its value counts as the favourable outcome.
     `immutable` names columns that recourse must not change, `quasi` the quasi-identifiers, `groups` a column that
     identifies the person of each row (the model does not read it), `sensitive` a column whose groups are compared;
-    `schema` is a schema file or a mapping of that form, which a privacy claim needs. `explain` lists explainers by name, and those of your own: `make(model, background)`
-    that returns an explainer, `f(model, X)` that returns answers, or an explainer object (see `jali.explainer`).
-    Without `train` and `population`, `data`, `model`, `explain` and `game` name parts: a specification or the part
-    itself. `knowledge` is what the adversary of query attacks knows beforehand.
+    `schema` is a schema file or a mapping of that form, which a privacy claim needs. `explain` lists explainers by name,
+    and those of your own: `make(model, background)` that returns an explainer, `f(model, X)` that returns answers, or an
+    explainer object (see `jali.explainer`). Without `train` and `population`, `data`, `model`, `explain` and `game` name
+    parts: a specification or the part itself. `knowledge` is what the adversary of query attacks knows beforehand.
     """
     resources = resources or Resources()
     if (train is None) != (population is None):

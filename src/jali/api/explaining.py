@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TrainingTable:
-    """A table of training rows: its columns beside the target, the labels, and what a named data set knows of itself."""
+    """Training rows: the columns beside the target, the labels, and what a named data set knows of itself."""
 
     rows: Any
     labels: Any

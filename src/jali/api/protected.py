@@ -53,7 +53,7 @@ class Stacked:
         return Dataset(np.r_[train.X, people.X], np.r_[train.y, people.y], train.schema, groups)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class BeforeAndAfter:
     """Two explanations of the same people, audited alike: without protection and with it.
 
@@ -85,7 +85,7 @@ class BeforeAndAfter:
         return f"<pre>{escape(repr(self))}</pre>"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Protected(ProtectedExplainer):
     """A protected explainer with its files and its audit; `jali.protect` makes it."""
 

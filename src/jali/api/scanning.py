@@ -56,9 +56,16 @@ def scan(what: Any, train: Any, *, others: Any = None) -> Answer[Scan]:
         places=found.places,
         counts=found.counts,
         skipped=skipped,
-        notes=[] if people is not None else [ALONE],
+        notes=[*([] if people is not None else [ALONE]), *([_coarse(found.doubtful)] if found.doubtful else [])],
     )
     return Answer(result, page.sheet)
+
+
+def _coarse(tables: int) -> str:
+    return (
+        f"{tables:,} tables without names of columns have rows that fit training rows, but such rows are too common to "
+        "tell: they are not counted."
+    )
 
 
 def _paths(what: Any) -> list[Path] | None:

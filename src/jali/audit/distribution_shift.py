@@ -20,7 +20,7 @@ from jali.core import registry
 from jali.core.errors import JaliError
 from jali.core.guesses import Estimate
 from jali.core.protocols import Existing
-from jali.core.values import Bools, Floats, Game, Ints, Rng
+from jali.core.values import Bools, Dataset, Floats, Game, Ints, Rng
 from jali.parallel import alone
 from jali.results import Check
 from jali.stats.delong import delong
@@ -53,15 +53,19 @@ def compared(setup: Setup, store: Store | None = None) -> Compared:
     difference counts earlier than for the check, which has half of the people and a level of 99.9 %: weights that were
     not needed widen intervals by a twentieth, and a difference that is passed over is taken for a leak.
     """
-    found = kept(store, lambda: _key(setup), Check, lambda: _blind(setup))
+    found = kept(store, lambda: _key(setup), Check, lambda: _blind(setup.data, setup.game, setup.parts.seed))
     if not isinstance(setup.parts.model, Existing):
         return Compared(setup.game, found)
-    return alone(lambda check: _corrected(setup, check), found)
+    return alone(lambda check: _corrected(setup.data, setup.game, setup.parts.seed, check), found)
 
 
-def _blind(setup: Setup) -> Check:
-    rng = stream(setup.parts.seed, STATISTICS, 1)
-    return alone(lambda drawn: sanity.blind(setup.data, setup.game, drawn), rng)
+def of_existing(data: Dataset, game: Game, seed: int) -> Compared:
+    """The same for a model of which only a dump exists: membership was not drawn."""
+    return alone(lambda check: _corrected(data, game, seed, check), _blind(data, game, seed))
+
+
+def _blind(data: Dataset, game: Game, seed: int) -> Check:
+    return alone(lambda rng: sanity.blind(data, game, rng), stream(seed, STATISTICS, 1))
 
 
 def _key(setup: Setup) -> str:
@@ -82,13 +86,12 @@ class _People:
     group: Ints
 
 
-def _corrected(setup: Setup, found: Check) -> Compared:
+def _corrected(data: Dataset, game: Game, seed: int, found: Check) -> Compared:
     """The game with weights where they are needed and possible."""
-    rng = stream(setup.parts.seed, STATISTICS, 6)
-    game = setup.game
+    rng = stream(seed, STATISTICS, 6)
     record = np.flatnonzero(game.scored[:, 0])
     truth = game.member[record, game.targets[0]]
-    of = _People(record, sanity.rows_read(setup.data, rng)[record], truth, setup.data.group_numbers()[record])
+    of = _People(record, sanity.rows_read(data, rng)[record], truth, data.group_numbers()[record])
     try:
         chances = propensity(of.rows, of.truth, of.group, rng)
     except JaliError as error:

@@ -20,13 +20,15 @@ if TYPE_CHECKING:
     from jali.audit.setup import Resources
 
 EVIDENCE = "jali attack evidence.npz"
+DUMP = "jali attack dump.csv --member member --output p_ --label y"
+TABLES = (".csv", ".tsv", ".parquet", ".gz")
 RELEASE = "jali attack --released cfs.csv --candidates people.csv --reference population.csv"
 
 
 def attack(
     file: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Argument(help="An evidence.npz: `member` and signals, each (records, models)."),
+        typer.Argument(help="Evidence, or one model's dump as .csv, .parquet or .npz."),
     ] = None,
     attack: Annotated[Many, typer.Option(help="An attack; repeat for several. Default: all that fit.")] = None,
     raw: Annotated[bool, typer.Option("--raw", help="Keep the values as they are: no log or logit scale.")] = False,
@@ -34,6 +36,11 @@ def attack(
     as_released: Annotated[
         str, typer.Option(help="Count as the authors of a paper do in their released code, such as huang2024.")
     ] = "",
+    signal: Annotated[Many, typer.Option(help="Of a dump: a column to attack as it is; repeat.")] = None,
+    label: Annotated[str, typer.Option(help="Of a dump: the column of the true class.")] = "",
+    output: Annotated[Many, typer.Option(help="Of a dump: columns of probabilities, or how they begin.")] = None,
+    attribution: Annotated[str, typer.Option(help="Of a dump: how the columns of attributions begin.")] = "",
+    counterfactual: Annotated[str, typer.Option(help="Of a dump: how the columns of counterfactuals begin.")] = "",
     released: Annotated[str, typer.Option(help="Instead of evidence: a file of released counterfactuals.")] = "",
     candidates: Annotated[str, typer.Option(help="With --released: people who may have been trained on.")] = "",
     reference: Annotated[str, typer.Option(help="With --released: a sample of the population outside.")] = "",
@@ -52,7 +59,7 @@ def attack(
     store: StoreAt = "",
     max_gb: Annotated[float, typer.Option(help="Arrays in the file that are read at most, in gigabytes.")] = 8.0,
 ) -> None:
-    """Attack files without any model: evidence (every model takes its turn as target), or released counterfactuals."""
+    """Attack files without any model: evidence of many models, one model's dump, or released counterfactuals."""
     people = {"target": target, "favourable": favourable, "groups": groups}
     if released:
         if file is not None:
@@ -64,7 +71,12 @@ def attack(
         conclude(_released(given, people | {"member": member, "distance": distance, "seed": seed}), out)
         return
     if file is None:
-        raise JaliError(f"Name what to attack: {EVIDENCE}, or {RELEASE}.")
+        raise JaliError(f"Name what to attack: {EVIDENCE}, {DUMP}, or {RELEASE}.")
+    if member or file.suffix.lower() in TABLES:
+        columns = {"signal": signal or (), "low": low or (), "label": label, "output": output or ()}
+        shown = {"attribution": attribution, "counterfactual": counterfactual, "groups": groups}
+        _dump(file, member, columns | shown | {"attack": attack or (), "seed": seed}, out, workers)
+        return
     if as_released and (attack or raw or low):
         raise JaliError("--as-released fixes attack, scale and orientation: leave --attack, --raw and --low out.")
     imports.expect(attack or ())
@@ -91,6 +103,19 @@ def _released(given: dict[str, Any], options: dict[str, Any]) -> Answer[Any]:
     if missing := [name for name in ("candidates", "reference") if not given[name]]:
         raise JaliError(f"--released needs --{missing[0]} too: {RELEASE}.")
     return attack_released(**given, **options)
+
+
+def _dump(file: Path, member: str, options: dict[str, Any], out: Path, workers: int) -> None:
+    """The attack on one model's dump."""
+    from jali.api import attack_dump
+
+    if not member:
+        raise JaliError(f"Say which column of {file} tells who was trained on: {DUMP}.")
+    imports.expect(options["attack"])
+    with terminal.writable(out):
+        with terminal.watching() as watch:
+            found = attack_dump(file, member, **options, resources=resources_for(out, workers, watch))
+        finish(found, out)
 
 
 def _linked(released: str, register: str, quasi: Many, groups: str, others: str) -> Answer[Any]:

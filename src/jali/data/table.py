@@ -21,7 +21,8 @@ class Table:
 
     Text and boolean columns become categories, whole numbers integers, other numbers numbers, and dates days since
     1970-01-01. A missing text is a category of its own; missing numbers are kept, and explainers that cannot read them
-    say so. Columns that are different in each row are left out as identifiers. Nothing in the file is ever executed, and the path must be a file on this machine.
+    say so. Columns that are different in each row are left out as identifiers. Nothing in the file is ever executed,
+    and the path must be a file on this machine.
 
     Parameters
     ----------
@@ -73,7 +74,7 @@ class Table:
         for name in ("quasi", "drop", "immutable", "kind", "bounds"):
             given = getattr(self, name)
             if isinstance(given, str):
-                raise JaliError(f"table: {name} must be a list, such as [{given!r}], not {given!r}.")
+                raise JaliError(f"table: {name} must be a list of columns, such as [{given!r}], not {given!r}.")
         kinds(self.kind)
         limits(self.bounds)
 

@@ -8,6 +8,7 @@ from jali.core.errors import JaliError
 from jali.core.values import Bools, Dataset, Ints, Rng
 
 FEWEST = 10
+RARE = 20  # people of a class: below, a random half of all people may have none of them
 REFERENCE = 0.3  # share of the people that a game sets aside where an attack needs them
 
 
@@ -18,6 +19,27 @@ def subsets(group: Ints, share: float, count: int, rng: Rng, pool: Bools | None 
     out = np.zeros((len(group), count), dtype=bool)
     for j in range(count):
         out[:, j] = np.isin(group, rng.choice(ids, size, replace=False))
+    return out
+
+
+def evenly(data: Dataset, share: float, count: int, rng: Rng, pool: Bools) -> Bools:
+    """The same subsets (N, count) of the pool, with each rare class drawn apart, so that no subset goes without it.
+
+    A person is of the class of their first row. Where no class is rare, nothing else is drawn than by `subsets`.
+    """
+    group = data.group_numbers()
+    first = np.flatnonzero(pool)[np.unique(group[pool], return_index=True)[1]]
+    people = np.bincount(data.y[first], minlength=len(data.schema.classes))
+    rare = np.flatnonzero((people > 0) & (people < RARE))
+    if not len(rare):
+        return subsets(group, share, count, rng, pool)
+    out = np.zeros((len(group), count), dtype=bool)
+    for kind in (*rare.tolist(), None):
+        mine = ~np.isin(data.y[first], rare) if kind is None else data.y[first] == kind
+        ids = group[first[mine]]
+        size = min(max(round(share * len(ids)), 1), max(1, len(ids) - 1))
+        for j in range(count if len(ids) else 0):
+            out[:, j] |= np.isin(group, rng.choice(ids, size, replace=False))
     return out
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from jali.core.errors import JaliError
 from jali.core.values import Bools, Dataset, Game, Ints, Rng
-from jali.games._draws import FEWEST, enough, positive, set_aside, share_or_none, subsets
+from jali.games._draws import FEWEST, enough, evenly, positive, set_aside, share_or_none
 from jali.games._existing import sides
 from jali.games.given_model_offline import GivenModelOffline
 
@@ -22,7 +22,8 @@ class GivenModel:
 
     Every candidate, member or not, enters every shadow with the same probability p = members / (members + others). So
     each has shadows trained with it and without it, all about as large as the real training set, and counting shadows
-    reveals nothing about membership. The larger side is subsampled until p lies between .3 and .7; members left out
+    reveals nothing about membership; classes with fewer than 20 people are drawn apart, so that no shadow goes without
+    them. The larger side is subsampled until p lies between .3 and .7; members left out
     that way are not scored and train every shadow, others left out are not used. A share `reference` of the others is
     set aside first: they are asked about, but neither scored nor in a shadow, for attacks that compare with them. Such
     attacks need no shadows, so there `shadows` may be 0.
@@ -57,7 +58,7 @@ class GivenModel:
             )
         candidate = _balanced(group, train, rest, rng) if self.shadows else train | rest
         share = float(train[candidate].mean())
-        drawn = subsets(group, share, self.shadows, rng, candidate) & candidate[:, None]
+        drawn = evenly(data, share, self.shadows, rng, candidate) & candidate[:, None]
         always = train & ~candidate
         member = np.concatenate([train[:, None], drawn | always[:, None]], axis=1)
         shadows = np.ones((1, 1 + self.shadows), dtype=bool)

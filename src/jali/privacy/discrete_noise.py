@@ -21,7 +21,7 @@ from jali.core.values import Ints, Rng
 
 
 class SystemRandom(np.random.Generator):
-    """A generator whose `bytes` come from the operating system; its other draws are of a generator seeded from there."""
+    """A generator whose `bytes` come from the operating system; one that is seeded from there gives its other draws."""
 
     def __init__(self) -> None:
         super().__init__(np.random.PCG64DXSM(secrets.randbits(256)))

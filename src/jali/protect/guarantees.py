@@ -12,6 +12,7 @@ from jali.core.explanation import Prepared
 from jali.core.guarantee import Private
 from jali.core.values import Dataset, Schema
 from jali.defend.explain.k_anonymous import KAnonymous
+from jali.defend.explain.k_rules import KRules
 from jali.defend.explain.private_background import PrivateBackground
 from jali.explain.native.groups import PreparedGroups
 from jali.protect.protection import Condition, Protection, of_claim
@@ -20,7 +21,7 @@ NOT_DP = (
     "no differential privacy: whether somebody is in the training data may still be inferred (`audit` measures it)",
     "the model and its decisions, from which explanations are made",
 )
-NONE = "No guarantee: this method makes attacks harder, and `audit` measures by how much."
+NONE = "No guarantee: `audit` measures what these explanations give away."
 ONE_ROW = "one row is one person (name the column that says whose row it is with groups=…)"
 
 
@@ -34,12 +35,22 @@ def protection_of(part: Any, ready: Prepared, train: Dataset, seeded: bool) -> P
         return _of_regions(part, train.schema, train.groups is not None)
     if isinstance(part, PrivateBackground) and part.reads_training_data:
         return _of_background(part, train, seeded)
+    if isinstance(part, KRules):
+        return _of_rules(part, train)
     return Protection(NONE, (), NOT_DP)
+
+
+def _of_rules(part: KRules, train: Dataset) -> Protection:
+    statement = (
+        f"Every rule covers at least {part.k} training people, its bounds end where no single person's value is, and "
+        "shares are told in twentieths."
+    )
+    return Protection(statement, () if train.groups is not None else (Condition(ONE_ROW),), NOT_DP)
 
 
 def _of_background(part: PrivateBackground, train: Dataset, seeded: bool) -> Protection:
     """The rows that explanations are made from are private; the model that they are about is not."""
-    found = of_claim(part.claim(train.schema), seeded)
+    found = of_claim(part.claim_about_rows(train.schema), seeded)
     statement = (
         "The rows that explanations are made from are nobody's: they are drawn from histograms with epsilon = "
         f"{part.epsilon:g}, delta = {part.delta:g} (replace-one)."

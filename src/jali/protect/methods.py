@@ -9,12 +9,13 @@ from typing import Any, Protocol, runtime_checkable
 
 from jali.core import registry
 from jali.core.errors import JaliError
-from jali.core.explanation import Explainer
+from jali.core.explanation import Explainer, Gives, Prepared, Wants
 from jali.core.guarantee import Private, Unmet
-from jali.core.protocols import Linear, Model, Trainer, UsesPublicData
-from jali.core.values import Dataset
+from jali.core.protocols import Differentiable, Ensemble, Linear, Model, Trainer, UsesPublicData
+from jali.core.values import Bools, Dataset, Rng, Schema
 from jali.defend.explain.k_anonymous import KAnonymous
 from jali.defend.explain.k_groups import KGroups
+from jali.explain.growing_spheres import GrowingSpheres
 from jali.explain.linear_recourse import LinearRecourse
 from jali.explain.nice import NICE
 from jali.explain.scfe import SCFE
@@ -43,6 +44,34 @@ class Wraps(Protocol):
     inner: Explainer
 
 
+@runtime_checkable
+class Fits(Protocol):
+    """A trainer."""
+
+    def fit(self, data: Dataset, member: Bools, rngs: list[Rng]) -> Ensemble:
+        """Train models."""
+
+
+@runtime_checkable
+class Prepares(Protocol):
+    """An explainer."""
+
+    @property
+    def gives(self) -> Gives:
+        """What kind of explanation."""
+
+    @property
+    def wants(self) -> Wants:
+        """What it needs from the model."""
+
+    @property
+    def reads_training_data(self) -> bool:
+        """Whether it reads the training rows."""
+
+    def prepare(self, model: Model, schema: Schema, train: Dataset | None, rng: Rng) -> Prepared:
+        """Make it ready for one model."""
+
+
 @dataclass(frozen=True)
 class Method:
     """A method as it was named, its explainer, or the trainer of a private model that takes the place of the user's."""
@@ -60,7 +89,9 @@ class Method:
         """The explainer; of a private model, recourse that does not read the training rows."""
         if self.explainer is not None:
             return self.explainer
-        return LinearRecourse() if isinstance(model, Linear) else SCFE()
+        if isinstance(model, Linear):
+            return LinearRecourse()
+        return SCFE() if isinstance(model, Differentiable) else GrowingSpheres()
 
     def unprotected(self) -> Explainer:
         """The explainer to compare with: the one that is wrapped, or else the nearest training row, made sparse."""
@@ -74,8 +105,14 @@ class Method:
 
 def method_of(given: Any, population: Dataset | None, grid: Mapping[str, float]) -> Method:
     """The method that was named, with the declared grid and the public rows put in."""
+    if isinstance(given, Fits):
+        return Method(registry.spec(given), None, _private(given))
+    if isinstance(given, Prepares):
+        part: Any = given
+        _refuse_unmet(part)
+        return _placed(Method(registry.spec(part), part), grid)
     if not isinstance(given, str):
-        return _placed(Method(registry.spec(given), given), grid)
+        raise JaliError(f"method must be a name, such as {DEFAULT!r}, or a part, not {given!r}.")
     text = NAMED.get(given.strip(), given)
     name = _name(text)
     if name in registry.names("model"):

@@ -66,7 +66,7 @@ def totals(explainer: Explainer, model: Model, train: Dataset) -> Ints:
     rng = np.random.default_rng(0)
     found = explainer.prepare(model, train.schema, None, rng).explain(train.X, rng)
     assert isinstance(found, Attribution)
-    return shares(found.value, Encoding(train.schema).source).sum(axis=0)
+    return np.asarray(shares(found.value, Encoding(train.schema).source).sum(axis=0))
 
 
 def shares(value: Floats, source: Ints) -> Ints:
@@ -74,7 +74,7 @@ def shares(value: Floats, source: Ints) -> Ints:
     size = np.stack([np.abs(value[:, source == j].sum(axis=1)) for j in range(source.max() + 1)], axis=1)
     total = size.sum(axis=1, keepdims=True)
     part = np.divide(size, total, out=np.zeros_like(size), where=total > 0)
-    return np.rint(UNIT * part).astype(np.int64)
+    return np.asarray(np.rint(UNIT * part), dtype=np.int64)
 
 
 def peeled(scores: Ints, k: int, epsilon: float, rng: Rng) -> list[int]:

@@ -15,6 +15,7 @@ from jali.protect.answers import WITHHELD, Answer
 from jali.text.rules import Readable
 from jali.text.sentences import sentences, value
 
+TINY = 1e-6  # share of the largest attribution below which a column is not named
 MOST = 5  # columns that a sentence on attributions names
 
 
@@ -104,7 +105,9 @@ def attribution_answers(given: Attribution, schema: Schema, claim: str, predicte
         total = np.bincount(source, value_, len(names))
         order = np.argsort(-np.abs(total), kind="stable")
         share = {names[j]: float(total[j]) for j in order}
-        top = ", ".join(f"{names[j]} ({total[j]:+.3g})" for j in order[:MOST] if total[j])
+        top = ", ".join(
+            f"{names[j]} ({total[j]:+.3g})" for j in order[:MOST] if abs(total[j]) > TINY * abs(total[order[0]])
+        )
         outcome = schema.classes[label]
         line = f"Most for or against {outcome}, in units of its score: {top}." if top else "No column stands out."
         out.append(Answer(line, claim, outcome=outcome, attribution=share))

@@ -27,6 +27,16 @@ def largest(value: Floats, share: float) -> Bools:
     return out
 
 
+def check_width(name: str, value: Floats, schema: Schema) -> None:
+    """Refuse attributions that are not one number per encoded feature, as those of a user's explainer may be."""
+    wide = len(Encoding(schema).source)
+    if value.shape[1] != wide:
+        raise JaliError(
+            f"{name} moves the columns with the largest attributions, and this explainer gives {value.shape[1]} "
+            f"numbers per record, not one for each column: leave the signal out, or return {len(schema.columns)}."
+        )
+
+
 def log_odds(logits: Floats, y: Ints) -> Floats:
     """Log-odds (n,) of the classes y (n,)."""
     rows = np.arange(len(y))

@@ -9,7 +9,7 @@ import numpy as np
 
 from jali.core.errors import JaliError
 from jali.core.values import Floats, Seen
-from jali.signals._moves import check_shares, largest, peak
+from jali.signals._moves import check_shares, check_width, largest, peak
 
 
 @dataclass(frozen=True)
@@ -51,5 +51,6 @@ class AttributionPerturbation:
     def __call__(self, seen: Seen) -> Floats:
         """Height of the peak (n,)."""
         value = seen.attribution.value
+        check_width("attribution_perturbation", value, seen.schema)
         moves = [np.where(largest(value, share), self.step * np.sign(value), 0.0) for share in self.shares]
         return peak(seen.x, seen.y, seen.ask, seen.schema, moves)

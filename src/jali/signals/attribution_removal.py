@@ -9,7 +9,7 @@ import numpy as np
 
 from jali.core.encoding import Encoding
 from jali.core.values import Floats, Seen
-from jali.signals._moves import check_shares, largest, log_odds
+from jali.signals._moves import check_shares, check_width, largest, log_odds
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,7 @@ class AttributionRemoval:
         encoding = Encoding(seen.schema)
         here = encoding.encode(seen.x)
         value = seen.attribution.value
+        check_width("attribution_removal", value, seen.schema)
         without = [encoding.decode(np.where(largest(value, share), 0.0, here)) for share in self.shares]
         left = np.mean([log_odds(seen.ask(rows), seen.y) for rows in without], axis=0)
         return np.asarray(log_odds(seen.ask(seen.x), seen.y) - left)

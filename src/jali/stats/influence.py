@@ -96,7 +96,7 @@ class Owners:
 
     def _apart(self, effect: Floats) -> Floats:
         """Influences summed by person and target model."""
-        return effect if self.cell is None else np.bincount(self.cell, effect)
+        return effect if self.cell is None else np.asarray(np.bincount(self.cell, effect), dtype=np.float64)
 
 
 def shared_covariance(effect: Floats, unit: Ints, person: Ints) -> float:
@@ -166,7 +166,7 @@ def _of_rates(flagged: Bools, truth: Bools, of: tuple[float, float], weight: Flo
             of[0] * (0 - hits / members) / members,
             of[0] * (1 - hits / members) / members,
         ]
-        return np.array(value)[truth * 2 + flagged]
+        return np.asarray(np.array(value, dtype=np.float64)[truth * 2 + flagged])
     effect = np.empty(len(flagged))
     for side, factor in zip((truth, ~truth), of, strict=True):
         total = weight[side].sum()

@@ -281,10 +281,30 @@ def contrast(
     if reason:
         return Estimate(None, units=len(a.rows), reason=reason), ""
     if len(a.rows) == 1:
-        return one_model.alone_difference(metric, a.guesses, b.guesses, rng, level)
-    values = a.values(metric) - b.values(metric)
-    known = a.spread(a.effects(metric) - b.effects(metric))
-    return over_units(values, level, (-1.0, 1.0), known), HOW_UNITS
+        found, how = one_model.alone_difference(metric, a.guesses, b.guesses, rng, level)
+    else:
+        values = a.values(metric) - b.values(metric)
+        known = a.spread(a.effects(metric) - b.effects(metric))
+        found, how = over_units(values, level, (-1.0, 1.0), known), HOW_UNITS
+    return _perhaps_unseen(metric, found, a.guesses, b.guesses, level), how
+
+
+def _perhaps_unseen(metric: str, found: Estimate, a: Guesses, b: Guesses, level: float) -> Estimate:
+    """A difference of two rates in which nobody differs has the limit of a rate of zero, unless the scores are equal.
+
+    Two attacks that both find nobody at few false positives may still differ in the population.
+    """
+    if "@" not in metric or found.low is None or found.low != found.high or np.array_equal(a.score, b.score):
+        return found
+    limit = _of_zero(metric, a, level)
+    return replace(found, low=found.low - limit, high=found.low + limit)
+
+
+def _of_zero(metric: str, guesses: Guesses, level: float) -> float:
+    """The exact upper limit of a rate that is zero in as many trials as there are people of the kind that is found."""
+    side = guesses.truth if metric.startswith("tpr") else ~guesses.truth
+    trials = people(guesses.group[side], None if guesses.weights is None else guesses.weight[side])
+    return clopper_pearson(0, trials, level)[1]
 
 
 def foreseen(metric: str, with_: Guesses, without: Guesses, units: int) -> tuple[float, float, float]:
@@ -339,8 +359,5 @@ def _never_certain(metric: str, found: Estimate, guesses: Guesses, level: float)
     """
     if found.low is None or found.high is None or "@" not in metric:
         return found
-    side = guesses.truth if metric.startswith("tpr") else ~guesses.truth
-    trials = people(guesses.group[side], None if guesses.weights is None else guesses.weight[side])
-    of_zero = clopper_pearson(0, trials, level)[1]
-    of_one = clopper_pearson(trials, trials, level)[0]
-    return replace(found, low=min(found.low, of_one), high=max(found.high, of_zero))
+    of_zero = _of_zero(metric, guesses, level)
+    return replace(found, low=min(found.low, 1 - of_zero), high=max(found.high, of_zero))

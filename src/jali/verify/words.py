@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from functools import lru_cache
@@ -85,4 +86,4 @@ def _numbers(kind: str) -> list[float]:
 
 def _difference(here: int, there: int) -> float:
     """How far two counts are apart, for what chance explains."""
-    return abs(float(here) - float(there)) / float(here + there) ** 0.5
+    return abs(float(here) - float(there)) / math.sqrt(here + there)

@@ -153,7 +153,7 @@ def test_doubt_is_raised_and_kinds_are_told_apart():
     some = tile()
     assert kind_of(A, some) == "attribution"
     with pytest.raises(JaliError, match="kind='counterfactual'"):
-        kind_of(some.X + [1, 0, 0], some)
+        kind_of(some.X + np.array([1, 0, 0]), some)
     with pytest.raises(JaliError, match="kind='attribution'"):
         kind_of(pd.DataFrame(some.X + 1, columns=["x0", "x1", "x2"]), some)
     assert kind_of(pd.DataFrame(some.X, columns=["a", "b", "c"]), some) == "attribution"

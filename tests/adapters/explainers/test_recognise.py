@@ -249,7 +249,19 @@ class KernelExplainer:
 
 def test_the_ten_columns_of_the_kernel_explainer_get_a_warning(monkeypatch):
     monkeypatch.setattr(KernelExplainer, "__module__", "shap.explainers._kernel")
+    assert known(lambda m, bg: KernelExplainer(m)).caution == ""  # three columns are all kept
+    monkeypatch.setattr("jali.adapters.explainers.trial.KEPT", 2)
     assert "keeps ten columns" in known(lambda m, bg: KernelExplainer(m)).caution
+
+
+def test_an_explainer_that_cannot_read_a_pipeline_gets_the_code_for_its_last_step():
+    def trees_only(model, background):
+        raise TypeError("Pipeline is not supported")
+
+    with pytest.raises(JaliError, match=r"write explain=\[lambda model, X: .*model\[-1\]"):
+        known(trees_only, "frame")
+    part = known(lambda m, X: np.ones((len(X), 5)), "frame")  # as many as encoded features, in an order of its own
+    assert "5 numbers per row where the table has 3 columns" in part.caution
 
 
 @pytest.mark.parametrize(

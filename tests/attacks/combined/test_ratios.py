@@ -27,7 +27,9 @@ def test_the_common_shift_by_hand():
     outside = side([2, 1], [0.0, 1.0], [2.0, 0.0])
     inside = side([2, 3], [2.0, 5.0], [3.0, 5.0])
     value = np.array([[1.0, 2.0]])
-    assert common_ratio(value, outside, inside)[0] == pytest.approx([1.0 + 0.5 - 1.5, 2.0 - 1.75 - 1.5])
+    ratio, place = common_ratio(value, outside, inside)
+    assert ratio[0] == pytest.approx([1.0 + 0.5 - 1.5, 2.0 - 1.75 - 1.5])
+    assert place[0] == pytest.approx([0.0, -1.25])
 
 
 def test_the_common_shift_with_each_records_own_spread_by_hand():

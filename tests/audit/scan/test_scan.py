@@ -82,6 +82,18 @@ def test_chance_matches_on_a_coarse_table_are_not_called_a_leak():
         assert page.answer(found).startswith("No more training rows than chance explains were found")
 
 
+def test_columns_without_names_in_another_order_are_no_leak_on_a_coarse_table():
+    """Taken for the wrong columns, other people's rows fit more often than rows of the right ones."""
+    rng = np.random.default_rng(0)
+    shares = rng.dirichlet(np.ones(4), size=4)
+    train, others = (np.stack([rng.choice(4, 300, p=p) for p in shares], axis=1) for _ in range(2))
+    names = list("abcd")
+    for rows in (others[:, ::-1], others[:, [1, 0, 3, 2]], others):
+        assert not jali.scan(rows.astype(float), pd.DataFrame(train, columns=names)).results.leaks
+    found = jali.scan(others[:, ::-1].astype(float), pd.DataFrame(train, columns=names)).results
+    assert "too common to tell" in found.notes[-1]
+
+
 def test_a_few_training_rows_among_many_others_are_found():
     """With 300 training rows alone, chance matches may be too frequent to tell; 2,000 other people settle it."""
     mixed = pd.concat([OTHERS, TRAIN[:7]], ignore_index=True)

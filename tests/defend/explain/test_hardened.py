@@ -36,7 +36,7 @@ def explained(part, X, seed=0, train=None):
 
 def test_normalised_attributions_have_no_size():
     """The L1 norm of the answer is the same for everybody, so an attack on it has nothing to read."""
-    X = rows() + [20, 0, 0]  # all of the class whose score the columns move
+    X = rows() + np.array([20, 0, 0])  # all of the class whose score the columns move
     out = explained(Hardened(Lime(samples=50), normalise=True), X)
     np.testing.assert_allclose(np.abs(out.value).sum(axis=1), 1.0)
 
@@ -49,7 +49,7 @@ def test_top_and_round_by_hand():
 
 
 def test_keyed_answers_are_the_same_bit_for_bit_and_without_a_key_averaging_gains():
-    X = rows(4) + [20, 0, 0]
+    X = rows(4) + np.array([20, 0, 0])
     plain = [explained(Lime(samples=20), X, seed).value for seed in range(64)]
     keyed = [explained(Hardened(Lime(samples=20), keyed=FRESH), X, seed).value for seed in range(64)]
     assert all(np.array_equal(keyed[0], other) for other in keyed)
@@ -138,4 +138,4 @@ def test_donors_are_no_training_rows():
     assert all(row.tobytes() in held for row in plain.rows[plain.found])
     assert not any(row.tobytes() in held for row in out.rows[out.found])
     assert (MODEL.logits(out.rows[out.found]).argmax(axis=1) == 1).all()
-    assert PrivateBackground().claim(BOUNDED).void == ""
+    assert PrivateBackground().claim_about_rows(BOUNDED).void == ""

@@ -9,7 +9,8 @@ from jali.core import registry
 from jali.core.encoding import Encoding
 from jali.core.values import Column, Schema
 from jali.explain._attribution import slopes
-from jali.explain._attribution.slopes import Slopes, blocks, placed, public_rows, scores
+from jali.explain._attribution.slopes import Slopes, blocks, public_rows, scores
+from jali.explain.native.placing import placed
 from jali.models.fitted import network
 from jali.models.fitted.torch_network import TorchModel
 from tests.explain.networks import SCHEMA, rows, twins

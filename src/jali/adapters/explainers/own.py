@@ -126,6 +126,10 @@ class Ready:
 
     def explain(self, X: Floats, rng: Rng) -> Explanation:
         """Explain raw rows (n, D)."""
+        schema = self.view.schema
+        if X.ndim != 2 or X.shape[1] != len(schema.columns):
+            shape = f" (images of {schema.image})" if schema.image else ""
+            raise JaliError(f"{self.part.name} explains rows of {len(schema.columns)} columns{shape}, not {X.shape}.")
         base = int(rng.integers(WIDE))
         tile = Tile(self.view, X)
         if self.part.gives == "surrogate":

@@ -24,6 +24,10 @@ from jali.core.values import Dataset
 
 FIRST = 256  # training rows of the first call
 EXAMPLE = "explain=[lambda model, background: shap.TreeExplainer(model)]"
+PIPELINE = (
+    "and this model is a pipeline: if the explainer reads its last step, write "
+    "explain=[lambda model, X: shap.TreeExplainer(model[-1])(model[:-1].transform(X))]"
+)
 FORMS = (
     "explain=[…] takes names of explainers, functions make(model, background) that return an explainer, functions "
     "f(model, X) that return answers, and explainer objects"
@@ -80,9 +84,10 @@ def _of_two(make: Any, view: UserView, some: Dataset, train: Dataset) -> tuple[S
     except Exception as error:
         first, some = _again(make, view, some, train)
         if first is None:
+            example = PIPELINE if has(view.thing, "named_steps") else f"such as {EXAMPLE}"
             raise JaliError(
-                f"{name} failed when it was called with the model and training rows ({said(error)}): {FORMS}, such as "
-                f"{EXAMPLE}."
+                f"{name} failed when it was called with the model and training rows ({said(error)}): {FORMS}, "
+                f"{example}."
             ) from error
     if _is_answer(first, view, some):
         return "function", None

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from jali.adapters.explainers.callers import TEN
 from jali.adapters.explainers.own import OwnExplainer, Ready, said
 from jali.adapters.explainers.user_view import Tile
 from jali.core.encoding import Encoding
@@ -13,6 +14,7 @@ from jali.core.errors import JaliError
 from jali.core.explanation import Attribution, Counterfactual
 from jali.core.values import Bools, Floats
 
+KEPT = 10  # columns that shap's kernel explainer keeps
 RANDOM = (
     "its answers are random. This audit asks once with fixed seeds; somebody who asks several times can average the "
     "noise away, and would see more"
@@ -38,7 +40,7 @@ def tried(part: OwnExplainer, ready: Ready) -> OwnExplainer:
     if part.gives != "surrogate":
         notes += _answers(part, ready)
     sentences = [f"{part.name}: {note}." for note in notes]
-    if part.gives != "surrogate" and (warns := ready.caller.warns):
+    if part.gives != "surrogate" and (warns := ready.caller.warns) and not _needless(warns, ready):
         sentences.append(warns)
     part.caution = " ".join(sentences)
     return part
@@ -56,7 +58,7 @@ def _answers(part: OwnExplainer, ready: Ready) -> list[str]:
     notes = []
     if part.gives == "attribution":
         part.width = _width(ready, few)
-        if part.width not in (len(schema.columns), len(Encoding(schema).source)):
+        if part.width != len(schema.columns) and not _reads_features(ready, few):
             notes.append(
                 f"it gives {part.width} numbers per row where the table has {len(schema.columns)} columns, so whole "
                 "attributions are read along random directions. Give one number per column to have each column read"
@@ -69,6 +71,17 @@ def _answers(part: OwnExplainer, ready: Ready) -> list[str]:
     if half.any() and not _same((first[0][half], first[1][half]), _asked(ready, few.pick(half), 1)):
         notes.append(COMPANY)
     return notes
+
+
+def _reads_features(ready: Ready, few: Tile) -> bool:
+    """Whether the model reads the encoded features, and there is one attribution for each."""
+    wide = len(Encoding(ready.view.schema).source)
+    return bool(ready.part.width == wide == np.shape(few.rows)[1])
+
+
+def _needless(warns: str, ready: Ready) -> bool:
+    """Whether a warning about ten columns is about a table that has no more."""
+    return warns == TEN and len(ready.view.schema.columns) <= KEPT
 
 
 def _asked(ready: Ready, few: Tile, seed: int) -> tuple[Floats, Bools]:

@@ -100,6 +100,25 @@ class HttpModel:
         raise JaliError(f"{self.url} cannot be asked: {why}.")
 
 
+def http_model(
+    url: str,
+    protocol: str | Mapping[str, Any] = "mlflow",
+    *,
+    batch: int = 256,
+    retries: int = 3,
+    budget: int | None = None,
+    timeout: float = 30.0,
+    headers: Mapping[str, str] | None = None,
+) -> HttpModel:
+    """A model behind an HTTP endpoint, for `jali.audit`.
+
+    protocol: "mlflow" (/invocations), "kserve_v1" (:predict), "kserve_v2" (/infer), or a template such as
+    {"request": {"rows": "$rows"}, "answer": "scores"}. budget: the most rows that may be asked. headers: such as those
+    that authorise a request.
+    """
+    return HttpModel(url, protocol, batch=batch, retries=retries, budget=budget, timeout=timeout, headers=headers)
+
+
 def _protocol(given: str | Mapping[str, Any]) -> Protocol:
     if isinstance(given, Mapping):
         return templated(given)

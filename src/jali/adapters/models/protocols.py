@@ -14,7 +14,7 @@ Rows = Sequence[Sequence[Any]]
 
 @dataclass(frozen=True)
 class Protocol:
-    """request: the body for rows, with the names of their columns if they have any. answers: one per row, of a reply."""
+    """request: the body for rows and the names of their columns, if any. answers: of a reply, one for each row."""
 
     request: Callable[[Names, Rows], Any]
     answers: Callable[[Any], list[Any]]

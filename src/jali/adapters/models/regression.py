@@ -69,7 +69,7 @@ def _function(model: Any) -> Callable[[Any], Any]:
 
 
 class RegressorRefit:
-    """Trains shadow models on true values, which the table keeps relative to the threshold and in units of the spread."""
+    """Trains shadow models on true values, which the table keeps relative to the threshold, in units of the spread."""
 
     def __init__(self, refit: Refit, cut: Cut) -> None:
         self.refit = refit
@@ -77,6 +77,10 @@ class RegressorRefit:
 
     def fit(self, rows: Any, labels: Any, rng: Rng) -> Regressor:
         """A fitted regression model."""
+        if np.asarray(labels).dtype.kind != "f":
+            raise JaliError(
+                "This attack trains models on labels that it asked for, which a regression model has none of."
+            )
         return Regressor(self.refit.fit(rows, self.cut.restored(labels), rng), self.cut)
 
 

@@ -7,7 +7,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jali.attacks._combined.reading import ABOVE, COMMON, OWN, RAW, SUMS, WHITE_COMMON, WHITE_OWN, WHITE_STEADY
+from jali.attacks._combined.reading import (
+    ABOVE,
+    COMMON,
+    OWN,
+    PLACE,
+    RAW,
+    SUMS,
+    WHITE_COMMON,
+    WHITE_OWN,
+    WHITE_PLACE,
+    WHITE_STEADY,
+)
 from jali.core.values import Bools, Floats, Ints
 from jali.stats.roc import auc
 
@@ -19,7 +30,8 @@ FAINT = 1e-3  # the same where there are a few sums to weigh
 # Ratios with one shift for all records are weighed in sums only. The shift without one shadow model holds the noise of
 # the others: weights of single ones learn that noise, and shadow models set aside seem to confirm it.
 LINEAR = (OWN, ABOVE, WHITE_OWN, SUMS)
-TREES = (OWN, COMMON, RAW, WHITE_OWN, WHITE_COMMON, WHITE_STEADY, SUMS)
+# Trees multiply: they read places, not ratios, whose sign is chance where there is no common shift.
+TREES = (OWN, PLACE, RAW, WHITE_OWN, WHITE_PLACE, SUMS)
 ENOUGH = 10_000  # cells needed to fit trees
 MOST = 60_000  # cells that a linear rule is fitted on
 MOST_FOR_TREES = 20_000  # three times as many gave the same shares of known leaks

@@ -36,18 +36,20 @@ def own_ratio(value: Floats, outside: Side, inside: Side, prior: float) -> Float
     return ratio - _wide(value, level, outside, prior, unsure * (inside.count / cells) ** 2 + v_out / cells)
 
 
-def common_ratio(value: Floats, outside: Side, inside: Side) -> Floats:
+def common_ratio(value: Floats, outside: Side, inside: Side) -> tuple[Floats, Floats]:
     """Log-likelihood ratio (F, N) if membership shifted every record alike: (D / v)(value - level - D / 2).
 
     D is the mean shift in - out over records, v the pooled variance, level (F, N) the record's mean with its in-cells
-    moved back by D.
+    moved back by D. Second, the place value - level - D / 2 itself: where D is near 0, its sign is chance and differs
+    between sets of shadow models, so that a rule on products of ratios would not carry over from one to another.
     """
     both = (inside.count > 0) & (outside.count > 0)
     shift = _weighted(inside.mean - outside.mean, np.broadcast_to(both, inside.mean.shape))
     variance = np.maximum((inside.pooled + outside.pooled) / 2, TINY)
     cells = np.maximum(inside.count + outside.count, 1)
     level = (outside.count * outside.mean + inside.count * (inside.mean - shift)) / cells
-    return np.asarray(shift / variance * (value - level - shift / 2))
+    place = value - level - shift / 2
+    return np.asarray(shift / variance * place), place
 
 
 def steady_ratio(value: Floats, outside: Side, inside: Side) -> Floats:
@@ -78,6 +80,18 @@ def above_outside(value: Floats, outside: Side, inside: Side) -> Floats:
     shift = _weighted(inside.mean - outside.mean, np.broadcast_to(both, inside.mean.shape))
     back = np.where(inside.count > 0, inside.mean - shift, value)
     return np.asarray(value - np.where(outside.count > 0, outside.mean, back))
+
+
+def far_from_outside(value: Floats, outside: Side, inside: Side) -> Floats:
+    """Logarithm of the mean squared distance (N,) of features (F, N) from what out-models answer about the record.
+
+    mean_f (value - mean_out)^2 / (v_out (1 + 1 / k_out)), v_out the pooled variance. In directions in which features
+    are uncorrelated this is the Mahalanobis distance of the whole answer. It has no sign: an answer may be conspicuous
+    because it is far from them, or too near. A record without out-models lies where `above_outside` puts it.
+    """
+    away = above_outside(value, outside, inside) ** 2
+    away /= np.maximum(outside.pooled, TINY) * (1 + 1 / np.maximum(outside.count, 1))
+    return np.asarray(np.log(np.maximum(away.mean(axis=0), TINY)))
 
 
 def yes_no_ratios(value: Floats, outside: Side, inside: Side) -> tuple[Floats, Floats]:

@@ -7,7 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from jali.attacks._combined.discriminant import directions
-from jali.attacks._combined.ratios import above_outside, common_ratio, own_ratio, steady_ratio, yes_no_ratios
+from jali.attacks._combined.ratios import (
+    above_outside,
+    common_ratio,
+    far_from_outside,
+    own_ratio,
+    steady_ratio,
+    yes_no_ratios,
+)
 from jali.attacks._combined.scales import Change, changes, unit_of
 from jali.attacks._combined.sums import Side, Sums, levels
 from jali.core.guesses import Shadows
@@ -17,9 +24,12 @@ from jali.stats.roc import aucs
 SOME = 6  # shadow models on which the scale of a signal is chosen, at most
 RECORDS = 6_000  # records that this takes, at most: with 2,000, whole vectors of a forest lost a tenth of what they add
 CLEARLY = 0.003  # AUC by which another scale must be better than the one on which a signal is stored
-# The rows of a table, block by block, each with one row per signal; then the sum of each block that is a ratio.
-OWN, COMMON, ABOVE, RAW, WHITE_OWN, WHITE_COMMON, WHITE_STEADY, SUMS = range(8)
-NO_RATIO = (ABOVE, RAW)
+# The rows of a table, block by block, each with one row per signal; then the sum of each block that is a ratio, and the
+# distance of all signals together from what out-models answer, and two sums of ratios of which ones are exactly zero.
+OWN, COMMON, ABOVE, RAW, PLACE, WHITE_OWN, WHITE_COMMON, WHITE_STEADY, WHITE_PLACE, SUMS = range(10)
+NO_RATIO = (ABOVE, RAW, PLACE, WHITE_PLACE)
+WHOLE = SUMS - len(NO_RATIO) + 3  # rows of the last block
+CHANGES = 0.005  # mean variance within records from which on it is read whether a signal is exactly zero
 FEW = 4  # signals whose ratios are computed together
 
 
@@ -58,6 +68,27 @@ class Features:
                 yes_no.append(unit is Unit.YES_NO)
         return Features(np.array(signal, dtype=np.int64), tuple(change), np.array(yes_no, dtype=bool))
 
+    @staticmethod
+    def zeros(shadows: Shadows) -> Features:
+        """Whether a signal is exactly zero, for those that are for some models and not for others.
+
+        Which columns of an explanation are zero is a pattern of its own, and hardly moves a mean.
+        """
+        use = np.asarray(shadows.observed.all(axis=0))
+        cells = np.maximum(use.sum(axis=1), 1)
+        found = []
+        for s, value in enumerate(shadows.value):
+            rate = ((value == 0) & use).sum(axis=1) / cells
+            yes_no = unit_of(shadows.unit(s), value, shadows.observed[s]) is Unit.YES_NO
+            if not yes_no and float((rate * (1 - rate)).mean()) > CHANGES:
+                found.append(s)
+        return Features(np.array(found, dtype=np.int64), (_is_zero,) * len(found), np.ones(len(found), dtype=bool))
+
+    def and_then(self, others: Features) -> Features:
+        """These and some others."""
+        signal = np.concatenate([self.signal, others.signal])
+        return Features(signal, self.change + others.change, np.concatenate([self.yes_no, others.yes_no]))
+
     def pick(self, which: Ints) -> Features:
         """The chosen features."""
         return Features(self.signal[which], tuple(self.change[f] for f in which), self.yes_no[which])
@@ -79,6 +110,10 @@ class Features:
         return Sums.of(read, len(self.signal), use, shadows.member, sets)
 
 
+def _is_zero(value: Floats) -> Floats:
+    return np.asarray(value == 0, dtype=np.float64)
+
+
 def centred(value: Floats, use: Bools) -> tuple[Floats, Floats]:
     """Features (F, n, K) less each record's level, 0 where a cell is not used (n, K), and that level (F, n)."""
     level = levels(value, use)
@@ -91,21 +126,17 @@ def centred(value: Floats, use: Bools) -> tuple[Floats, Floats]:
 class Lens:
     """How signals are read: the scale of each for its own shift and for a common one, and directions of independence.
 
-    features: all that are read, each once. for_own, for_common (S,): the feature of each signal. weights (S, S): the
-    directions, as weights of the features for common shifts.
+    features: all that are read, each once; those from `zeros` on say which signals are exactly zero. for_own,
+    for_common (S,): the feature of each signal. weights (S, S): the directions, as weights of the features for common
+    shifts.
     """
 
     features: Features
+    zeros: int
     for_own: Ints
     for_common: Ints
     weights: Floats
     tuning: Tuning
-
-    @staticmethod
-    def of(every: Features, own: Ints, common: Ints, weights: Floats, tuning: Tuning) -> Lens:
-        """The lens of some features (S,) for own and (S,) for common shifts; most signals have one for both."""
-        used = np.unique(np.concatenate([own, common]))
-        return Lens(every.pick(used), np.searchsorted(used, own), np.searchsorted(used, common), weights, tuning)
 
     @property
     def own(self) -> Features:
@@ -126,7 +157,7 @@ class Lens:
     def blocks(self) -> Ints:
         """To which block each row of a table belongs (Q,)."""
         each = np.repeat(np.arange(SUMS), len(self.weights))
-        return np.concatenate([each, np.full(SUMS - len(NO_RATIO), SUMS)])
+        return np.concatenate([each, np.full(WHOLE, SUMS)])
 
 
 @dataclass(frozen=True)
@@ -166,7 +197,7 @@ class Reading:
         here = np.where(self.known, self.lens.features(value) - self.sums.level[:size], 0.0)
         white = self.lens.weights @ here[self.lens.for_common]
         signals = len(white)
-        out = np.zeros((SUMS * signals + SUMS - len(NO_RATIO), here.shape[1]))
+        out = np.zeros((SUMS * signals + WHOLE, here.shape[1]))
         parts = out[: SUMS * signals].reshape(SUMS, signals, -1)
         for start in range(0, signals, FEW):
             some = slice(start, start + FEW)
@@ -174,10 +205,17 @@ class Reading:
         ratios = [block for block in range(SUMS) if block not in NO_RATIO]
         for k, block in enumerate(ratios):
             parts[block].sum(axis=0, out=out[SUMS * signals + k])
+        out[-1] = far_from_outside(white, *self.sums.sides(t, slice(size, None)))
+        for start in range(self.lens.zeros, size, FEW):
+            some = slice(start, min(start + FEW, size))
+            level = self.sums.level[some]
+            sides = [side.moved(level) for side in self.sums.sides(t, some)]
+            for row, ratio in zip((-2, -3), yes_no_ratios(here[some] + level, *sides), strict=True):
+                out[row] += ratio.sum(axis=0)
         return out
 
     def _fill(self, out: Floats, here: Floats, white: Floats, some: slice, t: int) -> None:
-        """Enter the blocks (B, s, N) of some signals; a few at a time, so that all that is computed stays in a cache."""
+        """Enter the blocks (B, s, N) of some signals: a few, so that all that is computed stays in a cache."""
         size = len(here)
         prior = self.lens.tuning.prior
         mine = self.lens.for_own[some]
@@ -188,7 +226,7 @@ class Reading:
             sides = self.sums.sides(t, shared)
         common = here[shared]
         level = self.sums.level[shared]
-        out[COMMON] = common_ratio(common, *sides)
+        out[COMMON], out[PLACE] = common_ratio(common, *sides)
         out[ABOVE] = above_outside(common, *sides)
         out[RAW] = common + level
         binary = self.lens.features.yes_no[shared]
@@ -197,7 +235,7 @@ class Reading:
             out[OWN, binary], out[COMMON, binary] = yes_no_ratios(out[RAW, binary], *moved)
         whites = self.sums.sides(t, slice(size + some.start, size + some.start + len(white)))
         out[WHITE_OWN] = own_ratio(white, *whites, prior)
-        out[WHITE_COMMON] = common_ratio(white, *whites)
+        out[WHITE_COMMON], out[WHITE_PLACE] = common_ratio(white, *whites)
         out[WHITE_STEADY] = steady_ratio(white, *whites)
 
 
@@ -208,7 +246,10 @@ def choose_lens(shadows: Shadows, fit: Ints, tuning: Tuning) -> Lens:
     use = np.asarray(shadows.observed.all(axis=0))
     rest, _ = centred(features.pick(common)(shadows.value), use)
     weights = directions(rest, use, shadows.member, tuning.ridge)
-    return Lens.of(features, own, common, weights, tuning)
+    # Most signals have one feature for both.
+    used = np.unique(np.concatenate([own, common]))
+    every = features.pick(used).and_then(Features.zeros(shadows))
+    return Lens(every, len(used), np.searchsorted(used, own), np.searchsorted(used, common), weights, tuning)
 
 
 def _best_features(shadows: Shadows, features: Features, fit: Ints, prior: float) -> tuple[Ints, Ints]:
@@ -240,7 +281,7 @@ def _best_features(shadows: Shadows, features: Features, fit: Ints, prior: float
 
 
 def _ratios(value: Floats, sides: tuple[Side, Side], prior: float) -> tuple[Floats, Floats]:
-    return own_ratio(value, *sides, prior), common_ratio(value, *sides)
+    return own_ratio(value, *sides, prior), common_ratio(value, *sides)[0]
 
 
 def without(columns: Ints, models: int) -> Bools:

@@ -36,7 +36,7 @@ def link(tables: Aligned, person: Ints | None, quasi: Sequence[str]) -> Linkage:
     nearly = agreement(answers, register, np.ones(answers.shape)) >= len(names) - 1
     equal, of = _chance(tables, theirs, who)
     expected = Expected()
-    expected.add(equal, of, len(answers))
+    expected.add(equal, of, len(answers), OTHERS not in tables.rows)
     return Linkage(
         released=len(answers),
         register_people=int(distinct(who)),

@@ -7,7 +7,7 @@ most, then for each further column the form under which most rows stay found. Ro
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,9 @@ COARSE = 0.95  # the same where there are few
 STAYS = 0.5  # least share of the rows found that must stay found when a pair is added
 COVERED = 0.8  # least share of a piece's columns that must be paired where these have no names
 FEW = 3  # columns that must be paired where these have no names
+UNIQUE = 0.02  # share of training rows that may have an equal one where columns have no names
+COARSEST = 0.8  # the same where all rows are equal
+WHOLE = 0.98  # share of rows that counts as all
 LEAST = 10  # rows from which on columns without names are paired by their values
 GOLDEN = 0x9E3779B97F4A7C15  # 2^64 over the golden ratio
 
@@ -45,7 +48,7 @@ class Match:
     """Rows of a piece (r,) that equal training rows in all paired columns, or in all but one; people (N,) likewise.
 
     again (N,): training rows that equal another training row in the paired columns, as a new person's row might. fair
-    (r,): rows that did not help to find the pairs.
+    (r,): rows that did not help to find the pairs. doubt: columns have no names, and rows are too coarse to tell.
     """
 
     pairs: tuple[Pair, ...]
@@ -56,6 +59,7 @@ class Match:
     nearly_people: Bools
     nearly_again: Bools
     fair: Bools
+    doubt: bool = False
 
     @property
     def forms(self) -> str:
@@ -72,13 +76,29 @@ def match(piece: Piece, train: TrainingTable) -> Match | None:
     """The training rows in a piece; None where its columns are not those of the training table."""
     fair = np.ones(piece.rows, dtype=bool)
     pairs = _by_name(piece, train) if piece.names is not None else []
-    if _columns(pairs) < 2:
+    named = _columns(pairs) >= 2
+    if not named:
         pairs = _by_order(piece, train)
     if not pairs and piece.rows >= LEAST and FEW <= len(piece.columns) <= len(train.forms):
         used = np.unique(np.linspace(0, piece.rows - 1, min(SAMPLE, piece.rows // 2)).astype(np.int64))
         pairs = _by_value(piece, train, used)
         fair[used] = False
-    return _compared(tuple(pairs), fair) if _columns(pairs) >= min(2, len(train.names)) else None
+    if _columns(pairs) < min(2, len(train.names)):
+        return None
+    found = _compared(tuple(pairs), fair)
+    return found if named else _without_names(found)
+
+
+def _without_names(found: Match) -> Match:
+    """Columns without names may be the wrong ones; coarse rows then fit, or nearly fit, for no reason.
+
+    So rows that are nearly equal do not count, and equal ones only if training rows hardly ever equal each other, or if
+    all columns are there in their order and all rows are equal.
+    """
+    again = float(found.again.mean())
+    whole = bool(found.fair.all()) and float(found.rows.mean()) >= WHOLE and again <= COARSEST
+    nobody = np.zeros_like(found.nearly)
+    return replace(found, nearly=nobody, nearly_people=np.zeros_like(found.again), doubt=again > UNIQUE and not whole)
 
 
 def _columns(pairs: Sequence[Pair]) -> int:

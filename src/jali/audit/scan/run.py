@@ -17,7 +17,7 @@ from jali.audit.scan.walk import Found
 from jali.core.values import Bools
 from jali.results.scan import Place, SmallCounts
 
-ERROR = 0.01  # probability of calling other people's rows at one place a leak
+ERROR = 0.005  # probability of calling other people's rows at one place a leak; equal and nearly equal rows share 1 %
 
 
 @dataclass
@@ -31,13 +31,13 @@ class Expected:
     mean: float = 0.0
     shape: float = 0.5
 
-    def add(self, equal: int, people: int, rows: int) -> None:
-        """Rows of one more table."""
+    def add(self, equal: int, people: int, rows: int, pairs: bool = False) -> None:
+        """Rows of one more table; pairs: people were compared with each other, so that two equal ones count once."""
         self.mean += rows * (equal + 0.5) / (people + 1)
-        self.shape = max(self.shape, equal + 0.5)
+        self.shape = max(self.shape, (equal / 2 if pairs else equal) + 0.5)
 
     def exceeded(self, rows: int) -> bool:
-        """Whether so many equal rows have a probability below 1 % by chance.
+        """Whether so many equal rows have a probability below 0.5 % by chance.
 
         >>> Expected(0.002).exceeded(1), Expected(0.9).exceeded(7), Expected(30.0, 20.5).exceeded(35)
         (True, False, False)
@@ -77,8 +77,8 @@ class Tally:
         fair = int(found.fair.sum())
         self.fair += int((found.rows & found.fair).sum())
         self.nearly_fair += int((found.nearly & found.fair).sum())
-        self.expected.add(int(equal.sum()), len(equal), fair)
-        self.nearly_expected.add(int(found.nearly_again.sum()), len(found.nearly_again), fair)
+        self.expected.add(int(equal.sum()), len(equal), fair, others is None)
+        self.nearly_expected.add(int(found.nearly_again.sum()), len(found.nearly_again), fair, pairs=True)
         self.people |= found.people
         self.nearly_people |= found.nearly_people
         self.columns = max(self.columns, found.columns)
@@ -113,12 +113,16 @@ class Tally:
 
 @dataclass(eq=False)
 class Compared:
-    """All places of a scan. people (N,): training rows that lie at a place with more of them than chance explains."""
+    """All places of a scan. people (N,): training rows that lie at a place with more of them than chance explains.
+
+    doubtful: tables without names of columns whose rows are too coarse to tell.
+    """
 
     places: list[Place]
     counts: list[SmallCounts]
     people: Bools
     tables: int
+    doubtful: int
 
 
 def _unlikely(rows: int, expected: float) -> bool:
@@ -131,13 +135,16 @@ def compared(found: Iterable[Found], train: TrainingTable, others: Sequence[Valu
     tallies: dict[str, Tally] = {}
     counts: dict[str, list[Counts]] = {}
     tables = 0
+    doubtful = 0
     for thing in found:
         if isinstance(thing, Counts):
             counts.setdefault(thing.where, []).append(thing)
             continue
         tables += 1
         matched = match(thing, train)
-        if matched is not None:
+        if matched is not None and matched.doubt:
+            doubtful += int(matched.rows.any())
+        elif matched is not None:
             tally = tallies.setdefault(thing.where, Tally(*np.zeros((2, train.rows), dtype=bool)))
             tally.add(thing, matched, others)
     places = {where: tally.place(where) for where, tally in tallies.items()}
@@ -147,7 +154,7 @@ def compared(found: Iterable[Found], train: TrainingTable, others: Sequence[Valu
         if place.leak:
             people |= tallies[where].people
     order = sorted(kept.values(), key=lambda place: (not place.leak, -place.rows))
-    return Compared(order, [_small(where, some) for where, some in counts.items()], people, tables)
+    return Compared(order, [_small(where, some) for where, some in counts.items()], people, tables, doubtful)
 
 
 def _small(where: str, some: list[Counts]) -> SmallCounts:

@@ -136,10 +136,26 @@ def coded(values: Values) -> tuple[Ints, tuple[str, ...]]:
     """The position of each value (N,) among the distinct values, and their names: numbers by size, others as text."""
     import pandas as pd
 
+    if isinstance(values.dtype, pd.CategoricalDtype) and (found := _coded_categories(values)) is not None:
+        return found
     plain = texts(values) if is_text(values) or gaps(values) else values
     distinct = sorted(plain.unique().tolist())
     codes = pd.Index(distinct, dtype=plain.dtype).get_indexer(plain)
     return codes.astype(np.int64), tuple(label(v) for v in distinct)
+
+
+def _coded_categories(values: Values) -> tuple[Ints, tuple[str, ...]] | None:
+    """The same for pandas categories, without writing each value as text; None where two categories are one text."""
+    names = [str(c) for c in values.cat.categories]
+    codes = values.cat.codes.to_numpy()
+    used = np.unique(codes)
+    names.append(next(name for name in MISSING if name not in names))  # code -1 is the last one
+    if len(set(names)) < len(names):
+        return None
+    order = sorted(used.tolist(), key=lambda code: names[code])
+    place = np.zeros(len(names), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    return place[codes], tuple(names[code] for code in order)
 
 
 def days(values: Values) -> Values | None:
@@ -153,6 +169,13 @@ def days(values: Values) -> Values | None:
     """
     import pandas as pd
 
+    if isinstance(values.dtype, pd.CategoricalDtype):
+        found = days(pd.Series(values.cat.categories, dtype=object)) if len(values.cat.categories) else None
+        if found is None:
+            return None
+        codes = values.cat.codes.to_numpy()
+        taken = pd.Series(found.to_numpy()[codes], name=values.name)
+        return taken.where(codes >= 0) if (codes < 0).any() else taken
     if values.dtype.kind != "M":
         if not is_text(values) or not _dated(values):
             return None

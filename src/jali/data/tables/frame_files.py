@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import zlib
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from jali.core.errors import JaliError
-from jali.data.tables import frames
+from jali.data.tables import frames, pieces
 
 if TYPE_CHECKING:
     import pandas as pd
 
+LARGE = 20_000_000  # bytes of a file that is read in pieces
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 
 
@@ -44,10 +46,21 @@ def _delimited(path: Path, separator: str) -> pd.DataFrame:
     )
     names = header.iloc[0].tolist()
     frames.check_names(names)
-    frame = pd.read_csv(path, sep=separator, header=0, names=names, encoding="utf-8-sig", low_memory=False)
+    frame = _rows(path, separator, names)
     if not frame.index.equals(pd.RangeIndex(len(frame))):
         raise JaliError(f"The rows of {path} have more fields than its header has names ({len(names)}).")
     return frame
+
+
+def _rows(path: Path, separator: str, names: list[str]) -> pd.DataFrame:
+    """The rows; those of a large file in pieces."""
+    import pandas as pd
+
+    read = partial(pd.read_csv, path, sep=separator, header=0, names=names, encoding="utf-8-sig", low_memory=False)
+    if path.stat().st_size > LARGE:
+        return pieces.whole(read)
+    frame: Any = read()
+    return cast("pd.DataFrame", frame)
 
 
 def _parquet(path: Path) -> pd.DataFrame:

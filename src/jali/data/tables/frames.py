@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     Values = pd.Series[Any]
 
 CLASSES = 50
+RARE = 20  # rows of a class
 TRUTH = {"False", "True"}
 
 
@@ -99,6 +100,7 @@ def dataset(
     X, found = _raw(table, inputs, asked)
     read = [replace(c, mutable=c.name not in immutable, role="quasi" if c.name in quasi else "private") for c in found]
     favoured = _favoured(favourable, target, classes)
+    asked.notes.extend(_rare(y, classes) if own else ())
     source: Literal["declared", "observed"] = "declared" if known.classes else "observed"
     notes = tuple(asked.notes)
     schema = Schema(tuple(read), classes, favoured, sensitive, target, outcome=source, notes=notes)
@@ -124,10 +126,8 @@ class _Asked:
         declared = self.declared.columns.get(name)
         stated = name in self.kinds or name in self.categories or name in self.integers
         if self.identifiers and not stated and declared is None and columns.is_identifier(values):
-            self.notes.append(
-                f"Column {name!r} is different in each row and was left out as an identifier; to keep it, say of "
-                f"which kind it is: --kind {name}=integer."
-            )
+            keep = "" if is_text(values) else f"; --kind {name}=integer keeps it"
+            self.notes.append(f"Column {name!r} is different in each row and was left out as an identifier{keep}.")
             return None
         as_text = "category" in (self.kinds.get(name), declared and declared.kind) or name in self.categories
         if self.own and not as_text and (days := columns.days(values)) is not None:
@@ -307,6 +307,20 @@ def _outcome(values: Values, declared: tuple[str, ...] = ()) -> tuple[Ints, tupl
             f"at most {CLASSES} in all: cut it into classes first, such as above or below a threshold."
         )
     return y, classes
+
+
+def _rare(y: Ints, classes: tuple[str, ...]) -> list[str]:
+    """Advice about classes with so few rows that nothing can be said about them."""
+    count = np.bincount(y, minlength=len(classes))
+    few = [f"{name!r} ({n})" for name, n in zip(classes, count, strict=True) if 0 < n < RARE]
+    if not few:
+        return []
+    shown = f"{', '.join(few[:3])}{f' and {len(few) - 3} more' if len(few) > 3 else ''}"
+    which, them = ("This class has", "it") if len(few) == 1 else ("These classes have", "them")
+    return [
+        f"{which} fewer than {RARE} rows: {shown}. Results are hardly about {them}: add rows of {them}, or merge "
+        f"{them} with another class."
+    ]
 
 
 def _favoured(favourable: str, target: str, classes: tuple[str, ...]) -> int | None:

@@ -158,7 +158,7 @@ def _table(X: Any, name: str) -> pd.DataFrame:
 
     if hasattr(X, "columns"):
         return X.reset_index(drop=True)  # type: ignore[no-any-return]
-    array = np.asarray(X)
+    array = np.asarray(X.toarray() if hasattr(X, "toarray") else X)  # sparse matrices of scipy
     if array.ndim != 2:
         raise JaliError(f"{name}: X must have shape (rows, columns), not {array.shape}.")
     return pd.DataFrame(array, columns=[f"x{j}" for j in range(array.shape[1])])

@@ -58,16 +58,16 @@ def _noised(counts: Ints, variance: Fraction, rng: Rng) -> Floats:
     """Counts with noise, none below zero; what is below the noise's own spread counts as nothing."""
 
     def draw() -> Floats:
-        return (counts + gaussian_noise(counts.shape, variance, rng)).astype(np.float64)
+        return np.asarray(counts + gaussian_noise(counts.shape, variance, rng), dtype=np.float64)
 
     noised = released("private histogram", draw, variance=float(variance))
-    return np.where(noised > float(variance) ** 0.5, noised, 0.0)
+    return np.asarray(np.where(noised > float(variance) ** 0.5, noised, 0.0))
 
 
 def _shares(table: Floats) -> Floats:
     """Counts (C, B) as shares within each class; all bins alike where a class has none."""
     total = table.sum(axis=1, keepdims=True)
-    return np.where(total > 0, table / np.maximum(total, 1e-300), 1 / table.shape[1])
+    return np.asarray(np.where(total > 0, table / np.maximum(total, 1e-300), 1 / table.shape[1]))
 
 
 def _places(name: str, column: Column, x: Floats, bins: int) -> Ints:

@@ -18,7 +18,7 @@ from jali.text.rules import Prunable
 
 @dataclass(frozen=True)
 class KRules:
-    """The surrogate `inner` (tree_surrogate, trepan, lore), cut back until every rule covers at least k training people.
+    """The surrogate `inner` (tree_surrogate, trepan, lore), cut back until every rule covers k or more training people.
 
     Bounds move to the ends of cells with k people (`jali.anonymity.grid`), so that none lies between two people's
     values. A split stays only if k people are on both sides, counted after that. The shares of classes in a leaf, and

@@ -88,7 +88,7 @@ class PrivateBackground:
         drawn = made.rows(self.rows, rng)
         return Dataset(drawn.X, predictions(model, drawn.X)[1], schema)
 
-    def claim(self, schema: Schema) -> Guarantee:
+    def claim_about_rows(self, schema: Schema) -> Guarantee:
         """The guarantee of the synthetic rows alone; void where bounds or categories were taken from the rows."""
         void = taken(schema, CONSTANTS)
         assumes = ("bounds, categories and the number of rows are public", ROW)

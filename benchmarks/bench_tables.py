@@ -1,0 +1,106 @@
+"""Tables as users have them: what happens, how long it takes, and how much memory: `python benchmarks/bench_tables.py`.
+
+Each table is a file that is read in a process of its own; memory is the peak above what the imports take, beside the
+size of the table as float64. Small ones are audited as well (four models, one attack).
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+AUDITED = 5000  # rows: larger tables are only read
+Columns = dict[str, Any]
+
+
+def plain(n: int, numbers: int = 10, seed: int = 0) -> Columns:
+    rng = np.random.default_rng(seed)
+    out: Columns = {f"x{j}": rng.normal(size=n).round(4) for j in range(numbers)}
+    out |= {"age": rng.integers(18, 90, n), "job": np.array(["cook", "clerk", "nurse"])[rng.integers(0, 3, n)]}
+    return out | {"y": np.where(out["x0"] + rng.normal(size=n) > 0, "yes", "no")}
+
+
+def dates(n: int) -> Any:
+    return (np.datetime64("2020-01-01") + np.random.default_rng(1).integers(0, 900, n)).astype(str)
+
+
+def with_gaps(values: Any) -> Any:
+    return np.where(np.random.default_rng(2).random(len(values)) < 0.1, np.nan, values)
+
+
+def rare(n: int, share: float) -> Any:
+    return np.where(np.arange(n) < share * n, "fraud", "fine")
+
+
+TABLES: dict[str, Callable[[], Columns]] = {
+    "300 rows": lambda: plain(300),
+    "200 columns": lambda: plain(2000, 198),
+    "ids": lambda: {"customer_id": np.arange(2000), "name": [f"p{i}" for i in range(2000)], **plain(2000)},
+    "dates": lambda: {"opened": dates(2000), **plain(2000)},
+    "missing numbers and texts": lambda: (
+        plain(2000) | {"x1": with_gaps(plain(2000)["x1"]), "job": ["cook", None] * 1000}
+    ),
+    "truth values": lambda: {"vip": np.arange(2000) % 3 == 0, **plain(2000)},
+    "1 % positive": lambda: plain(2000) | {"y": rare(2000, 0.01)},
+    "4 positives in 300": lambda: plain(300) | {"y": rare(300, 0.013)},
+    "12 classes": lambda: plain(2000) | {"y": np.random.default_rng(3).integers(0, 12, 2000)},
+    "a class for each row": lambda: plain(2000) | {"y": np.arange(2000)},
+    "300 different texts": lambda: plain(2000) | {"job": [f"j{i % 300}" for i in range(2000)]},
+    "300,000 rows": lambda: {"opened": dates(300_000), **plain(300_000, 17)},
+    "1,000,000 rows": lambda: {"opened": dates(1_000_000), **plain(1_000_000, 17)},
+}
+
+
+def peak() -> float:
+    """The most memory that this process had, in megabytes; what `resource` says is that of its parent too."""
+    status = Path("/proc/self/status").read_text()
+    return int(status.partition("VmHWM:")[2].split()[0]) / 1024
+
+
+def one(path: str) -> None:
+    """Read, and perhaps audit, one file; print what happened."""
+    import jali
+    from jali.core.errors import JaliError
+    from jali.data.table import Table
+
+    before = peak()
+    began = time.process_time()
+    source = Table(path, "y")
+    try:
+        data = source.load()
+        megabytes = peak() - before
+        size = data.X.nbytes / 2**20
+        said = f"read {len(data):,} × {data.X.shape[1]}"
+        said += f", peak {megabytes:.0f} MB = {megabytes / size:.2f} tables" if size > 20 else ""
+        if len(data) <= AUDITED:
+            found = jali.audit(data=source, game="rotate(models=4)", attack=["threshold"], explain=["input_x_gradient"])
+            said += f", audited: {len(found.results.rows)} rows"
+        said += "".join(f"; {note}" for note in data.schema.notes)
+    except JaliError as error:
+        said = f"refused: {error}"
+    print(f"{time.process_time() - began:5.1f} s  {said}")
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        for name, columns in TABLES.items():
+            path = Path(folder) / "table.csv"
+            pd.DataFrame(columns()).to_csv(path, index=False)
+            done = subprocess.run([sys.executable, __file__, str(path)], capture_output=True, text=True, check=False)
+            said = done.stdout.strip() or done.stderr.strip().splitlines()[-1]
+            print(f"{name:28s} {said}", flush=True)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        one(sys.argv[1])
+    else:
+        main()

@@ -1,0 +1,1 @@
+"""What was already sent: people singled out by a log of explanations."""

@@ -1,0 +1,113 @@
+"""Torch modules of users: logits, probabilities, gradients, and training again by their own function."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import jali
+from jali.core.encoding import Encoding
+from jali.core.errors import JaliError
+from jali.core.protocols import Differentiable
+from jali.core.values import Column, Dataset, Schema
+from jali.models.given import Given
+
+torch = pytest.importorskip("torch", reason="the extra jali-audit[torch] is not installed")
+from torch import nn  # noqa: E402
+
+from jali.adapters.models.torch_module import Reseeded, TorchModule, reseeded  # noqa: E402
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(400, 3))
+Y = (X[:, 0] + RNG.normal(size=400) > 0).astype(int)
+
+
+def trained(X, y, seed):
+    torch.manual_seed(seed)
+    net = nn.Sequential(nn.Linear(3, 8), nn.Tanh(), nn.Linear(8, 2))
+    steps = torch.optim.Adam(net.parameters(), 0.05)
+    for _ in range(20):
+        steps.zero_grad()
+        nn.functional.cross_entropy(net(torch.tensor(X, dtype=torch.float32)), torch.tensor(y)).backward()
+        steps.step()
+    return net
+
+
+class Squashed(nn.Module):
+    """A module whose forward ends in a function that no layer shows."""
+
+    def __init__(self, net, last):
+        super().__init__()
+        self.net = net
+        self.last = last
+
+    def forward(self, x):
+        return self.last(self.net(x))
+
+
+def test_outputs_are_read_by_what_they_are():
+    net = trained(X, Y, 0)
+    logits = TorchModule(net, [0, 1]).decision_function(X)
+    whole = TorchModule(Squashed(net, lambda z: z.softmax(dim=1)), [0, 1]).decision_function(X)
+    np.testing.assert_allclose(whole[:, 1] - whole[:, 0], logits[:, 1] - logits[:, 0], atol=1e-4)
+    one = Squashed(net, lambda z: torch.sigmoid(z[:, 1] - z[:, 0]))
+    np.testing.assert_allclose(TorchModule(one, [0, 1]).decision_function(X)[:, 1] * 2, logits @ [-1, 1], atol=1e-4)
+    score = Squashed(net, lambda z: (z[:, 1] - z[:, 0])[:, None])
+    np.testing.assert_allclose(TorchModule(score, [0, 1]).decision_function(X)[:, 1] * 2, logits @ [-1, 1], atol=1e-6)
+
+
+def test_gradients_by_the_encoded_features_are_those_of_differences():
+    columns = tuple(Column(name, centre=1.0, spread=2.0) for name in "abc")
+    data = Dataset(X, Y, Schema(columns))
+    model = Given(TorchModule(trained(X, Y, 0).double(), [0, 1]), inputs="array")
+    model.model._tensors = lambda rows: [torch.from_numpy(np.array(rows))]  # float64, so that differences are exact
+    existing = model.existing(data)
+    assert isinstance(existing, Differentiable)
+    encoding = Encoding(data.schema)
+    Z = encoding.encode(X[:5])
+    of = np.array([0, 1, 1, 0, 1])
+    step = 1e-5
+    by_hand = np.empty((5, 3))
+    for j in range(3):
+        up, down = Z.copy(), Z.copy()
+        up[:, j] += step
+        down[:, j] -= step
+        ends = [existing.logits(rows * 2.0 + 1.0)[np.arange(5), of] for rows in (up, down)]
+        by_hand[:, j] = (ends[0] - ends[1]) / (2 * step)
+    np.testing.assert_allclose(existing.gradient(Z, of), by_hand, atol=1e-5)
+    value, slope = existing.margin(Z, of)
+    logits = existing.logits(X[:5])
+    np.testing.assert_allclose(value, logits[np.arange(5), of] - logits[np.arange(5), 1 - of], atol=1e-6)
+    np.testing.assert_allclose(slope, by_hand - existing.gradient(Z, 1 - of), atol=1e-5)
+
+
+def test_a_module_is_audited_with_the_users_training():
+    settings = {"train": (X[:150], Y[:150]), "population": (X[150:], Y[150:]), "attack": ["threshold"]}
+    game = {"game": "given_model(members=150, shadows=2)"}
+    found = jali.audit(trained(X[:150], Y[:150], 0), fit=trained, explain=["input_x_gradient"], **settings, **game)
+    assert found.results.find(explainer="input_x_gradient", metric="auc")
+    with pytest.raises(JaliError, match="a Sequential cannot be trained again"):
+        jali.audit(trained(X[:150], Y[:150], 0), **settings, **game)
+    with pytest.raises(JaliError, match="Linear cannot read rows of 3 columns"):
+        jali.audit(nn.Linear(4, 2), fit=trained, **settings, **game)
+    with pytest.raises(JaliError, match="gives 3 outputs for each row, and the data have 2 classes"):
+        jali.audit(nn.Linear(3, 3), fit=trained, **settings, **game)
+
+
+def test_networks_that_draw_from_torch_draw_from_their_own_stream():
+    class Net:
+        module_ = nn.Linear(1, 1)
+
+    class Draws:
+        def fit(self, rows, labels, rng):
+            return float(torch.rand(1))
+
+    refit = reseeded(Net(), Draws())
+    assert isinstance(refit, Reseeded)
+    torch.manual_seed(3)
+    first, again, other = (refit.fit(None, None, np.random.default_rng(s)) for s in (0, 0, 1))
+    after = torch.rand(1)
+    torch.manual_seed(3)
+    assert after == torch.rand(1)
+    assert first == again != other
+    assert not isinstance(reseeded(object(), Draws()), Reseeded)
