@@ -84,7 +84,7 @@ def test_curves_are_drawn_on_the_same_people_too(partly):
 
 
 def test_where_everybody_is_explained_both_sides_are_the_attacks_themselves():
-    results = audit(lambda member, score, noise: noise + 1.0 * member)
+    results = audit(lambda member, score, noise: noise + 1.5 * member)
     for channel, explainer in (("score", ""), ("score+explanation", "e")):
         (alone,) = results.find(kind="attack", channel=channel, explainer=explainer, attack="joint", metric="auc")
         same = the(results, "auc", kind="paired", channel=channel)
