@@ -21,7 +21,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassif
 
 import jali
 from jali.api.explainers import with_explainers
-from jali.api.own_model import own_experiment, own_tables
+from jali.api.own_model import Own, own_experiment
 from jali.audit.all_models import Gathered, gather
 from jali.audit.setup import Resources, Setup, load
 from jali.models.fitted.estimator import FittedModel
@@ -36,9 +36,9 @@ def people(n: int, seed: int = 0, columns: int = 8) -> tuple[Any, Any]:
 
 def ready(model: Any, explain: list[Any], X: Any, y: Any, shadows: int) -> Setup:
     half = len(y) // 2
-    source = own_tables((X[:half], y[:half]), (X[half:], y[half:]), None, (), "", "", "")
+    tables = Own((X[:half], y[:half]), (X[half:], y[half:]))
     fitted = model.fit(X[:half], y[:half])
-    experiment, _ = own_experiment(fitted, source, f"given_model(members={half}, shadows={shadows})", 0)
+    experiment, _ = own_experiment(fitted, tables, f"given_model(members={half}, shadows={shadows})", 0)
     return load(with_explainers(experiment, explain))
 
 
