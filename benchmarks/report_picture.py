@@ -1,4 +1,4 @@
-"""The picture of the README: the first screen of a report, `python benchmarks/report_picture.py jali-audit docs/report.png`.
+"""The picture of the README, the first screen of a report: `report_picture.py jali-audit docs/report.png`.
 
 Needs Playwright (extra `dev`) and a Chromium on the path.
 """
