@@ -26,6 +26,8 @@ class KRules:
     covers a record in a local surrogate loses conditions until it covers k people, and others that cover fewer are left
     out. Splits are chosen on the training rows as they are: there is no guarantee of differential privacy.
 
+    Trees whose leaves hold k people: Friedman, Wolff and Schuster, Providing k-anonymity in data mining, 2008.
+
     >>> from jali.core.values import Column
     >>> from jali.core.encoding import Encoding
     >>> from jali.models.fitted.linear import LinearModel
