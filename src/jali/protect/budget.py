@@ -56,7 +56,7 @@ class Budget:
     def answers_left(self, price: float) -> int:
         """How many more answers of this epsilon are sure to be granted.
 
-        By basic composition, less one that rounding may refuse; the filter may grant more where delta is above 0.
+        By basic composition; the filter may grant more where delta is above 0.
         """
         if not price > 0:
             raise JaliError(f"The price of an answer must be positive, not {price}.")

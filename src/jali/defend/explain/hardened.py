@@ -32,6 +32,8 @@ class Hardened:
     This makes attacks harder and is no privacy guarantee: measure it with an attacker whose shadow models go through
     the same wrapper, as every audit does.
 
+    Rounding what an interface returns: Tramèr et al., Stealing Machine Learning Models via Prediction APIs, 2016.
+
     >>> from jali.core.values import Column
     >>> from jali.explain.kernel_shap import KernelShap
     >>> from jali.models.fitted.linear import LinearModel

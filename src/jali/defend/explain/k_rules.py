@@ -21,10 +21,12 @@ class KRules:
     """The surrogate `inner` (tree_surrogate, trepan, lore), cut back until every rule covers k or more training people.
 
     Bounds move to the ends of cells with k people (`jali.anonymity.grid`), so that none lies between two people's
-    values. A split stays only if k people are on both sides, counted after that. The shares of classes in a leaf, and
-    how far a rule holds, are told in twentieths. The rule that covers a record in a local surrogate loses conditions
-    until it covers k people, and others that cover fewer are left out. Splits are chosen on the training rows as they
-    are: there is no guarantee of differential privacy.
+    values. A split stays only if k people are on both sides, counted after that, and so are the classes that the model
+    predicts for them. The shares of classes in a leaf, and how far a rule holds, are told in twentieths. The rule that
+    covers a record in a local surrogate loses conditions until it covers k people, and others that cover fewer are left
+    out. Splits are chosen on the training rows as they are: there is no guarantee of differential privacy.
+
+    Trees whose leaves hold k people: Friedman, Wolff and Schuster, Providing k-anonymity in data mining, 2008.
 
     >>> from jali.core.values import Column
     >>> from jali.core.encoding import Encoding

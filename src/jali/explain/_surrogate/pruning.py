@@ -15,11 +15,14 @@ from jali.text.rules import AtLeast, Condition, Held, Rule, Term
 STEPS = 20  # shares of classes are told in twentieths
 
 
-def pruned_tree(tree: Tree, train: Dataset, k: int) -> Tree:
-    """The tree with bounds on a grid, cut where a child would hold fewer than k people, and shares in twentieths."""
+def pruned_tree(tree: Tree, train: Dataset, labels: Ints, k: int) -> Tree:
+    """The tree with bounds on a grid, cut where a child would hold fewer than k people, and shares in twentieths.
+
+    Bounds move, so classes are counted again: labels (N,), those that the model predicts for the training rows.
+    """
     grid = Grid.of(train, k)
     tests = [None if test is None else on_grid(test, grid) for test in tree.tests]
-    made = _Made(tree, tests, train, k)
+    made = _Made(tree, tests, train, labels, k)
     made.add(0, np.ones(len(train), dtype=bool))
     ways = np.array(made.children, dtype=np.int64)
     return Tree(tuple(made.tests), ways[:, 0], ways[:, 1], np.stack(made.counts), tree.schema)
@@ -28,10 +31,11 @@ def pruned_tree(tree: Tree, train: Dataset, k: int) -> Tree:
 class _Made:
     """The nodes that are kept, in the order in which they are reached."""
 
-    def __init__(self, tree: Tree, tests: list[Condition | None], train: Dataset, k: int) -> None:
+    def __init__(self, tree: Tree, tests: list[Condition | None], train: Dataset, labels: Ints, k: int) -> None:
         self.tree = tree
         self.planned = tests
         self.train = train
+        self.labels = labels
         self.k = k
         self.tests: list[Condition | None] = []
         self.children: list[tuple[int, int]] = []
@@ -42,7 +46,8 @@ class _Made:
         at = len(self.tests)
         self.tests.append(None)
         self.children.append((-1, -1))
-        self.counts.append(coarse(self.tree.counts[node]))
+        counts = np.bincount(self.labels[rows], minlength=len(self.tree.schema.classes))
+        self.counts.append(coarse(counts.astype(np.float64)))
         test = self.planned[node]
         if test is None:
             return at

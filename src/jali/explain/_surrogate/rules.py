@@ -43,7 +43,7 @@ class Local:
     def pruned(self, train: Dataset, labels: Ints, k: int) -> Local:
         """The same with rules that each speak of at least k training people; labels (N,): the model's classes."""
         shown, held = pruned_rules(self.shown, train, labels, k)
-        return Local(pruned_tree(self.tree, train, k), shown, tuple(held))
+        return Local(pruned_tree(self.tree, train, labels, k), shown, tuple(held))
 
     def sentences(self, x: Floats, schema: Schema) -> list[str]:
         """The rules in words for the record x (D,), each with the share of the training rows for which it holds."""

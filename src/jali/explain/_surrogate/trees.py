@@ -84,11 +84,11 @@ class Tree:
             for child, inside in ((self.no[node], False), (self.yes[node], True)):
                 todo.append((*path[:-1], (node, inside), (int(child), True)))
 
-    def pruned(self, train: Dataset, labels: Ints, k: int) -> Tree:  # noqa: ARG002 (a local surrogate needs labels)
+    def pruned(self, train: Dataset, labels: Ints, k: int) -> Tree:
         """The tree whose rules each speak of at least k training people, with coarse bounds and shares."""
         from jali.explain._surrogate.pruning import pruned_tree
 
-        return pruned_tree(self, train, k)
+        return pruned_tree(self, train, labels, k)
 
     @property
     def depth(self) -> int:
