@@ -59,7 +59,7 @@ def test_defaults_are_left_out_and_positions_are_read():
         ("attack", "3", "does not name a part"),
         ("attack", "lira(prior=__import__)", "quoted string"),
         ("attack", "lira; import os", "Cannot read"),
-        ("data", "table", "needs path, target"),
+        ("data", "table", "needs path"),
         ("attack", "no.such.module:Thing", "Cannot import"),
         ("attack", "os:getcwd", "not a dataclass"),
     ],

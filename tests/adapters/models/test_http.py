@@ -76,7 +76,7 @@ def grown(X, y, seed):
 
 def test_an_audit_over_http_gives_the_same_numbers(serve):
     settings = {"train": (X[:150], Y[:150]), "population": (X[150:], Y[150:]), "fit": grown}
-    settings |= {"game": "given_model(members=150, shadows=2)", "attack": ["threshold", "lira"]}
+    settings |= {"game": "given_model(members=150, shadows=1)", "attack": ["threshold"]}
     model = jali.http_model(serve(scored).url, budget=100_000)
     there = jali.audit(model, **settings)
     here = jali.audit(TREE, **settings)

@@ -17,6 +17,8 @@ from jali.core.errors import JaliError
 from jali.core.values import Column, Schema
 from jali.data.tables.in_memory import OwnTables
 from jali.data.tables.model_inputs import Rebuilder
+from jali.explain.kernel_shap import KernelShap
+from jali.models.given import Given
 
 
 def people(n, seed):
@@ -66,13 +68,20 @@ def test_a_pipeline_that_fills_them_is_audited_and_ours_that_cannot_read_them_sa
     words = make_pipeline(SimpleImputer(strategy="most_frequent"), OneHotEncoder())
     columns = make_column_transformer((words, ["job", "grade"]), (SimpleImputer(), ["age", "income"]))
     model = make_pipeline(columns, DecisionTreeClassifier(random_state=0)).fit(X, y)
-    settings = {"game": "given_model(members=150, shadows=2)", "attack": ["threshold"]}
-    found = jali.audit(model, (X, y), (P, q), explain=["kernel_shap(budget=0, background=1)"], **settings)
+    settings = {"game": "given_model(members=150, shadows=1)", "attack": ["threshold"]}
+    found = jali.audit(model, (X, y), (P, q), **settings)
     accuracy = found.results.find(metric="train_accuracy")[0]
     assert accuracy.value == pytest.approx((model.predict(X) == y).mean())
     leak = found.results.find(metric="auc", signal="loss", attack="threshold")[0]
     assert leak.low < 0.75 < leak.high  # labels are noise: the tree is right about all members and half of the others
     assert any("'opened' holds dates" in w for w in found.results.warnings)
+    own = OwnTables((X, y), (P, q), None)
+    data = own.load()
+    rng = np.random.default_rng(0)
+    existing = Given(model, "frame", own.like()).existing(data)
+    value = KernelShap(budget=0, background=1).prepare(existing, data.schema, None, rng).explain(data.X[:40], rng).value
+    assert np.isfinite(value).all()
+    assert value[np.isnan(data.X[:40, 1]), 1].any()  # a missing income has an attribution too
     with pytest.raises(
         JaliError, match=r"nice cannot explain rows with missing numbers, and column 'income'.*kernel_shap"
     ):

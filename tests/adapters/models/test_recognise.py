@@ -16,7 +16,7 @@ from jali.models.fitted.answers import probabilities
 from jali.models.fitted.estimator import fresh
 from jali.models.given import Cloned
 
-QUICK = {"game": "given_model(members=150, shadows=3)", "attack": ["threshold"]}
+QUICK = {"game": "given_model(members=150, shadows=1)", "attack": ["threshold"]}
 
 
 def table(n=600, seed=0):

@@ -83,7 +83,7 @@ def test_gradients_by_the_encoded_features_are_those_of_differences():
 
 def test_a_module_is_audited_with_the_users_training():
     settings = {"train": (X[:150], Y[:150]), "population": (X[150:], Y[150:]), "attack": ["threshold"]}
-    game = {"game": "given_model(members=150, shadows=2)"}
+    game = {"game": "given_model(members=150, shadows=1)"}
     found = jali.audit(trained(X[:150], Y[:150], 0), fit=trained, explain=["input_x_gradient"], **settings, **game)
     assert found.results.find(explainer="input_x_gradient", metric="auc")
     with pytest.raises(JaliError, match="a Sequential cannot be trained again"):

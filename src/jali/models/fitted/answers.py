@@ -12,6 +12,7 @@ from jali.core.errors import JaliError
 from jali.core.values import Floats
 from jali.data.tables.schema_files import label
 
+TRUTH = {"0": "False", "1": "True"}
 SUM = 0.01  # how far probabilities of float32 or of rounded JSON may add up to something else than one
 
 
@@ -77,6 +78,8 @@ def _array(name: str, answer: Any, classes: Sequence[Any]) -> npt.NDArray[Any]:
 def _by_name(name: str, answer: Sequence[Mapping[Any, Any]], names: Sequence[str]) -> Floats:
     """Mappings from class to probability as an array (n, K)."""
     found = [{label(key): value for key, value in row.items()} for row in answer]
+    if set(names) == set(TRUTH.values()) and set(found[0]) == set(TRUTH):  # ONNX has no other names for truth values
+        found = [{TRUTH[key]: value for key, value in row.items()} for row in found]
     if unknown := [n for n in names if n not in found[0]]:
         raise JaliError(
             f"{name} names the classes {_listed(list(found[0]))}, and {unknown[0]!r} of the data is not among them."
