@@ -165,6 +165,15 @@ def test_errors_say_what_to_write(explain, words):
         jali.explainer(len, kind="other")
 
 
+def test_functions_and_classes_in_the_place_of_parts_are_refused_in_one_sentence():
+    with pytest.raises(JaliError, match=r"attack=\[…\] takes names, .* not an object of type function"):
+        jali.audit(attack=[lambda target, shadows: 0])
+    with pytest.raises(JaliError, match="not the class dict"):
+        jali.audit(signal=[dict])
+    with pytest.raises(JaliError, match=r"write TreeShap\(\)"):
+        jali.audit(explain=[registry.find("explain", "tree_shap")])
+
+
 # --- reason codes --------------------------------------------------------------------------------------------------
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from jali.api.evidence_files import as_released, attack_file
 from jali.api.explainers import is_own, with_explainers
 from jali.api.own_model import NO_MODEL, Own, own_experiment
-from jali.api.parts import part_of, several, text_of
+from jali.api.parts import check_parts, part_of, several, text_of
 from jali.api.result import Audit
 from jali.api.running import armed, as_played, run_setup
 from jali.audit import queries
@@ -68,8 +68,9 @@ def audit(
     resources = resources or Resources()
     if (train is None) != (population is None):
         raise JaliError("Give both train=(X, y) and population=(X, y), or neither of them.")
-    for name, given in {"explain": explain, "attack": attack, "signal": signal}.items():
-        several(name, given)
+    several("explain", explain)
+    check_parts("attack", attack, "lira")
+    check_parts("signal", signal, "attribution_ranks")
     own: dict[str, Any] = {}
     if train is not None and population is not None:
         columns = several("quasi", quasi), groups, sensitive, schema, several("immutable", immutable)

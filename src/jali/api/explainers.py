@@ -109,7 +109,9 @@ def _named(one: Any) -> Any:
     """The explainer that a text names, a part as it was given, or anything else as something to be tried."""
     if isinstance(one, str | Reasons | Wanted):
         return part_of("explain", one)
-    return one if isinstance(one, Ours) and not isinstance(one, type) else Wanted(one)
+    if isinstance(one, Ours) and isinstance(one, type):
+        raise JaliError(f"explain=[…] takes an explainer, not the class {one.__name__}: write {one.__name__}().")
+    return one if isinstance(one, Ours) else Wanted(one)
 
 
 def _built(part: Any, model: Model, train: Dataset) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,6 +16,17 @@ def several(name: str, given: Any) -> Sequence[Any]:
         one = repr(given) if isinstance(given, str) else "…"
         raise JaliError(f"{name} must be a list, such as {name}=[{one}].")
     return given
+
+
+def check_parts(name: str, given: Any, example: str) -> None:
+    """Refuse what is neither a name nor a part, such as a function, in the place of an attack or a signal."""
+    for one in several(name, given):
+        if not isinstance(one, str) and (isinstance(one, type) or not dataclasses.is_dataclass(one)):
+            what = f"the class {one.__name__}" if isinstance(one, type) else f"an object of type {type(one).__name__}"
+            raise JaliError(
+                f"{name}=[…] takes names, or parts of your own (frozen dataclasses, docs/adding.md), not {what}: write "
+                f"{name}=[{example!r}]."
+            )
 
 
 def part_of(kind: Any, given: Any) -> Any:
