@@ -29,13 +29,18 @@ def status(person: Status) -> str:
     """What was sent about one person, in a sentence."""
     if not person.answers:
         return "No answer in the log shows this person's row."
-    shown = f"{person.answers:,} answers to {person.recipients:,} recipients show this person's row"
+    verb = "shows" if person.answers == 1 else "show"
+    shown = f"{_many(person.answers, 'answer')} to {_many(person.recipients, 'recipient')} {verb} this person's row"
     if not person.together:
         return f"{shown}, and nobody can single the person out from them."
     since = f" since {person.since}" if person.since else f" since answer {person.first_answer:,}"
     if person.singled_out_by:
-        return f"{shown}, and {person.singled_out_by:,} recipients can single the person out,{since}."
+        return f"{shown}, and {_many(person.singled_out_by, 'recipient')} can single the person out,{since}."
     return f"{shown}; no recipient alone can single the person out, but all together can,{since}."
+
+
+def _many(n: int, thing: str) -> str:
+    return f"{n:,} {thing}{'' if n == 1 else 's'}"
 
 
 def points(found: Exposure) -> list[str]:
