@@ -48,7 +48,9 @@ class Shap:
     @property
     def caution(self) -> str:
         """What the default of the kernel explainer does to an audit."""
-        return TEN if self.columns and self.algorithm != "tree" else ""
+        if not self.columns or self.algorithm == "tree":
+            return ""
+        return TEN if self.algorithm == "kernel" else f"Where a model has no trees, {TEN}"
 
     def prepare(self, model: Model, schema: Schema, train: Dataset | None, rng: Rng) -> Ready:
         """Build the library's explainer."""
