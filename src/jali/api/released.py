@@ -89,7 +89,7 @@ def frame_of(given: Table) -> Any:
 
     if isinstance(given, str | Path):
         return frame_files.read(Path(given).expanduser())
-    if hasattr(given, "columns"):
+    if isinstance(given, pd.DataFrame):
         return given.reset_index(drop=True).rename(columns=str)
     array = np.asarray(given)
     if array.ndim != 2:

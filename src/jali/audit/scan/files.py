@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from jali.audit.scan import documents, pickle_files
+from jali.audit.scan.pickle_machine import Made
 from jali.audit.scan.pickle_values import array_of, roots
 from jali.audit.scan.pieces import array_pieces
 from jali.audit.scan.walk import Found, Walk
@@ -96,7 +97,7 @@ class Reader:
         if kind.hasobject:
             value, names = pickle_files.read_bytes(data[stream.tell() :])
             self._named(label, names)
-            array = array_of(value) if hasattr(value, "args") else None
+            array = array_of(value) if isinstance(value, Made) else None
             yield from self.walked(value if array is None else array, label)
             return
         if math.prod(shape) * kind.itemsize != len(data) - stream.tell():

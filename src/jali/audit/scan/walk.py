@@ -180,9 +180,9 @@ def _numbers(value: Any) -> Any:
     """The array in a tensor, a sparse matrix, a Series or a tree of neighbours; None for anything else."""
     root = type(value).__module__.partition(".")[0]
     name = type(value).__name__
-    if root == "torch" and hasattr(value, "detach"):
+    if root == "torch" and name in ("Tensor", "Parameter"):
         return value.detach().cpu().numpy()
-    if root == "scipy" and hasattr(value, "toarray") and np.prod(value.shape) <= 1e8:
+    if root == "scipy" and name.endswith(("_matrix", "_array")) and np.prod(value.shape) <= 1e8:
         return value.toarray()
     if root == "pandas" and name == "Series":
         return value.to_numpy()
