@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import jali
 from jali.api.explainers import with_explainers
-from jali.api.own_model import own_experiment, own_tables
+from jali.api.own_model import Own, own_experiment
 from jali.audit.all_models import gather
 from jali.audit.setup import Resources, load
 from jali.audit.signal_attacks import attack_evidence
@@ -40,9 +40,9 @@ def tables(seed=0, n=N):
 def setup(model, explain, shadows=2, seed=0, n=N):
     """An audit that is set up: the explainers are tried, the data loaded."""
     train, population = tables(seed, n)
-    source = own_tables(train, population, None, (), "", "", "")
+    tables = Own(train, population)
     game = f"given_model(members={n}, shadows={shadows})"
-    experiment, _ = own_experiment(model.fit(*train), source, game, 0)
+    experiment, _ = own_experiment(model.fit(*train), tables, game, 0)
     return load(with_explainers(experiment, explain))
 
 

@@ -22,7 +22,7 @@ ALLOWED = {
     "api/explaining.py": (2, "what an import path of the user names: a fitted model, or a function that returns one"),
     "api/own_model.py": (1, "the name of a user's function"),
     "api/protected.py": (1, "a fitted estimator of the user"),
-    "api/protection.py": (4, "a fitted estimator and tables of the user"),
+    "api/protection.py": (2, "a fitted estimator and tables of the user"),
     "core/imports.py": (1, "module loaders of the interpreter"),
     "core/registry.py": (1, "annotations of dataclass fields"),
     "data/tables/columns.py": (1, "time zones of pandas types"),

@@ -21,7 +21,7 @@ class Regressor:
     """A regression model f as a classifier whose decision function is (f - threshold) / spread.
 
     >>> model = Regressor(lambda X: 3 * X[:, 0], Cut(threshold=2.0, spread=4.0))
-    >>> model.decision_function(np.array([[2.0]])), list(model.classes_)
+    >>> model.decision_function(np.array([[2.0]])), model.classes_.tolist()
     (array([1.]), ['below 2', 'at least 2'])
     """
 
