@@ -40,9 +40,9 @@ def tables(seed=0, n=N):
 def setup(model, explain, shadows=2, seed=0, n=N):
     """An audit that is set up: the explainers are tried, the data loaded."""
     train, population = tables(seed, n)
-    tables = Own(train, population)
+    brought = Own(train, population)
     game = f"given_model(members={n}, shadows={shadows})"
-    experiment, _ = own_experiment(model.fit(*train), tables, game, 0)
+    experiment, _ = own_experiment(model.fit(*train), brought, game, 0)
     return load(with_explainers(experiment, explain))
 
 

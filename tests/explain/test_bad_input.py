@@ -34,7 +34,9 @@ def built(name: str):
 NAMES = [
     n
     for n in registry.names("explain")
-    if getattr(built(n), "gives", "") == "counterfactual" and not hasattr(built(n), "inner") and n not in ("dice", "k_groups")
+    if getattr(built(n), "gives", "") == "counterfactual"
+    and not hasattr(built(n), "inner")
+    and n not in ("dice", "k_groups")
 ]
 every = pytest.mark.parametrize("name", NAMES)
 ROWS = 10_000_000  # growing_spheres stops after some millions where there is no answer; what never ends asks for more

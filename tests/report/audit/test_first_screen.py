@@ -112,6 +112,15 @@ def test_suggested_commands_name_parts_that_exist():
         registry.build("explain", text_of_part)
 
 
+def test_attributions_that_add_to_the_decision_lead_to_reason_codes():
+    rows = [added("input_x_gradient", (0.05, 0.06), against="decision"), added("input_x_gradient", (-0.001, 0.001))]
+    results = Results(rows=rows, controls=[control("input_x_gradient")], config={"explain": ["input_x_gradient"]})
+    (option,) = options(results, verdicts(results))
+    spec = shlex.split(option.command)[-1]
+    assert spec == "reason_codes(input_x_gradient(), top=4)"
+    assert registry.build("explain", spec).top == 4
+
+
 def test_a_defence_that_was_audited_is_quoted_with_its_price():
     rows = [*linked("nice", (0.92, 0.87, 0.98)), *linked("k_anonymous", (0.02, 0.0, 0.08), -0.1)]
     about = {"kind": "measure", "explainer": "k_anonymous"}

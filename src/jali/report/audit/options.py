@@ -69,8 +69,13 @@ def _grouped(results: Results, verdict: Verdict) -> Option:
         outer = specification(results, name)
         if outer.partition("(")[0] in GROUPING and f"({inner.removesuffix('()')}" in outer:
             return Option(f"{what}, as {name} does.", _effect(results, verdict.explainer, name))
-    defended = f"k_anonymous({inner if '(' in inner else inner + '()'}, k=10)"
+    defended = f"k_anonymous({_called(inner)}, k=10)"
     return Option(f"{what}.", command=_again("explain", [inner, defended]))
+
+
+def _called(inner: str) -> str:
+    """A specification as it stands inside another one."""
+    return inner if "(" in inner else f"{inner}()"
 
 
 def _effect(results: Results, bare: str, defended: str) -> str:
@@ -93,10 +98,12 @@ def _fewer_details(results: Results, verdicts: list[Verdict]) -> list[Option]:
         attribution = _measure(results, verdict.explainer, "validity") is None
         over = contrast(results, verdict.explainer, Channel.DECISION, "auc")
         if verdict.harm == Harm.MEMBERSHIP and attribution and _surely(over):
+            inner = specification(results, verdict.explainer)
             return [
                 Option(
                     f"Numbers such as those of {verdict.explainer} reveal much of the score. If people are told the "
-                    "decision without the score, name the main reasons instead of their sizes."
+                    "decision without the score, name the main reasons instead of their sizes.",
+                    command=_again("explain", [inner, f"reason_codes({_called(inner)}, top=4)"]),
                 )
             ]
     return []
