@@ -79,9 +79,9 @@ def test_a_rarer_leak_needs_the_draws_that_are_printed():
 # The command that tests a hundred seeds each, in all pairs: python benchmarks/bench_verify.py stand --seeds 100.
 @pytest.mark.parametrize("name", STANDARD)
 def test_correct_mechanisms_stand(name):
-    """Of a hundred tests each, five may refute; of five, more than one would come once in 44 times."""
-    refuted = [verify(subject_of(BY_NAME[name]), FEW, 200, seed).verdict == "REFUTED" for seed in range(5)]
-    assert sum(refuted) <= 1
+    """Of a hundred tests each, five may refute; of ten, more than two would come once in 87 times."""
+    refuted = [verify(subject_of(BY_NAME[name]), FEW, 200, seed).verdict == "REFUTED" for seed in range(10)]
+    assert sum(refuted) <= 2
 
 
 # --- scoreboard ----------------------------------------------------------------------------------------------------
