@@ -68,7 +68,7 @@ def store_entries(count: int, seed: int = 0, load: Callable[[Store], object] | N
 
 ODD = (
     "-1", "0", "1", "2", "1e23", "-0.5", "0.5", '"x"', '""', "none", "true", "[]", "[1, 2]", '["a"]', '"nan"', "1e400",
-    "-1e400", "1" + "0" * 23, "[[[]]]", "lira()", "nice()", '"a:b"',
+    "-1e400", "1" + "0" * 23, "1" + "0" * 400, "[[[]]]", "lira()", "nice()", '"a:b"',
 )  # fmt: skip
 
 

@@ -122,7 +122,8 @@ def _in_memory(arrays: Mapping[str, npt.NDArray[Any]]) -> Iterator[Ref]:
 
 def sweep_killed() -> None:
     """Remove shared arrays that runs on this machine left behind because they were killed."""
-    for path in MEMORY.glob("jali-*-*"):
-        run = path.name.split("-")[1]
-        if run.isdigit() and not stopping.alive(int(run)):
-            shutil.rmtree(path, ignore_errors=True)
+    for folder in {MEMORY, Path(tempfile.gettempdir())}:
+        for path in folder.glob("jali-*-*"):
+            run = path.name.split("-")[1]
+            if run.isdigit() and not stopping.alive(int(run)):
+                shutil.rmtree(path, ignore_errors=True)

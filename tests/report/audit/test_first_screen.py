@@ -10,8 +10,9 @@ from jali.core import registry
 from jali.core.errors import JaliError
 from jali.report import figures
 from jali.report.audit import first_screen, html, text
+from jali.report.audit.findings import Harm
 from jali.report.audit.options import options
-from jali.report.audit.verdicts import Harm, verdicts
+from jali.report.audit.verdicts import verdicts
 from jali.report.audit.whom import whom
 from jali.results import Exposed, PositiveControl, Results, Row, StatedGuarantee
 from tests.report import sample
@@ -53,7 +54,7 @@ def test_the_worst_harm_comes_first_and_leads():
     assert [(v.explainer, v.harm) for v in verdicts(results)] == [
         ("nice", Harm.IDENTITY),
         ("ixg", Harm.MEMBERSHIP),
-        ("grouped", Harm.NONE),
+        ("grouped", Harm.OPEN),  # up to 8 of 100 cannot be excluded
     ]
     shown = first_screen.screen(results)
     assert shown.lead == "Of 100 answers by nice, 87 to 98 lead to the right person."
@@ -72,7 +73,13 @@ def test_a_false_claim_is_worse_than_anything_else():
     ("ends", "detectable", "controlled", "harm", "words"),
     [
         ((0.01, 0.03), 0.01, True, Harm.MEMBERSHIP, "adds +0.010 to +0.030 AUC"),
-        ((-0.004, 0.006), 0.012, True, Harm.NONE, "adds less than 0.012 AUC, for the attacks tried"),
+        (
+            (-0.004, 0.006),
+            0.012,
+            True,
+            Harm.NONE,
+            "adds less than 0.012 AUC to membership inference, for the attacks tried",
+        ),
         ((-0.004, 0.006), 0.08, True, Harm.OPEN, "too small to tell"),
         ((-0.004, 0.006), None, True, Harm.OPEN, "too small to tell"),
         ((-0.004, 0.006), None, False, Harm.OPEN, "too small to tell"),
@@ -142,7 +149,7 @@ def test_who_is_hit_names_groups_that_stand_out_and_records_that_always_do():
         Exposed(record=4, recognised=3, member_of=4, rate=0.75),
     ]
     groups, records = whom(Results(rows=rows, exposed=exposed))
-    assert groups.startswith("Most exposed of 2 groups: town: rare (6.4")
+    assert groups.startswith("Most exposed of 2 comparisons: town: rare (6.4")
     assert "sex = f" not in groups
     assert records == "At least 1 record is recognised by every model that was trained on it."
 
@@ -177,3 +184,102 @@ def test_what_explanations_add_can_be_drawn():
     assert figures.added(results, axes=axes) is axes
     with pytest.raises(JaliError, match="no paired difference"):
         figures.added(sample.prediction_only())
+
+
+def asked(explainer: str, ends: tuple[float, float], attack: str = "aloa") -> Row:
+    """What an attack on membership that queries a surrogate reached."""
+    about = {"kind": "query attack", "learns": "membership", "metric": "auc", "explainer": explainer, "attack": attack}
+    return Row(value=sum(ends) / 2, low=ends[0], high=ends[1], n=2000, **about)
+
+
+def test_of_two_that_name_people_the_worse_leads():
+    rows = [*linked("few", (0.05, 0.02, 0.08)), *linked("many", (0.92, 0.87, 0.98))]
+    assert [v.explainer for v in verdicts(Results(rows=rows))] == ["many", "few"]
+
+
+def test_the_surest_of_several_attacks_speaks():
+    """A larger value with a wide interval must not hide a smaller one that is sure."""
+    wide, sure = linked("e", (0.10, 0.0, 0.3)), linked("e", (0.09, 0.06, 0.12))
+    (found,) = verdicts(Results(rows=[wide[0], sure[0].model_copy(update={"attack": "other"})]))
+    assert found.harm == Harm.IDENTITY
+    rows = [added("e", (-0.004, 0.014)), added("e", (0.003, 0.006)).model_copy(update={"attack": "quantile_joint"})]
+    (found,) = verdicts(Results(rows=rows, controls=[control("e")]))
+    assert "adds +0.003 to +0.006 AUC" in found.sentences[0]
+
+
+def test_an_attack_without_a_control_lets_nothing_be_said():
+    rows = [
+        added("e", (-0.001, 0.002)),
+        added("e", (-0.004, 0.001), detectable=None).model_copy(update={"attack": "b"}),
+    ]
+    (found,) = verdicts(Results(rows=rows, controls=[control("e")]))
+    assert found.harm == Harm.OPEN
+
+
+def test_a_wide_interval_of_names_is_no_reassurance():
+    (found,) = verdicts(Results(rows=linked("e", (0.3, 0.0, 0.9), -0.1)))
+    assert found.harm == Harm.OPEN
+    assert "Whether it names people: too small to tell" in found.sentences[0]
+    (found,) = verdicts(Results(rows=linked("e", (0.0, 0.0, 0.004), -0.1)))
+    assert (found.harm, found.sentences) == (
+        Harm.NONE,
+        ("No attack tried could name people: 0 to 0.4 of 100 answers lead to the right person.",),
+    )
+
+
+@pytest.mark.parametrize("metric", ["tpr@0.01", "tpr@0.001"])
+def test_an_addition_at_few_false_positives_is_a_finding(metric):
+    rate = added("e", (0.02, 0.04)).model_copy(update={"metric": metric, "detectable": None})
+    (found,) = verdicts(Results(rows=[added("e", (-0.002, 0.004)), rate], controls=[control("e")]))
+    assert found.harm == Harm.MEMBERSHIP
+
+
+def test_what_is_learnt_by_querying_a_surrogate_is_a_finding():
+    results = Results(rows=[added("tree", (-0.002, 0.004)), asked("tree", (0.88, 0.92))], controls=[control("tree")])
+    (found,) = verdicts(results)
+    assert found.harm == Harm.MEMBERSHIP
+    assert found.sentences == ("By querying it, aloa tells members from non-members with AUC 0.880–0.920.",)
+    assert "tree helps to infer membership" in first_screen.screen(results).lead
+
+
+def test_a_baseline_without_a_number_is_not_passed_over():
+    gone = added("e", (0.0, 0.0)).model_copy(update={"value": None, "low": None, "high": None, "reason": "too few"})
+    rows = [gone, added("e", (-0.002, 0.004), against="decision")]
+    (found,) = verdicts(Results(rows=rows, controls=[control("e", "decision")]))
+    assert found.harm == Harm.OPEN
+    assert found.sentences[0] == "What it adds to the score could not be resolved."
+
+
+def test_values_given_away_lead_and_are_those_of_one_attack():
+    about = {"kind": "query attack", "learns": "identity", "explainer": "e", "n": 200}
+    rows = [
+        Row(metric="disclosed", value=0.9, attack="a", **about),
+        Row(metric="disclosure_advantage", value=0.05, low=0.01, high=0.09, attack="a", **about),
+        Row(metric="disclosed", value=0.6, attack="b", **about),
+        Row(metric="disclosure_advantage", value=0.4, low=0.3, high=0.5, attack="b", **about),
+    ]
+    (found,) = verdicts(Results(rows=rows))
+    assert found.harm == Harm.ATTRIBUTES
+    assert "knows 60 % of that person's other values, against 20 % without" in found.sentences[0]
+    assert first_screen.screen(Results(rows=rows)).lead.startswith("e gives values away.")
+    (found,) = verdicts(Results(rows=rows[1:2]))
+    assert found.sentences == ("The attacker learns 5 % more of that person's other values.",)
+
+
+def test_no_defence_is_suggested_on_itself_and_none_of_another_explainer_is_quoted():
+    rows = [*linked("k_anonymous", (0.5, 0.4, 0.6)), *linked("nice", (0.9, 0.8, 1.0))]
+    config = {"explain": ['k_anonymous(nice(candidates="justified"), k=3)', "nice"]}
+    results = Results(rows=rows, config=config)
+    words = [o.what + o.measured + o.command for o in options(results, verdicts(results))]
+    assert not any("k_anonymous(k_anonymous" in text for text in words)
+    assert not any("Measured here" in text for text in words)
+    own = Results(rows=linked("nice", (0.9, 0.8, 1.0)), config={"explain": ["nice"], "evidence": "evidence.npz"})
+    (option,) = options(own, verdicts(own))
+    assert not option.command
+    assert 'explain=["nice", "k_anonymous(nice(), k=10)"]' in option.what
+
+
+def test_a_claim_of_the_model_itself_leads_too():
+    false = StatedGuarantee(what="the predictions", claim="epsilon = 1", refuted="The draws show epsilon >= 6.")
+    assert first_screen.screen(Results(guarantees=[false])).lead == "The privacy claim of the predictions is false."
+    assert "contradicted" in first_screen.screen(Results(contradicted=["too much"])).lead

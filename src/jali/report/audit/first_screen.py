@@ -9,16 +9,17 @@ from dataclasses import dataclass
 
 from jali.core.values import Channel
 from jali.report import words
-from jali.report.audit import headline, verdicts
+from jali.report.audit import headline, membership, verdicts
+from jali.report.audit.findings import Harm
 from jali.report.audit.options import Option, options
-from jali.report.audit.verdicts import Harm, Verdict
+from jali.report.audit.verdicts import Verdict
 from jali.report.audit.whom import whom
 from jali.results import Results, Row
 
 COLUMNS = {
-    "named": "Right person, of 100 answers",
-    "decision": "AUC added to the decision",
-    "score": "AUC added to the score",
+    "named": "Right person found, of 100 answers",
+    "decision": "Membership: AUC added to the decision",
+    "score": "Membership: AUC added to the score",
     "answered": "Answered, of all",
     "validity": "Valid, of answers",
     "withheld": "Withheld",
@@ -79,19 +80,25 @@ def screen(results: Results) -> Screen:
 
 def _lead(results: Results, found: list[Verdict]) -> tuple[str, str]:
     """The worst finding in one sentence; without one, what the strongest attack achieves."""
+    claim = verdicts.worst_claim(results)
+    if claim:
+        return claim, "false" if "false" in claim else "contradicted"
     worst = found[0] if found else None
-    if worst is not None and worst.harm == Harm.CLAIM:
-        return f"The privacy claim of {worst.explainer} is false.", "false"
     if worst is not None and worst.harm == Harm.IDENTITY:
         row = verdicts.best(results, worst.explainer, "reidentified")
         count = verdicts.of_100(row) if row is not None else ""
         return f"Of 100 answers by {worst.explainer}, {count} lead to the right person.", count
+    if worst is not None and worst.harm == Harm.ATTRIBUTES:
+        return f"{worst.explainer} gives values away. {worst.sentences[0]}", "gives values away"
     if worst is not None and worst.harm == Harm.MEMBERSHIP:
-        for base, name in verdicts.BASES.items():
-            row = verdicts.contrast(results, worst.explainer, base, "auc")
-            if row is not None and row.low is not None and row.low > 0:
-                span = words.span_of(row)
-                return f"{worst.explainer} adds {span} AUC to what {name} gives away about membership.", span
+        rows = {base: membership.contrast(results, worst.explainer, base, "auc") for base in membership.BASES}
+        added = {base: row for base, row in rows.items() if row is not None and membership.is_found(row)}
+        if added:
+            base, row = max(added.items(), key=lambda pair: pair[1].low or 0.0)
+            span = words.span_of(row)
+            name = membership.BASES[base]
+            return f"{worst.explainer} adds {span} AUC to what {name} gives away about membership.", span
+        return f"{worst.explainer} helps to infer membership. {worst.sentences[0]}", "helps to infer membership"
     page = headline.headline(results)
     return page.lead, page.count
 
@@ -113,7 +120,9 @@ def without(results: Results) -> str:
         if rate is not None:
             many = f" ({words.per_thousand(rate.value or 0.0)} of 1,000 recognised)"
             price = f", with {words.price(rate.metric)}"
-        said.append(f"{name} tells members from non-members with AUC {words.span_of(row) or words.value_of(row)}{many}")
+        tells = "tells" if row.low is not None and row.low > 0.5 else "does not clearly tell"
+        auc = words.span_of(row) or words.value_of(row)
+        said.append(f"{name} {tells} members from non-members with AUC {auc}{many}")
     return f"Without any explanation, {', and '.join(said)}{price}." if said else ""
 
 

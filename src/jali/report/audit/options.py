@@ -5,16 +5,30 @@ from __future__ import annotations
 import re
 import shlex
 from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
 
+from jali.core import registry
+from jali.core.errors import JaliError
 from jali.core.values import Channel
 from jali.report import words
-from jali.report.audit.verdicts import Harm, Verdict, best, contrast, explainers, of_100
+from jali.report.audit.findings import Harm
+from jali.report.audit.membership import contrast
+from jali.report.audit.verdicts import Verdict, best, explainers, of_100
 from jali.results import Results, Row
 
 MOST = 4
 GAP = 0.05  # accuracy on training people minus accuracy on others from which on a model is said to remember them
-GROUPING = ("k_anonymous", "mondrian")
+GROUPING = ("k_anonymous", "mondrian", "k_groups")
+REASONS = "reason_codes"
 MODELS = re.compile(r"models=(\d+)")
+
+
+@runtime_checkable
+class Grouping(Protocol):
+    """A defence whose answers fit k people."""
+
+    inner: Any
+    k: int
 
 
 @dataclass(frozen=True)
@@ -37,7 +51,7 @@ def options(results: Results, verdicts: list[Verdict]) -> list[Option]:
         if verdict.harm == Harm.CLAIM:
             found.append(_claim(verdict))
         if verdict.harm in (Harm.IDENTITY, Harm.ATTRIBUTES):
-            found.append(_grouped(results, verdict))
+            found += _grouped(results, verdict)
     found += _fewer_details(results, verdicts)
     found += _less_memory(results)
     if any(verdict.harm == Harm.OPEN for verdict in verdicts):
@@ -53,24 +67,45 @@ def _claim(verdict: Verdict) -> Option:
 
 
 def specification(results: Results, explainer: str) -> str:
-    """The specification of an explanation, which rows call by its name where that is unique."""
+    """The specification of an explanation, which rows call by its name where that is unique; empty if not known."""
     given = [str(text) for text in results.config.get("explain", [])]
-    named = explainers(results)
-    if explainer in given or explainer not in named or len(given) != len(named):
+    if explainer in given:
         return explainer
-    return given[named.index(explainer)]
+    named = [text for text in given if text.partition("(")[0] == explainer.partition("(")[0]]
+    return named[0] if len(named) == 1 else ""
 
 
-def _grouped(results: Results, verdict: Verdict) -> Option:
+def _part(text: str) -> Any:
+    """The explainer that a specification names; None where it is none of ours."""
+    try:
+        return registry.build("explain", text, modules=())
+    except JaliError:
+        return None
+
+
+def _grouped(results: Results, verdict: Verdict) -> list[Option]:
     """Answers that fit at least k people; their effect where one was audited beside the bare explanation."""
     inner = specification(results, verdict.explainer)
-    what = f"Replace {verdict.explainer} by answers that each fit at least 10 people"
+    part = _part(inner) if inner else None
+    if part is None:
+        return [Option(f"Replace {verdict.explainer}: its answers lead to people. `jali.protect` gives others.")]
+    if registry.name_of(part) in GROUPING:
+        return [Option(f"Let each answer of {verdict.explainer} fit more people: raise its k.")]
     for name in explainers(results):
-        outer = specification(results, name)
-        if outer.partition("(")[0] in GROUPING and f"({inner.removesuffix('()')}" in outer:
-            return Option(f"{what}, as {name} does.", _effect(results, verdict.explainer, name))
-    defended = f"k_anonymous({_called(inner)}, k=10)"
-    return Option(f"{what}.", command=_again("explain", [inner, defended]))
+        outer = _part(specification(results, name))
+        if isinstance(outer, Grouping) and registry.spec(outer.inner) == registry.spec(part):
+            what = f"Replace {verdict.explainer} by {name}: the quasi-identifiers of each answer fit {outer.k} people."
+            return [Option(what, _effect(results, verdict.explainer, name))]
+    what = f"Replace {verdict.explainer} by answers whose quasi-identifiers fit at least 10 people each."
+    return [_tried(results, what, [inner, f"k_anonymous({_called(inner)}, k=10)"])]
+
+
+def _tried(results: Results, what: str, explain: list[str]) -> Option:
+    """An option with the command that tries it; a model of one's own has no command."""
+    if results.config.get("evidence"):
+        listed = ", ".join(f'"{text}"' if '"' not in text else f"'{text}'" for text in explain)
+        return Option(f"{what} To try it, call jali.audit again with explain=[{listed}].")
+    return Option(what, command=_again("explain", explain))
 
 
 def _called(inner: str) -> str:
@@ -79,11 +114,14 @@ def _called(inner: str) -> str:
 
 
 def _effect(results: Results, bare: str, defended: str) -> str:
-    """What a defence achieved in this audit, and its price."""
-    sides = [best(results, name, "reidentified") for name in (bare, defended)]
+    """What a defence achieved in this audit by the same attack, and its price."""
+    before = best(results, bare, "reidentified")
+    about = {"kind": "query attack", "metric": "reidentified", "explainer": defended, "group": "", "target": None}
     parts = []
-    if sides[0] is not None and sides[1] is not None:
-        parts.append(f"{of_100(sides[1])} of 100 answers lead to the right person, not {of_100(sides[0])}")
+    if before is not None:
+        same = results.find(attack=before.attack, knowledge=before.knowledge, **about)
+        if same and same[0].value is not None:
+            parts.append(f"{of_100(same[0])} of 100 answers lead to the right person, not {of_100(before)}")
     prices = (("withheld", "withheld"), ("validity", "valid"))
     for metric, word in prices:
         row = _measure(results, defended, metric)
@@ -95,17 +133,16 @@ def _effect(results: Results, bare: str, defended: str) -> str:
 def _fewer_details(results: Results, verdicts: list[Verdict]) -> list[Option]:
     """Attributions add up to the score, so that somebody who is told the decision alone learns the score from them."""
     for verdict in verdicts:
-        attribution = _measure(results, verdict.explainer, "validity") is None
+        inner = specification(results, verdict.explainer)
+        part = _part(inner) if inner else None
+        plain = part is not None and part.gives == "attribution" and registry.name_of(part) != REASONS
         over = contrast(results, verdict.explainer, Channel.DECISION, "auc")
-        if verdict.harm == Harm.MEMBERSHIP and attribution and _surely(over):
-            inner = specification(results, verdict.explainer)
-            return [
-                Option(
-                    f"Numbers such as those of {verdict.explainer} reveal much of the score. If people are told the "
-                    "decision without the score, name the main reasons instead of their sizes.",
-                    command=_again("explain", [inner, f"reason_codes({_called(inner)}, top=4)"]),
-                )
-            ]
+        if verdict.harm == Harm.MEMBERSHIP and plain and _surely(over):
+            what = (
+                f"Numbers such as those of {verdict.explainer} reveal much of the score. If people are told the "
+                "decision without the score, name the main reasons instead of their sizes."
+            )
+            return [_tried(results, what, [inner, f"{REASONS}({_called(inner)}, top=4)"])]
     return []
 
 
@@ -131,7 +168,7 @@ def _larger(results: Results) -> list[Option]:
     """An audit that was too small is repeated with twice as many models where the game says how many."""
     game = str(results.config.get("game", ""))
     many = MODELS.search(game)
-    if many is None:
+    if many is None or results.config.get("evidence"):
         return [Option("Repeat the audit with more people or more models: parts of it are too small to tell.")]
     larger = MODELS.sub(f"models={2 * int(many[1])}", game)
     return [

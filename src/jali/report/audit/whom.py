@@ -20,16 +20,22 @@ def whom(results: Results) -> tuple[str, ...]:
 
 def exposed_groups(results: Results) -> tuple[list[Row], Row | None, int]:
     """The groups whose whole interval lies above everybody's number, the most exposed first; that number; how many
-    groups were compared.
+    groups were compared, by all attacks together.
     """
     for metric in METRICS:
+        blocks = []
+        compared = 0
         for _, rows in views.subgroups(results):
             mine = [row for row in rows if row.metric == metric and row.value is not None]
             everybody = views.overall(results, mine[0]) if mine else None
             if everybody is None or everybody.value is None:
                 continue
+            compared += len(mine)
             above = [row for row in mine if row.low is not None and row.low > everybody.value]
-            return sorted(above, key=lambda row: -(row.value or 0.0)), everybody, len(mine)
+            blocks.append((sorted(above, key=lambda row: -(row.value or 0.0)), everybody))
+        if blocks:
+            worst = max(blocks, key=lambda block: block[0][0].value or 0.0 if block[0] else -1.0)
+            return *worst, compared
     return [], None, 0
 
 
@@ -39,13 +45,12 @@ def _groups(results: Results) -> str:
         return ""
     scale = "AUC" if words.level(everybody.metric) is None else f"recognised with {words.price(everybody.metric)}"
     if not above:
-        return (
-            f"None of {compared} groups is clearly more exposed than everybody ({words.value_of(everybody)} {scale})."
-        )
+        return f"None of {compared} comparisons shows a group that is clearly more exposed than everybody."
     named = [f"{row.group} ({words.value_of(row)})" for row in above[:MOST]]
+    by = f"by {everybody.explainer}, " if everybody.explainer else ""
     return (
-        f"Most exposed of {compared} groups: {words.listed(named)}, where everybody has {words.value_of(everybody)} "
-        f"{scale}; one group in 40 would stand out by chance."
+        f"Most exposed {by}of {compared} comparisons: {words.listed(named)}, where everybody has "
+        f"{words.value_of(everybody)} {scale}; one comparison in 40 would stand out by chance."
     )
 
 
