@@ -43,6 +43,7 @@ def on(engine, store=None, **more) -> str:
 
 
 def test_threads_and_processes_and_a_store_at_a_url(alone, tmp_path):
+    pytest.importorskip("fsspec", reason="fsspec is not installed")
     with ThreadPoolExecutor(2) as threads:
         assert on(threads) == alone
         assert on(threads, Store("memory://engines")) == alone
@@ -114,6 +115,7 @@ def test_what_is_damaged_in_the_store_is_made_again(tmp_path):
 
 
 def test_a_place_that_workers_do_not_see_is_one_sentence(tmp_path):
+    pytest.importorskip("fsspec", reason="fsspec is not installed")
     from jali.parallel.sharing import Mapped, Published
 
     for ref in (Published(Store(tmp_path), "shared/0", ("X",)), Published(Store("memory://elsewhere"), "s/0", ("X",))):
