@@ -44,7 +44,7 @@ class OnnxModel:
         return probabilities("The ONNX session", self._chosen(found), list(self.classes_), len(rows))
 
     def _feeds(self, rows: Any) -> dict[str, Any]:
-        """The rows as the inputs of the session."""
+        """The rows as the inputs that the ONNX model takes."""
         inputs = self.session.get_inputs()
         if len(inputs) == 1:
             return {inputs[0].name: np.asarray(rows).astype(_type(inputs[0]))}
