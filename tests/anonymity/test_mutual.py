@@ -120,6 +120,16 @@ def test_people_are_counted_once():
     assert not answers(KAnonymous(solver="mutual", k=5), model, X, train).found.any()
 
 
+def test_nobody_is_shown_where_no_person_is_counted_with_the_outcome():
+    """Only second rows of people have the outcome, and people are counted at their first."""
+    train, _, X = setting(60)
+    train = Dataset(train.X, train.y, train.schema, groups=np.arange(60) // 2)
+    model = Rule(lambda Z: np.isin(Z[:, 1], train.X[[1, 3, 5], 1]))
+    out = answers(KAnonymous(solver="mutual", k=2), model, X, train)
+    assert not out.found.any()
+    assert out.withheld.any()
+
+
 def test_blocks_hold_enough_people_and_everybody_once():
     train, _ = mixed(400, 0, ages=30)
     crowd = FrequencyTable.of(train)

@@ -83,3 +83,32 @@ def test_percentiles_rise_with_one_record():
         low, high = (np.percentile(data.X[:, 0], percent) for data in (pair.first.data, pair.second.data))
         assert low < 0.1
         assert high > 7
+
+
+def test_each_of_four_classes_gains_or_loses_the_record():
+    moved = set()
+    for pair in designed(0):
+        if len(pair.first.data.schema.classes) == 4:
+            moved |= {int(data.y[pair.changed]) for data in (pair.first.data, pair.second.data)}
+    assert moved == {0, 1, 2, 3}
+
+
+def test_the_record_decides_which_of_two_columns_is_first():
+    pair = next(p for p in designed(0) if p.family == "tied columns")
+    for measure in (
+        lambda data: data.X.sum(axis=0),
+        lambda data: np.abs(((data.X - data.X.mean(axis=0)) * (data.y - data.y.mean())[:, None]).sum(axis=0)),
+        lambda data: (np.sign(data.X) == 2 * data.y[:, None] - 1).sum(axis=0),
+    ):
+        assert [int(measure(data).argmax()) for data in (pair.first.data, pair.second.data)] == [0, 1]
+
+
+def test_a_combination_of_two_common_categories_has_one_person_or_none():
+    pair = next(p for p in designed(0) if p.family == "rare combination")
+    alike = [
+        (data.X[:, [0, 2]] == pair.query[:, [0, 2]]).all(axis=1).sum() for data in (pair.first.data, pair.second.data)
+    ]
+    assert alike == [1, 0]
+    for j in (0, 2):
+        counts = np.bincount(pair.second.data.X[:, j].astype(int), minlength=6)
+        assert counts.min() >= 10

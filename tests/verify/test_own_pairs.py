@@ -7,6 +7,7 @@ import pytest
 
 from jali.core.errors import JaliError
 from jali.core.values import Column, Dataset, Schema
+from jali.report import verification
 from jali.verify.mechanisms_under_test import subject
 from jali.verify.own_pairs import chosen_pairs, table_pairs
 from jali.verify.run import verify
@@ -92,6 +93,47 @@ def test_a_table_gives_pairs_of_its_own_people():
         for what in ("gets another label", "leaves"):
             assert any(who in name and what in name for name in names)
     assert not any(pair.removed for pair in table_pairs(TABLE, None, "replace-one", 0))
+
+
+WITH_GAPS = Dataset(
+    np.array([[1.0, 0], [2, 0], [np.nan, 0], [9, 1], [4, 1], [3, 2]]),
+    [0, 0, 0, 0, 1, 1],
+    Schema((Column("age", low=0, high=9, missing=True), SCHEMA.columns[1])),
+)
+
+
+def loses_a_value():
+    X = WITH_GAPS.X.copy()
+    X[0, 0] = np.nan
+    return [(WITH_GAPS, Dataset(X, WITH_GAPS.y, WITH_GAPS.schema), WITH_GAPS.X[0])]
+
+
+def test_missing_values_do_not_hide_who_is_unusual_or_which_record_differs():
+    found = {pair.name: pair for pair in table_pairs(WITH_GAPS, None, "replace-one", 0)}
+    assert found["the most unusual person gets another label, query at the record"].changed == 3
+    lowest = found["the most ordinary person takes the lowest values, query at the record"]
+    assert lowest.second.data.X[lowest.changed].tolist() == [1.0, 0.0]
+    gap = found["the one with most missing values takes the highest values, query at the record"]
+    assert gap.changed == 2
+    assert np.isnan(gap.query[0, 0])
+    assert "the one with most missing values loses values, query at the record" not in found
+    (pair,) = asked(loses_a_value)
+    assert pair.changed == 0
+
+
+def number_of_gaps(data, query, rng):
+    return [float(np.isnan(data.X).sum()), rng.laplace()]
+
+
+def test_a_leak_of_missing_values_is_found_in_a_table_that_has_some():
+    leaks = subject(f"{__name__}:number_of_gaps", 1.0)
+    found = verify(leaks, table_pairs(WITH_GAPS, None, "replace-one", 0), draws=200)
+    assert found.verdict == "REFUTED"
+    assert found.tables == "6 rows, 2 columns and 2 classes, some with missing values"
+    unseen = verify(leaks, draws=100)
+    assert unseen.verdict == "NOT TESTABLE"
+    assert unseen.tables.endswith("none with missing values")
+    assert unseen.tables in verification.text(unseen)
 
 
 def test_a_file_is_read_with_its_target(tmp_path):

@@ -124,8 +124,10 @@ class FrequencyTable:
 
     def agreeing(self, cells: Ints) -> list[Ints]:
         """Split cells (c,) into groups that have equal values in all fixed quasi-identifiers."""
+        if not len(cells):
+            return []
         which = np.unique(self.cells[cells][:, self.fixed], axis=0, return_inverse=True)[1].reshape(-1)
-        return [cells[which == part] for part in range(which.max(initial=-1) + 1)] if self.fixed.any() else [cells]
+        return [cells[which == part] for part in range(which.max() + 1)] if self.fixed.any() else [cells]
 
     def parted(self, cells: Ints, cut: Callable[[Ints], Bools | None]) -> Ints:
         """The number of the part (C,) that each of the given cells is in, and -1 for all other cells.

@@ -85,7 +85,8 @@ def _showable(poll: Poll, people: Blocks, who: Ints, codes: Ints) -> Bools:
     """Whether counterfactuals who (M,) with codes (M, Q) have the desired class and could be shown."""
     good = poll.good(who, codes)
     at = np.flatnonzero(good)
-    for some in np.split(at, range(CHUNK, len(at), CHUNK)):
+    for start in range(0, len(at), CHUNK):
+        some = at[start : start + CHUNK]
         good[some] = people.may_show(poll.rows(who[some], codes[some]))
     return good
 

@@ -93,6 +93,8 @@ def round_down(number: float) -> int:
 def _pairs(found: Verification) -> str:
     """How many pairs were tried, and whether the record mattered in them."""
     tried = f"{found.pairs} pair{'s' if found.pairs > 1 else ''} of neighbouring data sets tried"
+    if found.tables:
+        tried = f"{tried}, of {found.tables}"
     if found.pairs_changed is None:
         return f"{tried}. The noise does not come from the rng that is passed in, so it could not be held fixed."
     return f"{tried}; with the noise held fixed, the answer changed with the record in {found.pairs_changed or 'none'}."

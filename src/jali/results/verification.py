@@ -15,10 +15,11 @@ class Verification(BaseModel):
 
     distinguisher: how the data sets were told apart best before the evaluated draws. leaking_variables: through what
     the answer depends on the record while the declared mechanisms are held fixed. pairs: how many pairs of neighbouring
-    data sets were tried. pairs_changed: in how many of them the answer changed with the record while the noise was held
-    fixed; None where it could not be held fixed. pairs_evaluated: in how many of them draws were evaluated. rarest: the
-    least share of answers that give the record away which this number of draws would show nine times in ten; None if
-    they cannot show any. minutes: the time for which a pilot fixed the number of draws.
+    data sets were tried. tables: how large their tables were, in words. pairs_changed: in how many of them the answer
+    changed with the record while the noise was held fixed; None where it could not be held fixed. pairs_evaluated: in
+    how many of them draws were evaluated. rarest: the least share of answers that give the record away which this
+    number of draws would show nine times in ten; None if they cannot show any. minutes: the time for which a pilot
+    fixed the number of draws.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -38,6 +39,7 @@ class Verification(BaseModel):
     assumes: list[str] = Field(default_factory=list)
     known_flaws: str = ""
     pairs: int = 1
+    tables: str = ""
     pairs_changed: int | None = 1
     pairs_evaluated: int = 1
     rarest: float | None = None

@@ -23,6 +23,7 @@ PERCENTILES = (1, 5, 10, 25, 75, 90, 95, 99)  # beside the median, which the nea
 CROWDS = {7: 50, 8: 26, 9: 31, 10: 20, 11: 21, 12: 100, 15: 30, 16: 51, 20: 40, 21: 41, 25: 101, 26: 150, 30: 60}
 CROWDS |= {31: 75, 40: 250, 50: 200, 51: 201, 75: 300, 100: 500, 101: 501}
 REGIONS = ("north", "east", "south", "west", "centre", "coast")
+TRADES = ("farming", "building", "selling", "teaching", "nursing", "driving")
 
 
 def designed(seed: int, add_remove: bool = False) -> list[Pair]:
@@ -33,11 +34,13 @@ def designed(seed: int, add_remove: bool = False) -> list[Pair]:
         *_crowds(),
         *_percentiles(),
         *_four_classes(),
+        *_tied_columns(),
         *_bulks(seed),
         *_duplicates(),
         *_tiny(),
         *_small_regions(seed),
         *_tied_regions(),
+        *_rare_combination(seed),
     ]
     return [*found, *_removals(seed, found)] if add_remove else found
 
@@ -114,10 +117,32 @@ def _percentiles() -> list[Pair]:
 
 
 def _four_classes() -> list[Pair]:
-    """Four classes of nearly equal size at four places; the record moves from the first to the last."""
+    """Four classes of nearly equal size at four places; the record moves between the outer or between the inner two."""
     labels = np.repeat([0, 1, 2, 3], [11, 11, 11, 12])
     first = _copies(FAR * (labels / 1.5 - 1), labels, 3, 4)
-    return _both("from one class of four to another", first, replaced(first, 0, np.full(3, FAR), 3), 0, "near tie")
+    outer = replaced(first, 0, np.full(3, FAR), 3)
+    inner = replaced(first, 11, first.X[22], 2)
+    return [
+        *_both("from one class of four to another", first, outer, 0, "near tie"),
+        *_both("from the second class of four to the third", first, inner, 11, "inner class"),
+    ]
+
+
+def _tied_columns() -> list[Pair]:
+    """Three columns of which the first two agree with the label, and each other, nearly as often; the record decides.
+
+    Its values in the two are swapped, and with them which column has the larger sum, and the stronger association
+    with the label.
+    """
+    labels = np.arange(41) % 2
+    side = np.where(labels == 1, FAR, -FAR)
+    X = np.column_stack([side, side, np.where(np.arange(41) % 3, -1.0, 1.0)])
+    X[1:11, 0] = -side[1:11]
+    X[11:21, 1] = -side[11:21]
+    X[40] = (FAR, -FAR, 1.0)
+    labels[40] = 1
+    first = standardised.dataset(X, labels, 2)
+    return _both("two columns alike, values swapped", first, replaced(first, 40, X[40][[1, 0, 2]]), 40, "tied columns")
 
 
 def _bulks(seed: int) -> list[Pair]:
@@ -189,6 +214,25 @@ def _tied_regions() -> list[Pair]:
         second = replaced(first, 0, first.X[-1], 1)
         found += _both(f"two regions, {SIDE} against {SIDE + gap}", first, second, 0, "tied regions")
     return found
+
+
+def _rare_combination(seed: int) -> list[Pair]:
+    """Two categories, each value of which many people have, and a combination of them that only the record has."""
+    rng = np.random.default_rng([seed, 8])
+    n = 72
+    region = np.arange(n) % 6
+    trade = (region + 1 + np.arange(n) // 6 % 5) % 6  # each region has every trade but one, which has its number
+    income = rng.uniform(-3, 3, n).round(2)
+    trade[0] = region[0]
+    columns = (
+        Column("region", "category", categories=REGIONS),
+        Column("income", "number", -FAR, FAR),
+        Column("trade", "category", categories=TRADES),
+    )
+    X = np.column_stack([region, income, trade]).astype(np.float64)
+    first = Dataset(X, (income > 0).astype(np.int64), Schema(columns, ("refused", "granted"), favourable=1))
+    second = replaced(first, 0, np.array([X[0, 0], X[0, 1], X[6, 2]]))
+    return _both("the one of a combination of two categories leaves it", first, second, 0, "rare combination")
 
 
 def _people(seed: int, size: int) -> Dataset:

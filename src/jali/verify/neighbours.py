@@ -12,7 +12,7 @@ from jali.core.encoding import Encoding
 from jali.core.errors import JaliError
 from jali.core.guarantee import Private
 from jali.core.protocols import Model, Trainer
-from jali.core.values import Column, Dataset, Floats, Ints, Schema
+from jali.core.values import Bools, Column, Dataset, Floats, Ints, Schema
 from jali.data.linear_gaussian import LinearGaussian
 from jali.data.sample import Sample
 from jali.data.tables import standardised
@@ -75,7 +75,7 @@ class Pair:
         first = self.first.data
         second = self.second.data
         n = min(len(first), len(second))
-        differs = (first.X[:n] != second.X[:n]).any(axis=1) | (first.y[:n] != second.y[:n])
+        differs = differing(first.X[:n], second.X[:n]).any(axis=1) | (first.y[:n] != second.y[:n])
         return int(np.flatnonzero(np.append(differs, len(first) != len(second)))[0])
 
     @property
@@ -100,6 +100,33 @@ class Pair:
         if not covers_decision:
             rows = rows[self.first.decisions(rows) == self.second.decisions(rows)]
         return np.asarray(rows[:most])
+
+
+def extent(pairs: Sequence[Pair]) -> str:
+    """What tables the pairs are made of, in words: a leak that only larger tables show is not seen in them."""
+    tables = [pair.first.data for pair in pairs]
+    rows = _range([len(data) for data in tables], "row")
+    columns = _range([data.X.shape[1] for data in tables], "column")
+    classes = _range([len(data.schema.classes) for data in tables], "class", "classes")
+    gaps = any(np.isnan(data.X).any() for data in tables)
+    return f"{rows}, {columns} and {classes}, {'some' if gaps else 'none'} with missing values"
+
+
+def _range(counts: Sequence[int], one: str, many: str = "") -> str:
+    """A range of counts, in words."""
+    low = min(counts)
+    high = max(counts)
+    name = one if high == 1 else many or f"{one}s"
+    return f"{high} {name}" if low == high else f"{low} to {high} {name}"
+
+
+def differing(a: Floats, b: Floats) -> Bools:
+    """Where two tables differ; two missing values are equal.
+
+    >>> differing(np.array([1.0, np.nan, np.nan]), np.array([1.0, np.nan, 2.0])).tolist()
+    [False, False, True]
+    """
+    return np.asarray((a != b) & ~(np.isnan(a) & np.isnan(b)))
 
 
 Rows = tuple[tuple[float, int, int], ...]

@@ -15,7 +15,7 @@ from jali.core.guarantee import Adjacency
 from jali.core.protocols import Trainer
 from jali.core.values import Dataset, Floats
 from jali.verify.mechanisms_under_test import MechanismUnderTest
-from jali.verify.neighbours import AT, INSTEAD, Pair, TrainingSet, fitted, replaced
+from jali.verify.neighbours import AT, INSTEAD, Pair, TrainingSet, differing, fitted, replaced
 from jali.verify.own_release import imported
 
 LARGEST = 2000  # rows of a table that are used
@@ -50,8 +50,8 @@ def loaded(data: str, target: str) -> Dataset:
 def table_pairs(data: Dataset, trainer: Trainer | None, adjacency: Adjacency, seed: int) -> list[Pair]:
     """Pairs of one table: some of its people change their label, become somebody else, take extreme values or leave.
 
-    The people are the most ordinary one, the most unusual one, one of the rarest class, one of the rarest category and
-    one who has a double, where there are any.
+    The people are the most ordinary one, the most unusual one, one of the rarest class, one of the rarest category, one
+    who has a double and one whose values are missing, where there are any.
     """
     rng = np.random.default_rng([seed, 9])
     if len(data) > LARGEST:
@@ -65,8 +65,10 @@ def table_pairs(data: Dataset, trainer: Trainer | None, adjacency: Adjacency, se
 
 def _people(data: Dataset) -> dict[str, int]:
     """Rows of people who differ in how much they stand out."""
-    scaled = (data.X - data.X.mean(axis=0)) / np.maximum(data.X.std(axis=0), 1e-12)
-    distance = np.linalg.norm(scaled, axis=1)
+    gaps = np.isnan(data.X)
+    known = np.ma.masked_array(data.X, gaps)
+    scaled = (known - known.mean(axis=0)) / np.maximum(known.std(axis=0).filled(0.0), 1e-12)
+    distance = np.linalg.norm(scaled.filled(0.0), axis=1)
     classes = np.bincount(data.y, minlength=len(data.schema.classes))
     found = {
         "the most ordinary person": int(distance.argmin()),
@@ -77,7 +79,9 @@ def _people(data: Dataset) -> dict[str, int]:
         if column.kind == "category":
             counts = np.bincount(data.X[:, j].astype(np.int64))
             found[f"one of the rarest {column.name}"] = int(counts[data.X[:, j].astype(np.int64)].argmin())
-    _, at, counts = np.unique(data.X, axis=0, return_index=True, return_counts=True)
+    if gaps.any():
+        found["the one with most missing values"] = int(gaps.sum(axis=1).argmax())
+    _, at, counts = np.unique(_with_gaps(data.X), axis=0, return_index=True, return_counts=True)
     if (counts > 1).any():
         found["one who has a double"] = int(at[np.flatnonzero(counts > 1)[0]])
     return found
@@ -94,22 +98,37 @@ def _changed(
     seconds = {
         "gets another label": replaced(data, who, row, label),
         "becomes somebody else": replaced(data, who, data.X[other], int(data.y[other])),
-        "takes the lowest values": replaced(data, who, data.X.min(axis=0)),
-        "takes the highest values": replaced(data, who, data.X.max(axis=0)),
+        "takes the lowest values": replaced(data, who, _extreme(data.X, np.fmin)),
+        "takes the highest values": replaced(data, who, _extreme(data.X, np.fmax)),
     }
+    may_miss = np.array([column.missing for column in data.schema.columns], dtype=bool)
+    if may_miss.any():
+        seconds["loses values"] = replaced(data, who, np.where(may_miss, np.nan, row))
     if adjacency == "add-remove":
         seconds["leaves"] = data.rows(np.arange(len(data)) != who)
     found: list[Pair] = []
     for what, second in seconds.items():
-        if len(second) == len(data) and (second.X == data.X).all() and (second.y == data.y).all():
+        same_size = len(second) == len(data)
+        if same_size and not differing(second.X, data.X).any() and (second.y == data.y).all():
             continue
         made = _set(second, trainer)
         queries = {AT: row}
-        if len(second) == len(data) and (second.X[who] != row).any():
+        if same_size and differing(second.X[who], row).any():
             queries[INSTEAD] = second.X[who]
         for where, query in queries.items():
             found.append(Pair(f"{name} {what}, query {where}", first, made, query[None].copy(), what))
     return found
+
+
+def _extreme(X: Floats, which: np.ufunc) -> Floats:
+    """The least or greatest known value of each column; missing where none is known."""
+    return np.asarray(which.reduce(X, axis=0))
+
+
+def _with_gaps(X: Floats) -> Floats:
+    """Two columns for each: whether a value is missing, and the value, 0 where it is; so that rows can be compared."""
+    gaps = np.isnan(X)
+    return np.column_stack([gaps, np.where(gaps, 0.0, X)])
 
 
 def _set(data: Dataset, trainer: Trainer | None) -> TrainingSet:
@@ -157,7 +176,7 @@ def _checked(at: int, given: Any, name: str, subject: MechanismUnderTest, traine
 
 def _records_that_differ(first: Dataset, second: Dataset) -> int:
     """How many records of the larger data set are not in the other, whatever the order."""
-    rows = [np.column_stack([data.X, data.y]) for data in (first, second)]
+    rows = [np.column_stack([_with_gaps(data.X), data.y]) for data in (first, second)]
     _, which = np.unique(np.concatenate(rows), axis=0, return_inverse=True)
     which = which.ravel()
     counts = [np.bincount(part, minlength=which.max() + 1) for part in (which[: len(first)], which[len(first) :])]

@@ -17,7 +17,7 @@ from jali.verify.declared_noise import accounted, too_small
 from jali.verify.dependence import check, declarations
 from jali.verify.designed import designed
 from jali.verify.mechanisms_under_test import MechanismUnderTest
-from jali.verify.neighbours import Pair, pairs, removals, tables
+from jali.verify.neighbours import Pair, extent, pairs, removals, tables
 from jali.verify.pilot import draws_within
 from jali.verify.portfolio import RARELY, Outcome, chosen, evaluated, most_shown
 from jali.verify.search import Ranking, ranked
@@ -51,7 +51,7 @@ def verify(
     ranking, found = _searched(subject, pairs, draws, seed, MAIN)
     best = max(found, key=lambda each: (each.excess > 1, each.excess, each is found[0]))
     return _verification(subject, ranking, found, best, draws, seed).model_copy(
-        update={"minutes": minutes, "seconds": time.perf_counter() - began}
+        update={"tables": extent(pairs), "minutes": minutes, "seconds": time.perf_counter() - began}
     )
 
 
