@@ -8,9 +8,11 @@ from dataclasses import fields, is_dataclass
 import numpy as np
 
 from jali.core.protocols import Source
-from jali.core.values import Dataset
+from jali.core.values import Dataset, Floats
+from jali.privacy.near_rows import near_rows
 
 CHANCE = 1e-6  # probability of calling a claim void because rows of different people happen to be equal
+ADVICE = "take public data that hold none of these people"
 
 
 def overlaps(part: object, data: Dataset) -> str:
@@ -33,41 +35,59 @@ def public_sources(part: object) -> list[Source]:
 def shared(public: Dataset, data: Dataset) -> str:
     """Why public data are not public: they hold more rows of the data than chance explains; empty where they do not.
 
+    Rows are compared as they are, with their label and without it, and up to rounding, the units of columns and the
+    length of rows (`jali.privacy.near_rows`).
+    """
+    if public.X.shape[1] != data.X.shape[1]:
+        return ""
+    same = max(_equal_rows(_labelled(public), _labelled(data)), _equal_rows(public.X, data.X))
+    if same:
+        many = f"{same} of the {len(public)} rows of its public data"
+        return f"{many} are also in the data that the claim is about; {ADVICE}"
+    near = near_rows(public, data)
+    if near is None:
+        return ""
+    return (
+        f"{near.same} of {near.of} rows of its public data that were looked at are rows of the data that the claim is "
+        f"about, up to rounding or scale; {ADVICE}"
+    )
+
+
+def _equal_rows(public: Floats, data: Floats) -> int:
+    """How many public rows are rows of the data; 0 if chance explains them.
+
     Rows of different people can be equal; how often is estimated by the share of rows that have a duplicate. If none
     has one, by how often two people agree in each column, as if columns were independent: where many columns are
     continuous, one shared row is enough.
     """
     from scipy.stats import binom
 
-    if public.X.shape[1] != data.X.shape[1]:
-        return ""
-    own = Counter(_rows(data))
-    same = sum(row in own for row in _rows(public))
+    own = Counter(_keys(data))
+    same = sum(row in own for row in _keys(public))
     twins = sum(count for count in own.values() if count > 1)
     by_chance = twins / len(data) if twins else min(1.0, len(data) * _agreement(data))
-    if binom.sf(same - 1, len(public), by_chance) > CHANCE:
-        return ""
-    return (
-        f"{same} of the {len(public)} rows of its public data are also in the data that the claim is about; take "
-        "public data that hold none of these people"
-    )
+    return same if binom.sf(same - 1, len(public), by_chance) <= CHANCE else 0
 
 
-def _agreement(data: Dataset) -> float:
+def _agreement(rows: Floats) -> float:
     """How often two people have equal rows, if columns were independent; a column without equal values counts as one.
 
-    >>> from jali.core.values import Column, Schema
-    >>> _agreement(Dataset(np.array([[0.0], [1.0], [1.0]]), np.zeros(3, dtype=int), Schema((Column("a"),))))
+    >>> _agreement(np.array([[0.0], [1.0], [1.0]]))
     0.5
     """
-    pairs = len(data) * (len(data) - 1) / 2
+    pairs = len(rows) * (len(rows) - 1) / 2
     chance = 1.0
-    for column in np.column_stack([data.X, data.y]).T:
+    for column in rows.T:
         counts = np.unique(column, return_counts=True)[1].astype(np.float64)
         chance *= min(1.0, ((counts * (counts - 1)).sum() / 2 + 1) / (pairs + 1))
     return float(chance)
 
 
-def _rows(data: Dataset) -> list[bytes]:
-    """The contents of each row and its label."""
-    return [row.tobytes() for row in np.column_stack([data.X, data.y]) + 0.0]
+def _labelled(data: Dataset) -> Floats:
+    """The rows with their label."""
+    return np.column_stack([data.X, data.y])
+
+
+def _keys(rows: Floats) -> list[bytes]:
+    """The contents of each row."""
+    return [row.tobytes() for row in np.ascontiguousarray(rows) + 0.0]

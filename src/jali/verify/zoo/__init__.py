@@ -8,23 +8,29 @@ from jali.verify.zoo import (
     discrete,
     gaussian,
     groups,
+    histograms,
     laplace,
     objects,
+    places,
     rare,
     removal,
     responses,
     sampling,
     seeds,
     selection,
+    sensitivity,
     shapes,
+    supports,
     thresholds,
 )
 from jali.verify.zoo.exhibit import Exhibit
 
 FAMILIES = (
     laplace,
+    sensitivity,
     gaussian,
     discrete,
+    supports,
     sampling,
     selection,
     responses,
@@ -36,6 +42,8 @@ FAMILIES = (
     seeds,
     bounds,
     groups,
+    histograms,
+    places,
     removal,
 )
 

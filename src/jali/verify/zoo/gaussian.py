@@ -50,5 +50,12 @@ EXHIBITS = (
         "too little noise",
         delta=DELTA,
     ),
+    Exhibit(
+        "Gaussian sum, Rényi divergence of order 2 taken for epsilon",
+        clipped_sum(SHIFT),
+        epsilon(SHIFT),
+        "wrong conversion",
+        delta=DELTA,
+    ),
     Exhibit("Gaussian sum, delta left out", clipped_sum(SHIFT), NEVER, "a claim without its delta"),
 )
