@@ -95,6 +95,22 @@ def test_public_people_who_were_trained_on_are_not_public(tmp_path):
     assert "rows of its public data are also in the data" in protected.guarantee.void
 
 
+def test_people_with_several_rows_are_told_their_own_epsilon_and_pay_it(tmp_path):
+    (table, labels), (others, decided), _ = trained()
+    population = others.assign(person=1000 + np.arange(len(others))), decided
+    named = table.assign(person=np.arange(len(table)) // 3), labels
+    settings = DECLARED | {"groups": "person"}
+    protected = jali.protect(None, named, "dp_logistic(epsilon=2.0, bound=2.0)", **settings)
+    assert protected.guarantee.epsilon == 6.0
+    assert "for people with up to 3 rows" in str(protected.guarantee)
+    budget = jali.Budget(3.0, tmp_path / "answers.ledger")
+    paid = jali.protect(STABLE, named, "public_direction(epsilon=0.5)", population, **settings, budget=budget)
+    assert paid.guarantee.epsilon == 1.5
+    denied = others[np.array(paid.predict(others)) == "no"]
+    paid.explain(denied[:1])
+    assert budget.state().spent == pytest.approx(1.5)
+
+
 def test_a_model_without_a_stability_bound_is_refused(tmp_path):
     train, population, model = trained()
     budget = jali.Budget(1.0, tmp_path / "answers.ledger")

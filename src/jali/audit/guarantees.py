@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from jali.core import registry
 from jali.core.errors import JaliError
 from jali.core.explanation import Explainer
@@ -84,7 +82,7 @@ def _checked(part: object, data: Dataset | None) -> Guarantee | None:
         return given
     if mixed := overlaps(part, data):
         return replace(given, void=mixed)
-    return given if data.groups is None else given.of_people(int(np.unique(data.groups, return_counts=True)[1].max()))
+    return given.for_people_in(data)
 
 
 def stamped(rows: list[Row], given: Guarantees) -> list[Row]:

@@ -9,8 +9,10 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, Self, get_args, runtime_checkable
 
+import numpy as np
+
 from jali.core.errors import JaliError
-from jali.core.values import Column, Schema
+from jali.core.values import Column, Dataset, Schema
 
 if TYPE_CHECKING:
     from dp_accounting import DpEvent
@@ -107,7 +109,7 @@ class Guarantee:
         >>> Guarantee("noise", 1.0, "replace-one", ("decisions",)).of_people(3).epsilon
         3.0
         """
-        if rows <= 1 or not {"decisions", "explanations"} & set(self.covers):
+        if rows <= 1:
             return self
         delta = 0.0
         if self.delta:
@@ -116,6 +118,12 @@ class Guarantee:
             return replace(self, void=f"one person has up to {rows} rows, and then its delta is not below 1")
         mechanism = f"{self.mechanism}, for people with up to {rows} rows"
         return replace(self, mechanism=mechanism, epsilon=rows * self.epsilon, delta=delta)
+
+    def for_people_in(self, data: Dataset) -> Self:
+        """The claim about the people of these data, as `of_people` where somebody has several rows."""
+        if data.groups is None:
+            return self
+        return self.of_people(int(np.unique(data.groups, return_counts=True)[1].max()))
 
     def event(self) -> DpEvent:
         """One use of the mechanism for `dp-accounting`.

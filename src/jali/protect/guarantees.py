@@ -9,7 +9,7 @@ import numpy as np
 
 from jali.anonymity.measures import people
 from jali.core.explanation import Prepared
-from jali.core.guarantee import Private
+from jali.core.guarantee import Guarantee, Private
 from jali.core.values import Dataset, Schema
 from jali.defend.explain.k_anonymous import KAnonymous
 from jali.defend.explain.k_rules import KRules
@@ -28,7 +28,8 @@ ONE_ROW = "one row is one person (name the column that says whose row it is with
 def protection_of(part: Any, ready: Prepared, train: Dataset, seeded: bool) -> Protection:
     """The guarantee of a part that was prepared for one model and its training set."""
     if isinstance(part, Private):
-        return of_claim(part.guarantee(train.schema), seeded)  # type: ignore[call-arg]
+        claim: Guarantee = part.guarantee(train.schema)  # type: ignore[call-arg]
+        return of_claim(claim.for_people_in(train), seeded)
     if isinstance(ready, PreparedGroups):
         return _of_groups(ready, train, {name for name, _ in part.grid})
     if isinstance(part, KAnonymous):
@@ -50,10 +51,11 @@ def _of_rules(part: KRules, train: Dataset) -> Protection:
 
 def _of_background(part: PrivateBackground, train: Dataset, seeded: bool) -> Protection:
     """The rows that explanations are made from are private; the model that they are about is not."""
-    found = of_claim(part.claim_about_rows(train.schema), seeded)
+    claim = part.claim_about_rows(train.schema).for_people_in(train)
+    found = of_claim(claim, seeded)
     statement = (
         "The rows that explanations are made from are nobody's: they are drawn from histograms with epsilon = "
-        f"{part.epsilon:g}, delta = {part.delta:g} (replace-one)."
+        f"{claim.epsilon:g}, delta = {claim.delta:g} (replace-one)."
     )
     return replace(found, statement=statement, not_covered=NOT_DP)
 
@@ -114,7 +116,10 @@ def _of_regions(part: KAnonymous, schema: Schema, grouped: bool) -> Protection:
         f"again for each; every other column {kept}."
     )
     if part.solver == "mutual":
-        statement += " The answer would be the same for each of them, even to somebody who runs the method again."
+        statement += (
+            f" For at least {part.k} of them the answer would be the same: one answer does not tell them apart, even "
+            "to somebody who runs the method again and does not know who asked."
+        )
     conditions = [
         Condition("no private column shows the values of one person (repair is rounded)", part.repair == "rounded"),
         Condition("all columns by which people can be found are named in quasi"),

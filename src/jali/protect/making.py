@@ -83,4 +83,4 @@ def _paid_each(part: Any, train: Dataset) -> Guarantee | None:
     if not isinstance(part, Private):
         return None
     claim: Guarantee = part.guarantee(train.schema)  # type: ignore[call-arg]
-    return claim if claim.per == "release" else None
+    return claim.for_people_in(train) if claim.per == "release" else None
