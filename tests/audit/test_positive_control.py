@@ -6,13 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.special import ndtr
+from scipy.special import ndtr, ndtri
 
-from jali.audit.positive_control import SIZES, Planted, control, plant, players, recover, shift_for, shuffled
+from jali.audit.positive_control import SIZES, Ideal, Planted, control, plant, players, recover, shuffled, spread
 from jali.audit.signal_attacks import attack_evidence
 from jali.audit.trials import Trial, guess_by_metric
 from jali.core import registry
 from jali.core.errors import JaliError
+from jali.core.guesses import Guesses
 from jali.core.values import Channel, Evidence, Game, SignalName
 from jali.stats.roc import auc
 from tests.conftest import planted
@@ -35,28 +36,39 @@ def streams(seed: int) -> list[np.random.Generator]:
     return [np.random.default_rng([seed, k]) for k in range(len(SIZES))]
 
 
+def guesses(baseline: float, n: int = 60_000) -> Guesses:
+    """Two targets with the same AUC; scores are on a scale that is not that of log-odds."""
+    rng = np.random.default_rng(0)
+    truth = rng.random(n) < 0.5
+    score = 3 + 7 * (rng.normal(size=n) + np.sqrt(2) * ndtri(baseline) * truth)
+    return Guesses(score, truth, np.arange(n) % 2, np.arange(n) // 2)
+
+
 @pytest.mark.parametrize(("baseline", "size"), [(0.5, 0.1), (0.7, 0.02), (0.9, 0.05)])
 def test_the_shift_adds_what_it_should(baseline, size):
-    rng = np.random.default_rng(0)
-    n = 100_000
-    truth = np.arange(n) < n // 2
-    first = np.sqrt(2) * np.sqrt(max(0.0, 1)) * _ndtri(baseline)
-    shift = shift_for(size, baseline)
+    """The likelihood ratio of both normal signals, on fresh draws, with shifts that differ as planted ones do."""
+    rng = np.random.default_rng(1)
+    shift = Ideal.of(guesses(baseline)).shift_for(size, rng)
+    n = 200_000
+    truth = rng.random(n) < 0.5
+    first = np.sqrt(2) * ndtri(baseline)
     score = first * (rng.normal(size=n) + first * truth)
-    both = score + shift * (rng.normal(size=n) + shift * truth)
+    each = spread(shift, rng.normal(size=n))
+    both = score + each * (rng.normal(size=n) + each * truth - each / 2)
     start = auc(score, truth) if first else 0.5
-    assert auc(both, truth) - start == pytest.approx(size, abs=0.003)
-
-
-def _ndtri(p: float) -> float:
-    from scipy.special import ndtri
-
-    return float(ndtri(p))
+    assert auc(both, truth) - start == pytest.approx(size, abs=0.004)
 
 
 def test_an_auc_above_one_cannot_be_planted():
-    assert shift_for(0.05, 0.96) is None
-    assert shift_for(0.05, 0.9) is not None
+    rng = np.random.default_rng(0)
+    assert Ideal.of(guesses(0.96, 4000)).shift_for(0.05, rng) is None
+    assert Ideal.of(guesses(0.9, 4000)).shift_for(0.05, rng) is not None
+
+
+def test_shifts_differ_by_as_much_as_their_mean():
+    drawn = spread(0.8, np.random.default_rng(0).normal(size=100_000))
+    assert drawn.std() == pytest.approx(drawn.mean(), rel=0.02)
+    assert np.sqrt((drawn**2).mean()) == pytest.approx(0.8, rel=0.02)
 
 
 def test_a_shuffled_record_keeps_its_values_and_its_gaps():
@@ -72,7 +84,8 @@ def test_a_shuffled_record_keeps_its_values_and_its_gaps():
 
 def test_what_the_explanation_told_is_gone_and_what_is_planted_is_there():
     evidence, _, trial = made(n=4000, leak=2.0)
-    found = plant(evidence, trial, 0.5, np.random.default_rng(2))
+    leak = plant(evidence, trial, 0.5, np.random.default_rng(2))
+    found = leak.evidence
     np.testing.assert_array_equal(found.value[0], evidence.value[0])
     inside = found.member
     level = found.value.mean(axis=2, keepdims=True)
@@ -80,7 +93,8 @@ def test_what_the_explanation_told_is_gone_and_what_is_planted_is_there():
     assert abs(rest[2][inside].mean() - rest[2][~inside].mean()) < 0.05
     deviation = np.sqrt((rest[1] ** 2).sum() / (rest[1].size - len(level[1])))
     apart = (rest[1][inside].mean() - rest[1][~inside].mean()) / deviation
-    assert apart == pytest.approx(0.5, abs=0.1)
+    assert apart == pytest.approx(leak.shift.mean(), abs=0.1)
+    assert leak.shift.mean() == pytest.approx(0.5 / np.sqrt(2), abs=0.02)
 
 
 def test_shadow_models_play_the_targets_and_the_target_takes_no_part():
@@ -98,22 +112,46 @@ def test_three_shadow_models_are_too_few():
 
 
 def test_a_large_addition_is_recovered_and_none_is_not():
+    """Shifts that differ from record to record are known to an attack only as well as its shadow models show them."""
     evidence, game, trial = made(n=1500, models=13)
-    none, _, large = recover(evidence, game, trial, streams(3))
+    none, *_, large = recover(evidence, game, trial, streams(3))
     assert (none.size, large.size) == (0.0, 0.05)
-    assert large.recovered == pytest.approx(0.05, abs=0.012)
+    assert 0.025 < large.recovered < 0.055
     assert none.recovered == pytest.approx(0.0, abs=0.004)
     assert large.recovered > large.half > 0
 
 
-def test_the_line_through_planted_sizes_by_hand():
-    """Recovered is 0.9 size - 0.001; half an interval is 0.004, a deviation 0.002."""
-    points = [Planted(size, 0.9 * size - 0.001, 0.001, 0.002, 0.004) for size in SIZES]
+def test_only_people_with_an_explanation_count():
+    """Explanations for one person in five: such an audit knows as little as one of so few people."""
+    evidence, game, trial = made(n=1000)
+    few = np.arange(1000) < 200
+    observed = evidence.observed.copy()
+    observed[1:, ~few] = False
+    gaps = recover(replace(evidence, observed=observed), game, trial, streams(5))
+    small = Game(game.member[few], game.targets, game.shadows, game.scored[few])
+    fewer = Evidence(NAMES, evidence.value[:, few], evidence.observed[:, few], game.member[few], evidence.units)
+    wanted = recover(fewer, small, trial, streams(5))
+    half = np.median([a.half / b.half for a, b in zip(gaps, wanted, strict=True)])
+    assert 0.6 < half < 1.7
+
+
+def test_the_curve_through_planted_sizes_by_hand():
+    """Half an interval is 0.004, a deviation 0.002: 0.0057 must be recovered, which lies between 0.01 and 0.05."""
+    recovered = (0.001, -0.003, 0.002, 0.042)
+    points = [Planted(size, got, 0.001, 0.002, 0.004) for size, got in zip(SIZES, recovered, strict=True)]
     _, _, trial = made(n=60)
     found = control(trial, points)
-    wanted = (0.004 + 0.001 + 0.8416 * 0.002) / 0.9
-    assert found.detectable == pytest.approx(wanted, abs=3e-4)
-    assert found.power[SIZES.index(0.005)] == pytest.approx(ndtr((0.0045 - 0.001 - 0.004) / 0.002), abs=1e-6)
+    wanted = 0.01 + 0.04 * (0.004 + 0.8416 * 0.002 - 0.002) / 0.04
+    assert found.detectable == pytest.approx(wanted, rel=0.02)
+    # Nothing planted recovers nothing; it and its neighbour fall, and are replaced by their mean.
+    assert found.power == pytest.approx(ndtr([-2.75, -2.75, -1.0, 19.0]), abs=1e-6)
+    assert found.recovered == list(recovered)
+
+
+def test_beyond_the_largest_size_what_is_recovered_grows_in_proportion():
+    points = [Planted(size, 0.5 * size, 0.001, 0.01, 0.04) for size in SIZES]
+    _, _, trial = made(n=60)
+    assert control(trial, points).detectable == pytest.approx((0.04 + 0.8416 * 0.01) / 0.5, rel=0.02)
 
 
 def test_what_nobody_could_find_is_said_to_be_unknown():

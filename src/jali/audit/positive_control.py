@@ -1,20 +1,22 @@
 """Would this audit have seen a leak? Known additions are planted in an explanation, and the same attack is run on them.
 
 The explanation's own signals are shuffled between the models of each record, so that they tell nothing, and one of them
-is replaced by noise around the record's level with a shift for members. How much such a shift adds to the AUC of the
-baseline is known. Shadow models play the targets, so that the target itself is not used.
+is replaced by noise around the record's level with a shift for members. Shifts differ from record to record by as much
+as their mean: real ones differ, and an attack that finds only a common shift must not pass for one that finds all. How
+much is added is what an attacker who knew every shift would gain. Shadow models play the targets, so that the target
+itself is not used.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+from scipy.special import expit, ndtr
 
-from jali.audit.trials import ByMetric, Trial, guess_by_metric
+from jali.audit.trials import ByMetric, Trial, guess_by_metric, together
 from jali.core.errors import JaliError
 from jali.core.guesses import Guesses, Records
 from jali.core.protocols import Combination
@@ -23,20 +25,26 @@ from jali.results import PositiveControl
 from jali.stats.intervals import foreseen
 from jali.stats.roc import auc
 
-SIZES = (0.0, 0.005, 0.05)  # additions in AUC that are planted; the first tells how strong the baseline is
+SIZES = (0.0, 0.002, 0.01, 0.05)  # additions in AUC that are planted; the first tells how strong the baseline is
 PLAYERS = 8  # shadow models that play the targets, at most
 FEWEST = 4  # shadow models needed: one plays the target, and the others are its shadows
 POWER = 0.8
 EXACT = 1e-9
 MOST = 0.3  # largest addition that is thought about
+LARGEST = 4.0  # shift in deviations, root mean square
+JUDGED = 20_000  # guesses from which it is computed what a shift adds, at most
+DRAWN = 4  # times that these are made
+STEPS = 30  # of Newton's method
+HALVINGS = 12  # of the range in which a shift is sought
 
 
 @dataclass(frozen=True)
 class Planted:
-    """What the attack, made to use the explanation, recovers of one planted size.
+    """What the attack recovers of one planted addition.
 
-    recovered: its mean difference to the baseline. noise: the standard deviation of that mean. deviation, half: for an
-    audit of the size of the real one, the standard deviation of the difference and half the width of its interval.
+    size: what an attacker who knew all shifts would gain on average. recovered: the attack's mean difference to the
+    baseline, less what chance gave to both. noise: the standard deviation of that mean. deviation, half: for an audit
+    of the size of the real one, the standard deviation of the difference and half the width of its interval.
     """
 
     size: float
@@ -44,6 +52,15 @@ class Planted:
     noise: float
     deviation: float
     half: float
+
+
+@dataclass(frozen=True)
+class Leak:
+    """Evidence with a planted addition: the shift of each record (N,) in deviations, and the noise (N, M) beside it."""
+
+    evidence: Evidence
+    shift: Floats
+    noise: Floats
 
 
 def players(game: Game) -> Game:
@@ -70,23 +87,71 @@ def _judged(game: Game, chosen: Ints) -> Bools:
     raise JaliError("its shadow models have only members or only non-members among the records that they could judge")
 
 
-def shift_for(size: float, baseline: float) -> float | None:
-    """The shift d, in deviations, of an independent normal signal that adds so much to the AUC of a baseline.
+@dataclass(frozen=True)
+class Ideal:
+    """An attacker who knows the shift of every record: a baseline's guesses, and their scores (G,) as log-odds."""
 
-    With d0 = sqrt(2) ndtri(AUC), the two together have sqrt(d0^2 + d^2). None where the AUC would reach 1.
+    baseline: Guesses
+    odds: Floats
 
-    >>> round(shift_for(0.1, 0.5), 3)
-    0.358
+    @staticmethod
+    def of(baseline: Guesses) -> Ideal:
+        """Log-odds by a logistic regression of the truth on the scores (Newton's method, a faint ridge)."""
+        x = (baseline.score - baseline.score.mean()) / max(float(baseline.score.std()), EXACT)
+        design = np.stack([np.ones(len(x)), x], axis=1)
+        weight = np.zeros(2)
+        for _ in range(STEPS):
+            p = expit(design @ weight)
+            curvature = (design * (p * (1 - p))[:, None]).T @ design + np.eye(2)
+            weight = weight + np.linalg.solve(curvature, design.T @ (baseline.truth - p) - weight)
+        return Ideal(baseline, np.asarray(weight[1] * x))
+
+    def gained(self, shift: Floats, noise: Floats) -> Floats:
+        """What the likelihood ratio of the planted signal adds to the AUC of each target (T,).
+
+        shift, noise (G,): of each guess, in deviations; the ratio is shift (noise + shift truth - shift / 2).
+        """
+        ratio = shift * (noise + shift * (self.baseline.truth - 0.5))
+        return aucs(replace(self.baseline, score=self.odds + ratio)) - aucs(self.baseline)
+
+    def shift_for(self, size: float, rng: Rng) -> float | None:
+        """The root mean square of the shifts that add so much on average; None where the AUC would reach 1."""
+        some = np.arange(0, len(self.odds), -(-len(self.odds) // JUDGED))
+        small = Ideal(self.baseline.pick(some), self.odds[some])
+        if size == 0:
+            return 0.0
+        if float(aucs(self.baseline).mean()) + size >= 1:
+            return None
+        each = spread(1.0, rng.normal(size=int(self.baseline.record.max()) + 1))[small.baseline.record]
+        noise = rng.normal(size=(DRAWN, len(some)))
+        low, high = 0.0, LARGEST
+        for _ in range(HALVINGS):
+            middle = (low + high) / 2
+            enough = np.mean([small.gained(middle * each, one) for one in noise]) >= size
+            low, high = (low, middle) if enough else (middle, high)
+        return high
+
+
+def aucs(guesses: Guesses) -> Floats:
+    """The AUC of each target (T,)."""
+    units = [guesses.unit == u for u in np.unique(guesses.unit)]
+    return np.array([auc(guesses.score[mine], guesses.truth[mine]) for mine in units])
+
+
+def spread(shift: float, normal: Floats) -> Floats:
+    """Shifts with root mean square `shift` and a deviation equal to their mean, from standard normal numbers (N,).
+
+    >>> spread(1.0, np.array([-1.0, 0.0, 1.0])).round(2)
+    array([0.  , 0.71, 1.41])
     """
-    if baseline + size >= 1:
-        return None
-    start = math.sqrt(2) * float(ndtri(min(max(baseline, 0.5), 1 - EXACT)))
-    end = math.sqrt(2) * float(ndtri(min(max(baseline, 0.5) + size, 1 - EXACT)))
-    return math.sqrt(max(end**2 - start**2, 0.0))
+    return np.asarray(shift / math.sqrt(2) * (1 + normal))
 
 
-def plant(evidence: Evidence, trial: Trial, shift: float, rng: Rng) -> Evidence:
-    """The signals of a trial with the explanation's shuffled, and the first of them replaced by noise with a shift."""
+def plant(evidence: Evidence, trial: Trial, shift: float, rng: Rng) -> Leak:
+    """The signals of a trial with the explanation's shuffled, and the first of them replaced by noise with a shift.
+
+    The shifts of records are normal with a deviation equal to their mean, and root mean square `shift`.
+    """
     found = evidence.pick(trial.names)
     value = found.value.copy()
     some = np.asarray(found.observed[trial.base :].all(axis=0))
@@ -98,11 +163,13 @@ def plant(evidence: Evidence, trial: Trial, shift: float, rng: Rng) -> Evidence:
     level = np.where(some, value[first], 0.0).sum(axis=1, keepdims=True) / cells
     rest = np.where(some, value[first] - level, 0.0)
     deviation = math.sqrt(float((rest**2).sum()) / max(float((some.sum(axis=1) - 1).clip(0).sum()), 1.0)) or 1.0
-    noise = rng.normal(size=some.shape) + shift * found.member
-    value[first] = np.where(some, level + deviation * noise, 0.0)
+    noise = rng.normal(size=some.shape)
+    each = spread(shift, rng.normal(size=len(some)))
+    value[first] = np.where(some, level + deviation * (noise + each[:, None] * found.member), 0.0)
     observed = np.concatenate([found.observed[:first], np.repeat(some[None], len(value) - first, axis=0)])
     units = (*found.units[:first], Unit.PLAIN, *found.units[first + 1 :])
-    return Evidence(found.names, np.where(observed, value, 0.0), observed, found.member, units)
+    planted = Evidence(found.names, np.where(observed, value, 0.0), observed, found.member, units)
+    return Leak(planted, each, noise)
 
 
 def shuffled(some: Bools, rng: Rng) -> Ints:
@@ -127,33 +194,71 @@ def recover(
     """Plant additions of each size and attack them; sizes that are too large to be possible are left out."""
     playing = players(game)
     learnt: dict[int, Combination] = {}
-    baseline = 0.5
-    out = []
+    ideal: Ideal | None = None
+    tried = []
     for size, rng in zip(SIZES, rngs, strict=True):
-        shift = shift_for(size, baseline)
+        shift = ideal.shift_for(size, rng) if ideal else 0.0
         if shift is not None:
-            planted = plant(evidence, trial, shift, rng)
-            found = guess_by_metric(planted, playing, trial, records, person, ("auc",), learnt)
-            baseline = _auc(found.baseline["auc"])
-            out.append(_recovered(size, found, game, playing))
-    return out
+            leak = plant(evidence, trial, shift, rng)
+            found = guess_by_metric(leak.evidence, playing, trial, records, person, ("auc",), learnt)
+            ideal = ideal or Ideal.of(found.baseline["auc"])
+            tried.append(_tried(size, found, leak, ideal, playing))
+    follows = _follows(tried)
+    smaller = math.sqrt(_people(tried) / _judged_people(evidence, game, trial))
+    several = len(together(trial.attack, game)) > 1
+    return [_recovered(one, follows, several, game, smaller) for one in tried]
 
 
-def _auc(guesses: Guesses) -> float:
-    """The mean over targets."""
-    each = [guesses.unit == u for u in np.unique(guesses.unit)]
-    return float(np.mean([auc(guesses.score[mine], guesses.truth[mine]) for mine in each]))
+@dataclass(frozen=True)
+class _Tried:
+    """One planted addition: the guesses, and by player (P,) what the attack and the ideal attacker gained."""
+
+    size: float
+    found: ByMetric
+    attack: Floats
+    ideal: Floats
 
 
-def _recovered(size: float, found: ByMetric, game: Game, playing: Game) -> Planted:
-    """What was recovered, and how well an audit of the real size would know it."""
-    sides = found.forced["auc"], found.baseline["auc"]
-    mean, noise, _ = foreseen("auc", *sides, len(playing.targets))
+def _tried(size: float, found: ByMetric, leak: Leak, ideal: Ideal, playing: Game) -> _Tried:
+    mine = found.baseline["auc"]
+    gained = ideal.gained(leak.shift[mine.record], leak.noise[mine.record, playing.targets[mine.unit]])
+    return _Tried(size, found, aucs(found.forced["auc"]) - aucs(mine), gained)
+
+
+def _follows(tried: Sequence[_Tried]) -> float:
+    """By how much the attack's gain follows that of the ideal attacker from player to player.
+
+    Both see the same noise, so what chance gave the one can be taken off the other: a control variate.
+    """
+    over = sum(float(((one.ideal - one.ideal.mean()) ** 2).sum()) for one in tried)
+    both = sum(float(((one.ideal - one.ideal.mean()) * one.attack).sum()) for one in tried)
+    return min(max(both / over, 0.0), 1.0) if over > 0 else 0.0
+
+
+def _people(tried: Sequence[_Tried]) -> float:
+    """How many people are judged per player."""
+    guesses = tried[0].found.forced["auc"]
+    return len(guesses.score) / len(tried[0].attack)
+
+
+def _judged_people(evidence: Evidence, game: Game, trial: Trial) -> float:
+    """How many people the audit itself judges per target: those who are scored and have all signals."""
+    seen = evidence.pick(trial.names).observed[:, :, game.targets].all(axis=0)
+    return max(1.0, float((game.scored & seen).sum()) / len(game.targets))
+
+
+def _recovered(one: _Tried, follows: float, several: bool, game: Game, smaller: float) -> Planted:
+    """What was recovered, and how well an audit of the real size would know it.
+
+    several: an audit that learns several combinations counts no gain where it chooses not to use the explanation.
+    """
+    sides = one.found.forced["auc"], one.found.baseline["auc"]
     _, deviation, half = foreseen("auc", *sides, len(game.targets))
-    people = len(sides[0].score) / len(playing.targets)
-    judged = max(1.0, float(game.scored.sum()) / len(game.targets))
-    smaller = math.sqrt(people / judged)
-    return Planted(size, mean, noise, deviation * smaller, half * smaller)
+    used = one.found.used["auc"].mean() if several else 1.0
+    mean = float(one.attack.mean()) - follows * (float(one.ideal.mean()) - one.size)
+    rest = one.attack - follows * one.ideal
+    noise = float(rest.std(ddof=1)) / math.sqrt(len(rest)) if len(rest) > 1 else deviation
+    return Planted(one.size, float(used * mean), noise, deviation * smaller, half * smaller)
 
 
 def control(trial: Trial, planted: Sequence[Planted]) -> PositiveControl:
@@ -161,41 +266,52 @@ def control(trial: Trial, planted: Sequence[Planted]) -> PositiveControl:
     known = sorted(planted, key=lambda p: p.size)
     if len(known) < 2:
         return PositiveControl(explainer=trial.explainer, against=trial.against)
-    share, lost = _line(known)
     return PositiveControl(
         explainer=trial.explainer,
         against=trial.against,
         sizes=[p.size for p in known],
         recovered=[p.recovered for p in known],
-        power=[float(_power(np.array([p.size]), known, share, lost)[0]) for p in known],
-        detectable=_detectable(known, share, lost),
+        power=_power(np.array([p.size for p in known]), known).tolist(),
+        detectable=_detectable(known),
     )
 
 
-def _line(planted: Sequence[Planted]) -> tuple[float, float]:
-    """Share and loss of the line recovered = share * size - lost, by least squares weighted with the noise.
+def _curve(planted: Sequence[Planted]) -> Floats:
+    """What is recovered of each size, made to rise: one planted size is about as noisy as an audit.
 
-    Lost is what a combination costs where the explanation tells nothing. One planted size is as noisy as an audit; the
-    line uses all of them.
+    Neighbours that fall are replaced by their mean, weighted by their noise (isotonic regression). Nothing planted
+    recovers nothing, or loses what a useless combination costs.
     """
-    size = np.array([p.size for p in planted])
-    weight = 1 / np.maximum([p.noise for p in planted], EXACT)
-    design = np.stack([size, -np.ones(len(size))], axis=1) * weight[:, None]
-    share, lost = np.linalg.lstsq(design, weight * [p.recovered for p in planted], rcond=None)[0]
-    return float(share), float(max(lost, 0.0))
+    parts = [[p.recovered, 1 / max(p.noise, EXACT) ** 2, 1.0] for p in planted]
+    parts[0][0] = min(parts[0][0], 0.0)
+    merged: list[list[float]] = []
+    for part in parts:
+        merged.append(part)
+        while len(merged) > 1 and merged[-2][0] > merged[-1][0]:
+            value, weight, many = merged.pop()
+            before = merged[-1]
+            whole = before[1] + weight
+            merged[-1] = [(before[0] * before[1] + value * weight) / whole, whole, before[2] + many]
+    return np.repeat([value for value, _, _ in merged], [int(many) for _, _, many in merged])
 
 
-def _power(size: Floats, planted: Sequence[Planted], share: float, lost: float) -> Floats:
-    """The probability that the interval of an audit like this lies above zero, at sizes (n,)."""
-    at = [p.size for p in planted]
+def _power(size: Floats, planted: Sequence[Planted]) -> Floats:
+    """The probability that the interval of an audit like this lies above zero, at sizes (n,).
+
+    Between planted sizes by interpolation; beyond the largest what is recovered grows in proportion.
+    """
+    at = np.array([p.size for p in planted])
+    curve = _curve(planted)
+    mean = np.interp(size, at, curve) * np.maximum(size / at[-1], 1.0)
     half = np.interp(size, at, [p.half for p in planted])
     deviation = np.interp(size, at, [p.deviation for p in planted])
-    return np.asarray(ndtr((share * size - lost - half) / np.maximum(deviation, EXACT)))
+    return np.asarray(ndtr((mean - half) / np.maximum(deviation, EXACT)))
 
 
-def _detectable(planted: Sequence[Planted], share: float, lost: float) -> float | None:
-    """Where the power reaches 8 of 10, between the planted sizes or beyond; None if nowhere."""
+def _detectable(planted: Sequence[Planted]) -> float | None:
+    """Where the power reaches 8 of 10 for good, between the planted sizes or beyond; None if nowhere."""
     largest = planted[-1].size
-    grid = np.concatenate([np.linspace(0.0005, largest, 200), np.linspace(largest, MOST, 100)])
-    enough = np.flatnonzero(_power(grid, planted, share, lost) >= POWER)
-    return float(grid[enough[0]]) if len(enough) else None
+    grid = np.unique(np.concatenate([np.geomspace(0.0003, MOST, 600), [largest]]))
+    missed = np.flatnonzero(_power(grid, planted) < POWER)
+    first = int(missed[-1]) + 1 if len(missed) else 0
+    return float(grid[first]) if first < len(grid) else None

@@ -99,7 +99,7 @@ def guess_by_metric(
     chosen = evidence.pick(trial.names)
     memory = {} if known is None else known
     found = []
-    for group in _together(trial.attack, game):
+    for group in together(trial.attack, game):
         found += _scores(chosen, game, trial, group, records, metrics, memory)
     rows = [r for _, r in found]
     unit = np.repeat(np.arange(len(rows)), [len(r) for r in rows])
@@ -126,7 +126,7 @@ def guess_by_metric(
     return ByMetric(score, joined(lambda c: c.baseline), joined(lambda c: c.forced), used)
 
 
-def _together(attack: Attack, game: Game) -> list[list[int]]:
+def together(attack: Attack, game: Game) -> list[list[int]]:
     """Groups of consecutive targets for which a combination is learnt once, on the shadow models that all of them have.
 
     No target is a shadow of itself, so none of the group is among those. A group loses few shadow models.
