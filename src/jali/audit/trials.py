@@ -12,7 +12,7 @@ from jali.audit.reference import known as known_records
 from jali.core import registry
 from jali.core.errors import JaliError
 from jali.core.guesses import Combined, Estimate, Guesses, Records, Shadows, Target, weighted
-from jali.core.protocols import Attack, Combination, Combines
+from jali.core.protocols import Attack, Combination, Combines, ScoresTogether
 from jali.core.values import Bools, Channel, Evidence, Floats, Game, Ints, Rng, SignalName
 from jali.results import Curve, Kind, Row
 from jali.stats.intervals import HOW_UNITS, Judged, average, averages, clopper_pearson, contrast, estimate
@@ -21,6 +21,7 @@ from jali.stats.roc import METRICS
 
 TOGETHER = 32  # targets for which a combination is learnt at once, at most
 KEPT = 0.65  # share of their shadow models that must be common to them
+NUMBERS = 4_000_000  # records x targets that an attack on one signal scores at once
 GRID = tuple(float(f) for f in np.logspace(-4, 0, 41).round(8))
 
 
@@ -129,10 +130,12 @@ def guess_by_metric(
 def _together(attack: Attack, game: Game) -> list[list[int]]:
     """Groups of consecutive targets for which a combination is learnt once, on the shadow models that all of them have.
 
-    No target is a shadow of itself, so none of the group is among those. A group loses few shadow models.
+    No target is a shadow of itself, so none of the group is among those. A group loses few shadow models. An attack
+    that learns nothing, but scores several targets at once, has groups that fit in memory.
     """
     if not isinstance(attack, Combines):
-        return [[t] for t in range(len(game.targets))]
+        step = max(1, NUMBERS // max(1, len(game.member))) if isinstance(attack, ScoresTogether) else 1
+        return [list(range(len(game.targets)))[start : start + step] for start in range(0, len(game.targets), step)]
     groups: list[list[int]] = []
     for t in range(len(game.targets)):
         grown = [*groups[-1], t] if groups else [t]
@@ -164,6 +167,10 @@ def _scores(
         learnt = attack.learn(common, trial.base or len(trial.names), metrics, known.get(group[0]))
         known[group[0]] = learnt
         found = learnt.apply([target for target, _ in seen], shadows, sets)
+    elif isinstance(attack, ScoresTogether):
+        value = np.stack([target.value[0] for target, _ in seen])
+        each = attack.scores(value, shadows, game.shadows[group][:, some])
+        found = [dict.fromkeys(metrics, Combined(score, score, score, helps=False)) for score in each]
     else:
         found = [dict.fromkeys(metrics, _plain(trial, target, shadows)) for target, _ in seen]
     out: list[tuple[Mapping[str, Combined], Ints]] = []
@@ -186,15 +193,17 @@ def _seen(evidence: Evidence, game: Game, attack: Attack, t: int, records: Recor
     column = game.targets[t]
     observed = evidence.observed[:, :, column]
     judged = game.scored[:, t] & observed.all(axis=0)
-    _check_shadows(attack, evidence.member[:, game.shadows[t]], judged, int(column))
+    _check_shadows(attack, evidence.member, game.shadows[t], judged, int(column))
     mine = known_records(records, game, t) if records is not None and REFERENCE in attack.requires else None
     return Target(evidence.value[:, :, column], observed & _visible(game, attack), mine), judged
 
 
 def _shadows(evidence: Evidence, game: Game, attack: Attack, helpers: Bools) -> Shadows:
     """What the adversary knows of some of its own models."""
-    observed = evidence.observed[:, :, helpers] & _visible(game, attack)[:, None]
-    return Shadows(evidence.value[:, :, helpers], observed, evidence.member[:, helpers], evidence.units)
+    hidden = ~_visible(game, attack)
+    everything = Shadows(evidence.value, evidence.observed, evidence.member, evidence.units)
+    known = everything.models(helpers)  # as they are where all are helpers: evidence is large
+    return replace(known, observed=known.observed & ~hidden[:, None]) if hidden.any() else known
 
 
 def _visible(game: Game, attack: Attack) -> Bools:
@@ -207,12 +216,11 @@ def _visible(game: Game, attack: Attack) -> Bools:
     return ~game.aside
 
 
-def _check_shadows(attack: Attack, member: Bools, judged: Bools, column: int) -> None:
+def _check_shadows(attack: Attack, member: Bools, shadows: Bools, judged: Bools, column: int) -> None:
     if not judged.any():
         raise JaliError(f"Nothing was observed under model {column}, so there is nothing to judge.")
-    seen = {"in": member, "out": ~member}
     for kind in sorted(attack.requires - {REFERENCE}):
-        if not (seen[kind] & judged[:, None]).any():
+        if not _some_shadow(kind, member, shadows, judged):
             how = "trained on" if kind == "in" else "trained without"
             raise JaliError(
                 f"{registry.name_of(attack)} needs shadow models {how} the records it judges; model {column} has none: "
@@ -220,14 +228,20 @@ def _check_shadows(attack: Attack, member: Bools, judged: Bools, column: int) ->
             )
 
 
+def _some_shadow(kind: str, member: Bools, shadows: Bools, judged: Bools) -> bool:
+    """Whether one of the shadow models (M,) trained on ("in"), or without ("out"), one of the records judged (N,)."""
+    inside = kind == "in"
+    return any(bool((judged & (member[:, k] == inside)).any()) for k in np.flatnonzero(shadows))
+
+
 def feasible(attack: Attack, game: Game) -> bool:
     """Whether every target has the kinds of shadow, or the reference, that an attack requires."""
     for t in range(len(game.targets)):
         if REFERENCE in attack.requires and not game.reference(t).any():
             return False
-        member = game.member[:, game.shadows[t]][game.scored[:, t]]
-        if ("in" in attack.requires and not member.any()) or ("out" in attack.requires and member.all()):
-            return False
+        for kind in attack.requires - {REFERENCE}:
+            if not _some_shadow(kind, game.member, game.shadows[t], game.scored[:, t]):
+                return False
     return True
 
 
