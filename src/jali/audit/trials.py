@@ -11,7 +11,7 @@ from jali.audit.reference import REFERENCE
 from jali.audit.reference import known as known_records
 from jali.core import registry
 from jali.core.errors import JaliError
-from jali.core.guesses import Combined, Estimate, Guesses, Records, Shadows, Target, weighted
+from jali.core.guesses import Combined, Estimate, Guesses, Records, Shadows, Target, places, rows_by_unit, weighted
 from jali.core.protocols import Attack, Combination, Combines, ScoresTogether
 from jali.core.values import Bools, Channel, Evidence, Floats, Game, Ints, Rng, SignalName
 from jali.results import Curve, Kind, Row
@@ -328,12 +328,12 @@ def _filled(row: Row, e: Estimate, how: str, facts: dict[str, float]) -> Row:
 
 def curve(label: str, explainer: str, guesses: Guesses) -> Curve:
     """ROC averaged over targets on a grid of false-positive rates, with a band."""
-    units, at = np.unique(guesses.unit, return_inverse=True)
+    at = places(guesses.unit)[1]
     mine = guesses.truth
     person = guesses.group[mine]
     thresholds = _thresholds(guesses, GRID)
     found = averages((guesses.score[mine] > cut[at[mine]] for cut in thresholds), at[mine], person)
-    few = min(_others(guesses, at == u) for u in range(len(units)))
+    few = min(_others(guesses, rows) for rows in rows_by_unit(guesses.unit))
     low = [min(max(float(e.low or 0.0), 0.0), 1.0) for e in found]
     high = [min(max(float(e.high or 0.0), 0.0), 1.0) for e in found]
     floor = float(1 - 0.05 ** (1 / max(1, few)))
@@ -341,10 +341,10 @@ def curve(label: str, explainer: str, guesses: Guesses) -> Curve:
     return Curve(label=label, explainer=explainer, fpr=list(GRID), tpr=tpr, low=low, high=high, floor=floor)
 
 
-def _others(guesses: Guesses, of: Bools) -> float:
-    """The number of people who are non-members among some guesses (G,), with weights their effective number."""
-    side = of & ~guesses.truth
-    return people(guesses.group[side], None if guesses.weights is None else guesses.weight[side])
+def _others(guesses: Guesses, of: slice | Ints) -> float:
+    """The number of people who are non-members among some guesses, with weights their effective number."""
+    side = ~guesses.truth[of]
+    return people(guesses.group[of][side], None if guesses.weights is None else guesses.weight[of][side])
 
 
 def flagged(guesses: Guesses, alpha: float) -> Bools:
@@ -352,22 +352,22 @@ def flagged(guesses: Guesses, alpha: float) -> Bools:
 
     With weights, a share alpha of their sum. A target without non-members has no such threshold, and nobody is flagged.
     """
-    at = np.unique(guesses.unit, return_inverse=True)[1]
+    at = places(guesses.unit)[1]
     return np.asarray(guesses.score > _thresholds(guesses, (alpha,))[0][at])
 
 
 def _thresholds(guesses: Guesses, alphas: Sequence[float]) -> Floats:
     """The threshold (A, T) of each target at each rate, from one sort per target; -inf where everybody may pass."""
-    units = np.unique(guesses.unit)
-    out = np.full((len(alphas), len(units)), np.inf)
-    for k, u in enumerate(units):
-        others = np.flatnonzero((guesses.unit == u) & ~guesses.truth)
-        if len(others):
-            ranked = others[np.argsort(-guesses.score[others])]
-            above = np.cumsum(guesses.weight[ranked])
+    each = rows_by_unit(guesses.unit)
+    out = np.full((len(alphas), len(each)), np.inf)
+    for k, mine in enumerate(each):
+        others = ~guesses.truth[mine]
+        if others.any():
+            score = guesses.score[mine][others]
+            ranked = np.argsort(-score)
+            above = np.cumsum(guesses.weight[mine][others][ranked])
             allowed = np.searchsorted(above, np.array(alphas) * above[-1] + 1e-9, side="right")
-            score = np.append(guesses.score[ranked], -np.inf)
-            out[:, k] = score[allowed]
+            out[:, k] = np.append(score[ranked], -np.inf)[allowed]
     return out
 
 

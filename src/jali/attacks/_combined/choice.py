@@ -77,8 +77,12 @@ class Learnt:
     def apply(self, targets: Sequence[Target], shadows: Shadows, sets: Bools) -> list[dict[str, Combined]]:
         """The scores of each target by metric, judged by its own set (T, K) of the shadow models."""
         wanted = {way.candidate for way in self.ways.values()}
-        alone = _applied(self.baseline, set(self.baseline.chosen.values()), targets, shadows, sets)
-        both = _applied(self.everything, wanted, targets, shadows, sets)
+        of_baseline = set(self.baseline.chosen.values())
+        if self.everything is self.baseline:
+            both = alone = _applied(self.baseline, of_baseline | wanted, targets, shadows, sets)
+        else:
+            alone = _applied(self.baseline, of_baseline, targets, shadows, sets)
+            both = _applied(self.everything, wanted, targets, shadows, sets)
         return [self._combined(*three) for three in zip(targets, alone, both, strict=True)]
 
     def _combined(self, target: Target, alone: Scores, both: Scores) -> dict[str, Combined]:
