@@ -1,7 +1,7 @@
 """Engines: one audit on processes, on a Dask cluster over TCP, in shards and with a store at a URL; same bits, kills.
 
-Time is compared on the larger of two audits, once; kills, shards and stores take the smaller one, so that ten kills take
-minutes. Ctrl-C and one study of a paper are tried on Dask, too.
+Time is compared on the larger of two audits, once; kills, shards and stores take the smaller one, so that ten kills
+take minutes. Ctrl-C and one study of a paper are tried on Dask, too.
 
 python benchmarks/bench_engines.py            # all, with three kills of each kind
 python benchmarks/bench_engines.py --kills 10
@@ -53,6 +53,7 @@ class Cluster:
         self.address = f"127.0.0.1:{free_port()}"
         self.scheduler = self._start("scheduler", "--host", "127.0.0.1", "--port", self.address.split(":")[1])
         self.workers = [self.worker() for _ in range(2)]
+        self.lost = 0
 
     def _start(self, what: str, *words: str) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", f"distributed.cli.dask_{what}", *words, "--no-dashboard"]
@@ -64,6 +65,7 @@ class Cluster:
 
     def lose_one(self) -> None:
         """Kill a worker, and start another one, as a batch system would."""
+        self.lost += 1
         self.workers.pop(0).kill()
         self.workers.append(self.worker())
 
@@ -151,15 +153,14 @@ def timed_on_dask(command: list[str], folder: Path, wanted: str, base: Used) -> 
 
 def killed_on_dask(command: list[str], folder: Path, wanted: str, kills: int) -> None:
     """Workers of a cluster are killed at random moments of the audit; another one starts in their place."""
-    same = hit = 0
+    same = 0
     with cluster() as there:
         time.sleep(3)
         found = jali("audit", *command, "--engine", f"dask://{there.address}", "--out", str(folder / "dask"))
         print(f"  a smaller audit on Dask: {found.line()}; same bits: {rows(folder / 'dask') == wanted}", flush=True)
         for k in range(kills):
             out = folder / f"dask-{k}"
-            begun = threading.Event()
-            timer = threading.Timer(random.uniform(0.2, 0.9) * found.wall, lambda: (there.lose_one(), begun.set()))
+            timer = threading.Timer(random.uniform(0.2, 0.9) * found.wall, there.lose_one)
             timer.start()
             jali("audit", *command, "--engine", f"dask://{there.address}", "--out", str(out))
             timer.cancel()
