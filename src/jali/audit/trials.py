@@ -106,7 +106,7 @@ def guess_by_metric(
     unit = np.repeat(np.arange(len(rows)), [len(r) for r in rows])
     record = np.concatenate(rows)
     truth = game.member[record, game.targets[unit]]
-    owner = record if person is None else person[record]
+    owner = np.empty(0, dtype=np.int64) if person is None else person[record]
 
     def joined(part: Callable[[Combined], Floats]) -> dict[str, Guesses]:
         """Metrics with the same scores share one value."""
@@ -245,18 +245,16 @@ def feasible(attack: Attack, game: Game) -> bool:
     return True
 
 
-def rows_of(trial: Trial, guesses: Mapping[str, Guesses], game: Game, rng: Rng) -> list[Row]:
+def rows_of(trial: Trial, guesses: Mapping[str, Guesses], game: Game, rng: Rng, kind: Kind = "attack") -> list[Row]:
     """One row per metric, each with the guesses made for it."""
-    return _estimated(trial, guesses, game, rng, "attack")
-
-
-def _estimated(trial: Trial, guesses: Mapping[str, Guesses], game: Game, rng: Rng, kind: Kind) -> list[Row]:
-    once = _judged_once(guesses)
-    out = []
-    for metric, mine in guesses.items():
-        number, how = estimate(metric, once[id(mine)], rng)
-        out.append(_filled(trial.row(metric, kind), number, how, _facts(mine, game)))
-    return out
+    made = {}
+    for mine in {id(each): each for each in guesses.values()}.values():  # one at a time: guesses can be millions
+        judged = Judged(mine)
+        for metric, each in guesses.items():
+            if each is mine:
+                number, how = estimate(metric, judged, rng)
+                made[metric] = _filled(trial.row(metric, kind), number, how, _facts(mine, game))
+    return [made[metric] for metric in guesses]
 
 
 def _judged_once(guesses: Mapping[str, Guesses]) -> dict[int, Judged]:
@@ -301,7 +299,7 @@ def _around_zero(forced: Estimate) -> Estimate:
 def paired_rows(trial: Trial, rows: Sequence[Row], found: ByMetric, game: Game, rng: Rng) -> list[Row]:
     """The metrics of both sides of a difference; those with the explanation are the rows of the trial itself."""
     same = [row.model_copy(update={"kind": "paired"}) for row in rows]
-    return same + _estimated(trial.without_explanation(), found.baseline, game, rng, "paired")
+    return same + rows_of(trial.without_explanation(), found.baseline, game, rng, "paired")
 
 
 def paired(a: Guesses, b: Guesses) -> tuple[Guesses, Guesses]:

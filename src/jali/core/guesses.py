@@ -153,7 +153,8 @@ class Guesses:
         object.__setattr__(self, "unit", frozen(self.unit, np.int64, score.shape, "unit"))
         object.__setattr__(self, "record", frozen(self.record, np.int64, score.shape, "record"))
         group = self.group if np.size(self.group) else self.record
-        weight = self.weight if np.size(self.weight) else np.ones(len(score))
+        # A single one, seen as many: guesses can be millions.
+        weight = self.weight if np.size(self.weight) else np.broadcast_to(1.0, score.shape)
         object.__setattr__(self, "group", frozen(group, np.int64, score.shape, "group"))
         object.__setattr__(self, "weight", frozen(weight, np.float64, score.shape, "weight"))
         if not (np.isfinite(self.weight).all() and np.all(self.weight >= 0)):
