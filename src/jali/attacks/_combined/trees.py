@@ -26,6 +26,7 @@ FINE = 2.0**12
 SHIFT = 2.0**26
 MOST = 30_000  # cells for which that holds
 TINY = 1e-12
+NOTHING = np.empty((2, 0, 0))
 
 Codes = npt.NDArray[np.uint8]
 
@@ -107,21 +108,20 @@ def _edges(column: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Leaf:
-    """The cells of a leaf, and in each column and bin (Q, BINS) the sums of gradients and of weights."""
+    """The cells of a leaf, and in each column and bin the sums of gradients and of weights (2, Q, BINS)."""
 
     rows: Ints
-    gradient: Floats
-    weight: Floats
+    sums: Floats
 
     def best(self) -> tuple[float, int, int]:
         """What the best split gains, in which column, and after which bin; a gain of 0 where there is none."""
-        left = np.cumsum(self.gradient, axis=1)[:, :-1]
-        below = np.cumsum(self.weight, axis=1)[:, :-1]
-        total = float(self.gradient[0].sum())
-        whole = float(self.weight[0].sum())
+        left, below = np.cumsum(self.sums, axis=2)[:, :, :-1]
+        total, whole = self.sums[:, 0].sum(axis=1)
         above = whole - below
-        gain = left**2 / np.maximum(below, TINY) + (total - left) ** 2 / np.maximum(above, TINY)
-        gain = np.where((below >= LEAST) & (above >= LEAST), gain - total**2 / max(whole, TINY), 0.0)
+        gain = left**2 / np.maximum(below, TINY)
+        gain += (total - left) ** 2 / np.maximum(above, TINY)
+        gain -= total**2 / max(whole, TINY)
+        gain[np.minimum(below, above) < LEAST] = 0.0
         at = int(gain.argmax())
         return float(gain.flat[at]), at // gain.shape[1], at % gain.shape[1]
 
@@ -138,7 +138,14 @@ def _grown(flat: Ints, codes: Codes, gradient: Floats, weight: Floats) -> Tree:
         if gain <= TINY:
             break
         splits.append(Split(k, column, after, len(leaves)))
-        leaves[k], other = _halved(leaves[k], flat, codes[column] > after, packed)
+        above = (codes[column] > after)[leaves[k].rows]
+        low = leaves[k].rows[~above]
+        high = leaves[k].rows[above]
+        if len(leaves) == LEAVES - 1:  # nothing is split after this one
+            leaves[k] = Leaf(low, NOTHING)
+            leaves.append(Leaf(high, NOTHING))
+            break
+        leaves[k], other = _halved(leaves[k], low, high, flat, packed)
         leaves.append(other)
         found[k] = leaves[k].best()
         found.append(other.best())
@@ -146,15 +153,13 @@ def _grown(flat: Ints, codes: Codes, gradient: Floats, weight: Floats) -> Tree:
     return Tree(tuple(splits), np.array([-RATE * g / max(w, TINY) for g, w in sums]))
 
 
-def _halved(leaf: Leaf, flat: Ints, above: Bools, packed: Floats) -> tuple[Leaf, Leaf]:
-    """Both parts of a leaf, cells below and above a split; the sums of the larger one are what is left."""
-    goes = above[leaf.rows]
-    low = leaf.rows[~goes]
-    high = leaf.rows[goes]
-    small = _leaf(flat, min(low, high, key=len), packed)
-    rest = max(high, low, key=len) if len(low) != len(high) else high
-    large = Leaf(rest, leaf.gradient - small.gradient, leaf.weight - small.weight)
-    return (small, large) if small.rows is low else (large, small)
+def _halved(leaf: Leaf, low: Ints, high: Ints, flat: Ints, packed: Floats) -> tuple[Leaf, Leaf]:
+    """Both parts of a leaf; only the smaller one is summed, and the other has what is left."""
+    if len(low) < len(high):
+        small = _leaf(flat, low, packed)
+        return small, Leaf(high, leaf.sums - small.sums)
+    small = _leaf(flat, high, packed)
+    return Leaf(low, leaf.sums - small.sums), small
 
 
 def _leaf(flat: Ints, rows: Ints, packed: Floats) -> Leaf:
@@ -163,4 +168,4 @@ def _leaf(flat: Ints, rows: Ints, packed: Floats) -> Leaf:
     columns = flat.shape[1]
     both = np.bincount(mine.ravel(), np.repeat(packed[rows], columns), columns * BINS).reshape(columns, BINS)
     gradient = np.floor(both / SHIFT)
-    return Leaf(rows, gradient / STEP, (both - gradient * SHIFT) / FINE)
+    return Leaf(rows, np.stack([gradient / STEP, (both - gradient * SHIFT) / FINE]))
