@@ -1,5 +1,8 @@
 """Engines: one audit on processes, on a Dask cluster over TCP, in shards and with a store at a URL; same bits, kills.
 
+Time is compared on the larger of two audits, once; kills, shards and stores take the smaller one, so that ten kills
+take minutes. Ctrl-C and one study of a paper are tried on Dask, too.
+
 python benchmarks/bench_engines.py            # all, with three kills of each kind
 python benchmarks/bench_engines.py --kills 10
 """
@@ -24,8 +27,10 @@ from pathlib import Path
 
 from measure import Used, jali
 
-SMALL = ["--data", "lending(n=300)", "--game", "rotate(models=6)", "--explain", "none"]
+TINY = ["--data", "lending(n=300)", "--game", "rotate(models=6)", "--explain", "none"]
+SMALL = ["--data", "lending(n=1500)", "--game", "rotate(models=6)", "--explain", "input_x_gradient"]
 USUAL = ["--data", "lending(n=3000)", "--game", "rotate(models=16)", "--explain", "input_x_gradient"]
+STUDY = ["huang2024", "--only", "mlp"]
 
 
 def rows(out: Path) -> str:
@@ -48,6 +53,7 @@ class Cluster:
         self.address = f"127.0.0.1:{free_port()}"
         self.scheduler = self._start("scheduler", "--host", "127.0.0.1", "--port", self.address.split(":")[1])
         self.workers = [self.worker() for _ in range(2)]
+        self.lost = 0
 
     def _start(self, what: str, *words: str) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", f"distributed.cli.dask_{what}", *words, "--no-dashboard"]
@@ -59,6 +65,7 @@ class Cluster:
 
     def lose_one(self) -> None:
         """Kill a worker, and start another one, as a batch system would."""
+        self.lost += 1
         self.workers.pop(0).kill()
         self.workers.append(self.worker())
 
@@ -127,30 +134,87 @@ def killed_processes(command: list[str], out: Path, after: float) -> bool:
 
 
 def report(label: str, found: Used, extra: str = "") -> None:
-    print(f"{label}: {found.line()}{extra}")
+    print(f"{label}: {found.line()}{extra}", flush=True)
 
 
-def on_dask(command: list[str], folder: Path, wanted: str, base: Used, kills: int) -> None:
-    """Efficiency, bytes and kills on a cluster."""
+def timed_on_dask(command: list[str], folder: Path, wanted: str, base: Used) -> None:
+    """Efficiency and bytes on a cluster, beside two processes."""
     with cluster() as there:
         time.sleep(3)
         before = there.cpu(), loopback()
-        out = folder / "dask"
+        out = folder / "dask-timed"
         found = jali("audit", *command, "--engine", f"dask://{there.address}", "--out", str(out))
         moved = (loopback() - before[1]) / 1e6
         cpu = there.cpu() - before[0] + found.cpu
         report("Dask, two workers over TCP", found, f"; with scheduler and workers {cpu:.1f} s CPU")
-        print(f"  wall {found.wall / base.wall:.2f}x and CPU {cpu / base.cpu:.2f}x that of processes; ", end="")
-        print(f"{moved:.1f} MB over loopback; same bits: {rows(out) == wanted}")
-        same = 0
+        print(f"  wall {found.wall / base.wall:.2f}x and CPU {cpu / base.cpu:.2f}x that of two processes; ", end="")
+        print(f"{moved:.1f} MB over loopback; same bits: {rows(out) == wanted}", flush=True)
+
+
+def killed_on_dask(command: list[str], folder: Path, wanted: str, kills: int) -> None:
+    """Workers of a cluster are killed at random moments of the audit; another one starts in their place."""
+    same = 0
+    with cluster() as there:
+        time.sleep(3)
+        found = jali("audit", *command, "--engine", f"dask://{there.address}", "--out", str(folder / "dask"))
+        print(f"  a smaller audit on Dask: {found.line()}; same bits: {rows(folder / 'dask') == wanted}", flush=True)
         for k in range(kills):
             out = folder / f"dask-{k}"
-            timer = threading.Timer(random.uniform(0.1, 0.9) * found.wall, there.lose_one)
+            timer = threading.Timer(random.uniform(0.2, 0.9) * found.wall, there.lose_one)
             timer.start()
             jali("audit", *command, "--engine", f"dask://{there.address}", "--out", str(out))
             timer.cancel()
             same += rows(out) == wanted
-        print(f"  a worker killed (-9) at a random moment: same bits in {same} of {kills}")
+        hit = there.lost
+    print(
+        f"  a worker killed (-9) at a random moment: same bits in {same} of {kills}, {hit} during the run", flush=True
+    )
+
+
+def left_on_scheduler(address: str) -> int:
+    """How many tasks a scheduler still knows."""
+    from distributed import Client
+
+    with Client(address, set_as_default=False) as client:
+        return int(client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)))
+
+
+def interrupted_on_dask(command: list[str], folder: Path) -> None:
+    """Ctrl-C while workers of a cluster are busy: the run ends, and nothing of it is left on the scheduler."""
+    with cluster() as there:
+        time.sleep(3)
+        words = ["--engine", f"dask://{there.address}", "--out", str(folder / "interrupted")]
+        process = subprocess.Popen(
+            [sys.executable, "-m", "jali", "audit", *command, *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+        )
+        busy = 0
+        while not busy and process.poll() is None:
+            busy = left_on_scheduler(there.address)
+        process.send_signal(signal.SIGINT)
+        said = process.communicate()[1].decode().strip().splitlines()
+        until = time.monotonic() + 30
+        while (left := left_on_scheduler(there.address)) and time.monotonic() < until:
+            time.sleep(0.2)
+    print(f"  Ctrl-C with {busy} tasks on the cluster: exit code {process.returncode}, ", end="")
+    print(f"{left} tasks left there; it said: {said[-1] if said else '(nothing)'}", flush=True)
+
+
+def study_on_dask(folder: Path) -> None:
+    """One study of a paper at the smallest scale, on processes and on a cluster."""
+    if not os.environ.get("JALI_DATA"):
+        print("  a study of a paper on Dask: not run, because JALI_DATA names no folder with its data")
+        return
+    found = []
+    with cluster() as there:
+        time.sleep(3)
+        for engine in ("processes", f"dask://{there.address}"):
+            out = folder / f"study-{len(found)}"
+            jali("reproduce", *STUDY, "--workers", "2", "--engine", engine, "--out", str(out))
+            found.append(json.loads((out / f"{STUDY[0]}.json").read_text()))
+    for each in found:
+        each.pop("seconds", None)
+        each.pop("timings", None)
+    print(f"  a study of {STUDY[0]} on Dask: same bits as on processes: {found[0] == found[1]}", flush=True)
 
 
 def at_url(command: list[str], folder: Path, wanted: str) -> None:
@@ -169,10 +233,34 @@ def at_url(command: list[str], folder: Path, wanted: str) -> None:
             out = folder / "url"
             url = f"ftp://jali:jali@127.0.0.1:{port}/store"
             found = jali("audit", *command, "--engine", f"dask://{there.address}", "--store", url, "--out", str(out))
-            report("Dask, store at an FTP server", found, f"; same bits: {rows(out) == wanted}")
+            report("Dask, no shared folder, store at an FTP server", found, f"; same bits: {rows(out) == wanted}")
     finally:
         server.kill()
         server.wait()
+
+
+def timed(command: list[str], folder: Path) -> tuple[str, Used]:
+    """The audit whose time is compared: on one process, on two, and again from what is in the store."""
+    one = jali("audit", *command, "--workers", "1", "--out", str(folder / "one"))
+    report("one process", one)
+    wanted = rows(folder / "one")
+    two = jali("audit", *command, "--workers", "2", "--out", str(folder / "two"))
+    report("two processes", two, f"; same bits: {rows(folder / 'two') == wanted}")
+    again = jali("audit", *command, "--workers", "2", "--out", str(folder / "two"))
+    same = rows(folder / "two") == wanted
+    report("the same again", again, f"; {again.cpu / two.cpu:.2f}x the CPU; same bits: {same}")
+    return wanted, two
+
+
+def shards(command: list[str], folder: Path, wanted: str, whole: Used) -> None:
+    """The audit in pieces that know nothing of each other, then merged."""
+    for many in (1, 3, 7):
+        out = folder / f"shards-{many}"
+        shared = ["--workers", "1", "--out", str(out)]
+        parts = [jali("audit", *command, "--shard", f"{k}/{many}", *shared) for k in range(1, many + 1)]
+        parts.append(jali("merge", str(out), "--workers", "1"))
+        cpu = sum(part.cpu for part in parts)
+        print(f"{many} shards: {cpu:.1f} s CPU, {cpu / whole.cpu:.2f}x; same bits: {rows(out) == wanted}", flush=True)
 
 
 def main() -> None:
@@ -181,39 +269,29 @@ def main() -> None:
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--kills", type=int, default=3)
     options = parser.parse_args()
-    command = SMALL if options.small else USUAL
     random.seed(0)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        one = jali("audit", *command, "--workers", "1", "--out", str(folder / "one"))
-        report("one process", one)
-        wanted = rows(folder / "one")
-        two = jali("audit", *command, "--workers", "2", "--out", str(folder / "two"))
-        report("two processes", two, f"; same bits: {rows(folder / 'two') == wanted}")
-        again = jali("audit", *command, "--workers", "2", "--out", str(folder / "two"))
-        report(
-            "the same again",
-            again,
-            f"; {again.cpu / two.cpu:.2f}x the CPU; same bits: {rows(folder / 'two') == wanted}",
-        )
+        large = TINY if options.small else USUAL
+        of_large, base = timed(large, folder)
+        command = TINY if options.small else SMALL
+        whole = jali("audit", *command, "--workers", "2", "--out", str(folder / "small"))
+        wanted = rows(folder / "small")
         hit = same = 0
         for k in range(options.kills):
             out = folder / f"killed-{k}"
-            hit += killed_processes(command, out, random.uniform(0.05, 0.6) * two.wall)
+            hit += killed_processes(command, out, random.uniform(0.05, 0.6) * whole.wall)
             same += rows(out) == wanted
         print(f"a process killed (-9) at a random moment: same bits in {same} of {options.kills}, {hit} with a hit")
-        for many in (1, 3, 7):
-            out = folder / f"shards-{many}"
-            shared = ["--workers", "1", "--out", str(out)]
-            parts = [jali("audit", *command, "--shard", f"{k}/{many}", *shared) for k in range(1, many + 1)]
-            parts.append(jali("merge", str(out), "--workers", "1"))
-            cpu = sum(part.cpu for part in parts)
-            print(f"{many} shards: {cpu:.1f} s CPU, {cpu / one.cpu:.2f}x; same bits: {rows(out) == wanted}")
-        if importlib.util.find_spec("distributed"):
-            on_dask(command, folder, wanted, two, options.kills)
-            at_url(command, folder, wanted)
-        else:
+        shards(command, folder, wanted, whole)
+        if not importlib.util.find_spec("distributed"):
             print("Dask is not installed: pip install 'jali-audit[dask]'")
+            return
+        timed_on_dask(large, folder, of_large, base)
+        killed_on_dask(command, folder, wanted, options.kills)
+        interrupted_on_dask(large, folder)
+        study_on_dask(folder)
+        at_url(command, folder, wanted)
 
 
 if __name__ == "__main__":

@@ -50,7 +50,8 @@ def test_a_leak_in_the_direction_given_is_scored_as_without(inner):
     evidence, game = thirds(1.0, targets=4)
     trial = (evidence, game)
     assert mean_auc(inner, *trial) > 0.63
-    np.testing.assert_array_equal(*(guess(*trial, Trial(a, ("s",), "x")).score for a in (inner, Directed(inner))))
+    scores = [guess(*trial, Trial(a, ("s",), "x")).score for a in (inner, Directed(inner))]
+    np.testing.assert_allclose(*scores, rtol=1e-11)  # several targets at once, and one by one
 
 
 @INNER

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from jali.audit import quality
-from jali.audit.one_model import TILE, Readout, Roles, observe, preparations, tile_numbers, tiles
+from jali.audit.one_model import Readout, Roles, observe, preparations
+from jali.audit.one_tile import TILE, predicted, tile_numbers, tiles
 from jali.audit.quality import Measured
 from jali.core import registry
 from jali.core.explanation import Attribution, Counterfactual
@@ -130,3 +131,23 @@ def test_of_explanations_that_are_no_recourse_the_time_is_measured():
     assert attribution.measures() == (Measured("seconds", "input_x_gradient"),)
     assert (out["quality"] > 0).all()
     assert out["defined"].all()
+
+
+def test_a_model_predicts_many_rows_in_one_call_and_only_those_it_is_asked_about():
+    asked = np.random.default_rng(0).random(20_000) < 0.7
+    X = np.random.default_rng(1).normal(size=(20_000, 3))
+    calls = []
+
+    class Counting:
+        def logits(self, rows):
+            calls.append(len(rows))
+            return rows[:, :2] * 2
+
+    found = predicted(Counting(), X, asked)
+    np.testing.assert_array_equal(found, np.where(asked[:, None], X[:, :2] * 2, 0.0))
+    assert sum(calls) == asked.sum()
+    assert max(calls) == 8192
+    wide = np.zeros((600, 4000))
+    calls.clear()
+    predicted(Counting(), wide, np.ones(600, dtype=bool))
+    assert calls == [256, 256, 88]

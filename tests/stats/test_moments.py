@@ -7,7 +7,17 @@ import pytest
 from scipy import stats
 
 from jali.core.errors import JaliError
-from jali.stats.moments import Moments, moments, pooled_variance, predictive, student_logpdf, total
+from jali.stats.moments import (
+    Moments,
+    first_seen,
+    moments,
+    moments_of_sets,
+    pooled_variance,
+    predictive,
+    student_logpdf,
+    total,
+    whole,
+)
 
 
 def cells(n: int = 30, k: int = 7, seed: int = 0):
@@ -122,3 +132,18 @@ def calls(n: int) -> int:
 
 def test_records_are_summed_together_and_not_one_by_one():
     assert calls(5000) == calls(5)
+
+
+def test_moments_of_sets_are_those_of_each_set():
+    rng = np.random.default_rng(3)
+    value = 1e4 + rng.normal(size=(400, 11))
+    use = rng.random((400, 11)) < 0.5
+    sets = rng.random((6, 11)) < 0.6
+    found = moments_of_sets(value, use, first_seen(value, np.ones_like(use)), sets)
+    for mine, each in zip(sets, found, strict=True):
+        there = moments(value, use & mine)
+        np.testing.assert_array_equal(each.count, there.count)
+        np.testing.assert_allclose(each.mean, there.mean, rtol=1e-14)
+        np.testing.assert_allclose(each.variance, there.variance, rtol=1e-10, atol=1e-12)
+        assert whole(each) == pytest.approx(total(value, use & mine), rel=1e-10)
+    assert whole(Moments(np.zeros(2, dtype=np.int64), np.zeros(2), np.zeros(2))) == (0.0, 0.0)

@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from jali.core.values import Bools, Floats
-from jali.stats.moments import Moments, moments, pooled_variance, predictive, student_logpdf, total
+from jali.core.values import Floats
+from jali.stats.moments import Moments, pooled_variance, predictive, student_logpdf, whole
 
 TINY = 1e-12
 
 
-def log_ratio(value: Floats, shadow: Floats, use: Bools, member: Bools, spread: str, prior: float) -> Floats:
-    """Log p(value | in) - log p(value | out) per record, fitted on the shadows' used cells.
+def log_ratio(value: Floats, inside: Moments, outside: Moments, spread: str, prior: float) -> Floats:
+    """Log p(value | in) - log p(value | out) per record (N,), from the moments of its shadows on either side.
 
-    value (N,), shadow, use and member (N, K). A record with fewer than two used cells on either side is judged by
-    the two distributions of all records together: missing cells are never filled in.
+    A record with fewer than two cells on either side is judged by the two distributions of all records together:
+    missing cells are never filled in.
     """
-    inside = moments(shadow, use & member)
-    outside = moments(shadow, use & ~member)
     thin = (inside.count < 2) | (outside.count < 2)
     score = np.zeros(len(value)) if thin.all() else _fitted(value, inside, outside, spread, prior)
     if thin.any():
-        apart = normal(value, *total(shadow, use & member)) - normal(value, *total(shadow, use & ~member))
+        apart = normal(value, *whole(inside)) - normal(value, *whole(outside))
         score = np.where(thin, apart, score)
     return score
 

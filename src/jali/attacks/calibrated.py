@@ -7,9 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from jali.attacks._sets import of_one, outside
 from jali.core.guesses import Shadows, Target
-from jali.core.values import Floats
-from jali.stats.moments import moments, total
+from jali.core.values import Bools, Floats
+from jali.stats.moments import whole
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,11 @@ class Calibrated:
 
     def score(self, target: Target, shadows: Shadows) -> Floats:
         """Difference to the shadows' mean (N,)."""
-        use = shadows.observed[0] & ~shadows.member
-        outside = moments(shadows.value[0], use)
-        mean = np.where(outside.count > 0, outside.mean, total(shadows.value[0], use)[0])
-        return np.asarray(target.value[0] - mean)
+        return of_one(self.scores, target, shadows)
+
+    def scores(self, value: Floats, shadows: Shadows, sets: Bools) -> Floats:
+        """Differences (T, N) of several targets."""
+        out = np.empty(value.shape)
+        for t, others in enumerate(outside(shadows, sets)):
+            out[t] = value[t] - np.where(others.count > 0, others.mean, whole(others)[0])
+        return out

@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+import numpy as np
+
 from jali.attacks._likelihood import log_ratio
+from jali.attacks._sets import inside, of_one, outside
 from jali.core.guesses import Shadows, Target
-from jali.core.values import Floats
+from jali.core.values import Bools, Floats
 
 
 @dataclass(frozen=True)
@@ -21,7 +24,6 @@ class LiRA:
 
     Carlini et al., Membership Inference Attacks From First Principles, S&P 2022; shrinkage: arXiv 2603.11799.
 
-    >>> import numpy as np
     >>> shadow = Shadows(np.array([[[0.0, 2.0, 4.0, 6.0]]]), np.ones((1, 1, 4), bool), np.array([[0, 0, 1, 1]]) > 0)
     >>> LiRA().score(Target(np.array([[5.0]]), np.ones((1, 1), bool)), shadow)  # ((5-1)^2 - (5-5)^2) / (2*2)
     array([4.])
@@ -34,5 +36,9 @@ class LiRA:
 
     def score(self, target: Target, shadows: Shadows) -> Floats:
         """Log-likelihood ratio (N,)."""
-        value, observed = shadows.value[0], shadows.observed[0]
-        return log_ratio(target.value[0], value, observed, shadows.member, self.spread, self.prior)
+        return of_one(self.scores, target, shadows)
+
+    def scores(self, value: Floats, shadows: Shadows, sets: Bools) -> Floats:
+        """Log-likelihood ratios (T, N) of several targets."""
+        sides = zip(value, inside(shadows, sets), outside(shadows, sets), strict=True)
+        return np.stack([log_ratio(*three, self.spread, self.prior) for three in sides])

@@ -9,9 +9,10 @@ import numpy as np
 from scipy.special import log_ndtr
 
 from jali.attacks._likelihood import TINY
+from jali.attacks._sets import of_one, outside
 from jali.core.guesses import Shadows, Target
-from jali.core.values import Floats, Ints
-from jali.stats.moments import moments, pooled_variance, predictive, total
+from jali.core.values import Bools, Floats, Ints
+from jali.stats.moments import Moments, pooled_variance, predictive, whole
 
 
 @dataclass(frozen=True)
@@ -37,21 +38,25 @@ class OfflineLRT:
 
     def score(self, target: Target, shadows: Shadows) -> Floats:
         """Negative log tail probability (N,)."""
-        value = shadows.value[0]
-        use = shadows.observed[0] & ~shadows.member
-        outside = moments(value, use)
-        everybody = total(value, use)
-        thin = outside.count < 2
-        centre = np.where(thin, everybody[0], outside.mean)
+        return of_one(self.scores, target, shadows)
+
+    def scores(self, value: Floats, shadows: Shadows, sets: Bools) -> Floats:
+        """Negative log tail probabilities (T, N) of several targets."""
+        return np.stack([self._tail(*two) for two in zip(value, outside(shadows, sets), strict=True)])
+
+    def _tail(self, value: Floats, others: Moments) -> Floats:
+        everybody = whole(others)
+        thin = others.count < 2
+        centre = np.where(thin, everybody[0], others.mean)
         if self.spread == "shrunken":
-            freedom, _, scale2 = predictive(outside, self.prior, everybody)
-            tail = _student_tail((target.value[0] - centre) / np.sqrt(scale2), freedom)
+            freedom, _, scale2 = predictive(others, self.prior, everybody)
+            tail = _student_tail((value - centre) / np.sqrt(scale2), freedom)
         else:
-            pooled = pooled_variance(outside)
-            own = pooled if self.spread == "pooled" else np.maximum(outside.variance, 1e-6 * pooled)
-            z = (target.value[0] - centre) / np.sqrt(np.maximum(np.where(thin, everybody[1], own), TINY))
+            pooled = pooled_variance(others)
+            own = pooled if self.spread == "pooled" else np.maximum(others.variance, 1e-6 * pooled)
+            z = (value - centre) / np.sqrt(np.maximum(np.where(thin, everybody[1], own), TINY))
             exact = self.spread == "student"
-            tail = _student_tail(z, np.maximum(outside.count - 1, 1)) if exact else log_ndtr(-z)
+            tail = _student_tail(z, np.maximum(others.count - 1, 1)) if exact else log_ndtr(-z)
         return np.asarray(-tail)
 
 

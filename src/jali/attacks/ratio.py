@@ -8,9 +8,11 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import logsumexp
 
+from jali.attacks._sets import of_one
 from jali.core.errors import JaliError
 from jali.core.guesses import Shadows, Target
 from jali.core.values import Bools, Floats, Unit
+from jali.stats.moments import BLOCK
 
 
 @dataclass(frozen=True)
@@ -41,13 +43,17 @@ class Ratio:
 
     def score(self, target: Target, shadows: Shadows) -> Floats:
         """Log ratio (N,)."""
-        use = shadows.observed[0] & ~shadows.member
+        return of_one(self.scores, target, shadows)
+
+    def scores(self, value: Floats, shadows: Shadows, sets: Bools) -> Floats:
+        """Log ratios (T, N) of several targets."""
         unit = shadows.unit(0)
-        reference = _log_mean_exp(_log(shadows.value[0], unit), use)
+        use = shadows.observed[0] & ~shadows.member
+        reference = _log_mean_exp(_log(shadows.value[0], unit), shadows.observed[0], use, sets)
         if self.lift != 1.0:
             halves = np.stack([reference + np.log1p(self.lift), np.full_like(reference, np.log1p(-self.lift))])
             reference = np.asarray(logsumexp(halves, axis=0)) - np.log(2)
-        return np.asarray(_log(target.value[0], unit) - reference)
+        return np.asarray(_log(value, unit) - reference)
 
 
 def _log(value: Floats, unit: Unit) -> Floats:
@@ -63,11 +69,39 @@ def _log(value: Floats, unit: Unit) -> Floats:
     return value
 
 
-def _log_mean_exp(value: Floats, use: Bools) -> Floats:
-    """Log of the mean of exp(value) over the used cells of each row; over all used cells where a row has none."""
-    there, empty = np.where(use, value, -np.inf), ~use.any(axis=1)
-    there[empty] = 0.0
-    rows: Floats = np.asarray(logsumexp(there, axis=1)) - np.log(np.maximum(use.sum(axis=1), 1))
-    if empty.any():
-        rows[empty] = logsumexp(value[use]) - np.log(use.sum())
-    return rows
+def _log_mean_exp(value: Floats, observed: Bools, use: Bools, sets: Bools) -> Floats:
+    """Log of the mean of exp(value) over the used cells (N, K) of each row, for each set of models (T, K).
+
+    Over all used cells of a set where a row has none. As in `moments_of_sets`, models outside a set are multiplied by
+    zero, and what is taken off before the exponential does not depend on membership.
+    """
+    highest = np.where(observed, value, -np.inf).max(axis=1, initial=-np.inf)
+    highest = np.where(np.isfinite(highest), highest, 0.0)
+    weight = sets.astype(np.float64)
+    out = np.empty((len(sets), len(value)))
+    step = max(1, BLOCK // max(1, value.shape[1]))
+    for start in range(0, len(value), step):
+        rows = slice(start, start + step)
+        mine = use[rows].astype(np.float64)
+        raised = np.exp(np.where(use[rows], value[rows] - highest[rows, None], -np.inf))
+        count = weight @ mine.T
+        with np.errstate(divide="ignore", invalid="ignore"):  # rows without a used cell
+            out[:, rows] = np.log(weight @ raised.T) + highest[rows] - np.log(count)
+    for t, row in enumerate(out):
+        _mend(row, value, use, sets[t])
+    return out
+
+
+def _mend(row: Floats, value: Floats, use: Bools, models: Bools) -> None:
+    """Enter the rows (N,) without a used cell, and those whose cells are far below one outside the set (K,)."""
+    lost = np.flatnonzero(~np.isfinite(row))
+    if not len(lost):
+        return
+    use = use & models
+    there = use[lost]
+    some = there.any(axis=1)
+    if some.any():
+        raised = np.asarray(logsumexp(np.where(there[some], value[lost[some]], -np.inf), axis=1))
+        row[lost[some]] = raised - np.log(there[some].sum(axis=1))
+    if not some.all():
+        row[lost[~some]] = logsumexp(value[use]) - np.log(use.sum())

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from jali.core.guesses import Shadows, Target
-from jali.core.values import Floats
+from jali.core.values import Bools, Floats
 
 
 @dataclass(frozen=True)
@@ -28,3 +28,7 @@ class Threshold:
     def score(self, target: Target, shadows: Shadows) -> Floats:  # noqa: ARG002 (needs no shadows)
         """The signal (N,)."""
         return np.asarray(target.value[0])
+
+    def scores(self, value: Floats, shadows: Shadows, sets: Bools) -> Floats:  # noqa: ARG002
+        """The signal (T, N) of several targets."""
+        return value

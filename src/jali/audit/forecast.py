@@ -14,7 +14,8 @@ import numpy as np
 from scipy.special import ndtri
 
 from jali.audit.all_models import readouts
-from jali.audit.one_model import FORECAST, look, preparations, stream
+from jali.audit.one_model import FORECAST, preparations, stream
+from jali.audit.one_tile import look
 from jali.audit.plan import plan, with_gaps
 from jali.audit.positive_control import POWER, SIZES, Planted, control, recover
 from jali.audit.setup import Setup

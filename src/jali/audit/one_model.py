@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import time
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
@@ -20,20 +20,20 @@ from typing import Any
 import numpy as np
 
 from jali.audit.attack_runs import AttackRun, TargetModel, try_run
+from jali.audit.one_tile import look, predicted, tile_numbers, tiles
 from jali.audit.preparations import Preparations
 from jali.audit.quality import MEASURES, RELIANCE, SECONDS, Measured, Neighbourhood, appraise, reliance
 from jali.core import registry
 from jali.core.encoding import Encoding
 from jali.core.errors import JaliError
-from jali.core.explanation import Explainer, public
+from jali.core.explanation import Explainer
 from jali.core.guarantee import unannounced
 from jali.core.protocols import CountsFailures, Ensemble, Existing, HasUnit, Model, Signal, Storable, Trainer, Vector
-from jali.core.values import Bools, Dataset, Floats, Ints, Rng, Schema, Seen, SignalName, Unit
+from jali.core.values import Bools, Dataset, Floats, Rng, Schema, Seen, SignalName, Unit
 from jali.models.fitted.restore import restore
 from jali.parallel import Ref
 from jali.store import Arrays, Store
 
-TILE = 256
 # Stages of a run, each with random streams of its own.
 GAME = 1
 TRAIN = 2
@@ -237,8 +237,10 @@ def observe(prepared: Preparations, data: Dataset, roles: Roles, readout: Readou
     quality = np.zeros((kinds, len(data)), dtype=np.float32)
     defined = np.zeros((kinds, len(data)), dtype=bool)
     near = Neighbourhood(prepared.train)
+    logits = predicted(model, data.X, roles.asked) if readout.explainer is None else None
     for tile, rows in tiles(roles.asked):
-        seen = look(prepared, data, readout.explainer, rows, stream(seed, EXPLAIN, label, number, tile))
+        rng = stream(seed, EXPLAIN, label, number, tile)
+        seen = look(prepared, data, readout.explainer, rows, rng, None if logits is None else logits[rows])
         began = time.perf_counter()
         found[rows] = True if readout.explainer is None else getattr(seen, readout.explainer.gives).found
         each = (time.perf_counter() - began) / len(rows)
@@ -271,26 +273,6 @@ def _read(signals: tuple[Signal, ...], seen: Seen, rows: int) -> Floats:
     return np.concatenate(found) if found else np.zeros((0, rows))
 
 
-def tiles(queried: Bools) -> Iterator[tuple[int, Ints]]:
-    """Number and rows, in ascending order, of every tile in which a record is queried."""
-    number = tile_numbers(len(queried))
-    order = np.argsort(number, kind="stable")
-    for tile, rows in enumerate(np.split(order, np.arange(TILE, len(order), TILE))):
-        some = rows[queried[rows]]
-        if len(some):
-            yield tile, some
-
-
-def tile_numbers(records: int) -> Ints:
-    """The tile number (N,) of each record: the same for all models, seeds and games of a table of this size.
-
-    >>> tile_numbers(1000).max(), np.bincount(tile_numbers(1000)).tolist()
-    (np.int64(3), [256, 256, 256, 232])
-    """
-    shuffled = np.random.default_rng(records).permutation(records)
-    return np.asarray(shuffled // TILE)
-
-
 def company(model: Model, data: Dataset, inside: Bools) -> float:
     """The largest change of outputs when members and non-members of the first tile are evaluated separately."""
     first = tile_numbers(len(data)) == 0
@@ -303,34 +285,6 @@ def company(model: Model, data: Dataset, inside: Bools) -> float:
             apart = model.logits(X[side])
             worst = max(worst, float((np.abs(apart - together[side]) / (1 + np.abs(apart))).max()))
     return worst
-
-
-def look(prepared: Preparations, data: Dataset, explainer: Explainer | None, rows: Ints, rng: Rng) -> Seen:
-    """The lazy view of one tile: the explanation is computed once for all signals, then dropped."""
-    X = data.X[rows]
-    makers: dict[str, Callable[[], Any]] = {
-        "x": lambda: X,
-        "y": lambda: data.y[rows],
-        "logits": lambda: prepared.model.logits(X),
-        "decision": lambda: seen.logits.argmax(axis=1),
-        "encode": lambda: Encoding(data.schema).encode,
-        "schema": lambda: data.schema,
-        "outcome": lambda: _outcome(data, rows),
-        "ask": lambda: prepared.model.logits,
-    }
-    if explainer is not None:
-        makers["explanation"] = lambda: prepared.of(explainer).explain(X, rng)
-        makers[explainer.gives] = lambda: public(seen.explanation)
-    seen = Seen(makers)
-    return seen
-
-
-def _outcome(data: Dataset, rows: Ints) -> Floats:
-    """The true values (n,) of a regression model's records."""
-    if data.outcome is None:
-        raise JaliError("A signal reads the true value that a regression model predicts, and this model has classes.")
-    values: Floats = data.outcome[rows]
-    return values
 
 
 def models_of(block: Block) -> Callable[[int], Model]:

@@ -6,7 +6,7 @@ import numpy as np
 
 from jali.audit.trials import Trial, guess
 from jali.core.errors import JaliError
-from jali.core.guesses import Estimate, Guesses, Records
+from jali.core.guesses import Estimate, Guesses, Records, rows_by_unit
 from jali.core.values import Bools, Dataset, Evidence, Floats, Game, Ints, Rng
 from jali.parallel import alone
 from jali.results import Check
@@ -155,13 +155,13 @@ def parity(difference: float) -> Check:
 
 
 def _auc(guesses: Guesses, truth: Bools) -> Estimate:
-    split = [guesses.unit == u for u in np.unique(guesses.unit)]
-    split = [mine for mine in split if truth[mine].any() and not truth[mine].all()]
+    split = [mine for mine in rows_by_unit(guesses.unit) if truth[mine].any() and not truth[mine].all()]
     if len(split) == 1:
         [mine] = split
         weight = None if guesses.weights is None else guesses.weight[mine]
         return delong(guesses.score[mine], truth[mine], LEVEL, guesses.group[mine], weight)
-    values = [auc(guesses.score[mine], truth[mine], guesses.pick(mine).weights) for mine in split]
+    weights = guesses.weights
+    values = [auc(guesses.score[mine], truth[mine], None if weights is None else weights[mine]) for mine in split]
     return over_units(np.array(values), LEVEL)
 
 

@@ -6,8 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-import numpy as np
-
 from jali.audit import sanity
 from jali.audit.evidence import read_only
 from jali.audit.one_model import STATISTICS, digest, stream
@@ -70,7 +68,9 @@ class _Job:
     def evidence(self) -> Evidence:
         """The signals of the trial."""
         arrays = self.shared.read()
-        where = list(self.at)
+        where: slice | list[int] = list(self.at)
+        if self.at == tuple(range(self.at[0], self.at[-1] + 1)):
+            where = slice(self.at[0], self.at[-1] + 1)  # as they are: evidence is large
         value = arrays["value"][where]
         observed = arrays["observed"][where]
         read_only(value, observed)
@@ -82,20 +82,20 @@ class _Job:
         more = arrays.get("asked"), arrays.get("aside"), arrays.get("weight")
         return Game(arrays["member"], arrays["targets"], arrays["shadows"], arrays["scored"], *more)
 
-    def person(self) -> Ints:
-        """Whose record each is (N,)."""
-        return self.shared.read()["person"]
+    def person(self) -> Ints | None:
+        """Whose record each is (N,); None where every record is a person of its own."""
+        return self.shared.read().get("person")
 
     def records(self) -> Records | None:
         """The records themselves, where some attack of the run reads them."""
         return restored(self.shared.read())
 
 
-def _shared_arrays(evidence: Evidence, game: Game, person: Ints, records: Records | None) -> Arrays:
+def _shared_arrays(evidence: Evidence, game: Game, person: Ints | None, records: Records | None) -> Arrays:
     """The arrays that all jobs of a run share."""
     arrays: Arrays = {"value": evidence.value, "observed": evidence.observed, "member": game.member}
-    arrays |= {"targets": game.targets, "shadows": game.shadows, "scored": game.scored, "person": person}
-    optional = {"asked": game.asked, "aside": game.aside, "weight": game.weight}
+    arrays |= {"targets": game.targets, "shadows": game.shadows, "scored": game.scored}
+    optional = {"asked": game.asked, "aside": game.aside, "weight": game.weight, "person": person}
     return arrays | {name: array for name, array in optional.items() if array is not None} | arrays_of(records)
 
 
@@ -137,7 +137,7 @@ def attack_evidence(
     Where the data are given, the rows of one person count together, and subgroups are reported.
     """
     full = with_gaps(evidence, game)
-    person = np.arange(len(game.member)) if data is None else data.group_numbers()
+    person = None if data is None or data.groups is None else data.group_numbers()
     todo = plan(full, game, attacks)
     # Combined attacks take longest, so they come first: then no worker is left with one at the end.
     trials = [*todo.combined.values(), *todo.singles]

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import TypeAdapter, ValidationError
 
+from jali.audit.evidence import read_only
 from jali.audit.trials import ByMetric
 from jali.core.guesses import Guesses
 from jali.results import Row
@@ -63,6 +64,7 @@ def packed(rows: list[Row], found: ByMetric | None) -> Arrays:
 
 def unpacked(arrays: Arrays) -> Found:
     """Rows and guesses from plain arrays; metrics that shared their guesses share them again."""
+    read_only(*arrays.values())  # so that guesses hold them as they are
     rows = ROWS.validate_json(arrays["rows"].tobytes())
     if "layout" not in arrays:
         return rows, None

@@ -11,8 +11,8 @@ from jali.audit.reference import REFERENCE
 from jali.audit.reference import known as known_records
 from jali.core import registry
 from jali.core.errors import JaliError
-from jali.core.guesses import Combined, Estimate, Guesses, Records, Shadows, Target, weighted
-from jali.core.protocols import Attack, Combination, Combines
+from jali.core.guesses import Combined, Estimate, Guesses, Records, Shadows, Target, places, rows_by_unit, weighted
+from jali.core.protocols import Attack, Combination, Combines, ScoresTogether
 from jali.core.values import Bools, Channel, Evidence, Floats, Game, Ints, Rng, SignalName
 from jali.results import Curve, Kind, Row
 from jali.stats.intervals import HOW_UNITS, Judged, average, averages, clopper_pearson, contrast, estimate
@@ -21,6 +21,7 @@ from jali.stats.roc import METRICS
 
 TOGETHER = 32  # targets for which a combination is learnt at once, at most
 KEPT = 0.65  # share of their shadow models that must be common to them
+NUMBERS = 4_000_000  # records x targets that an attack on one signal scores at once
 GRID = tuple(float(f) for f in np.logspace(-4, 0, 41).round(8))
 
 
@@ -105,7 +106,7 @@ def guess_by_metric(
     unit = np.repeat(np.arange(len(rows)), [len(r) for r in rows])
     record = np.concatenate(rows)
     truth = game.member[record, game.targets[unit]]
-    owner = record if person is None else person[record]
+    owner = np.empty(0, dtype=np.int64) if person is None else person[record]
 
     def joined(part: Callable[[Combined], Floats]) -> dict[str, Guesses]:
         """Metrics with the same scores share one value."""
@@ -129,10 +130,12 @@ def guess_by_metric(
 def together(attack: Attack, game: Game) -> list[list[int]]:
     """Groups of consecutive targets for which a combination is learnt once, on the shadow models that all of them have.
 
-    No target is a shadow of itself, so none of the group is among those. A group loses few shadow models.
+    No target is a shadow of itself, so none of the group is among those. A group loses few shadow models. An attack
+    that learns nothing, but scores several targets at once, has groups that fit in memory.
     """
     if not isinstance(attack, Combines):
-        return [[t] for t in range(len(game.targets))]
+        step = max(1, NUMBERS // max(1, len(game.member))) if isinstance(attack, ScoresTogether) else 1
+        return [list(range(len(game.targets)))[start : start + step] for start in range(0, len(game.targets), step)]
     groups: list[list[int]] = []
     for t in range(len(game.targets)):
         grown = [*groups[-1], t] if groups else [t]
@@ -164,6 +167,10 @@ def _scores(
         learnt = attack.learn(common, trial.base or len(trial.names), metrics, known.get(group[0]))
         known[group[0]] = learnt
         found = learnt.apply([target for target, _ in seen], shadows, sets)
+    elif isinstance(attack, ScoresTogether):
+        value = np.stack([target.value[0] for target, _ in seen])
+        each = attack.scores(value, shadows, game.shadows[group][:, some])
+        found = [dict.fromkeys(metrics, Combined(score, score, score, helps=False)) for score in each]
     else:
         found = [dict.fromkeys(metrics, _plain(trial, target, shadows)) for target, _ in seen]
     out: list[tuple[Mapping[str, Combined], Ints]] = []
@@ -186,15 +193,17 @@ def _seen(evidence: Evidence, game: Game, attack: Attack, t: int, records: Recor
     column = game.targets[t]
     observed = evidence.observed[:, :, column]
     judged = game.scored[:, t] & observed.all(axis=0)
-    _check_shadows(attack, evidence.member[:, game.shadows[t]], judged, int(column))
+    _check_shadows(attack, evidence.member, game.shadows[t], judged, int(column))
     mine = known_records(records, game, t) if records is not None and REFERENCE in attack.requires else None
     return Target(evidence.value[:, :, column], observed & _visible(game, attack), mine), judged
 
 
 def _shadows(evidence: Evidence, game: Game, attack: Attack, helpers: Bools) -> Shadows:
     """What the adversary knows of some of its own models."""
-    observed = evidence.observed[:, :, helpers] & _visible(game, attack)[:, None]
-    return Shadows(evidence.value[:, :, helpers], observed, evidence.member[:, helpers], evidence.units)
+    hidden = ~_visible(game, attack)
+    everything = Shadows(evidence.value, evidence.observed, evidence.member, evidence.units)
+    known = everything.models(helpers)  # as they are where all are helpers: evidence is large
+    return replace(known, observed=known.observed & ~hidden[:, None]) if hidden.any() else known
 
 
 def _visible(game: Game, attack: Attack) -> Bools:
@@ -207,12 +216,11 @@ def _visible(game: Game, attack: Attack) -> Bools:
     return ~game.aside
 
 
-def _check_shadows(attack: Attack, member: Bools, judged: Bools, column: int) -> None:
+def _check_shadows(attack: Attack, member: Bools, shadows: Bools, judged: Bools, column: int) -> None:
     if not judged.any():
         raise JaliError(f"Nothing was observed under model {column}, so there is nothing to judge.")
-    seen = {"in": member, "out": ~member}
     for kind in sorted(attack.requires - {REFERENCE}):
-        if not (seen[kind] & judged[:, None]).any():
+        if not _some_shadow(kind, member, shadows, judged):
             how = "trained on" if kind == "in" else "trained without"
             raise JaliError(
                 f"{registry.name_of(attack)} needs shadow models {how} the records it judges; model {column} has none: "
@@ -220,29 +228,33 @@ def _check_shadows(attack: Attack, member: Bools, judged: Bools, column: int) ->
             )
 
 
+def _some_shadow(kind: str, member: Bools, shadows: Bools, judged: Bools) -> bool:
+    """Whether one of the shadow models (M,) trained on ("in"), or without ("out"), one of the records judged (N,)."""
+    inside = kind == "in"
+    return any(bool((judged & (member[:, k] == inside)).any()) for k in np.flatnonzero(shadows))
+
+
 def feasible(attack: Attack, game: Game) -> bool:
     """Whether every target has the kinds of shadow, or the reference, that an attack requires."""
     for t in range(len(game.targets)):
         if REFERENCE in attack.requires and not game.reference(t).any():
             return False
-        member = game.member[:, game.shadows[t]][game.scored[:, t]]
-        if ("in" in attack.requires and not member.any()) or ("out" in attack.requires and member.all()):
-            return False
+        for kind in attack.requires - {REFERENCE}:
+            if not _some_shadow(kind, game.member, game.shadows[t], game.scored[:, t]):
+                return False
     return True
 
 
-def rows_of(trial: Trial, guesses: Mapping[str, Guesses], game: Game, rng: Rng) -> list[Row]:
+def rows_of(trial: Trial, guesses: Mapping[str, Guesses], game: Game, rng: Rng, kind: Kind = "attack") -> list[Row]:
     """One row per metric, each with the guesses made for it."""
-    return _estimated(trial, guesses, game, rng, "attack")
-
-
-def _estimated(trial: Trial, guesses: Mapping[str, Guesses], game: Game, rng: Rng, kind: Kind) -> list[Row]:
-    once = _judged_once(guesses)
-    out = []
-    for metric, mine in guesses.items():
-        number, how = estimate(metric, once[id(mine)], rng)
-        out.append(_filled(trial.row(metric, kind), number, how, _facts(mine, game)))
-    return out
+    made = {}
+    for mine in {id(each): each for each in guesses.values()}.values():  # one at a time: guesses can be millions
+        judged = Judged(mine)
+        for metric, each in guesses.items():
+            if each is mine:
+                number, how = estimate(metric, judged, rng)
+                made[metric] = _filled(trial.row(metric, kind), number, how, _facts(mine, game))
+    return [made[metric] for metric in guesses]
 
 
 def _judged_once(guesses: Mapping[str, Guesses]) -> dict[int, Judged]:
@@ -287,7 +299,7 @@ def _around_zero(forced: Estimate) -> Estimate:
 def paired_rows(trial: Trial, rows: Sequence[Row], found: ByMetric, game: Game, rng: Rng) -> list[Row]:
     """The metrics of both sides of a difference; those with the explanation are the rows of the trial itself."""
     same = [row.model_copy(update={"kind": "paired"}) for row in rows]
-    return same + _estimated(trial.without_explanation(), found.baseline, game, rng, "paired")
+    return same + rows_of(trial.without_explanation(), found.baseline, game, rng, "paired")
 
 
 def paired(a: Guesses, b: Guesses) -> tuple[Guesses, Guesses]:
@@ -314,12 +326,12 @@ def _filled(row: Row, e: Estimate, how: str, facts: dict[str, float]) -> Row:
 
 def curve(label: str, explainer: str, guesses: Guesses) -> Curve:
     """ROC averaged over targets on a grid of false-positive rates, with a band."""
-    units, at = np.unique(guesses.unit, return_inverse=True)
+    at = places(guesses.unit)[1]
     mine = guesses.truth
     person = guesses.group[mine]
     thresholds = _thresholds(guesses, GRID)
     found = averages((guesses.score[mine] > cut[at[mine]] for cut in thresholds), at[mine], person)
-    few = min(_others(guesses, at == u) for u in range(len(units)))
+    few = min(_others(guesses, rows) for rows in rows_by_unit(guesses.unit))
     low = [min(max(float(e.low or 0.0), 0.0), 1.0) for e in found]
     high = [min(max(float(e.high or 0.0), 0.0), 1.0) for e in found]
     floor = float(1 - 0.05 ** (1 / max(1, few)))
@@ -327,10 +339,10 @@ def curve(label: str, explainer: str, guesses: Guesses) -> Curve:
     return Curve(label=label, explainer=explainer, fpr=list(GRID), tpr=tpr, low=low, high=high, floor=floor)
 
 
-def _others(guesses: Guesses, of: Bools) -> float:
-    """The number of people who are non-members among some guesses (G,), with weights their effective number."""
-    side = of & ~guesses.truth
-    return people(guesses.group[side], None if guesses.weights is None else guesses.weight[side])
+def _others(guesses: Guesses, of: slice | Ints) -> float:
+    """The number of people who are non-members among some guesses, with weights their effective number."""
+    side = ~guesses.truth[of]
+    return people(guesses.group[of][side], None if guesses.weights is None else guesses.weight[of][side])
 
 
 def flagged(guesses: Guesses, alpha: float) -> Bools:
@@ -338,22 +350,22 @@ def flagged(guesses: Guesses, alpha: float) -> Bools:
 
     With weights, a share alpha of their sum. A target without non-members has no such threshold, and nobody is flagged.
     """
-    at = np.unique(guesses.unit, return_inverse=True)[1]
+    at = places(guesses.unit)[1]
     return np.asarray(guesses.score > _thresholds(guesses, (alpha,))[0][at])
 
 
 def _thresholds(guesses: Guesses, alphas: Sequence[float]) -> Floats:
     """The threshold (A, T) of each target at each rate, from one sort per target; -inf where everybody may pass."""
-    units = np.unique(guesses.unit)
-    out = np.full((len(alphas), len(units)), np.inf)
-    for k, u in enumerate(units):
-        others = np.flatnonzero((guesses.unit == u) & ~guesses.truth)
-        if len(others):
-            ranked = others[np.argsort(-guesses.score[others])]
-            above = np.cumsum(guesses.weight[ranked])
+    each = rows_by_unit(guesses.unit)
+    out = np.full((len(alphas), len(each)), np.inf)
+    for k, mine in enumerate(each):
+        others = ~guesses.truth[mine]
+        if others.any():
+            score = guesses.score[mine][others]
+            ranked = np.argsort(-score)
+            above = np.cumsum(guesses.weight[mine][others][ranked])
             allowed = np.searchsorted(above, np.array(alphas) * above[-1] + 1e-9, side="right")
-            score = np.append(guesses.score[ranked], -np.inf)
-            out[:, k] = score[allowed]
+            out[:, k] = np.append(score[ranked], -np.inf)[allowed]
     return out
 
 

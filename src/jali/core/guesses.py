@@ -109,6 +109,22 @@ def places(key: Ints) -> tuple[int, Ints]:
     return len(found), place
 
 
+def rows_by_unit(unit: Ints) -> list[slice] | list[Ints]:
+    """The rows of each different number in unit (G,), from the lowest up; slices where these lie together.
+
+    >>> rows_by_unit(np.array([3, 3, 5])), [r.tolist() for r in rows_by_unit(np.array([3, 5, 3]))]
+    ([slice(0, 2, None), slice(2, 3, None)], [[0, 2], [1]])
+    """
+    if not len(unit):
+        return []
+    steps = np.diff(unit)
+    if np.all(steps >= 0):
+        ends = [*(np.flatnonzero(steps) + 1).tolist(), len(unit)]
+        return [slice(start, end) for start, end in zip([0, *ends], ends, strict=False)]
+    order = np.argsort(unit, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(unit[order])) + 1)
+
+
 @dataclass(frozen=True)
 class Guesses:
     """One row per guess: score (G,), truth (G,), the target it is about (G,), the record (G,).
@@ -137,7 +153,8 @@ class Guesses:
         object.__setattr__(self, "unit", frozen(self.unit, np.int64, score.shape, "unit"))
         object.__setattr__(self, "record", frozen(self.record, np.int64, score.shape, "record"))
         group = self.group if np.size(self.group) else self.record
-        weight = self.weight if np.size(self.weight) else np.ones(len(score))
+        # A single one, seen as many: guesses can be millions.
+        weight = self.weight if np.size(self.weight) else np.broadcast_to(1.0, score.shape)
         object.__setattr__(self, "group", frozen(group, np.int64, score.shape, "group"))
         object.__setattr__(self, "weight", frozen(weight, np.float64, score.shape, "weight"))
         if not (np.isfinite(self.weight).all() and np.all(self.weight >= 0)):
@@ -151,7 +168,7 @@ class Guesses:
     @property
     def grouped(self) -> bool:
         """Whether some person has several records."""
-        return places(self.record)[0] != places(self.group)[0]
+        return self.group is not self.record and places(self.record)[0] != places(self.group)[0]
 
     def pick(self, rows: Ints | Bools) -> Guesses:
         """The chosen guesses."""

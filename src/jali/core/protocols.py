@@ -312,6 +312,14 @@ class Attack(Protocol):
         """One score per record (N,); larger = more member-like."""
 
 
+@runtime_checkable
+class ScoresTogether(Protocol):
+    """Capability of an attack on one signal: it scores several targets at once, as `score` would one by one."""
+
+    def scores(self, value: Floats, shadows: Shadows, sets: Bools) -> Floats:
+        """The scores (T, N) of targets with these values (T, N), each judged by its own set (T, K) of the shadows."""
+
+
 class Combination(Protocol):
     """What a combined attack has learnt on shadow models."""
 

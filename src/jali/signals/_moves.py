@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from scipy.special import logsumexp
 
 from jali.core.encoding import Encoding
 from jali.core.errors import JaliError
+from jali.core.softmax import log_sum_exp
 from jali.core.values import Bools, Floats, Ints, Schema
 
 Ask = Callable[[Floats], Floats]  # logits (n, C) of raw rows (n, D)
@@ -42,7 +42,7 @@ def log_odds(logits: Floats, y: Ints) -> Floats:
     rows = np.arange(len(y))
     others = logits.copy()
     others[rows, y] = -np.inf
-    return np.asarray(logits[rows, y] - logsumexp(others, axis=1))
+    return np.asarray(logits[rows, y] - log_sum_exp(others))
 
 
 def peak(x: Floats, y: Ints, ask: Ask, schema: Schema, moves: Sequence[Floats]) -> Floats:

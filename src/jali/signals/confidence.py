@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import logsumexp
 
+from jali.core.softmax import log_sum_exp
 from jali.core.values import Floats, Seen, Unit
 
 
@@ -29,4 +29,4 @@ class Confidence:
         rows = np.arange(len(seen.y))
         others = seen.logits.copy()
         others[rows, seen.y] = -np.inf
-        return np.asarray(seen.logits[rows, seen.y] - logsumexp(others, axis=1))
+        return np.asarray(seen.logits[rows, seen.y] - log_sum_exp(others))

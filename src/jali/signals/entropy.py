@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import log_softmax
 
+from jali.core.softmax import log_sum_exp
 from jali.core.values import Floats, Seen, Unit
 
 
@@ -27,5 +27,5 @@ class Entropy:
 
     def __call__(self, seen: Seen) -> Floats:
         """Negative log entropy (n,)."""
-        logp = log_softmax(seen.logits, axis=1)
+        logp = seen.logits - log_sum_exp(seen.logits)[:, None]
         return np.asarray(-np.log(np.maximum(-(np.exp(logp) * logp).sum(axis=1), 1e-30)))

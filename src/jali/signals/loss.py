@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import logsumexp
 
+from jali.core.softmax import log_sum_exp
 from jali.core.values import Floats, Seen, Unit
 
 
@@ -27,4 +27,4 @@ class Loss:
     def __call__(self, seen: Seen) -> Floats:
         """Log-probability (n,)."""
         chosen = np.take_along_axis(seen.logits, seen.y[:, None], axis=1)[:, 0]
-        return np.asarray(chosen - logsumexp(seen.logits, axis=1))
+        return np.asarray(chosen - log_sum_exp(seen.logits))

@@ -79,20 +79,22 @@ class Owners:
 
     def shared(self, effect: Floats) -> float:
         """As `shared_covariance`."""
+        return self._shared(np.bincount(self.person, effect), self._apart(effect))
+
+    def _shared(self, together: Floats, apart: Floats) -> float:
         if self.units < 2:
             return 0.0
-        together = np.bincount(self.person, effect)
-        apart = self._apart(effect)
         return max(0.0, float(together @ together - apart @ apart) / (self.units * (self.units - 1)))
 
     def spread(self, effect: Floats) -> Spread:
         """As `spread`."""
         apart = self._apart(effect)
-        squares = np.bincount(self.person, effect) ** 2
+        together = np.bincount(self.person, effect)
+        squares = together**2
         whole = float(squares.sum())
         excess = float(squares @ squares) - whole**2 / max(len(squares), 1)
         freedom = 2 * whole**2 / excess if excess > 0 else math.inf
-        return Spread(float(apart @ apart) / self.units**2, self.shared(effect), max(freedom, 1.0))
+        return Spread(float(apart @ apart) / self.units**2, self._shared(together, apart), max(freedom, 1.0))
 
     def _apart(self, effect: Floats) -> Floats:
         """Influences summed by person and target model."""

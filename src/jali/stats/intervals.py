@@ -9,20 +9,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import ndtri, stdtrit
 
 from jali.core.errors import JaliError
-from jali.core.guesses import Estimate, Guesses, places
+from jali.core.guesses import Estimate, Guesses, places, rows_by_unit
 from jali.core.values import Bools, Floats, Ints, Rng
 from jali.stats import one_model, precision_recall, roc
 from jali.stats.delong import delong, delong_difference
-from jali.stats.influence import Owners, Spread, influence
+from jali.stats.influence import Owners, Spread
+from jali.stats.judged import Judged
 from jali.stats.one_model import (
     HOW_BOOTSTRAP,
     HOW_DELONG,
@@ -32,8 +30,6 @@ from jali.stats.one_model import (
     clopper_pearson,
     rate_bounds,
 )
-from jali.stats.people import people
-from jali.stats.roc import Steps, falling, read_off, resolvable, steps
 
 __all__ = [
     "HOW_BOOTSTRAP",
@@ -151,83 +147,6 @@ def averages(each: Iterable[Floats | Bools], unit: Ints, person: Ints, level: fl
     return out
 
 
-@dataclass(frozen=True)
-class Judged:
-    """Guesses with the rows of each target model, sorted once for all metrics."""
-
-    guesses: Guesses
-
-    @cached_property
-    def rows(self) -> list[Ints]:
-        """The rows of each target model, in their order."""
-        unit = self.guesses.unit
-        order = np.argsort(unit, kind="stable")
-        return np.split(order, np.flatnonzero(np.diff(unit[order])) + 1) if len(unit) else []
-
-    @cached_property
-    def ranked(self) -> list[Ints]:
-        """The same from the highest score down."""
-        return [r[falling(self.guesses.score[r])] for r in self.rows]
-
-    @cached_property
-    def group(self) -> Ints | None:
-        """The person of each guess (G,); None where every record is a person of its own."""
-        return self.guesses.group if self.guesses.grouped else None
-
-    @cached_property
-    def weight(self) -> Floats | None:
-        """The weight of each guess (G,); None where all count the same."""
-        return self.guesses.weights
-
-    @cached_property
-    def curves(self) -> list[Steps]:
-        """The steps of the ROC curve of each target model."""
-        of = self.guesses
-        return [steps(of.score[r], of.truth[r], _some(self.weight, r)) for r in self.ranked]
-
-    @cached_property
-    def owners(self) -> Owners:
-        """Whose guesses they are."""
-        return Owners.of(self.guesses.unit, self.guesses.group)
-
-    def undefined(self, metric: str) -> str:
-        """Why the metric is undefined for one of the target models ("" if it is for none)."""
-        if not self.rows:
-            return "There are no guesses."
-        if self.weight is not None:
-            roc.weighable(metric)
-        reasons = (
-            resolvable(metric, self.guesses.truth[r], _some(self.group, r), _some(self.weight, r)) for r in self.rows
-        )
-        none = (
-            sum(not (self.guesses.score[r] > 0).any() for r in self.rows) if metric in precision_recall.OF_CLAIMS else 0
-        )
-        last = f"No record is flagged as a member in {none} of {len(self.rows)} targets: no precision." if none else ""
-        return next((reason for reason in reasons if reason), last)
-
-    def values(self, metric: str) -> Floats:
-        """The metric of each target model (T,)."""
-        if metric == "auc" or "@" in metric:
-            return np.array([read_off(metric, curve) for curve in self.curves])
-        # Held-out balanced accuracy splits people in their order, which must not depend on their scores.
-        rows = self.rows if metric == "balanced_accuracy" else self.ranked
-        of = self.guesses
-        each = ((of.score[r], of.truth[r], _some(self.group, r), _some(self.weight, r)) for r in rows)
-        return np.array([one_model.metric_of(metric, *parts) for parts in each])
-
-    def effects(self, metric: str) -> Floats:
-        """The influence of each guess on its target's metric (G,)."""
-        effect = np.empty(len(self.guesses.score))
-        for r, curve in zip(self.ranked, self.curves, strict=True):
-            of = self.guesses
-            effect[r] = influence(metric, of.score[r], of.truth[r], _some(self.weight, r), curve)
-        return effect
-
-    def spread(self, effect: Floats) -> Spread:
-        """What people contribute to the variance of a mean of influences (G,) over target models."""
-        return self.owners.spread(effect)
-
-
 def estimate(metric: str, guesses: Guesses | Judged, rng: Rng, level: float = 0.95) -> tuple[Estimate, str]:
     """A metric averaged over target models, with its interval and the method ("" where there is no value).
 
@@ -242,24 +161,20 @@ def estimate(metric: str, guesses: Guesses | Judged, rng: Rng, level: float = 0.
         return Estimate(None, units=len(judged.rows), reason=reason), ""
     if len(judged.rows) == 1:
         return one_model.alone(metric, judged.guesses, rng, level)
-    known = judged.spread(judged.effects(metric))
+    known = judged.spread_of(metric)
     bounds = (-1.0 if metric == precision_recall.LIFT else 0.0, 1.0)
     found = over_units(judged.values(metric), level, bounds, known, "@" in metric)
-    return _never_certain(metric, found, judged.guesses, level), HOW_UNITS
+    return _never_certain(metric, found, judged, level), HOW_UNITS
 
 
 def _judged(guesses: Guesses | Judged) -> Judged:
     return guesses if isinstance(guesses, Judged) else Judged(guesses)
 
 
-def _some(array: npt.NDArray[Any] | None, rows: Ints) -> npt.NDArray[Any] | None:
-    return None if array is None else array[rows]
-
-
 def each_target(metric: roc.Metric, guesses: Guesses) -> Estimate:
     """Mean of any metric of scores and truth over target models, with a plain t-interval."""
-    found = [guesses.pick(guesses.unit == u) for u in np.unique(guesses.unit)]
-    return over_units(np.array([metric(g.score, g.truth) for g in found]))
+    found = [metric(guesses.score[r], guesses.truth[r]) for r in rows_by_unit(guesses.unit)]
+    return over_units(np.array(found))
 
 
 def contrast(
@@ -286,25 +201,25 @@ def contrast(
         values = a.values(metric) - b.values(metric)
         known = a.spread(a.effects(metric) - b.effects(metric))
         found, how = over_units(values, level, (-1.0, 1.0), known), HOW_UNITS
-    return _perhaps_unseen(metric, found, a.guesses, b.guesses, level), how
+    return _perhaps_unseen(metric, found, a, b, level), how
 
 
-def _perhaps_unseen(metric: str, found: Estimate, a: Guesses, b: Guesses, level: float) -> Estimate:
+def _perhaps_unseen(metric: str, found: Estimate, a: Judged, b: Judged, level: float) -> Estimate:
     """A difference of two rates in which nobody differs has the limit of a rate of zero, unless the scores are equal.
 
     Two attacks that both find nobody at few false positives may still differ in the population.
     """
-    if "@" not in metric or found.low is None or found.low != found.high or np.array_equal(a.score, b.score):
+    if "@" not in metric or found.low is None or found.low != found.high:
+        return found
+    if np.array_equal(a.guesses.score, b.guesses.score):
         return found
     limit = _of_zero(metric, a, level)
     return replace(found, low=found.low - limit, high=found.low + limit)
 
 
-def _of_zero(metric: str, guesses: Guesses, level: float) -> float:
+def _of_zero(metric: str, judged: Judged, level: float) -> float:
     """The exact upper limit of a rate that is zero in as many trials as there are people of the kind that is found."""
-    side = guesses.truth if metric.startswith("tpr") else ~guesses.truth
-    trials = people(guesses.group[side], None if guesses.weights is None else guesses.weight[side])
-    return clopper_pearson(0, trials, level)[1]
+    return clopper_pearson(0, judged.people[metric.startswith("tpr")], level)[1]
 
 
 def foreseen(metric: str, with_: Guesses, without: Guesses, units: int) -> tuple[float, float, float]:
@@ -352,12 +267,12 @@ def apart(a: Estimate, b: Estimate) -> Estimate:
     return Estimate(float(va - vb), float(low), float(high), min(a.units, b.units))
 
 
-def _never_certain(metric: str, found: Estimate, guesses: Guesses, level: float) -> Estimate:
+def _never_certain(metric: str, found: Estimate, judged: Judged, level: float) -> Estimate:
     """No rate ends below the exact limit of a rate of zero, or above that of one, in as many trials as people.
 
     Targets that are judged on the same people are no further trials: a person who is missed once is missed again.
     """
     if found.low is None or found.high is None or "@" not in metric:
         return found
-    of_zero = _of_zero(metric, guesses, level)
+    of_zero = _of_zero(metric, judged, level)
     return replace(found, low=min(found.low, 1 - of_zero), high=max(found.high, of_zero))

@@ -12,6 +12,7 @@ from jali.core.values import Bools, Floats, Ints
 
 # A signal that never varies would give a density of zero width; this keeps its logarithm finite.
 _FLOOR = 1e-12
+BLOCK = 250_000  # cells (records x models) of `moments_of_sets` at a time: as many as stay in a cache
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,65 @@ def moments(value: Floats, use: Bools) -> Moments:
     rest *= use
     variance = np.einsum("nk,nk->n", rest, rest) / np.maximum(count - 1, 1)
     return Moments(count, mean, variance)
+
+
+def moments_of_sets(value: Floats, use: Bools, level: Floats, sets: Bools) -> list[Moments]:
+    """`moments` over the cells used (N, K) of each of several sets of models (T, K), by matrix products.
+
+    A model outside a set is multiplied by zero, not subtracted from the sum of all, so that neither its values nor its
+    membership leave a trace in the last digits. level (N,): a number near the values of each record, which must not
+    depend on membership; squares are those of differences to it, so that large values lose no digits.
+
+    >>> sets = np.array([[True, True, False], [False, True, True]])
+    >>> found = moments_of_sets(np.array([[1.0, 3.0, 7.0]]), np.ones((1, 3), bool), np.array([3.0]), sets)
+    >>> [(m.count.tolist(), m.mean.tolist(), m.variance.tolist()) for m in found]
+    [([2], [2.0], [2.0]), ([2], [5.0], [8.0])]
+    """
+    records, models = value.shape
+    size = (len(sets), records)
+    count = np.empty(size, dtype=np.int64)
+    mean = np.empty(size)
+    variance = np.empty(size)
+    weight = sets.astype(np.float64)
+    step = max(1, BLOCK // max(1, models))
+    for start in range(0, records, step):
+        rows = slice(start, start + step)
+        mine = use[rows].astype(np.float64)
+        kept = np.where(use[rows], value[rows], 0.0)
+        count[:, rows] = weight @ mine.T
+        some = np.maximum(count[:, rows], 1)
+        mean[:, rows] = weight @ kept.T / some
+        kept -= level[rows, None]
+        kept *= mine
+        away = weight @ kept.T
+        kept *= kept
+        spread = weight @ kept.T - away**2 / some
+        variance[:, rows] = np.maximum(spread, 0.0) / np.maximum(count[:, rows] - 1, 1)
+    return [Moments(*each) for each in zip(count, mean, variance, strict=True)]
+
+
+def first_seen(value: Floats, observed: Bools) -> Floats:
+    """The first observed value (N,) of each record (N, K), whoever trained on it: the level of `moments_of_sets`.
+
+    >>> first_seen(np.array([[5.0, 2.0], [5.0, 2.0]]), np.array([[True, True], [False, True]]))
+    array([5., 2.])
+    """
+    return np.asarray(value[np.arange(len(value)), observed.argmax(axis=1)])
+
+
+def whole(moments: Moments) -> tuple[float, float]:
+    """`total` of the same cells: mean and variance of all of them together, from those of each record.
+
+    >>> whole(Moments(np.array([2, 1]), np.array([2.0, 5.0]), np.array([2.0, 0.0])))
+    (3.0, 4.0)
+    """
+    cells = int(moments.count.sum())
+    if not cells:
+        return 0.0, 0.0
+    mean = float(moments.count @ moments.mean) / cells
+    between = float(moments.count @ (moments.mean - mean) ** 2)
+    within = float(np.maximum(moments.count - 1, 0) @ moments.variance)
+    return mean, (between + within) / max(cells - 1, 1)
 
 
 def pooled_variance(moments: Moments) -> float:

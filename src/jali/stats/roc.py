@@ -208,10 +208,17 @@ def balanced_accuracy(score: Floats, truth: Bools, weight: Floats | None = None,
     1.0
     """
     score, truth = checked(score, truth)
-    half = halves(truth, group)
-    if any(len(np.unique(truth[part])) < 2 for part in (half, ~half)):
-        return best_balanced_accuracy(score, truth, weight)
-    return crossed_accuracy(score, truth, half, weight)
+    return halved_accuracy(score, truth, halves(truth, group), weight)
+
+
+def halved_accuracy(score: Floats, truth: Bools, half: Bools, weight: Floats | None = None) -> float:
+    """`balanced_accuracy` with a given half of the guesses (G,); in hindsight where a half has one class only."""
+    members = np.count_nonzero(truth)
+    inside = np.count_nonzero(half & truth)
+    outside = np.count_nonzero(half) - inside
+    if 0 < inside < members and 0 < outside < len(truth) - members:
+        return crossed_accuracy(score, truth, half, weight)
+    return best_balanced_accuracy(score, truth, weight)
 
 
 def halves(truth: Bools, group: Ints | None = None) -> Bools:
@@ -243,7 +250,10 @@ def _at_best_of(score: Floats, truth: Bools, half: Bools, weight: Floats | None)
     flagged = score > threshold if threshold == after else score >= threshold
     inside, outside = ~half & truth, ~half & ~truth
     if weight is None:
-        return float((flagged[inside].mean() + (~flagged[outside]).mean()) / 2)
+        hits = np.count_nonzero(flagged & inside) / np.count_nonzero(inside)
+        alarms = np.count_nonzero(flagged & outside)
+        others = np.count_nonzero(outside)
+        return float((hits + (others - alarms) / others) / 2)
     tpr = np.average(flagged[inside], weights=weight[inside])
     return float((tpr + np.average(~flagged[outside], weights=weight[outside])) / 2)
 

@@ -7,6 +7,7 @@ import math
 import os
 import secrets
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping
 from contextvars import ContextVar
 from pathlib import Path
@@ -23,6 +24,8 @@ Arrays = dict[str, npt.NDArray[Any]]
 GIGABYTE = 1e9
 MOST = 8 * GIGABYTE  # of arrays in one file that somebody may have sent, unless said otherwise
 PLAIN = "biufUS"  # kinds of arrays that hold numbers, yes or no, or text
+LARGE = 10_000_000  # bytes of an array from which on it is asked whether compression is worth its time
+SAMPLE = 200_000  # bytes of it that are tried
 HEADER = 10_000  # characters of the header of an array
 # A damaged or hostile file can fail in any way: in the archive, in its compression, in the header of an array.
 UNREADABLE = (Exception,)
@@ -120,11 +123,21 @@ def write_arrays(path: Path, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
 
 
 def pack(file: IO[bytes], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-    """Write named arrays into an open file as compressed npz."""
+    """Write named arrays into an open file as npz; large ones of random digits, which only cost time, uncompressed."""
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=4) as archive:
         for name, array in arrays.items():
+            archive.compression = zipfile.ZIP_DEFLATED if _shrinks(array) else zipfile.ZIP_STORED
             with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
                 np.lib.format.write_array(member, np.asanyarray(array), allow_pickle=False)
+
+
+def _shrinks(array: npt.NDArray[Any]) -> bool:
+    """Whether compression takes off a tenth of an array, by a sample from its middle; small ones are not looked at."""
+    if array.nbytes < LARGE:
+        return True
+    flat = array.reshape(-1) if array.flags.c_contiguous else array.ravel()
+    middle = flat[len(flat) // 2 :][: SAMPLE // array.itemsize].tobytes()
+    return len(zlib.compress(middle, 1)) < 0.9 * len(middle)
 
 
 def unpack(file: IO[bytes], most: float = MOST) -> Arrays:

@@ -6,7 +6,17 @@ import numpy as np
 import pytest
 
 from jali.attacks._combined.candidates import Lesson, averaged, linear, rules, singles
-from jali.attacks._combined.choice import Tried, Way, _clearly_above_zero, _said, _way, criteria, learn, set_aside
+from jali.attacks._combined.choice import (
+    Tried,
+    Way,
+    _clearly_above_zero,
+    _said,
+    _way,
+    criteria,
+    criteria_of,
+    learn,
+    set_aside,
+)
 from jali.attacks._combined.reading import OWN, SUMS, Reading, Tuning, choose_lens, without
 from jali.core.guesses import Shadows
 from jali.stats.roc import tpr_at
@@ -211,3 +221,14 @@ def test_a_baseline_that_is_known_is_not_learnt_again(rng):
 )
 def test_a_gain_within_its_standard_error_is_taken_for_none(gained, used):
     assert _clearly_above_zero(np.array(gained)) is used
+
+
+def test_candidates_compared_together_are_compared_as_one_by_one():
+    rng = np.random.default_rng(0)
+    for members, others in ((400, 700), (3, 5), (1200, 400)):
+        truth = rng.permutation(np.repeat([True, False], [members, others]))
+        scores = rng.normal(size=(4, len(truth))) + truth
+        scores[2] = np.round(scores[2])  # ties
+        metrics = ("auc", "balanced_accuracy", "tpr@0.01", "tpr@0.001", "tnr@0.01", "tnr@0.5")
+        found = criteria_of(scores, truth, metrics)
+        np.testing.assert_allclose(found, [criteria(score, truth, metrics) for score in scores], rtol=1e-12)

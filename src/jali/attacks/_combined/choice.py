@@ -20,6 +20,7 @@ MOST = 24  # and at most
 LARGEST_ERROR = 0.1
 FEW = 20
 TINY = 1e-12
+SLACK = 1e-9  # a share of errors that is a whole number may come out just below it
 WEIGHTS = (0.1, 0.3, 1.0)  # of a combination of all signals that is added to the baseline
 RECORDS = 20_000  # records on which a combination is learnt, at most
 MEMORY = 25_000_000  # numbers that the sums over sets of shadow models may take
@@ -77,8 +78,12 @@ class Learnt:
     def apply(self, targets: Sequence[Target], shadows: Shadows, sets: Bools) -> list[dict[str, Combined]]:
         """The scores of each target by metric, judged by its own set (T, K) of the shadow models."""
         wanted = {way.candidate for way in self.ways.values()}
-        alone = _applied(self.baseline, set(self.baseline.chosen.values()), targets, shadows, sets)
-        both = _applied(self.everything, wanted, targets, shadows, sets)
+        of_baseline = set(self.baseline.chosen.values())
+        if self.everything is self.baseline:
+            both = alone = _applied(self.baseline, of_baseline | wanted, targets, shadows, sets)
+        else:
+            alone = _applied(self.baseline, of_baseline, targets, shadows, sets)
+            both = _applied(self.everything, wanted, targets, shadows, sets)
         return [self._combined(*three) for three in zip(targets, alone, both, strict=True)]
 
     def _combined(self, target: Target, alone: Scores, both: Scores) -> dict[str, Combined]:
@@ -223,10 +228,10 @@ class Tried:
         """Compare the candidates by each metric."""
         by = {m: "auc" if any(resolvable(m, side) for side in truth) else m for m in metrics}
         needed = tuple(dict.fromkeys(by.values()))
-        means = {}
-        for name, parts in scores.items():
-            found = [criteria(score, side, needed) for score, side in zip(parts, truth, strict=True)]
-            means[name] = dict(zip(needed, np.mean(found, axis=0).tolist(), strict=True))
+        models = zip(*scores.values(), strict=True)
+        found = [criteria_of(np.stack(each), side, needed) for each, side in zip(models, truth, strict=True)]
+        rows = zip(scores, np.mean(found, axis=0).tolist(), strict=True)
+        means = {name: dict(zip(needed, row, strict=True)) for name, row in rows}
         return Tried(scores, truth, by, {m: {name: got[by[m]] for name, got in means.items()} for m in metrics})
 
     def best(self, metric: str) -> str:
@@ -327,6 +332,39 @@ def _lessons(
     return out
 
 
+def criteria_of(scores: Floats, truth: Bools, metrics: Sequence[str]) -> Floats:
+    """`criteria` (C, metrics) of several candidates (C, n) on one model, from where the others stand among members."""
+    order = np.argsort(-scores, axis=1)
+    ranked = np.take_along_axis(scores, order, axis=1)
+    tied = np.asarray((ranked[:, 1:] == ranked[:, :-1]).any(axis=1))
+    member = truth[order]
+    others = np.nonzero(~member)[1].reshape(len(scores), -1)
+    members = np.nonzero(member)[1].reshape(len(scores), -1)
+    # How many members stand above each non-member, and from below how many non-members stand below each member.
+    above = others - np.arange(others.shape[1])
+    below = len(truth) - 1 - members[:, ::-1] - np.arange(members.shape[1])
+    out = np.empty((len(scores), len(metrics)))
+    for k, metric in enumerate(metrics):
+        kind, _, level = metric.partition("@")
+        if kind in ("tpr", "tnr"):
+            hits, most = (above, members.shape[1]) if kind == "tpr" else (below, others.shape[1])
+            out[:, k] = _rates(hits, most, float(level))
+        else:
+            out[:, k] = above.sum(axis=1) / (members.shape[1] * others.shape[1])
+    for c in np.flatnonzero(tied):
+        out[c] = criteria(scores[c], truth, metrics)
+    return out
+
+
+def _rates(hits: Ints, most: int, level: float) -> Floats:
+    """As `_rate`, of several candidates (C,): hits (C, E) before each error, of so many at most."""
+    errors = hits.shape[1]
+    at = _around(level)
+    allowed = np.floor(at * errors + SLACK).astype(np.int64)
+    reached = np.where(allowed < errors, hits[:, np.minimum(allowed, errors - 1)], most)
+    return np.asarray((reached / most) @ at**-0.5)
+
+
 def criteria(score: Floats, truth: Bools, metrics: Sequence[str]) -> list[float]:
     """The numbers by which candidates for some metrics are compared, from one sort.
 
@@ -348,6 +386,11 @@ def criteria(score: Floats, truth: Bools, metrics: Sequence[str]) -> list[float]
 
 def _rate(errors: Floats, hits: Floats, level: float) -> float:
     """Weighted sum of the rates of hits around one rate of errors, from rising counts of both (V,)."""
-    at = level * np.array([0.5, 1.0, 2.0, 4.0, 8.0])
-    at = at[at <= LARGEST_ERROR]
+    at = _around(level)
     return float((hits[vertex(errors, at)] / hits[-1]) @ at**-0.5)
+
+
+def _around(level: float) -> Floats:
+    """The rates of errors around one at which hits are counted."""
+    at = level * np.array([0.5, 1.0, 2.0, 4.0, 8.0])
+    return at[at <= LARGEST_ERROR]
