@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, NonNegativeInt, 
 
 from jali.core.errors import JaliError
 from jali.core.untrusted import vet
+from jali.reproduce.grids import expanded
 
 Scale = Literal["smoke", "standard", "paper"]
 SCALES: tuple[Scale, ...] = get_args(Scale)
@@ -320,13 +321,15 @@ def _inherited(studies: dict[str, Any]) -> dict[str, Any]:
 
 def _parsed(name: str, file: Any) -> Paper:
     try:
-        tables = tomllib.loads(file.read_text(encoding="utf-8"))
+        tables = expanded(tomllib.loads(file.read_text(encoding="utf-8")))
         return Paper(**tables | {"studies": _inherited(tables.get("studies", {}))})
     except OSError as error:
         raise JaliError(f"Cannot read {name}: {error.strerror}.") from None
-    except (ValueError, RecursionError) as error:  # not UTF-8, not TOML, or nested too deeply
-        raise JaliError(f"{name} is not valid TOML: {error}.") from None
+    except JaliError as error:
+        raise JaliError(f"{name}: {error}") from None
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(p) for p in first["loc"])
         raise JaliError(f"{name}: {f'{where}: ' if where else ''}{first['msg'].rstrip('.')}.") from None
+    except (ValueError, RecursionError) as error:  # not UTF-8, not TOML, or nested too deeply
+        raise JaliError(f"{name} is not valid TOML: {error}.") from None
