@@ -155,6 +155,7 @@ def _sentence(sentence: Sentence, ours: Estimate, ran: dict[str, Ran], scale: Sc
         published=sentence.published,
         tolerance=sentence.tolerance,
         place=_number_of(sentence),
+        weak=bool(sentence.weak),
         item=item_of(sentence.source),
         **_judged(verdict, ours, sentence, scale),
         **_resolved(verdict, ours, limits, behind),
@@ -176,7 +177,12 @@ def _judged(verdict: Verdict, ours: Estimate, claim: Table | Sentence, scale: Sc
     if SCALES.index(scale) < SCALES.index(claim.scale) and ours.value is not None:
         return {**out, "verdict": "not resolvable", "reason": f"judged from --scale {claim.scale} on"}
     differs = claim.differs if verdict == "deviates" else ""
-    return {**out, "verdict": verdict, "reason": ours.reason or claim.note, "differs": differs}
+    return {**out, "verdict": verdict, "reason": ours.reason or _remark(claim), "differs": differs}
+
+
+def _remark(claim: Table | Sentence) -> str:
+    """What is said of a claim: that it could not fail, or its note."""
+    return claim.weak or claim.note if isinstance(claim, Sentence) else claim.note
 
 
 def _resolved(verdict: Verdict, ours: Estimate, limits: list[float], studies: list[Study]) -> dict[str, Any]:

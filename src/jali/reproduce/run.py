@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import platform
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from types import MappingProxyType
 
 from jali.audit import evidence, sanity
 from jali.audit.all_models import Gathered, RunRecord, blocks, gather, readouts
@@ -25,10 +26,12 @@ from jali.core.errors import JaliError
 from jali.core.guesses import Guesses
 from jali.core.values import Channel, Game, SignalName
 from jali.data.tables import files as _files
+from jali.reproduce.budget import with_targets
 from jali.reproduce.figures import drawings
 from jali.reproduce.files import read
 from jali.reproduce.findings import findings, judged_again
 from jali.reproduce.numbers import Ran, run_of, trial_of
+from jali.reproduce.perturbing import perturbed
 from jali.reproduce.schema import SCALES, Method, Paper, Scale, Setup
 from jali.results.reproduction import Capped, Reproduction, Study
 from jali.stats.roc import METRICS
@@ -42,8 +45,12 @@ def reproduce(
     scale: Scale = "standard",
     only: Sequence[str] = (),
     resources: Resources = Resources(),  # noqa: B008
+    targets: Mapping[str, int] = MappingProxyType({}),
 ) -> Reproduction:
-    """Run the studies of a paper at a scale, or `only` some of them, and judge every claim about them."""
+    """Run the studies of a paper at a scale, or `only` some of them, and judge every claim about them.
+
+    targets: for some studies, how many models are attacked instead of what their game says.
+    """
     began = time.perf_counter()
     wanted = set(only) or set(paper.studies)
     if wanted - set(paper.studies):
@@ -51,6 +58,7 @@ def reproduce(
             f"There is no study {min(wanted - set(paper.studies))!r}; there are {', '.join(paper.studies)}."
         )
     chosen = {k: s.at(scale) for k, s in paper.studies.items() if k in wanted}
+    chosen = {k: with_targets(s, targets[k]) if k in targets else s for k, s in chosen.items()}
     now = {k: s for k, s in chosen.items() if scale in s.scales}
     experiments = {k: _experiment(s, _methods_of(s, paper)) for k, s in now.items() if not s.scores}
     resources.begin()
@@ -78,6 +86,7 @@ def reproduce(
         seconds=time.perf_counter() - began,
         memory_mb=_memory(),
         findings=found,
+        moved=perturbed(found),
         drawings=drawn,
         studies=[r.study for r in ran.values()],
     )
@@ -91,7 +100,8 @@ def judge_again(paper: Paper, name: str, file: Path) -> Reproduction:
     head = {"title": paper.title, "citation": paper.citation, "note": paper.note, "contents": paper.contents}
     studies = [_as_it_stands(study, paper, kept.scale) for study in kept.studies]
     now = kept.model_copy(update={**head, "judged": date.today().isoformat(), "studies": studies})
-    return now.model_copy(update={"findings": judged_again(paper, now)})
+    judged = judged_again(paper, now)
+    return now.model_copy(update={"findings": judged, "moved": perturbed(judged)})
 
 
 def _as_it_stands(study: Study, paper: Paper, scale: str) -> Study:

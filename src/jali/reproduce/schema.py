@@ -137,6 +137,7 @@ class Sentence(_Strict):
     same: it differs by at most `tolerance` between the two.
     count: at least `published` of the places `among` lie above chance.
     by: the query attack, by name, whose metric is compared, where it is not the method's own.
+    weak: why the sentence could not fail here, whatever is true; it is then marked, and counted apart.
     """
 
     says: str
@@ -152,6 +153,7 @@ class Sentence(_Strict):
     scale: Scale = "standard"
     note: str = ""
     differs: Differs = ""
+    weak: str = ""
 
     def model_post_init(self, _: Any) -> None:
         """Refuse a sentence without the places that it compares."""

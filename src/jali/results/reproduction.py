@@ -59,6 +59,7 @@ class Finding(BaseModel):
     column: str = ""
     released: bool = False
     differs: str = ""
+    weak: bool = False  # it could not have failed here, whatever is true: the reason says why
     needs: Needs | None = None
 
     @property
@@ -144,6 +145,20 @@ class Item(BaseModel):
     left_out: str = ""
 
 
+class Moved(BaseModel):
+    """Published numbers that match, each moved up and down: how many there are, and how many would deviate then."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    moved: int
+    deviate: int
+
+    @property
+    def share(self) -> float:
+        """The share that would deviate; nothing can fail to be seen where nothing matches."""
+        return self.deviate / self.moved if self.moved else 1.0
+
+
 class Chosen(BaseModel):
     """A study that a budget chose before anything was run: with how many targets, how long, and for how many claims."""
 
@@ -171,6 +186,7 @@ class Study(BaseModel):
     skipped: str = ""
     smaller: str = ""  # than in the paper, even at --scale paper, and why
     stored: int | None = None  # models whose results were read from the store, not made; None: not recorded
+    made: str = ""  # when, if not with the rest
     due: str = ""  # why a new run is due, where the paper's file has changed since
 
 
@@ -195,5 +211,6 @@ class Reproduction(BaseModel):
     findings: list[Finding] = Field(default_factory=list)
     drawings: list[Drawing] = Field(default_factory=list)
     studies: list[Study] = Field(default_factory=list)
+    moved: Moved | None = None  # whether its verdicts could have failed
     budget: str = ""  # what --budget allowed, if it chose the studies
     chosen: list[Chosen] = Field(default_factory=list)
