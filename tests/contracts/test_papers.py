@@ -9,7 +9,7 @@ import pytest
 
 from jali.core import registry
 from jali.reproduce import schema
-from jali.reproduce.findings import word
+from jali.reproduce.numbers import word
 
 NUMBER = r"[-−+]?\d*\.?\d+"
 RESULTS = (

@@ -17,7 +17,7 @@ from jali.core.errors import JaliError
 from jali.core.metrics import TABLE, Metric, metric, position
 from jali.query_attacks._shadow import ATTACK, SHADOW
 from jali.reproduce import schema
-from jali.reproduce.findings import DELTA
+from jali.reproduce.numbers import DELTA
 from jali.stats import precision_recall, released, roc
 
 every = pytest.mark.parametrize("line", TABLE.values(), ids=list(TABLE))
@@ -40,10 +40,9 @@ def of_paper(name: str) -> set[str]:
     for table in paper.tables:
         out |= {*table.tolerance, *table.bound}
         out |= {m for methods in table.published.values() for numbers in methods.values() for m in numbers}
-    raw = (resources.files("jali.reproduce.papers") / f"{name}.toml").read_text(encoding="utf-8")
-    out |= set(re.findall(r'(?m)^(?:metric|across) = "(.*)"$', raw))
-    for line in re.findall(r"(?m)^upwards = (\[.*\])$", raw):
-        out |= set(ast.literal_eval(line))
+    out |= {diagram.metric for diagram in paper.critical_differences}
+    for plot in paper.trade_offs:
+        out |= {plot.across, *plot.upwards}
     return out
 
 

@@ -10,7 +10,8 @@ from jali.audit.attack_run_rows import overall_estimate
 from jali.core.guesses import Guesses
 from jali.report.reproduction.compared import published
 from jali.reproduce.figures import drawings
-from jali.reproduce.findings import Ran, findings, judged_again
+from jali.reproduce.findings import findings, judged_again
+from jali.reproduce.numbers import Ran
 from jali.reproduce.schema import Paper
 from jali.results import Row
 from jali.results.reproduction import Reproduction, Study

@@ -61,12 +61,18 @@ def as_released(path: Path, paper: str) -> Audit:
 
 
 def save_reproduction(found: Reproduction, out: Path) -> Path:
-    """Write the page, its Markdown with figures, and all numbers into a folder; return the page's path."""
+    """Write the page, its Markdown with figures, and all numbers into a folder; return the page's path.
+
+    README.md in that folder compares all papers whose numbers lie there.
+    """
+    from jali.report.reproduction import index
     from jali.report.reproduction import page as reproduction
     from jali.reproduce import files as reproductions
 
     page = reproduction.page(found)
     files = reproduction.markdown(found)
+    others = [kept for kept in reproductions.all_in(out) if kept.paper != found.paper]
+    files["README.md"] = index.index([found, *others])
     with together():
         reproductions.save(found, out)
         for name, text in files.items():

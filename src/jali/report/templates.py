@@ -8,7 +8,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from jali.report import footnotes, thumbnails, views, words
 from jali.report.audit import answers, headline
-from jali.report.reproduction import compared, outcomes, studies
+from jali.report.reproduction import compared, mirror, outcomes, studies
+from jali.reproduce.placing import items_in
 
 
 def environment() -> Environment:
@@ -20,7 +21,9 @@ def environment() -> Environment:
     made.globals.update(
         words=words, views=views, seen=headline.seen, compared=compared, studies=studies, thumbnails=thumbnails
     )
-    made.globals.update(answers=answers, footnotes=footnotes, outcomes=outcomes.outcomes)
+    made.globals.update(
+        answers=answers, footnotes=footnotes, outcomes=outcomes.outcomes, mirror=mirror, items_in=items_in
+    )
     return made
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from jali.audit.trials import curve
 from jali.core.guesses import Estimate, Guesses
 from jali.core.values import Floats
-from jali.reproduce.findings import Ran, number, word
+from jali.reproduce.numbers import Ran, number, word
 from jali.reproduce.schema import Comparison, CriticalDifference, Figure, Paper, TradeOff, group, place
 from jali.results.reproduction import Drawing, Ranked, Series
 from jali.stats.ranks import ranking

@@ -29,6 +29,9 @@ SHARED = (
     "tolerance",
     "units",
     "reason",
+    "item",
+    "released",
+    "differs",
 )  # written once where all findings of a section agree
 ESTIMATE = ("value", "low", "high", "units", "reason")
 CAP = ("value", "low", "high", "cap", "looser")
@@ -63,6 +66,19 @@ def read(file: Path, paper: Paper | None = None) -> Reproduction:
         raise JaliError(f"Cannot read {error.filename or file}: {error.strerror or error}.") from None
     except (ValueError, TypeError, KeyError, AttributeError, EOFError):
         raise JaliError(f"{file} is not the file of a reproduction: give the .json file of an earlier run.") from None
+
+
+def all_in(folder: Path) -> list[Reproduction]:
+    """The reproductions whose files lie in a folder, without their drawings; other files are passed over."""
+    out = []
+    for file in sorted(folder.glob("*.json")):
+        try:
+            content = json.loads(file.read_text(encoding="utf-8"))
+            if isinstance(content, dict) and content.get("schema_version") == SCHEMA:
+                out.append(Reproduction.model_validate(_whole(content | {"drawings": []}, file)))
+        except (OSError, ValueError, TypeError, KeyError, AttributeError):
+            continue
+    return out
 
 
 def text(found: Reproduction) -> str:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import platform
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from types import MappingProxyType
 
 from jali.audit import evidence, sanity
-from jali.audit.all_models import Gathered, RunRecord, gather
+from jali.audit.all_models import Gathered, RunRecord, blocks, gather, readouts
 from jali.audit.experiment import checks, measured, warnings
 from jali.audit.guarantees import Guarantees, capped, guarantees
-from jali.audit.one_model import STATISTICS, stream
+from jali.audit.one_model import STATISTICS, stream, unfinished
 from jali.audit.reference import needed, records_of
 from jali.audit.setup import Experiment, Resources, load
 from jali.audit.setup import Setup as Loaded
@@ -25,10 +26,13 @@ from jali.core.errors import JaliError
 from jali.core.guesses import Guesses
 from jali.core.values import Channel, Game, SignalName
 from jali.data.tables import files as _files
+from jali.reproduce.budget import with_targets
 from jali.reproduce.figures import drawings
 from jali.reproduce.files import read
-from jali.reproduce.findings import Ran, findings, judged_again, run_of, trial_of
-from jali.reproduce.schema import Method, Paper, Scale, Setup
+from jali.reproduce.findings import findings, judged_again
+from jali.reproduce.numbers import Ran, run_of, trial_of
+from jali.reproduce.perturbing import perturbed
+from jali.reproduce.schema import SCALES, Method, Paper, Scale, Setup
 from jali.results.reproduction import Capped, Reproduction, Study
 from jali.stats.roc import METRICS
 
@@ -41,8 +45,12 @@ def reproduce(
     scale: Scale = "standard",
     only: Sequence[str] = (),
     resources: Resources = Resources(),  # noqa: B008
+    targets: Mapping[str, int] = MappingProxyType({}),
 ) -> Reproduction:
-    """Run the studies of a paper at a scale, or `only` some of them, and judge every claim about them."""
+    """Run the studies of a paper at a scale, or `only` some of them, and judge every claim about them.
+
+    targets: for some studies, how many models are attacked instead of what their game says.
+    """
     began = time.perf_counter()
     wanted = set(only) or set(paper.studies)
     if wanted - set(paper.studies):
@@ -50,6 +58,7 @@ def reproduce(
             f"There is no study {min(wanted - set(paper.studies))!r}; there are {', '.join(paper.studies)}."
         )
     chosen = {k: s.at(scale) for k, s in paper.studies.items() if k in wanted}
+    chosen = {k: with_targets(s, targets[k]) if k in targets else s for k, s in chosen.items()}
     now = {k: s for k, s in chosen.items() if scale in s.scales}
     experiments = {k: _experiment(s, _methods_of(s, paper)) for k, s in now.items() if not s.scores}
     resources.begin()
@@ -61,7 +70,7 @@ def reproduce(
             ran[k] = _scored(k, setup, _methods_of(setup, paper))
         else:
             skipped = f"run at --scale {' or '.join(setup.scales)} only"
-            ran[k] = Ran(Study(name=k, parts=_parts(setup), skipped=skipped))
+            ran[k] = Ran(Study(name=k, parts=_parts(setup), skipped=skipped, smaller=setup.smaller))
     found = findings(paper, ran, scale)
     drawn = list(drawings(paper, ran))
     return Reproduction(
@@ -69,6 +78,7 @@ def reproduce(
         title=paper.title,
         citation=paper.citation,
         note=paper.note,
+        contents=paper.contents,
         scale=scale,
         command=f"jali reproduce {name} --scale {scale}" + "".join(f" --only {k}" for k in only),
         made=date.today().isoformat(),
@@ -76,6 +86,7 @@ def reproduce(
         seconds=time.perf_counter() - began,
         memory_mb=_memory(),
         findings=found,
+        moved=perturbed(found),
         drawings=drawn,
         studies=[r.study for r in ran.values()],
     )
@@ -86,8 +97,23 @@ def judge_again(paper: Paper, name: str, file: Path) -> Reproduction:
     kept = read(file, paper)
     if kept.paper != Path(name).stem:
         raise JaliError(f"{file} is a run of {kept.paper}, not of {Path(name).stem}: name that paper.")
-    head = {"title": paper.title, "citation": paper.citation, "note": paper.note, "judged": date.today().isoformat()}
-    return kept.model_copy(update={**head, "findings": judged_again(paper, kept)})
+    head = {"title": paper.title, "citation": paper.citation, "note": paper.note, "contents": paper.contents}
+    studies = [_as_it_stands(study, paper, kept.scale) for study in kept.studies]
+    now = kept.model_copy(update={**head, "judged": date.today().isoformat(), "studies": studies})
+    judged = judged_again(paper, now)
+    return now.model_copy(update={"findings": judged, "moved": perturbed(judged)})
+
+
+def _as_it_stands(study: Study, paper: Paper, scale: str) -> Study:
+    """A study of an earlier run beside the file as it now stands: what is smaller, and whether a new run is due."""
+    if study.name not in paper.studies:
+        return study.model_copy(update={"due": "The paper's file no longer has this study."})
+    setup = paper.studies[study.name].at(next(s for s in SCALES if s == scale))
+    changed = [k for k in ("data", "model", "game", "scores") if _parts(setup).get(k) != study.parts.get(k)]
+    due = (
+        f"Run with another {' and '.join(changed)} than the paper's file now has: a new run is due." if changed else ""
+    )
+    return study.model_copy(update={"due": due, "smaller": setup.smaller})
 
 
 def _methods_of(setup: Setup, paper: Paper) -> dict[str, Method]:
@@ -104,7 +130,8 @@ def _scored(name: str, setup: Setup, methods: dict[str, Method]) -> Ran:
     parts = _parts(setup)
     found = next((path for folder in _files.folders() if (path := folder / setup.scores).is_file()), None)
     if found is None:
-        return Ran(Study(name=name, parts=parts, skipped=f"{setup.scores} is not among the data: see `jali data`."))
+        skipped = f"{setup.scores} is not among the data: see `jali data`."
+        return Ran(Study(name=name, parts=parts, skipped=skipped, smaller=setup.smaller))
     scores, game, warnings = evidence.read(found, raw=setup.raw)
     guesses = {}
     failed = {}
@@ -115,8 +142,16 @@ def _scored(name: str, setup: Setup, methods: dict[str, Method]) -> Ran:
             guesses[method] = guess(scores, game, trial)
         except JaliError as error:
             failed[method] = str(error)
-    seconds = time.perf_counter() - began
-    return Ran(Study(name=name, parts=parts, facts=sizes(game), warnings=warnings, seconds=seconds), guesses, failed)
+    study = Study(
+        name=name,
+        parts=parts,
+        facts=sizes(game),
+        warnings=warnings,
+        seconds=time.perf_counter() - began,
+        smaller=setup.smaller,
+        stored=0,
+    )
+    return Ran(study, guesses, failed)
 
 
 def _study(name: str, setup: Setup, experiment: Experiment, methods: dict[str, Method], resources: Resources) -> Ran:
@@ -126,9 +161,10 @@ def _study(name: str, setup: Setup, experiment: Experiment, methods: dict[str, M
     watched = replace(resources, watch=lambda label: resources.watch(f"{name}: {label}"))
     try:
         loaded = load(experiment)
+        stored = _stored(loaded, resources)
         found = gather(loaded, watched)
     except JaliError as error:
-        return Ran(Study(name=name, parts=parts, skipped=_without_folders(str(error))))
+        return Ran(Study(name=name, parts=parts, skipped=_without_folders(str(error)), smaller=setup.smaller))
     guesses, failed = _methods(loaded, found, methods)
     given = guarantees(experiment.model, experiment.explain, loaded.data)
     study = Study(
@@ -140,10 +176,21 @@ def _study(name: str, setup: Setup, experiment: Experiment, methods: dict[str, M
         measures=measured(loaded, found),
         capped=_capped(given, setup.seed, loaded.game, guesses, methods),
         seconds=time.perf_counter() - began,
+        smaller=setup.smaller,
+        stored=stored,
     )
     records = {name: found.record(run_of(methods[name])) for name in guesses if methods[name].query_attack}
     overall = {name: dict(record.overall or {}) for name, record in records.items()}
     return Ran(study, guesses, failed, setup.seed, overall, loaded, found)
+
+
+def _stored(loaded: Loaded, resources: Resources) -> int:
+    """How many models have all their results in the store already, so that the time of a run leaves them out."""
+    if resources.store is None:
+        return 0
+    chosen = readouts(loaded.parts, loaded.data.outcome is not None)
+    every = blocks(loaded, resources.here(), chosen)
+    return sum(not unfinished(block, at) for block in every for at in range(len(block.numbers)))
 
 
 def _experiment(setup: Setup, methods: dict[str, Method]) -> Experiment:

@@ -13,9 +13,14 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, NonNegativeInt, 
 
 from jali.core.errors import JaliError
 from jali.core.untrusted import vet
+from jali.reproduce.grids import expanded
+from jali.results.reproduction import Item
 
 Scale = Literal["smoke", "standard", "paper"]
 SCALES: tuple[Scale, ...] = get_args(Scale)
+# Whose the cause of a deviation is, then which: a set-up that nobody knows, an error of the authors, or our own doing.
+CAUSES = ("set-up unknown", "their error", "ours")
+Differs = Annotated[str, Field(pattern=rf"^$|^({'|'.join(CAUSES)}): \S")]
 CHANCE = "chance"
 NOTHING = "nothing"
 MODEL = "model"
@@ -62,6 +67,8 @@ class Method(_Strict):
 class Setup(_Strict):
     """One experiment: the parts, the methods by name, and what other scales change.
 
+    smaller: what even --scale paper has less of than the paper, and why; empty where it has the paper's sizes.
+
     Or `scores`, a file of evidence among the data that other people's models produced: its methods then name the
     file's signals, and `raw` keeps these on their own scale.
     """
@@ -75,6 +82,7 @@ class Setup(_Strict):
     methods: list[str]
     seed: NonNegativeInt = 0
     scales: list[Scale] = Field(default_factory=lambda: list(SCALES))
+    smaller: str = ""
     smoke: dict[str, str] = Field(default_factory=dict)
     paper: dict[str, str] = Field(default_factory=dict)
 
@@ -96,7 +104,10 @@ class Table(_Strict):
     """Published numbers: study -> method (or `model`) -> metric -> number, judged from `scale` upwards.
 
     bound: metrics for which the number is an upper ("most") or lower ("least") bound. same: they were computed from the
-    same models as ours, so there is no sampling error and only the values are compared.
+    same models as ours, so there is no sampling error and only the values are compared. rows, columns: what the paper
+    calls a study, method or metric in the rows and columns of the table. released: ours are made as released by the
+    authors, and stand beside those of another table with the same rows and columns. differs: why a
+    deviation is expected.
     """
 
     source: str
@@ -106,6 +117,10 @@ class Table(_Strict):
     same: bool = False
     scale: Scale = "standard"
     note: str = ""
+    rows: dict[str, str] = Field(default_factory=dict)
+    columns: dict[str, str] = Field(default_factory=dict)
+    released: bool = False
+    differs: Differs = ""
 
     def model_post_init(self, _: Any) -> None:
         """Refuse a published number without a tolerance."""
@@ -122,6 +137,7 @@ class Sentence(_Strict):
     same: it differs by at most `tolerance` between the two.
     count: at least `published` of the places `among` lie above chance.
     by: the query attack, by name, whose metric is compared, where it is not the method's own.
+    weak: why the sentence could not fail here, whatever is true; it is then marked, and counted apart.
     """
 
     says: str
@@ -136,6 +152,8 @@ class Sentence(_Strict):
     tolerance: Annotated[FiniteFloat, Field(ge=0)] = 0.0
     scale: Scale = "standard"
     note: str = ""
+    differs: Differs = ""
+    weak: str = ""
 
     def model_post_init(self, _: Any) -> None:
         """Refuse a sentence without the places that it compares."""
@@ -199,6 +217,7 @@ class Paper(_Strict):
     title: str
     citation: str
     note: str = ""
+    contents: list[Item] = Field(default_factory=list)
     methods: dict[str, Method]
     studies: dict[str, Setup]
     tables: list[Table] = Field(default_factory=list)
@@ -320,13 +339,15 @@ def _inherited(studies: dict[str, Any]) -> dict[str, Any]:
 
 def _parsed(name: str, file: Any) -> Paper:
     try:
-        tables = tomllib.loads(file.read_text(encoding="utf-8"))
+        tables = expanded(tomllib.loads(file.read_text(encoding="utf-8")))
         return Paper(**tables | {"studies": _inherited(tables.get("studies", {}))})
     except OSError as error:
         raise JaliError(f"Cannot read {name}: {error.strerror}.") from None
-    except (ValueError, RecursionError) as error:  # not UTF-8, not TOML, or nested too deeply
-        raise JaliError(f"{name} is not valid TOML: {error}.") from None
+    except JaliError as error:
+        raise JaliError(f"{name}: {error}") from None
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(p) for p in first["loc"])
         raise JaliError(f"{name}: {f'{where}: ' if where else ''}{first['msg'].rstrip('.')}.") from None
+    except (ValueError, RecursionError) as error:  # not UTF-8, not TOML, or nested too deeply
+        raise JaliError(f"{name} is not valid TOML: {error}.") from None

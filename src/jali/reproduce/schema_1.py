@@ -13,7 +13,8 @@ from typing import Any
 from jali.audit.attack_run_rows import about
 from jali.audit.attack_runs import AttackRun
 from jali.core import registry
-from jali.reproduce.findings import at, run_of
+from jali.reproduce.findings import at
+from jali.reproduce.numbers import run_of
 from jali.reproduce.schema import Paper
 from jali.stats import released
 

@@ -12,12 +12,30 @@ from jali.results import Check, Curve, Row
 Verdict = Literal["matches", "deviates", "not resolvable"]
 
 
+class Needs(BaseModel):
+    """What would settle a claim that is not resolvable, if our number stays where it is.
+
+    targets: target models in all; times: as many times the width's square must shrink, so also how many times the
+    people where these cause the width; hours: of the studies behind it, at their present time per target. None: our
+    number lies so close to the limit that no number of targets that can be run would tell.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    targets: int | None = None
+    times: float | None = None
+    hours: float | None = None
+    at_least: bool = False  # the times are of a run that read, or may have read, stored results
+
+
 class Finding(BaseModel):
     """One published number or sentence beside ours; `published` is None for a sentence, which orders two numbers.
 
     `quantity` reads alone, such as "AUC of CFD on scfe" or the sentence itself; `section` groups findings, such as
     "Table 2, heloc". For a sentence `value` is the difference that the sentence says is positive (or nothing).
-    `place` says of what our number is, so that a claim can be judged again without a run.
+    `place` says of what our number is, so that a claim can be judged again without a run. item, row, column: where a
+    number stands in the paper, in its own words. released: ours was made as released by the authors. differs: why a
+    deviation is expected: whose set-up, or whose error, is known or unknown. needs: what would resolve it.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -36,6 +54,13 @@ class Finding(BaseModel):
     verdict: Verdict
     reason: str = ""
     place: str = ""
+    item: str = ""
+    row: str = ""
+    column: str = ""
+    released: bool = False
+    differs: str = ""
+    weak: bool = False  # it could not have failed here, whatever is true: the reason says why
+    needs: Needs | None = None
 
     @property
     def ours(self) -> bool:
@@ -110,6 +135,41 @@ class Capped(BaseModel):
         return self.low > self.cap
 
 
+class Item(BaseModel):
+    """A table or figure of a paper: what it is about, and why nothing of it stands here, if so."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str
+    about: str = ""
+    left_out: str = ""
+
+
+class Moved(BaseModel):
+    """Published numbers that match, each moved up and down: how many there are, and how many would deviate then."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    moved: int
+    deviate: int
+
+    @property
+    def share(self) -> float:
+        """The share that would deviate; nothing can fail to be seen where nothing matches."""
+        return self.deviate / self.moved if self.moved else 1.0
+
+
+class Chosen(BaseModel):
+    """A study that a budget chose before anything was run: with how many targets, how long, and for how many claims."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    study: str
+    targets: int
+    hours: float
+    settles: int
+
+
 class Study(BaseModel):
     """One experiment behind the findings: what was run, its sizes, how long it took, whether its checks passed."""
 
@@ -124,6 +184,10 @@ class Study(BaseModel):
     measures: list[Row] = Field(default_factory=list)
     capped: list[Capped] = Field(default_factory=list)
     skipped: str = ""
+    smaller: str = ""  # than in the paper, even at --scale paper, and why
+    stored: int | None = None  # models whose results were read from the store, not made; None: not recorded
+    made: str = ""  # when, if not with the rest
+    due: str = ""  # why a new run is due, where the paper's file has changed since
 
 
 class Reproduction(BaseModel):
@@ -136,6 +200,7 @@ class Reproduction(BaseModel):
     title: str
     citation: str
     note: str = ""
+    contents: list[Item] = Field(default_factory=list)
     scale: str
     command: str
     made: str = ""
@@ -146,3 +211,6 @@ class Reproduction(BaseModel):
     findings: list[Finding] = Field(default_factory=list)
     drawings: list[Drawing] = Field(default_factory=list)
     studies: list[Study] = Field(default_factory=list)
+    moved: Moved | None = None  # whether its verdicts could have failed
+    budget: str = ""  # what --budget allowed, if it chose the studies
+    chosen: list[Chosen] = Field(default_factory=list)

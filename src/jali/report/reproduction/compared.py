@@ -125,8 +125,10 @@ def tally(findings: Sequence[Finding]) -> dict[Verdict, int]:
 
 
 def published(findings: Iterable[Finding]) -> list[Finding]:
-    """The claims of the paper, without those that we added."""
-    return [f for f in findings if not f.ours]
+    """The claims of the paper, each once: ours beside a number as released by the authors is not counted again."""
+    stated = [f for f in findings if not f.ours]
+    released = {_where(f) for f in stated if f.released}
+    return [f for f in stated if f.released or not f.row or _where(f) not in released]
 
 
 def claimed(finding: Finding) -> str:
@@ -181,6 +183,10 @@ def rules(findings: Iterable[Finding]) -> list[str]:
     """One sentence for each kind of claim on the page."""
     kinds = {"bound" if f.bound else f.kind for f in findings}
     return [*(text for kind, text in RULES.items() if kind in kinds), HELD] if kinds else []
+
+
+def _where(finding: Finding) -> tuple[str, str, str]:
+    return finding.item, finding.row, finding.column
 
 
 def _kind(finding: Finding) -> str:

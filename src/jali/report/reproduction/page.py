@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+
+from markupsafe import Markup
 from rich import box
 from rich.padding import Padding
 from rich.table import Table
@@ -9,14 +12,14 @@ from rich.text import Text
 
 from jali.report import standalone, words
 from jali.report.markdown import escape, slug, unused
-from jali.report.reproduction import compared, studies
+from jali.report.reproduction import compared, mirror, studies
 from jali.report.reproduction.compared import MARKS, Section, sections, tally
 from jali.report.reproduction.forest import forest
 from jali.report.reproduction.panels import Plate, plates
 from jali.report.templates import environment
+from jali.reproduce.placing import items_in
 from jali.results.reproduction import Finding, Reproduction, Verdict
 
-Pictured = tuple[Section, tuple[str, str] | None]
 STYLES: dict[Verdict, str] = {"matches": "green", "deviates": "bold red", "not resolvable": "dim"}
 
 
@@ -27,36 +30,66 @@ def page(found: Reproduction) -> str:
     True
     """
     note, found = paragraphs(found.note), words.cleaned(found)
-    parts = sections(found.findings)
+    parts = mirror.parts(found)
+    ours = mirror.own(found.findings)
     return (
         environment()
         .get_template("reproduction.html.j2")
         .render(
             found=found,
             note=note,
-            sections=[(s, forest(f"ours-{k}", s)) for k, s in enumerate(parts, 1)],
+            parts=[(part, _forest(f"ours-{k}", part)) for k, part in enumerate(parts, 1)],
+            chapters=mirror.chapters(found.findings),
+            ours=ours,
+            our_notes=mirror.notes(ours),
             plates=plates(found.drawings),
             made=_made(found),
         )
     )
 
 
+def _forest(name: str, part: mirror.Part) -> Markup | None:
+    """The numbers of a table as a picture."""
+    return forest(name, Section(part.item.name, tuple(compared.published(part.findings))))
+
+
 def markdown(found: Reproduction) -> dict[str, str]:
-    """The reproduction as files by name: `<paper>.md`, and beside it a folder with one SVG per figure.
+    """The reproduction as files by name: the page, what was run, and a folder with one SVG per panel.
 
     >>> list(markdown(Reproduction(paper="p", title="T", citation="C", scale="smoke", command="c")))
-    ['p.md']
+    ['p.md', 'p-studies.md']
     """
     note, found = [escape(text) for text in paragraphs(found.note)], words.cleaned(found)
     folder, files = slug(found.paper), dict[str, str]()
-    shown = [_pictured(section, k, folder, files) for k, section in enumerate(sections(found.findings), 1)]
     drawn = [(escape(plate.title), plate.reading, _drawn(plate, folder, files)) for plate in plates(found.drawings)]
-    text = (
-        environment()
-        .get_template("reproduction.md.j2")
-        .render(found=words.cleaned(found, escape), note=note, command=found.command, sections=shown, plates=drawn)
+    escaped = words.cleaned(found, escape)
+    ours = mirror.own(escaped.findings)
+    shown = environment().get_template("reproduction.md.j2")
+    text = shown.render(
+        found=escaped,
+        command=found.command,
+        note=note,
+        parts=mirror.parts(escaped),
+        chapters=mirror.chapters(escaped.findings),
+        ours=ours,
+        our_notes=mirror.notes(ours),
+        plates=drawn,
+        readings=list(dict.fromkeys(sentence for _, reading, _ in drawn for sentence in reading)),
+        apart=[plate for plate in drawn if not items_in(plate[0])],
+        second=f"{folder}-studies.md",
     )
-    return {f"{folder}.md": text, **files}
+    ran = environment().get_template("studies.md.j2").render(found=escaped, command=found.command, first=f"{folder}.md")
+    return {f"{folder}.md": tidy(text), f"{folder}-studies.md": tidy(ran), **files}
+
+
+def tidy(text: str) -> str:
+    r"""Text without spaces at the ends of lines and without two empty lines in a row.
+
+    >>> tidy("a  \n\n\n\nb\n\n")
+    'a\n\nb\n'
+    """
+    lines = re.sub(r"[ \t]+\n", "\n", text)
+    return re.sub(r"\n{3,}", "\n\n", lines).strip() + "\n"
 
 
 def paragraphs(note: str) -> list[str]:
@@ -97,16 +130,6 @@ def _made(found: Reproduction) -> list[tuple[str, str]]:
         *found.versions.items(),
     ]
     return [(name, text) for name, text in pairs if text]
-
-
-def _pictured(section: Section, place: int, folder: str, files: dict[str, str]) -> Pictured:
-    """A section for Markdown: its title and findings escaped, its figure filed."""
-    drawn, inside = forest(f"ours-{place}", section), tuple(words.cleaned(f, escape) for f in section.findings)
-    shown = Section(escape(section.title), inside)
-    if drawn is None:
-        return shown, None
-    file = _filed(files, f"{folder}/{slug(section.title)}", standalone.file(drawn, section.title))
-    return shown, (file, escape(f"{section.title}: {section.claimant} and ours"))
 
 
 def _drawn(plate: Plate, folder: str, files: dict[str, str]) -> list[tuple[str, str]]:

@@ -12,6 +12,7 @@ from markupsafe import Markup
 from jali.report import curves, svg, words
 from jali.report.curves import DASHES, Stroke
 from jali.report.reproduction.ranks import critical_difference
+from jali.reproduce.placing import items_in
 from jali.results.reproduction import Drawing, Ranked, Series
 from jali.stats.ranks import Ranking
 
@@ -50,6 +51,11 @@ class Plate:
     title: str
     panels: tuple[Panel, ...]
     reading: tuple[str, ...]
+
+    @property
+    def items(self) -> list[str]:
+        """The tables or figures of the paper that it is drawn after; none for one of ours."""
+        return items_in(self.title)
 
     @property
     def legend(self) -> tuple[tuple[str, Stroke], ...]:

@@ -80,7 +80,14 @@ def cautions(found: Reproduction) -> list[str]:
     failed = [f"Study {s.name}: {checked(s)}. Its numbers are no evidence." for s in found.studies if _failed(s)]
     above = [f"Study {s.name}: {c.what} exceeds its cap." for s in found.studies for c in s.capped if _alarming(c)]
     skipped = [f"Study {s.name} was not run: {s.skipped.rstrip('.')}." for s in found.studies if s.skipped]
-    return failed + above + skipped
+    due = [s.name for s in found.studies if s.due]
+    changed = [f"Run before their set-up was changed, so that a new run is due: {', '.join(due)}."] if due else []
+    return failed + above + _together(skipped) + changed
+
+
+def _together(skipped: list[str]) -> list[str]:
+    """Many sentences about studies that were not run as one list."""
+    return skipped if len(skipped) < 4 else [" ".join(skipped)]
 
 
 def caps(found: Reproduction) -> tuple[str, list[tuple[str, Capped]]]:

@@ -1,0 +1,52 @@
+"""A run of some studies joined to an earlier one: what is not run again keeps its numbers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from jali.core.errors import JaliError
+from jali.reproduce.files import read
+from jali.reproduce.findings import judged_again
+from jali.reproduce.perturbing import perturbed
+from jali.reproduce.schema import Paper
+from jali.results.reproduction import Drawing, Finding, Reproduction, Study
+
+
+def joined(paper: Paper, earlier: Path, now: Reproduction) -> Reproduction:
+    """The studies that were run now, all others from the earlier run, and every claim judged anew."""
+    kept = read(earlier, paper)
+    if (kept.paper, kept.scale) != (now.paper, now.scale):
+        raise JaliError(
+            f"{earlier} is a run of {kept.paper} at --scale {kept.scale}: it cannot be joined to {now.paper} at "
+            f"--scale {now.scale}."
+        )
+    both = now.model_copy(
+        update={
+            "studies": _studies(paper, kept, now),
+            "findings": [*_unchanged(kept.findings, now.studies), *now.findings],
+            "drawings": _drawings(kept.drawings, now.drawings),
+            "seconds": kept.seconds + now.seconds,
+            "memory_mb": max(kept.memory_mb, now.memory_mb),
+        }
+    )
+    found = judged_again(paper, both)
+    return both.model_copy(update={"findings": found, "moved": perturbed(found)})
+
+
+def _studies(paper: Paper, kept: Reproduction, now: Reproduction) -> list[Study]:
+    """In the order of the paper's file; those kept say when they were made."""
+    new = {study.name: study for study in now.studies}
+    old = {s.name: s.model_copy(update={"made": s.made or kept.made}) for s in kept.studies}
+    return [new.get(name) or old[name] for name in paper.studies if name in new or name in old]
+
+
+def _unchanged(findings: list[Finding], studies: list[Study]) -> list[Finding]:
+    """The findings that rest on none of the studies run now."""
+    return [f for f in findings if not any(f"{study.name} / " in f.place for study in studies)]
+
+
+def _drawings(kept: list[Drawing], now: list[Drawing]) -> list[Drawing]:
+    """A panel that was drawn now replaces the one of the same figure and title."""
+    new = {(d.figure, d.title): d for d in now}
+    old = {(d.figure, d.title) for d in kept}
+    return [new.get((d.figure, d.title), d) for d in kept] + [d for k, d in new.items() if k not in old]

@@ -1,0 +1,132 @@
+"""The number that decides a sentence: the difference of two places, its test, or a count of places."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from jali.audit.all_models import Gathered, RunRecord
+from jali.audit.quality import Measured
+from jali.audit.setup import Setup as Loaded
+from jali.audit.summary import Cells, cells_of, difference, sensitive
+from jali.audit.trials import paired
+from jali.core import registry
+from jali.core.errors import JaliError
+from jali.core.guesses import Estimate, Guesses
+from jali.core.values import Bools
+from jali.reproduce.numbers import Ran, explainer_of, number
+from jali.reproduce.schema import CHANCE, NOTHING, Paper, Sentence, group, place
+from jali.stats import roc
+from jali.stats.intervals import apart, contrast
+from jali.stats.t_test import two_sample
+
+MANY = 10**6  # units of a number that is known exactly
+
+
+def compared(sentence: Sentence, ran: dict[str, Ran], paper: Paper) -> Estimate:
+    """The number of a sentence; without one, the reason."""
+    compare = {"count": _counted, "test": _tested}.get(sentence.kind, _difference)
+    try:
+        return compare(sentence, ran, paper)
+    except JaliError as error:
+        return Estimate(None, reason=str(error))
+
+
+def _difference(sentence: Sentence, ran: dict[str, Ran], paper: Paper) -> Estimate:
+    """More minus less: paired where both are methods of one study, else of two independent ones."""
+    study, more = place(sentence.more)
+    other, less = place(sentence.less)
+    mine = ran[study].guesses.get(more) if study in ran else None
+    theirs = ran[other].guesses.get(less) if other in ran else None
+    grouped = group(sentence.more) or group(sentence.less)
+    by_guesses = study == other and not grouped and not _measured(ran[study], sentence)
+    if by_guesses and mine is not None and theirs is not None:
+        return contrast(sentence.metric, *paired(mine, theirs), ran[study].rng)[0]
+    found = _matched(sentence, ran[study], paper) if study == other and study in ran else None
+    if found is not None:
+        return found
+    guesses = next((g for g in (mine, theirs) if g is not None), None)
+    return apart(*(_side(p, sentence, ran, paper, guesses) for p in (sentence.more, sentence.less)))
+
+
+def _matched(sentence: Sentence, ran: Ran, paper: Paper) -> Estimate | None:
+    """More minus less of a measure of two explainers, or groups, on the same target models; None for other metrics."""
+    if ran.found is None or ran.setup is None:
+        return None
+    more = _cells_at(sentence, sentence.more, ran.found, ran.setup, paper)
+    less = _cells_at(sentence, sentence.less, ran.found, ran.setup, paper)
+    return (
+        None if more is None or less is None else difference(ran.setup.game, more, less, ran.setup.data.group_numbers())
+    )
+
+
+def _cells_at(sentence: Sentence, text: str, found: Gathered, setup: Loaded, paper: Paper) -> Cells | None:
+    """A metric in all scored cells at a place: a measure, or the metric of a query attack; None if there is none."""
+    explainer = explainer_of(paper.methods[place(text)[1]])
+    label = group(text)
+    groups = sensitive(setup.data)
+    if label and label not in groups:
+        return None
+    inside: Bools | None = groups[label] if label else None
+    if not sentence.by:
+        return cells_of(found.quality, Measured(sentence.metric, explainer), inside, setup.game, label)
+    record = next((r for r in found.runs if _is(r, sentence.by, explainer)), None)
+    if record is None or record.values is None or record.defined is None:
+        return None
+    names = record.run.grader.per_record
+    if sentence.metric not in names:
+        return None
+    at = names.index(sentence.metric)
+    defined = record.defined[at] if inside is None else record.defined[at] & inside[np.nonzero(setup.game.scored.T)[1]]
+    return Cells(record.values[at], defined, label)
+
+
+def _is(record: RunRecord, attack: str, explainer: str) -> bool:
+    """Whether an attack run is that of an attack on an explainer."""
+    return (registry.spec(record.run.attack), record.run.queried) == (attack, explainer)
+
+
+def _tested(sentence: Sentence, ran: dict[str, Ran], _: Paper) -> Estimate:
+    """More minus less by a two-sample t test over target models, with its statistic as the reason."""
+    found = []
+    for study, method in map(place, sentence.places()):
+        if method not in ran[study].guesses:
+            return Estimate(None, reason=ran[study].why(method) or f"{method} guesses nothing in {study}.")
+        found.append(ran[study].guesses[method])
+    return two_sample(sentence.metric, found[0], found[1])
+
+
+def _measured(ran: Ran, sentence: Sentence) -> bool:
+    """Whether a metric is a measure of models, recourse or answers, not of guesses."""
+    overall = any(sentence.metric in overall for overall in ran.overall.values())
+    measures = any(row.metric == sentence.metric for row in ran.study.measures if row.kind == "measure")
+    return bool(sentence.by) or overall or measures
+
+
+def _side(text: str, sentence: Sentence, ran: dict[str, Ran], paper: Paper, beside: Guesses | None) -> Estimate:
+    """The number at a place; for `nothing` zero, and for `chance` the chance level on the guesses compared with."""
+    if text in (CHANCE, NOTHING):
+        exact = 0.0 if text == NOTHING else roc.chance(sentence.metric, fewest(beside))
+        return Estimate(exact, exact, exact, MANY)
+    study, method = place(text)
+    return number(ran[study], method, sentence.metric, paper, group(text), sentence.by)
+
+
+def fewest(guesses: Guesses | None) -> int:
+    """Non-members of the target that has the fewest; 0 without guesses."""
+    if guesses is None or guesses.truth.all():
+        return 0
+    return int(np.bincount(guesses.unit[~guesses.truth]).min())
+
+
+def _counted(sentence: Sentence, ran: dict[str, Ran], paper: Paper) -> Estimate:
+    """How many places lie above chance: by value, with the whole interval (low), with a part of it (high)."""
+    found = [
+        number(ran[place(p)[0]], place(p)[1], sentence.metric, paper, group(p), sentence.by) for p in sentence.among
+    ]
+    missing = next((e.reason for e in found if e.value is None or e.low is None or e.high is None), "")
+    if missing:
+        return Estimate(None, reason=missing)
+    levels = [roc.chance(sentence.metric, fewest(ran[s].guesses.get(t))) for s, t in map(place, sentence.among)]
+    sides = np.array([[e.value, e.low, e.high] for e in found], dtype=np.float64) > np.array(levels)[:, None]
+    value, low, high = (float(x) for x in sides.sum(axis=0))
+    return Estimate(value, low, high, min(e.units for e in found))

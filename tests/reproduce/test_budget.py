@@ -1,0 +1,119 @@
+"""Which studies a budget chooses, and a run joined to an earlier one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from jali.core.errors import JaliError
+from jali.reproduce import budget, files, keeping, schema
+from jali.reproduce.run import judge_again
+from jali.results.reproduction import Finding, Needs, Reproduction, Study
+
+PAPER = """
+title = "T"
+citation = "C"
+[methods]
+"Loss" = { signal = "loss", attack = "threshold" }
+[studies."{s}"]
+over = { s = ["cheap", "dear"] }
+data = "linear_gaussian(n=300, d=5)"
+model = "logistic"
+game = "thirds(targets=4, shadows=2)"
+methods = ["Loss"]
+[[tables]]
+source = "Table 1"
+tolerance = { auc = 0.02 }
+[tables.published]
+cheap = { "Loss" = { auc = 0.5 } }
+dear = { "Loss" = { auc = 0.6 } }
+[[sentences]]
+says = "cheap leaks more"
+source = "Section 1"
+metric = "auc"
+more = "cheap / Loss"
+less = "dear / Loss"
+"""
+
+
+@pytest.fixture
+def paper(tmp_path: Path) -> Path:
+    file = tmp_path / "p.toml"
+    file.write_text(PAPER, encoding="utf-8")
+    return file
+
+
+def number(study: str, value: float, targets: int | None = None) -> Finding:
+    needs = Needs(targets=targets, times=2.0, hours=1.0) if targets else None
+    return Finding(
+        quantity="AUC, Loss", section="Table 1", source="Table 1", kind="value", published=0.5, tolerance=0.02,
+        value=value, low=value - 0.03, high=value + 0.03, units=4, needs=needs, place=f"{study} / Loss: auc",
+        verdict="not resolvable",
+    )  # fmt: skip
+
+
+def earlier(paper: Path, *findings: Finding) -> Reproduction:
+    setup = schema.read(str(paper)).studies["cheap"]
+    parts = {"data": setup.data, "model": setup.model, "game": setup.game}
+    studies = [Study(name=name, parts=parts, seconds=s) for name, s in (("cheap", 360.0), ("dear", 3600.0))]
+    return Reproduction(
+        paper="p", title="T", citation="C", scale="standard", command="c", made="2026-01-01",
+        findings=list(findings), studies=studies,
+    )  # fmt: skip
+
+
+def test_most_claims_for_the_time_come_first(paper):
+    told = schema.read(str(paper))
+    found = earlier(paper, number("cheap", 0.53, 8), number("cheap", 0.54, 40), number("dear", 0.63, 8))
+    (only,) = budget.choose(told, found, 1.0)
+    assert (only.study, only.targets, only.settles) == ("cheap", 8, 1)
+    assert only.hours == pytest.approx(0.2)
+    both = budget.choose(told, found, 3.0)
+    assert [(c.study, c.targets) for c in both] == [("cheap", 8), ("dear", 8)]
+    assert budget.choose(told, found, 0.1) == []
+
+
+def test_claims_of_ours_about_two_studies_or_out_of_reach_choose_nothing(paper):
+    both = number("cheap", 0.53, 8).model_copy(update={"place": "cheap / Loss less dear / Loss: auc"})
+    ours = number("cheap", 0.53, 8).model_copy(update={"source": "ours: a check"})
+    assert budget.choose(schema.read(str(paper)), earlier(paper, both, ours, number("dear", 0.63)), 100.0) == []
+
+
+@pytest.mark.parametrize(
+    ("game", "then"),
+    [
+        ("thirds(targets=4, shadows=2)", "thirds(targets=9, shadows=2)"),
+        ("rotate(models=4)", "rotate(models=9)"),
+        ("folds(shadows=0)", "folds(shadows=0, repeats=3)"),
+    ],
+)
+def test_a_game_with_more_targets(game, then):
+    setup = schema.Setup(data="d", model="m", game=game, methods=[])
+    assert budget.with_targets(setup, 9).game == then
+
+
+@pytest.mark.parametrize("text", ["", "4", "h", "-1h", "0h", "4 days"])
+def test_a_budget_is_a_time(text):
+    with pytest.raises(JaliError, match="A budget is a time such as 4h"):
+        budget.hours_of(text)
+
+
+def test_studies_that_are_not_run_again_keep_their_numbers(paper, tmp_path):
+    told = schema.read(str(paper))
+    files.save(earlier(paper, number("cheap", 0.53), number("dear", 0.63)), tmp_path)
+    new = earlier(paper, number("cheap", 0.5)).model_copy(update={"made": "2026-02-02"})
+    new = new.model_copy(update={"studies": new.studies[:1]})
+    found = keeping.joined(told, tmp_path / "p.json", new)
+    assert [f.value for f in found.findings[:2]] == [0.5, 0.63]
+    assert found.findings[2].value == pytest.approx(-0.13)
+    assert [(s.name, s.made) for s in found.studies] == [("cheap", ""), ("dear", "2026-01-01")]
+    with pytest.raises(JaliError, match="cannot be joined"):
+        keeping.joined(told, tmp_path / "p.json", new.model_copy(update={"scale": "paper"}))
+
+
+def test_numbers_of_another_set_up_are_marked_as_due(paper, tmp_path):
+    files.save(earlier(paper, number("cheap", 0.53), number("dear", 0.63)), tmp_path)
+    paper.write_text(PAPER.replace("targets=4", "targets=9"), encoding="utf-8")
+    found = judge_again(schema.read(str(paper)), str(paper), tmp_path / "p.json")
+    assert all("another game" in study.due for study in found.studies)
