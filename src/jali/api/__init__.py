@@ -6,6 +6,7 @@ from jali.api.dumps import attack_dump
 from jali.api.evidence_files import as_released, attack_file, save_reproduction, store_in
 from jali.api.explainers import explainer, reason_codes
 from jali.api.exposed import exposure
+from jali.api.frontiers import frontier, frontier_of, read_frontier
 from jali.api.protected import Protected
 from jali.api.protection import protect
 from jali.api.released import attack_released, link_released
@@ -27,8 +28,11 @@ __all__ = [
     "exposure",
     "foresee",
     "from_config",
+    "frontier",
+    "frontier_of",
     "link_released",
     "protect",
+    "read_frontier",
     "reason_codes",
     "save_reproduction",
     "scan",
