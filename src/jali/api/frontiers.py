@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,6 +31,13 @@ GAME = "rotate(models=16)"
 @dataclass(frozen=True, eq=False, repr=False)
 class Compared(Answer[Frontier]):
     """A frontier with its page; `to_frame` has one line per configuration and number."""
+
+    def printed(self) -> Any:
+        """The page for a terminal, with its first table; the others are in the report."""
+        from jali.report import sheet
+
+        page = self.page(self.results)
+        return sheet.printed(replace(page, blocks=page.blocks[:1]))
 
     def to_frame(self) -> pd.DataFrame:
         """Leakage and utility of each configuration on the fresh targets, with 95 % intervals."""

@@ -14,6 +14,7 @@ from jali.core.explanation import Explainer
 from jali.core.guarantee import Guarantee, Private, unannounced
 from jali.core.protocols import Model, Trainer
 from jali.core.values import Dataset, Schema
+from jali.defend.explain.private_background import PrivateBackground
 from jali.protect.methods import Method, method_of
 
 PROBED = 4  # rows that each configuration must be able to explain before anything long begins
@@ -40,7 +41,12 @@ class Candidate:
         return registry.spec(self.trainer)
 
     def guarantee(self, schema: Schema) -> Guarantee | None:
-        """The guarantee of the trainer or of the explainer for data of this schema; None where there is none."""
+        """The guarantee of the trainer or of the explainer for data of this schema; None where there is none.
+
+        That of a private background is about the rows that explanations are made from, and not about the model.
+        """
+        if isinstance(self.explainer, PrivateBackground):
+            return self.explainer.claim_about_rows(schema)
         part = next((p for p in (self.trainer, self.explainer) if isinstance(p, Private)), None)
         return None if part is None else part.guarantee(schema)  # type: ignore[call-arg]
 

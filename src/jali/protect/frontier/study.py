@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from jali.audit.setup import Experiment, Resources, Setup, load
 from jali.core import registry
 from jali.core.errors import JaliError
+from jali.core.guarantee import Guarantee
 from jali.core.guesses import Estimate
 from jali.core.values import Channel, Schema
 from jali.protect.frontier import leakage
@@ -195,9 +196,14 @@ def _configuration(candidate: Candidate, schema: Schema) -> Configuration:
         family=candidate.family,
         model=candidate.trains,
         explain=candidate.explains,
-        guarantee="" if given is None else str(replace(given, void="")),
+        guarantee="" if given is None else _stated(given),
         void="" if given is None else given.void or given.refuted,
     )
+
+
+def _stated(given: Guarantee) -> str:
+    said = str(replace(given, void=""))
+    return said if given.covers else f"{said}, for the rows that explanations are made from; the model is not covered"
 
 
 def _leak(chosen: Attempt, tried: int, fresh: PerTarget | str) -> Leak:
