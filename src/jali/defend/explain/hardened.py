@@ -158,8 +158,9 @@ def _together(each: Sequence[Regions | None], schema: Schema) -> Regions | None:
     some = [regions for regions in each if regions is not None]
     if len(some) < len(each):
         return None
-    ends = [np.concatenate([vars(regions)[name] for regions in some]) for name in ("low", "high", "allowed")]
-    return Regions(*ends, schema)
+    low = np.concatenate([regions.low for regions in some])
+    high = np.concatenate([regions.high for regions in some])
+    return Regions(low, high, np.concatenate([regions.allowed for regions in some]), schema)
 
 
 def rounded(value: Floats, digits: int) -> Floats:
