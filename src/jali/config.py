@@ -13,6 +13,7 @@ from typing import Any
 import tomli_w
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from jali.core.alternatives import written_out
 from jali.core.errors import JaliError
 from jali.core.untrusted import foreign, vet
 from jali.text.characters import SURROGATES, UNSEEN
@@ -28,7 +29,7 @@ OWN = (
     "kind",
     "bounds",
 )  # settings of a file of one's own
-SPECIFICATIONS = ("data", "model", "game", "explain", "attack", "knowledge", "signal")  # settings that name parts
+SPECIFICATIONS = ("data", "model", "game", "explain", "attack", "knowledge", "signal", "defend")  # they name parts
 FILES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet")
 HIDDEN = re.compile(f"(?!\n){UNSEEN.pattern}|[\u2028\u2029]")  # of a TOML text, whose own line breaks stay
 
@@ -55,6 +56,7 @@ class Config(BaseModel):
     attack: list[str] = Field(default_factory=list)
     knowledge: str = ""
     signal: list[str] = Field(default_factory=list)
+    defend: list[str] = Field(default_factory=list)  # what `jali frontier` compares; an audit does not read it
     seed: int = Field(default=0, ge=0, lt=2**32)
     evidence: str = ""
     as_released: str = ""
@@ -75,6 +77,8 @@ class Config(BaseModel):
         """What a setting says, as specifications of parts; a path of data is none."""
         value = getattr(self, setting)
         texts = value if isinstance(value, list) else [value]
+        if setting == "defend":
+            texts = [one for text in texts for one in written_out(text)]
         return [text for text in texts if text and not (setting == "data" and self.is_file())]
 
     def vet(self, trust: bool | Collection[str]) -> None:

@@ -1,16 +1,19 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import ClassVar
 
 import numpy as np
 import pytest
 
 from jali.core.errors import JaliError
 from jali.core.guarantee import Guarantee
+from jali.core.values import Column, Dataset, Schema
 from jali.models.logistic import Logistic
+from jali.report.verification import text
 from jali.verify import neighbours
-from jali.verify.mechanisms_under_test import MechanismUnderTest, defences, draw_answers, subject
-from jali.verify.neighbours import adverse
+from jali.verify.mechanisms_under_test import MechanismUnderTest, _defence, defences, draw_answers, subject
+from jali.verify.neighbours import Pair, adverse, fitted
 from jali.verify.run import verify
 
 
@@ -74,6 +77,7 @@ def test_numbers_of_another_shape_are_refused():
 def test_those_are_all_that_can_be_tested_by_name():
     assert set(defences()) == {
         "above_threshold",
+        "dp_ebm",
         "dp_logistic",
         "dp_sgd",
         "dp_weights_recourse",
@@ -128,3 +132,32 @@ def test_a_claim_is_stated_once_and_fully():
 def test_recourse_without_a_key_has_no_claim_to_test():
     with pytest.raises(JaliError, match="makes no privacy claim: no key was given"):
         subject("dp_weights_recourse(dp_logistic(1.0, 1.0))")
+
+
+@dataclasses.dataclass(frozen=True)
+class OfALibrary:
+    """Stands for a part whose noise a library draws: a noisy mean of ten numbers from 0 to 1."""
+
+    library: ClassVar[str] = "some library"
+
+    scale: float
+
+    def released(self, data, query, count, rng):
+        return data.X.mean(axis=0)[:1] + rng.laplace(scale=self.scale, size=(count, 1))
+
+    def plain(self):
+        return Logistic()
+
+
+@pytest.mark.parametrize(("scale", "verdict"), [(0.2, "NOT REFUTED"), (0.02, "REFUTED")])
+def test_noise_of_a_library_is_tested_by_draws_and_not_replayed(scale, verdict):
+    claim = Guarantee("mean", 1.0, "replace-one", ("explanations",))
+    tested = _defence(OfALibrary(scale), "model", claim)
+    schema = Schema((Column("a", low=0, high=1),))
+    data = Dataset(np.zeros((10, 1)), np.arange(10) % 2, schema)
+    other = Dataset(np.r_[np.ones((1, 1)), np.zeros((9, 1))], np.arange(10) % 2, schema)
+    found = verify(tested, Pair("one moves", fitted(Logistic(), data), fitted(Logistic(), other), data.X[:1]), 1000)
+    assert found.verdict == verdict
+    assert found.leaking_variables == []
+    assert found.no_dependence_check == "not applicable: the library draws its own noise (some library)"
+    assert "Data dependence: not applicable: the library draws its own noise" in text(found)

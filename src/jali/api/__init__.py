@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from jali.api.evidence_files import as_released, attack_file, save_reproduction, store_in
     from jali.api.explainers import explainer, reason_codes
     from jali.api.exposed import exposure
+    from jali.api.frontiers import frontier, frontier_of, read_frontier
     from jali.api.protected import Protected
     from jali.api.protection import protect
     from jali.api.released import attack_released, link_released
@@ -33,8 +34,11 @@ __all__ = [
     "exposure",
     "foresee",
     "from_config",
+    "frontier",
+    "frontier_of",
     "link_released",
     "protect",
+    "read_frontier",
     "reason_codes",
     "save_reproduction",
     "scan",
@@ -53,8 +57,11 @@ MODULES = {
     "exposure": "exposed",
     "foresee": "audits",
     "from_config": "audits",
+    "frontier": "frontiers",
+    "frontier_of": "frontiers",
     "link_released": "released",
     "protect": "protection",
+    "read_frontier": "frontiers",
     "reason_codes": "explainers",
     "save_reproduction": "evidence_files",
     "scan": "scanning",

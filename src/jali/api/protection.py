@@ -57,7 +57,7 @@ def protect(
     methods that pay for each answer. groups: the column that says whose row it is. sensitive: the column whose groups
     the price is measured for. seed: for studies that must repeat; a release draws from the system.
     """
-    own = _own(train, population, favourable, quasi, immutable, bounds, groups, sensitive, schema)
+    own = own_tables(train, population, favourable, quasi, immutable, bounds, groups, sensitive, schema)
     tables = own.tables()
     data = tables.load()
     members = len(np.asarray(tables.train[1]))
@@ -66,7 +66,7 @@ def protect(
     return made(Protected, _trainer(model, own, tables), data.rows(np.arange(members)), named, budget, seed)
 
 
-def _own(
+def own_tables(
     train: Any,
     population: Any,
     favourable: Any,

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from jali import __version__, stopping, terminal
-from jali.cli import attack, audit, explain, exposure, parts, reproduce, scan, schema, shards, store, verify
+from jali.cli import attack, audit, explain, exposure, frontier, parts, reproduce, scan, schema, shards, store, verify
 from jali.core import imports
 from jali.core.errors import JaliError
 
@@ -32,6 +32,7 @@ app.command()(attack.attack)
 app.command()(shards.merge)
 app.command()(explain.explain)
 app.command(name="budget")(explain.show_budget)
+app.command()(frontier.frontier)
 app.command(name="list")(parts.list_parts)
 app.command()(audit.report)
 app.command()(schema.schema)

@@ -72,7 +72,7 @@ class Guarantee:
         delta = f", delta = {self.delta:g}" if self.delta else ""
         when = "a release" if self.per == "release" else "in total"
         text = f"epsilon = {self.epsilon:g}{delta} {when} ({self.mechanism}, {self.adjacency})"
-        text = f"{text}, for {' and '.join(self.covers)}"
+        text = f"{text}, for {' and '.join(self.covers)}" if self.covers else text
         return f"VOID: {self.void} (the claim would be: {text})" if self.void else text
 
     @property

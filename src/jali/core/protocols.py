@@ -248,6 +248,19 @@ class DrawsModels(Protocol):
 
 
 @runtime_checkable
+class LibraryNoise(Protocol):
+    """Capability of a private part: a library trains its models and draws the noise, so it cannot be held fixed."""
+
+    library: ClassVar[str]
+
+    def released(self, data: Dataset, query: Floats, count: int, rng: Rng) -> Floats:
+        """What `count` independent models of one training set show, as numbers (count, k)."""
+
+    def plain(self) -> Trainer:
+        """Similar training without noise."""
+
+
+@runtime_checkable
 class ExplainsModels(Protocol):
     """Capability of a private explainer: it adds noise to each explanation about a model that is not private."""
 

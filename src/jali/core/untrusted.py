@@ -7,7 +7,8 @@ from jali.core.errors import JaliError
 from jali.core.imports import ForeignCodeError
 
 KINDS: dict[str, tuple[registry.PartKind, ...]] = {
-    "attack": ("attack", "query_attack")
+    "attack": ("attack", "query_attack"),
+    "defend": ("explain", "model"),
 }  # settings that take several kinds
 
 

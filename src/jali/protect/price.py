@@ -13,7 +13,7 @@ import numpy as np
 from jali.anonymity.region_search import needed
 from jali.audit.quality import Neighbourhood, cost, sparsity, validity
 from jali.core.errors import JaliError
-from jali.core.explanation import Attribution, Counterfactual, Surrogate
+from jali.core.explanation import Attribution, Counterfactual, Explanation, Surrogate
 from jali.core.protocols import Model
 from jali.core.values import Bools, Dataset, Floats
 from jali.protect.faithfulness import faithfulness
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from jali.protect.explainer import ProtectedExplainer
 
+EVERYBODY = "all"
 RATES = ("answered", "withheld", "valid", "imitation", "accuracy")
 MEANS = {
     "answered": "share of the people without the favourable outcome who get an explanation",
@@ -88,7 +89,7 @@ class Price:
         return f"<pre>{escape(str(self))}</pre>"
 
 
-class _Measured(NamedTuple):
+class Measured(NamedTuple):
     """A measure of people: values (n,), where it is defined (n,), and the same without protection where it is known."""
 
     value: Floats
@@ -107,43 +108,56 @@ def priced(explainer: ProtectedExplainer, people: Dataset) -> Price:
     began = time.process_time()
     found = explainer.explanation(people.X)
     spent = (time.process_time() - began) / len(people)
-    if isinstance(found, Attribution):
-        measured = _of_attributions(explainer, people, found)
-    elif isinstance(found, Counterfactual):
-        measured = _of_recourse(explainer, people, kept_immutable(people.X, found.public(), people.schema))
-    else:
-        measured = _of_surrogate(explainer, people, found)
-    everybody = np.ones(len(people), dtype=bool)
-    measured["accuracy"] = _accuracy(explainer, people)
-    lines = [line for group, who in _groups(people) for line in _lines(measured, group, who)]
-    lines.append(Line("seconds", "all", spent, spent, spent, int(everybody.sum())))
+    measured = measures(explainer.model, people, found, _unprotected(explainer, people), explainer.original)
+    lines = [line for group, who in groups_of(people) for line in _lines(measured, group, who)]
+    lines.append(Line("seconds", "all", spent, spent, spent, len(people)))
     return Price(tuple(lines))
 
 
-def _of_recourse(explainer: ProtectedExplainer, people: Dataset, given: Counterfactual) -> dict[str, _Measured]:
+def measures(
+    model: Model, people: Dataset, found: Explanation, plain: Explanation | None = None, original: Model | None = None
+) -> dict[str, Measured]:
+    """All measures of the explanations of people, by name, beside those of the unprotected ones.
+
+    plain: the unprotected explanations, None where there are none to compare with. original: the model that they are
+    about, where it is another.
+    """
+    before = original or model
+    if isinstance(found, Attribution):
+        out = _of_attributions(model, people, found, plain if isinstance(plain, Attribution) else None)
+    elif isinstance(found, Counterfactual):
+        kept = kept_immutable(people.X, found.public(), people.schema)
+        out = _of_recourse(model, people, kept, plain if isinstance(plain, Counterfactual) else None, before)
+    else:
+        out = _of_surrogate(model, people, found, plain if isinstance(plain, Surrogate) else None)
+    return out | {"accuracy": _accuracy(model, people, original)}
+
+
+def _of_recourse(
+    model: Model, people: Dataset, given: Counterfactual, plain: Counterfactual | None, before: Model
+) -> dict[str, Measured]:
     hoped = people.schema.favourable
-    asks = explainer.decided(people.X) != (-1 if hoped is None else hoped)
-    mine = _recourse(explainer.model, people, given)
-    plain = _unprotected(explainer, people)
+    asks = model.logits(people.X).argmax(axis=1) != (-1 if hoped is None else hoped)
+    mine = _recourse(model, people, given)
     if plain is None:
         theirs: dict[str, Floats] = {}
         both = np.zeros(len(people), dtype=bool)
     else:
-        theirs = _recourse(explainer.original or explainer.model, people, plain)
+        theirs = _recourse(before, people, plain)
         both = given.found & plain.found
     got = given.found
     told = None if plain is None else plain.found
     out = {
-        "answered": _Measured(got.astype(np.float64), asks, *_beside(told, asks)),
-        "withheld": _Measured((~got).astype(np.float64), asks, *_beside(None if told is None else ~told, asks)),
+        "answered": Measured(got.astype(np.float64), asks, *_beside(told, asks)),
+        "withheld": Measured((~got).astype(np.float64), asks, *_beside(None if told is None else ~told, asks)),
     }
     for name, value in mine.items():
-        out[name] = _Measured(value, got, theirs.get(name), told)
+        out[name] = Measured(value, got, theirs.get(name), told)
     if plain is not None:
         ours = needed(people.X, given.shown(people.schema))
         other = needed(people.X, plain.shown(people.schema))
         union = (ours | other).sum(axis=1)
-        out["fidelity"] = _Measured((ours & other).sum(axis=1) / np.maximum(union, 1), both)
+        out["fidelity"] = Measured((ours & other).sum(axis=1) / np.maximum(union, 1), both)
     return out
 
 
@@ -168,7 +182,7 @@ def _recourse(model: Model, people: Dataset, given: Counterfactual) -> dict[str,
     }
 
 
-def _unprotected(explainer: ProtectedExplainer, people: Dataset) -> Counterfactual | None:
+def _unprotected(explainer: ProtectedExplainer, people: Dataset) -> Explanation | None:
     """The unprotected explanation of the model that the user has, where the training rows are at hand."""
     if explainer.train is None:
         return None
@@ -176,40 +190,32 @@ def _unprotected(explainer: ProtectedExplainer, people: Dataset) -> Counterfactu
     model = explainer.original or explainer.model
     rng = np.random.default_rng(0)
     train = explainer.train if part.reads_training_data else None
-    found = part.prepare(model, people.schema, train, rng).explain(people.X, rng)
-    return found if isinstance(found, Counterfactual) else None
+    return part.prepare(model, people.schema, train, rng).explain(people.X, rng)
 
 
-def _of_attributions(explainer: ProtectedExplainer, people: Dataset, given: Attribution) -> dict[str, _Measured]:
+def _of_attributions(
+    model: Model, people: Dataset, given: Attribution, plain: Attribution | None
+) -> dict[str, Measured]:
     everybody = np.ones(len(people), dtype=bool)
-    mine = faithfulness(explainer.model, people, given)
-    part = explainer.method.unprotected()
+    mine = faithfulness(model, people, given)
     theirs: dict[str, Floats] = {}
-    out: dict[str, _Measured] = {}
-    if explainer.train is not None and part.gives == "attribution":
-        rng = np.random.default_rng(0)
-        train = explainer.train if part.reads_training_data else None
-        plain = part.prepare(explainer.model, people.schema, train, rng).explain(people.X, rng)
-        assert isinstance(plain, Attribution)
-        theirs = faithfulness(explainer.model, people, plain)
-        out["agreement"] = _Measured(_rank_correlation(given.value, plain.value), everybody)
+    out: dict[str, Measured] = {}
+    if plain is not None:
+        theirs = faithfulness(model, people, plain)
+        out["agreement"] = Measured(_rank_correlation(given.value, plain.value), everybody)
     for name, value in mine.items():
-        out[name] = _Measured(value, everybody, theirs.get(name), everybody if theirs else None)
+        out[name] = Measured(value, everybody, theirs.get(name), everybody if theirs else None)
     return out
 
 
-def _of_surrogate(explainer: ProtectedExplainer, people: Dataset, given: Surrogate) -> dict[str, _Measured]:
+def _of_surrogate(model: Model, people: Dataset, given: Surrogate, plain: Surrogate | None) -> dict[str, Measured]:
     """How often the surrogate decides like the model, beside the one that is not protected."""
     everybody = np.ones(len(people), dtype=bool)
-    right = hits(given, explainer.model, people.X).astype(np.float64)
-    part = explainer.method.unprotected()
-    if explainer.train is None or part.gives != "surrogate":
-        return {"imitation": _Measured(right, everybody)}
-    rng = np.random.default_rng(0)
-    plain = part.prepare(explainer.model, people.schema, explainer.train, rng).explain(people.X, rng)
-    assert isinstance(plain, Surrogate)
-    before = hits(plain, explainer.model, people.X).astype(np.float64)
-    return {"imitation": _Measured(right, everybody, before, everybody)}
+    right = hits(given, model, people.X).astype(np.float64)
+    if plain is None:
+        return {"imitation": Measured(right, everybody)}
+    before = hits(plain, model, people.X).astype(np.float64)
+    return {"imitation": Measured(right, everybody, before, everybody)}
 
 
 def _rank_correlation(a: Floats, b: Floats) -> Floats:
@@ -222,18 +228,18 @@ def _rank_correlation(a: Floats, b: Floats) -> Floats:
     return np.asarray(np.divide((x * y).sum(axis=1), size, out=np.zeros(len(a)), where=size > 0))
 
 
-def _accuracy(explainer: ProtectedExplainer, people: Dataset) -> _Measured:
-    right = (explainer.decided(people.X) == people.y) * 1.0
+def _accuracy(model: Model, people: Dataset, original: Model | None) -> Measured:
+    right = (model.logits(people.X).argmax(axis=1) == people.y) * 1.0
     everybody = np.ones(len(people), dtype=bool)
-    if explainer.original is None:
-        return _Measured(right, everybody)
-    before = (explainer.original.logits(people.X).argmax(axis=1) == people.y) * 1.0
-    return _Measured(right, everybody, before, everybody)
+    if original is None:
+        return Measured(right, everybody)
+    before = (original.logits(people.X).argmax(axis=1) == people.y) * 1.0
+    return Measured(right, everybody, before, everybody)
 
 
-def _groups(people: Dataset) -> Iterator[tuple[str, Bools]]:
+def groups_of(people: Dataset) -> Iterator[tuple[str, Bools]]:
     """Everybody, and the people of each category of the sensitive column."""
-    yield "all", np.ones(len(people), dtype=bool)
+    yield EVERYBODY, np.ones(len(people), dtype=bool)
     name = people.schema.sensitive
     if name is not None:
         column = people.schema.columns[people.schema.index(name)]

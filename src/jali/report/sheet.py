@@ -6,6 +6,7 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from markupsafe import Markup
 from rich import box
 from rich.console import Console, Group
 from rich.table import Table
@@ -26,8 +27,19 @@ class Block:
 
 
 @dataclass(frozen=True)
+class Drawing:
+    """A figure of a page; a terminal does not show it."""
+
+    title: str
+    figure: Markup
+
+
+@dataclass(frozen=True)
 class Sheet:
-    """One page: what kind of answer it is, the answer, what follows from it, tables, and what to keep in mind."""
+    """One page: what kind of answer it is, the answer, what follows from it, tables, and what to keep in mind.
+
+    drawings: figures, which stand before the tables; legend: what they share, in a sentence.
+    """
 
     kind: str
     answer: str
@@ -35,6 +47,8 @@ class Sheet:
     blocks: Sequence[Block] = ()
     notes: Sequence[str] = ()
     version: str = ""
+    drawings: Sequence[Drawing] = ()
+    legend: str = ""
 
     def cleaned(self) -> Sheet:
         """The same without control characters, which file names and columns of others may hold."""
@@ -49,7 +63,9 @@ class Sheet:
         ]
         points = [words.clean(point) for point in self.points]
         notes = [words.clean(note) for note in self.notes]
-        return replace(self, answer=words.clean(self.answer), points=points, blocks=blocks, notes=notes)
+        drawings = [Drawing(words.clean(d.title), d.figure) for d in self.drawings]
+        said = {"answer": words.clean(self.answer), "legend": words.clean(self.legend)}
+        return replace(self, points=points, blocks=blocks, notes=notes, drawings=drawings, **said)
 
 
 def html(sheet: Sheet) -> str:

@@ -102,6 +102,8 @@ def _pairs(found: Verification) -> str:
 
 def _dependence(found: Verification) -> str:
     """What the data-dependence check found."""
+    if found.no_dependence_check:
+        return f"Data dependence: {found.no_dependence_check}."
     if not found.leaking_variables:
         return "Data dependence: with the declared mechanisms held fixed, the answers of both data sets are the same."
     if found.leaking_variables == [UNDECLARED]:

@@ -14,12 +14,12 @@ class Verification(BaseModel):
     """What a test of a privacy claim found; `bounds` are lower bounds on epsilon by what an adversary looks at.
 
     distinguisher: how the data sets were told apart best before the evaluated draws. leaking_variables: through what
-    the answer depends on the record while the declared mechanisms are held fixed. pairs: how many pairs of neighbouring
-    data sets were tried. tables: how large their tables were, in words. pairs_changed: in how many of them the answer
-    changed with the record while the noise was held fixed; None where it could not be held fixed. pairs_evaluated: in
-    how many of them draws were evaluated. rarest: the least share of answers that give the record away which this
-    number of draws would show nine times in ten; None if they cannot show any. minutes: the time for which a pilot
-    fixed the number of draws.
+    the answer depends on the record while the declared mechanisms are held fixed. no_dependence_check: why that could
+    not be checked, empty where it was. pairs: how many pairs of neighbouring data sets were tried. tables: how large
+    their tables were, in words. pairs_changed: in how many of them the answer changed with the record while the noise
+    was held fixed; None where it could not be held fixed. pairs_evaluated: in how many of them draws were evaluated.
+    rarest: the least share of answers that give the record away which this number of draws would show nine times in
+    ten; None if they cannot show any. minutes: the time for which a pilot fixed the number of draws.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -35,6 +35,7 @@ class Verification(BaseModel):
     ceiling: float
     verdict: Literal["REFUTED", "NOT REFUTED", "NOT TESTABLE"]
     leaking_variables: list[str] = Field(default_factory=list)
+    no_dependence_check: str = ""
     recomputed: float | None = None
     assumes: list[str] = Field(default_factory=list)
     known_flaws: str = ""

@@ -61,13 +61,24 @@ def check(subject: MechanismUnderTest, found: Ranking, seed: int) -> list[str]:
     """The leaking variables in any pair; UNDECLARED if no mechanism was declared, so that nothing could be checked.
 
     An answer that rarely changes may show no leak in one draw. If it changed in other draws and no mechanism was
-    declared, the result is UNDECLARED too.
+    declared, the result is UNDECLARED too. Where a library draws the noise, nothing can be held fixed: see
+    `not_applicable`.
     """
+    if subject.library:
+        return []
     names = list(dict.fromkeys(name for pair in found.pairs for name in _leaking(subject, pair, seed)))
     leaks = [name for name in names if name != UNDECLARED]
     declared = bool(declarations(subject, found.pairs[0], seed).releases)
     unchecked = not names and not declared and found.changed != 0
     return leaks or ([UNDECLARED] if names or unchecked else [])
+
+
+def not_applicable(subject: MechanismUnderTest) -> str:
+    """Why the check says nothing about a subject; empty where it applies.
+
+    Declaring the whole training as one release would make the check pass without testing anything.
+    """
+    return f"not applicable: the library draws its own noise ({subject.library})" if subject.library else ""
 
 
 def declarations(subject: MechanismUnderTest, pair: Pair, seed: int) -> Tape:

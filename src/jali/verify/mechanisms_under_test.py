@@ -14,7 +14,7 @@ from jali.core.encoding import Encoding
 from jali.core.errors import JaliError
 from jali.core.explanation import Counterfactual, Explainer
 from jali.core.guarantee import Adjacency, Guarantee, Private, Verifiable
-from jali.core.protocols import DrawsModels, ExplainsModels, ReleasedWeights, Trainer, UsesPublicData
+from jali.core.protocols import DrawsModels, ExplainsModels, LibraryNoise, ReleasedWeights, Trainer, UsesPublicData
 from jali.core.values import Bools, Dataset, Floats, Rng
 from jali.models.logistic import Logistic
 from jali.verify.answers import Answers, joined, nothing, vectors
@@ -31,7 +31,7 @@ class MechanismUnderTest:
     trainer: trains models without noise like those that the mechanism explains; they show which queries are decided
     alike. answer: what is computed from a draw and shown, if that is not the draw itself; only the data-dependence
     check uses it. own: whether this is a user's own release, which is also tested on tables with categories, and whose
-    zeros are answers.
+    zeros are answers. library: that which draws the noise, where it is not ours: it cannot be recorded and replayed.
     """
 
     name: str
@@ -40,6 +40,7 @@ class MechanismUnderTest:
     trainer: Trainer
     answer: Draw | None = None
     own: bool = False
+    library: str = ""
 
 
 # --- drawing -------------------------------------------------------------------------------------------------------
@@ -131,6 +132,8 @@ def _defence(part: Any, kind: registry.PartKind, given: Guarantee) -> MechanismU
         return MechanismUnderTest(
             name, given, partial(_weights, part), part.plain(), moves if kind == "explain" else None
         )
+    if isinstance(part, LibraryNoise):
+        return MechanismUnderTest(name, given, partial(_numbers, part), part.plain(), library=part.library)
     if isinstance(part, ExplainsModels):
         return MechanismUnderTest(name, given, moves, part.deployed())
     raise JaliError(
@@ -146,6 +149,11 @@ def _weights(part: DrawsModels, train: TrainingSet, query: Floats, count: int, r
     opposite = every.shape[2] == 2 and (every[:, :, 0] == -every[:, :, 1]).all()
     kept = every[:, :, 1:] if opposite else every
     return np.asarray(kept.reshape(len(every), -1))
+
+
+def _numbers(part: LibraryNoise, train: TrainingSet, query: Floats, count: int, rng: Rng) -> Floats:
+    """What models of a library show (count, k)."""
+    return part.released(train.data, query, count, rng)
 
 
 def _moves(part: Explainer, train: TrainingSet, query: Floats, count: int, rng: Rng) -> Floats:

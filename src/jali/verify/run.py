@@ -14,7 +14,7 @@ from jali.core.guarantee import Guarantee, under_replacement
 from jali.results.verification import Verification
 from jali.stats.epsilon import rarest_event
 from jali.verify.declared_noise import accounted, too_small
-from jali.verify.dependence import check, declarations
+from jali.verify.dependence import check, declarations, not_applicable
 from jali.verify.designed import designed
 from jali.verify.mechanisms_under_test import MechanismUnderTest
 from jali.verify.neighbours import Pair, extent, pairs, removals, tables
@@ -86,6 +86,7 @@ def _verification(
         rarest=rarest_event(draws, trial.epsilon, trial.delta, RARELY),
         verdict=_verdict(best.bound, trial.epsilon, ceiling, ranking.changed),
         leaking_variables=check(subject, ranking, seed),
+        no_dependence_check=not_applicable(subject),
         recomputed=None if noise is None else noise.pld,
         assumes=[*given.conditions, *ranking.failures],
         known_flaws=" ".join(filter(None, [too_small(noise), given.refuted])),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from jali.anonymity.grid import nice
 from jali.core.encoding import Encoding
 from jali.core.errors import JaliError
-from jali.core.explanation import Attribution, Counterfactual, Explainer, Explanation, Gives, Prepared, Wants
+from jali.core.explanation import Attribution, Counterfactual, Explainer, Explanation, Gives, Prepared, Regions, Wants
 from jali.core.protocols import Model, keeps_immutable, releases_rows
 from jali.core.values import Dataset, Floats, Rng, Schema
 from jali.defend._keys import secret_of
@@ -134,7 +135,7 @@ class _Prepared:
             rows[:, j] = np.clip(out, column.low, column.high)
         before = self.model.logits(found.rows).argmax(axis=1)
         kept = found.found & (self.model.logits(rows).argmax(axis=1) == before)
-        return Counterfactual(np.where(kept[:, None], rows, X), kept)
+        return Counterfactual(np.where(kept[:, None], rows, X), kept, origin=found.origin)
 
     def _one_by_one(self, X: Floats) -> Explanation:
         """Each row explained by itself, with random draws that depend on the key and the row alone."""
@@ -143,12 +144,23 @@ class _Prepared:
             return Attribution(np.concatenate([one.value for one in each if isinstance(one, Attribution)]))
         some = [one for one in each if isinstance(one, Counterfactual)]
         rows = np.concatenate([one.rows for one in some])
+        found = np.concatenate([one.found for one in some])
         origin = None if some[0].origin is None else np.concatenate([np.asarray(one.origin) for one in some])
-        return Counterfactual(rows, np.concatenate([one.found for one in some]), origin=origin)
+        return Counterfactual(rows, found, _together([one.regions for one in some], self.schema), origin)
 
     def _draws(self, x: Floats) -> Rng:
         name = hmac.new(self.key, (x + 0.0).tobytes(), hashlib.sha256).digest()
         return np.random.default_rng(int.from_bytes(name))
+
+
+def _together(each: Sequence[Regions | None], schema: Schema) -> Regions | None:
+    """Regions one after the other; None where there are none."""
+    some = [regions for regions in each if regions is not None]
+    if len(some) < len(each):
+        return None
+    low = np.concatenate([regions.low for regions in some])
+    high = np.concatenate([regions.high for regions in some])
+    return Regions(low, high, np.concatenate([regions.allowed for regions in some]), schema)
 
 
 def rounded(value: Floats, digits: int) -> Floats:

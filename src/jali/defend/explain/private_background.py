@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from jali.core.errors import JaliError
-from jali.core.explanation import Explainer, Gives, Prepared, Wants
+from jali.core.explanation import Counterfactual, Explainer, Explanation, Gives, Prepared, Wants
 from jali.core.guarantee import CONSTANTS, Guarantee, taken
 from jali.core.protocols import Model
-from jali.core.values import Dataset, Rng, Schema
+from jali.core.values import Dataset, Floats, Rng, Schema
 from jali.defend._dp.checks import ROW, positive
 from jali.defend._dp.histograms import private_histograms
 from jali.explain.native.rows import predictions
@@ -77,7 +77,7 @@ class PrivateBackground:
         """Draw the synthetic rows, label them with the model, and prepare the wrapped explainer with them."""
         if not self.inner.reads_training_data:
             return self.inner.prepare(model, schema, None, rng)
-        return self.inner.prepare(model, schema, self.synthetic(model, schema, train, rng), rng)
+        return _Nobodys(self.inner.prepare(model, schema, self.synthetic(model, schema, train, rng), rng))
 
     def synthetic(self, model: Model, schema: Schema, train: Dataset | None, rng: Rng) -> Dataset:
         """Rows that are nobody's, with the labels that the model predicts."""
@@ -94,3 +94,15 @@ class PrivateBackground:
         assumes = ("bounds, categories and the number of rows are public", ROW)
         mechanism = "discrete Gaussian noise on histograms"
         return Guarantee(mechanism, self.epsilon, "replace-one", (), delta=self.delta, assumes=assumes, void=void)
+
+
+@dataclass(frozen=True, eq=False)
+class _Nobodys:
+    """An explainer that was prepared with synthetic rows: what it shows comes from no training row."""
+
+    ready: Prepared
+
+    def explain(self, X: Floats, rng: Rng) -> Explanation:
+        """The explanations; places among the synthetic rows are no places among the training rows."""
+        found = self.ready.explain(X, rng)
+        return replace(found, origin=None) if isinstance(found, Counterfactual) else found

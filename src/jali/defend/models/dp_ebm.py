@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from jali.core.encoding import Encoding
 from jali.core.errors import JaliError
 from jali.core.guarantee import Guarantee, announce
+from jali.core.protocols import Trainer
 from jali.core.values import Bools, Dataset, Floats, Rng, Schema
 from jali.data.tables.model_inputs import Rebuilder
 from jali.defend._dp.checks import ROW, positive
 from jali.models.fitted.estimator import Several
 from jali.models.fitted.membership_check import checked
+from jali.models.logistic import Logistic
 from jali.privacy.discrete_noise import SystemRandom
 
 ASSUMES = (
@@ -33,9 +35,9 @@ class DPEBM:
     The score is intercept + sum_j f_j(x_j), f_j a step function over bins of one column, so what each column adds to a
     score is exact, and free: explanations and recourse that read the model alone are covered. The implementation is
     interpret-core's, with bins between the declared bounds; `rounds` of boosting over all columns, `bins` a column.
-    Two classes only. Noise is drawn by the library: from the system's random bytes in a release, and from a seed in
-    studies. `jali verify` cannot test it by name: a fit takes seconds, and the data-dependence check does not apply
-    where a library draws its own noise.
+    Two classes only. `rate` is the learning rate, whose scale the noise follows. Noise is drawn by the library: from
+    the system's random bytes in a release, and from a seed in studies. So `jali verify` can test the claim by draws,
+    but cannot hold the noise fixed: its data-dependence check does not apply.
 
     Nori et al., Accuracy, Interpretability, and Differential Privacy via Explainable Boosting, ICML 2021.
 
@@ -43,13 +45,17 @@ class DPEBM:
     1e-06
     """
 
+    library: ClassVar[str] = "interpret-core"
+
     epsilon: float
     delta: float = 1e-6
     rounds: int = 300
     bins: int = 32
+    rate: float = 0.01
 
     def __post_init__(self) -> None:
         positive("dp_ebm", "epsilon", self.epsilon)
+        positive("dp_ebm", "rate", self.rate)
         if not 0 < self.delta < 1 or self.rounds < 1 or self.bins < 2:
             raise JaliError(
                 "dp_ebm: delta must be between 0 and 1, rounds at least 1 and bins at least 2, not "
@@ -76,6 +82,23 @@ class DPEBM:
         )
         return claim.on(schema)
 
+    @classmethod
+    def example(cls, epsilon: float) -> DPEBM:
+        """A quick one with large steps, which one record moves most."""
+        return cls(epsilon, rounds=20, bins=8, rate=2.0)
+
+    def plain(self) -> Trainer:
+        """A model without noise, for choosing queries."""
+        return Logistic()
+
+    def released(self, data: Dataset, query: Floats, count: int, rng: Rng) -> Floats:
+        """Score, noisy count and their product at the query, by column, and the intercept, of `count` models.
+
+        The functions divide sums by noisy counts of rows, which the model shows too; in the product they cancel.
+        """
+        made = [self._one(data, np.random.default_rng(rng.integers(2**63))) for _ in range(count)]
+        return np.stack([model.shown(query) for model in made])
+
     def _one(self, rows: Dataset, rng: Rng) -> EBMModel:
         schema = rows.schema
         if len(schema.classes) != 2:
@@ -90,6 +113,7 @@ class DPEBM:
             privacy_bounds=bounds,
             max_bins=self.bins,
             max_rounds=self.rounds,
+            learning_rate=self.rate,
             epsilon=self.epsilon,
             delta=self.delta,
             n_jobs=1,
@@ -120,6 +144,16 @@ class EBMModel:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return np.asarray(self.estimator.eval_terms(self.feed(X)), dtype=np.float64)
+
+    def shown(self, query: Floats) -> Floats:
+        """What the model says at one row (1, D): terms, noisy counts of their bins, products, and the intercept."""
+        intercept = float(np.ravel(self.estimator.intercept_)[0])
+        term = self.terms(query)[0]
+        score = term + intercept / len(term)
+        scores = [np.asarray(each) for each in self.estimator.term_scores_]
+        near = [int(np.abs(known - value).argmin()) for known, value in zip(scores, term, strict=True)]
+        counts = np.array([weights[at] for weights, at in zip(self.estimator.bin_weights_, near, strict=True)])
+        return np.concatenate([score, counts, score * counts, [intercept]])
 
     def logits(self, X: Floats) -> Floats:
         """Class scores (n, 2) of raw rows (n, D), opposite to each other."""
