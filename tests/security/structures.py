@@ -18,10 +18,13 @@ for _ in range(90):
     DEEP = [DEEP]
 
 ODD_VALUES: tuple[Any, ...] = (
-    True, False, -1, 0, 1, 2, 3, 10**23, 2**53 + 1, -(2**63), 0.5, 1e308, -1e308, math.inf, -math.inf, math.nan, "", " ",
-    "\0", "a\0b", "\x1b[31mred", "\u202e", "x" * 5000, "é" * 300, "../../../etc/passwd", "/dev/zero", "/dev/stdin", "nan",
+    True, False, -1, 0, 1, 2, 3, 10**23, 2**53 + 1, -(2**63), 0.5, 1e308, -1e308, math.inf, -math.inf, math.nan, "",
+    " ",
+    "\0", "a\0b", "\x1b[31mred", "\u202e", "x" * 5000, "é" * 300, "../../../etc/passwd", "/dev/zero", "/dev/stdin",
+    "nan",
     "os:system", "builtins:exec(1)", "lira", "nice()", "logistic(C=-1)", "{{7*7}}", "<script>window.hacked=1</script>",
-    "[red]", "%s%n", "a/b", "a:b", "(" * 200, "[" * 200, "lira(" * 120, "1" * 400, "é:é", "none", code(), "http://127.0.0.1:9",
+    "[red]", "%s%n", "a/b", "a:b", "(" * 200, "[" * 200, "lira(" * 120, "1" * 400, "é:é", "none", code(),
+    "http://127.0.0.1:9",
     [], {}, [[]], [{}], {"": ""}, {"a": {"b": {"c": 1}}}, [1, "a", None], DEEP, ["x"] * 3000, date(2020, 2, 29),
     "hypercube(d=100000000000000000000000)", "cifar10(classes=1)", "mnist(digits=1)", 'k_anonymous(nice(), floor="x")',
     f"sklearn(estimator='os:mkdir', params='{CANARY}')", "table(path='/etc/passwd', target='x')", "zaphod:Part",
@@ -80,13 +83,16 @@ def _for_toml(value: Any) -> Any:
 
 
 TOML_TEXTS = (
-    b"a" + b".a" * 20_000 + b" = 1", b"a = " + b"[" * 20_000, b"a = " + b"{a=" * 5_000, b"seed = " + b"9" * 10_000,
+    b"a" + b".a" * 2_000 + b" = 1", b"a = " + b"[" * 20_000, b"a = " + b"{a=" * 5_000, b"seed = " + b"9" * 10_000,
     b"[" * 1000, b"data = '''", b"\xff\xfe", b"\0", b"data = \"\\u0000\"", b"data = \"\\uD800\"", b"= 1", b"[a]\n[a]\n",
-    b"seed = 0x" + b"f" * 4000, b"data = 1979-05-27T07:32:00-99:00", b"", b"#" * 100_000, b"data = nan", b"explain = [[[]]]",
+    b"seed = 0x" + b"f" * 4000, b"data = 1979-05-27T07:32:00-99:00", b"", b"#" * 100_000, b"data = nan",
+    b"explain = [[[]]]",
 )  # fmt: skip
 JSON_TEXTS = (
-    b"[" * 100_000, b'{"a":' * 100_000, b"9" * 10_000, b"", b"null", b"[]", b"{}", b"1e999", b'"\\ud800"', b"\xff", b"\0",
-    b'{"schema_version": "jali.results/2"}', b'{"schema_version": "jali.verification/2"}', b'{"format": "jali.protected/1"}',
+    b"[" * 100_000, b'{"a":' * 100_000, b"9" * 10_000, b"", b"null", b"[]", b"{}", b"1e999", b'"\\ud800"', b"\xff",
+    b"\0",
+    b'{"schema_version": "jali.results/2"}', b'{"schema_version": "jali.verification/2"}',
+    b'{"format": "jali.protected/1"}',
     b'{"schema_version": ["jali.reproduction/2"]}', b'{"a": ' + b"9" * 5000 + b"}", b"NaN",
 )  # fmt: skip
 

@@ -5,12 +5,12 @@ END = 200  # of them at the end, where it says what to do
 
 
 class JaliError(ValueError):
-    """One sentence: what was expected, what came, what to do.
+    r"""One sentence: what was expected, what came, what to do.
 
     It may quote a file that somebody else wrote: control characters are replaced, and what is too long is cut out.
 
-    >>> print(JaliError("no column '\x1b[31mage'"))
-    no column '\N{REPLACEMENT CHARACTER}[31mage'
+    >>> ascii(str(JaliError("no column \x1b[31mage")))
+    "'no column \\ufffd[31mage'"
     """
 
     def __str__(self) -> str:

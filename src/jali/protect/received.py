@@ -1,4 +1,4 @@
-"""What the files of a protected explainer hold, checked before anything is made of it: somebody else may have sent them."""
+"""What the files of a protected explainer hold, checked before anything is made of it: somebody may have sent them."""
 
 from __future__ import annotations
 

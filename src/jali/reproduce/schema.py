@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import tomllib
 from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
@@ -13,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, NonNegativeInt, 
 
 from jali.core.errors import JaliError
 from jali.core.untrusted import vet
+from jali.text import toml
 
 Scale = Literal["smoke", "standard", "paper"]
 SCALES: tuple[Scale, ...] = get_args(Scale)
@@ -320,13 +320,15 @@ def _inherited(studies: dict[str, Any]) -> dict[str, Any]:
 
 def _parsed(name: str, file: Any) -> Paper:
     try:
-        tables = tomllib.loads(file.read_text(encoding="utf-8"))
+        tables = toml.parsed(file.read_text(encoding="utf-8"))
         return Paper(**tables | {"studies": _inherited(tables.get("studies", {}))})
     except OSError as error:
         raise JaliError(f"Cannot read {name}: {error.strerror}.") from None
-    except (ValueError, RecursionError) as error:  # not UTF-8, not TOML, or nested too deeply
-        raise JaliError(f"{name} is not valid TOML: {error}.") from None
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(p) for p in first["loc"])
         raise JaliError(f"{name}: {f'{where}: ' if where else ''}{first['msg'].rstrip('.')}.") from None
+    except JaliError as error:
+        raise JaliError(f"{name}: {error}") from None
+    except ValueError as error:  # not UTF-8, or not TOML
+        raise JaliError(f"{name} is not valid TOML: {error}.") from None

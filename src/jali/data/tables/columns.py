@@ -130,8 +130,8 @@ def _check_exact(values: Values, x: Floats) -> None:
     whole = values.dtype.kind in "iu" or (np.isnan(x).any() and bool((np.nan_to_num(x) % 1 == 0).all()))
     if beyond.any() and whole:
         raise JaliError(
-            f"Column {str(values.name)!r} holds {int(beyond.sum())} whole numbers beyond 2^53, which cannot be computed "
-            f"with exactly: drop it, or make it a category (--kind {values.name}=category) or smaller."
+            f"Column {str(values.name)!r} holds {int(beyond.sum())} whole numbers beyond 2^53, which cannot be "
+            f"computed with exactly: drop it, or make it a category (--kind {values.name}=category) or smaller."
         )
 
 

@@ -60,8 +60,8 @@ def _check_size(path: Path, size: float) -> None:
     """Refuse a file that unpacks to more than a real table of its size would."""
     if size > MOST or size > max(SMALL, PACKED * path.stat().st_size):
         raise JaliError(
-            f"{path} has {path.stat().st_size / GIGABYTE:.3g} GB and would take {size / GIGABYTE:.3g} GB or more: if you "
-            "trust it, read it with pandas and pass the table to jali.audit in Python."
+            f"{path} has {path.stat().st_size / GIGABYTE:.3g} GB and would take {size / GIGABYTE:.3g} GB or more: if "
+            "you trust it, read it with pandas and pass the table to jali.audit in Python."
         )
 
 
