@@ -78,7 +78,7 @@ pythons:
 	done
 
 fuzz: setup
-	@$(BIN)/python -m tests.security.fuzz $(or $(INPUTS),20000)
+	@$(BIN)/python -m tests.security.fuzz $(or $(TIMES),1) $(or $(SEED),0)
 
 format: setup
 	@$(BIN)/ruff format .

@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import os
 import re
-import tomllib
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from jali.core.alternatives import written_out
 from jali.core.errors import JaliError
 from jali.core.untrusted import foreign, vet
+from jali.text import toml
 from jali.text.characters import SURROGATES, UNSEEN
 
 OWN = (
@@ -132,11 +132,11 @@ def read(path: Path) -> Config:
     if path.name.lower().endswith(FILES):
         raise JaliError(f"{path} is a table, not a configuration: write --data {path} and name the --target.")
     try:
-        settings = tomllib.loads(path.read_text(encoding="utf-8"))
+        settings = toml.parsed(path.read_text(encoding="utf-8"))
         return checked(settings | {"file": str(path), "base": str(path.parent)})
     except OSError as error:
         raise JaliError(f"Cannot read {path}: {error.strerror}.") from None
-    except (ValueError, RecursionError) as error:  # not UTF-8, not TOML, or beyond any measure
+    except ValueError as error:  # not UTF-8, or not TOML
         raise JaliError(f"{path} is not valid TOML: {error}.") from None
 
 

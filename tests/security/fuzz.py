@@ -1,70 +1,24 @@
-"""Fuzzers: each feeds hostile input to one reader and counts what is neither a result nor one sentence.
+"""All fuzzers, and the table of what they tried: `python -m tests.security.fuzz`, or `make fuzz`.
 
-`python -m tests.security.fuzz 10000` runs so many inputs of each; the suite runs a few hundred.
+Without a number each runs as many inputs as a release needs (minutes); the suite runs a part of them (seconds).
 """
 
 from __future__ import annotations
 
 import dataclasses
-import io
+import resource
 import sys
-import tempfile
+import time
 from collections.abc import Callable
-from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
-from jali.audit import evidence
 from jali.core import registry
-from jali.core.errors import JaliError
-from jali.store import Store
-from tests.security.mutants import BYTES, archives
+from tests.security import arrays, documents, ledgers, scans, tables
+from tests.security.harness import Use, escapes
 
-Read = Callable[[Path], object]
-Fuzzer = Callable[[int, int], list[str]]
-
-
-def evidence_files(count: int, seed: int = 0, read: Read = evidence.read) -> list[str]:
-    """Evidence files with flipped bits, cut, doubled, spliced, and archives of odd arrays; what escaped."""
-    rng = np.random.default_rng(seed)
-    good = io.BytesIO()
-    np.savez_compressed(good, member=rng.random((40, 6)) < 0.5, loss=rng.random((40, 6)), variance=rng.random((40, 6)))
-    escaped = []
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "evidence.npz"
-        inputs = list(archives(rng))
-        inputs += [(f"mutant {k}", BYTES[k % len(BYTES)](good.getvalue(), rng)) for k in range(count - len(inputs))]
-        for name, data in inputs:
-            path.write_bytes(data)
-            try:
-                read(path)
-            except JaliError:
-                continue
-            except BaseException as error:
-                escaped.append(f"{name}: {type(error).__name__}: {error}")
-    return escaped
-
-
-def store_entries(count: int, seed: int = 0, load: Callable[[Store], object] | None = None) -> list[str]:
-    """Entries of a store with flipped bits or from another place: all must be absent; what was taken or escaped."""
-    rng = np.random.default_rng(seed)
-    wrong = []
-    with tempfile.TemporaryDirectory() as folder:
-        store = Store(Path(folder), b"mine")
-        store.save("abc", {"value": rng.normal(size=(20, 3))})
-        whole = store.path("abc").read_bytes()
-        for k in range(count):
-            changed = BYTES[k % len(BYTES)](whole, rng)
-            store.path("abc").write_bytes(changed)
-            try:
-                found = store.load("abc") if load is None else load(store)
-            except BaseException as error:
-                wrong.append(f"{k}: {type(error).__name__}: {error}")
-                continue
-            if found is not None and changed != whole:
-                wrong.append(f"{k}: a changed entry was taken")
-    return wrong
-
+Fuzz = Callable[[int, int], list[str]]
 
 ODD = (
     "-1", "0", "1", "2", "1e23", "-0.5", "0.5", '"x"', '""', "none", "true", "[]", "[1, 2]", '["a"]', '"nan"', "1e400",
@@ -72,7 +26,7 @@ ODD = (
 )  # fmt: skip
 
 
-def fields_of_parts(count: int, seed: int = 0) -> list[str]:
+def fields_of_parts(count: int, seed: int = 0, use: Use | None = None) -> list[str]:
     """Odd values for every field of every part, in a random order: a part or a sentence; what escaped."""
     every = [
         (kind, f"{name}({field.name}={value})")
@@ -81,27 +35,53 @@ def fields_of_parts(count: int, seed: int = 0) -> list[str]:
         for field in dataclasses.fields(registry.find(kind, name))
         for value in ODD
     ]
-    escaped = []
-    for at in np.random.default_rng(seed).permutation(len(every))[:count]:
-        kind, text = every[at]
-        try:
-            registry.build(kind, text)
-        except JaliError:
-            continue
-        except BaseException as error:
-            escaped.append(f"{text}: {type(error).__name__}: {error}")
-    return escaped
+    chosen = np.random.default_rng(seed).permutation(len(every))[:count]
+    build = use or (lambda item: registry.build(*item))
+    return escapes(((every[at][1], every[at]) for at in chosen), build)
 
 
-FUZZERS: dict[str, Fuzzer] = {
-    "evidence files": evidence_files,
-    "entries of a store": store_entries,
-    "fields of parts": fields_of_parts,
+class Fuzzer(NamedTuple):
+    """A fuzzer, and how many inputs it runs for a release."""
+
+    run: Fuzz
+    inputs: int
+
+
+FUZZERS = {
+    "tables": Fuzzer(tables.text_tables, 2500),
+    "Parquet files": Fuzzer(tables.parquet_tables, 200),
+    "evidence files": Fuzzer(arrays.evidence_files, 1000),
+    "configurations": Fuzzer(documents.configurations, 1000),
+    "fields of parts": Fuzzer(fields_of_parts, 10_000),
+    "results and papers": Fuzzer(documents.papers_and_results, 800),
+    "weight files": Fuzzer(arrays.weight_files, 400),
+    "entries of a store": Fuzzer(arrays.store_entries, 600),
+    "ledger damages": Fuzzer(ledgers.ledger_damages, 300),
+    "schema files": Fuzzer(documents.schema_files, 500),
+    "protected explainers": Fuzzer(documents.protected_folders, 500),
+    "files for a scan": Fuzzer(scans.scanned_files, 900),
+    "logs, releases, dumps": Fuzzer(scans.logs_and_dumps, 400),
 }
 
-if __name__ == "__main__":
-    many = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
-    for what, fuzzer in FUZZERS.items():
-        found = fuzzer(many, 0)
-        sys.stdout.write(f"{what}: {many:,} tried, {len(found)} escaped\n")
+
+def main(factor: float, seed: int) -> int:
+    """Run all fuzzers, print a line for each, and return how many inputs escaped."""
+    total = 0
+    sys.stdout.write(f"{'attack':24}{'tried':>8}{'escaped':>9}{'CPU s':>8}{'peak MB':>9}\n")
+    for name, (run, inputs) in FUZZERS.items():
+        count = max(1, round(inputs * factor))
+        began = time.process_time()
+        found = run(count, seed)
+        total += len(found)
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        seconds = time.process_time() - began
+        sys.stdout.write(f"{name:24}{count:8,}{len(found):9}{seconds:8.1f}{peak:9.0f}\n")
         sys.stdout.writelines(f"  {line}\n" for line in found[:20])
+        sys.stdout.flush()
+    return total
+
+
+if __name__ == "__main__":
+    times = float(sys.argv[1]) if len(sys.argv) > 1 else 1.0
+    first = int(sys.argv[2]) if len(sys.argv) > 2 else 0
+    sys.exit(1 if main(times, first) else 0)

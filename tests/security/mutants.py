@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from tests.security.harness import Payload
+
 Change = Callable[[bytes, np.random.Generator], bytes]
 
 
@@ -44,7 +46,7 @@ def archives(rng: np.random.Generator) -> Iterator[tuple[str, bytes]]:
     member = rng.random((30, 4)) < 0.5
     signal = rng.normal(size=(30, 4))
     odd = {
-        "object": np.array([[{}] * 4] * 30, dtype=object),
+        "object": np.array([[Payload()] * 4] * 30, dtype=object),
         "structured": np.zeros((30, 4), dtype=[("a", "f8"), ("b", "i4")]),
         "text": np.full((30, 4), "x"),
         "dates": np.zeros((30, 4), dtype="datetime64[s]"),

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import errno
-import io
 import os
 import signal
 import subprocess
@@ -14,31 +13,6 @@ from jali.core.errors import JaliError
 from jali.store import Store, read_arrays, sweep_killed, together, user_secret, write_arrays, write_text
 from jali.store.secret import VARIABLE
 from jali.terminal import locked
-from tests.security import fuzz
-
-
-def test_no_hostile_evidence_escapes():
-    assert fuzz.evidence_files(250) == []
-
-
-def test_the_fuzzer_of_evidence_finds_a_reader_without_checks():
-    def careless(path):
-        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as arrays:
-            return {name: arrays[name] for name in arrays.files}
-
-    assert fuzz.evidence_files(120, read=careless)
-
-
-def test_no_changed_entry_of_a_store_is_taken():
-    assert fuzz.store_entries(300) == []
-
-
-def test_the_fuzzer_of_the_store_finds_one_without_a_seal():
-    def careless(store):
-        with np.load(io.BytesIO(store.path("abc").read_bytes()), allow_pickle=False) as arrays:
-            return dict(arrays)
-
-    assert fuzz.store_entries(100, load=careless)
 
 
 def test_a_store_from_elsewhere_is_not_used(tmp_path):
@@ -145,7 +119,3 @@ def test_two_runs_do_not_write_to_one_folder(tmp_path):
     with locked(tmp_path, shared=True), locked(tmp_path, shared=True):
         pass
     assert not os.listdir(tmp_path)
-
-
-def test_every_field_of_every_part_takes_a_value_or_says_why_not():
-    assert fuzz.fields_of_parts(10_000) == []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from dataclasses import dataclass, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,7 @@ import numpy as np
 
 from jali.api.protected import Protected
 from jali.api.protection import protect
-from jali.core import registry
+from jali.core import imports, registry
 from jali.core.errors import JaliError
 from jali.protect.answers import Answers
 from jali.store import write_text
@@ -56,11 +55,7 @@ def imported_model(text: str) -> Any:
     """A trainer by its specification, or a fitted model that an import path names: an object, or a function of it."""
     if ":" not in text or "(" in text:
         return text
-    module, _, name = text.partition(":")
-    try:
-        found = getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError) as error:
-        raise JaliError(f"Cannot import {text!r}: {error}.") from None
+    found = imports.named(text)
     if is_dataclass(found):
         return text
     if not hasattr(found, "predict") and callable(found):

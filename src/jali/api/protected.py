@@ -24,7 +24,7 @@ from jali.core.values import Dataset
 from jali.games.given_model import GivenModel
 from jali.games.rotate import Rotate
 from jali.models.given import Given
-from jali.protect import files
+from jali.protect import files, received
 from jali.protect.budget import Budget
 from jali.protect.explainer import ProtectedExplainer
 from jali.protect.top_columns import TopColumns, top_columns
@@ -139,10 +139,9 @@ class Protected(ProtectedExplainer):
     @classmethod
     def load(cls, folder: str | Path, model: Any = None) -> Protected:
         """Read what `save` wrote; model: your own fitted model, where the explainer was made for one."""
-        about = files.described(Path(folder))
-        schema = files.schema_of(about)
-        given = None if model is None else Given(model, _inputs(model)).existing(_nobody(schema))
-        found = files.load(Path(folder), given)
+        about = received.read(Path(folder))
+        given = None if model is None else Given(model, _inputs(model)).existing(_nobody(about.table))
+        found = files.load(Path(folder), about, given)
         return cls(**{f.name: getattr(found, f.name) for f in fields(found)})
 
     def _default_game(self) -> Design:

@@ -150,7 +150,7 @@ def _signals(
     everywhere = np.ones(len(kept), dtype=bool)
     out: Signals = []
     for name in (*layout.signals, *(n for n in layout.low if n not in layout.signals and n in table.columns)):
-        x = table[name].to_numpy(np.float64, na_value=np.nan)[kept]
+        x = _numbers(table, [name])[kept, 0]
         seen = np.isfinite(x)
         sign = -1.0 if name in layout.low else 1.0
         out.append((SignalName(name), np.where(seen, sign * x, 0.0), seen, Unit.PLAIN))
@@ -158,12 +158,12 @@ def _signals(
     if layout.label:
         base["y"] = data.y
     if parts["outputs"]:
-        logits = _logits(table[parts["outputs"]].to_numpy(np.float64)[kept], data.schema)
+        logits = _logits(_numbers(table, parts["outputs"])[kept], data.schema)
         base |= {"logits": logits, "decision": logits.argmax(axis=1)}
         out += _computed(base, "", everywhere, layout.low)
     if parts["attribution"]:
-        values = table[parts["attribution"]].to_numpy(np.float64, na_value=np.nan)[kept]
-        seen = np.isfinite(values).all(axis=1)
+        values = _numbers(table, parts["attribution"])[kept]
+        seen = np.asarray(np.isfinite(values).all(axis=1))
         fits = values.shape[1] == len(Encoding(data.schema).source)  # else columns cannot be told from features
         plain = base if fits else {name: value for name, value in base.items() if name != "schema"}
         shown = plain | {"attribution": Attribution(np.where(seen[:, None], values, 0.0))}
@@ -175,6 +175,15 @@ def _signals(
         shown = base | {"counterfactual": Counterfactual(rows, seen)}
         out += _computed(shown, "counterfactual", seen, layout.low)
     return out
+
+
+def _numbers(table: Any, names: Sequence[str]) -> Floats:
+    """Columns of numbers (n, columns); an error names the first that holds something else, and no value of it."""
+    for name in names:
+        if table[name].dtype.kind not in "biuf":
+            raise JaliError(f"Column {name!r} of the dump must hold numbers only.")
+    found: Floats = table[list(names)].to_numpy(np.float64, na_value=np.nan)
+    return found
 
 
 def _logits(p: Floats, schema: Schema) -> Floats:

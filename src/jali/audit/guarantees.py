@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -163,7 +164,8 @@ def _of(row: Row, given: Guarantees) -> Guarantee | None:
 
 def _reads_more(signal: str) -> bool:
     try:
-        needs: frozenset[str] = registry.build("signal", signal).needs
+        # The name may come from somebody's evidence file: what is not loaded already is not imported.
+        needs: frozenset[str] = registry.build("signal", signal, modules=sys.modules).needs
     except JaliError:  # a signal from an evidence file, about which nothing is known
         return True
     return bool(needs & {"decision", "logits"})

@@ -70,11 +70,15 @@ def explain(
 def show_budget(
     file: Annotated[Path, typer.Argument(help="The file of a budget.")],
     price: Annotated[float, typer.Option(help="Epsilon of one answer; by default that of the last one paid.")] = 0.0,
+    receipt: Annotated[
+        str, typer.Option(help="An earlier receipt: is this still the same file, nothing changed?")
+    ] = "",
 ) -> None:
     """Show what is left of a budget, in answers."""
     from jali.protect.budget import Budget
 
     found = Budget.open(file)
+    found.ledger.check(receipt)
     paid = [entry.epsilon for entry in found.ledger.entries(1000) if not entry.hit]
     each = price or (paid[-1] if paid else 0.0)
     state = found.state()
@@ -83,6 +87,9 @@ def show_budget(
     if state.unfinished:
         typer.echo(f"Paid and not finished: {state.unfinished:,}; asking again is free.")
     typer.echo(found.sentence(each) if each else "Nothing was paid yet: name the price of an answer with --price.")
+    if receipt:
+        typer.echo("The receipt fits: nothing before it was changed or removed.")
+    typer.echo(f"Receipt: {found.ledger.receipt()}")
 
 
 def _widths(texts: list[str]) -> dict[str, float]:

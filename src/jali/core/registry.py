@@ -304,11 +304,7 @@ def find(kind: str, name: str) -> Any:
 
 
 def _imported(path: str) -> Any:
-    module, _, attribute = path.partition(":")
-    try:
-        cls = getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError) as error:
-        raise JaliError(f"Cannot import {path!r}: {error}.") from None
+    cls = imports.named(path)
     if not dataclasses.is_dataclass(cls):
         raise JaliError(f"{path!r} is not a dataclass; a part is a frozen dataclass with one method.")
     return cls

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-import importlib
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from jali.core import imports
 from jali.core.encoding import Encoding
 from jali.core.errors import JaliError
 from jali.core.imports import KNOWN, ImportPath
@@ -57,18 +57,18 @@ class Sklearn:
 
 
 def _classifier(path: str) -> Any:
-    module, _, name = path.partition(":")
     try:
-        cls = getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError, ValueError):
+        cls = imports.named(path)
+    except JaliError as error:
         raise JaliError(
             f"sklearn: there is no estimator {path!r}; write package.module:Class, "
-            "such as sklearn.ensemble:RandomForestClassifier."
-        ) from None
+            f"such as sklearn.ensemble:RandomForestClassifier. ({error})"
+        ) from error
     gives = hasattr(cls, "predict_proba") or hasattr(cls, "decision_function")
     if not isinstance(cls, type) or not hasattr(cls, "fit") or not gives:
         raise JaliError(f"sklearn: {path!r} must be a class with fit and predict_proba or decision_function.")
-    if module.partition(".")[0] in KNOWN and not _is_classifier(
+    package = path.partition(":")[0].partition(".")[0]
+    if package in KNOWN and not _is_classifier(
         cls
     ):  # a configuration file may not call anything else of these packages
         raise JaliError(f"sklearn: {path!r} must be a classifier that scikit-learn defines.")

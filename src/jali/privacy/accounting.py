@@ -21,7 +21,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Context, Decimal, localcontext
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 Method = Literal["basic", "rdp", "exact"]
 
+EXACT = Context(prec=2000)  # digits: more than the sum of the largest and the smallest float has
 ORDERS: Floats = 1 + np.geomspace(1e-3, 1e7, 2001)
 # Rényi orders for sums over sampled rows: whole orders give finite sums, other orders series that converge if small.
 SAMPLED = (*(k / 8 for k in range(12, 97) if k % 8), *range(2, 64), *range(64, 513, 8))
@@ -131,7 +132,9 @@ def basic(guarantees: Iterable[Guarantee], delta: float = 0.0) -> float:
     """
     prices = _priced(guarantees, delta)
     own = sum(k * decimal(p.delta) for p, k in prices.items())
-    return float(sum(k * decimal(p.epsilon) for p, k in prices.items())) if own <= decimal(delta) else math.inf
+    with localcontext(EXACT):
+        total = sum(k * decimal(p.epsilon) for p, k in prices.items())
+    return float(total) if own <= decimal(delta) else math.inf
 
 
 def rdp(guarantees: Iterable[Guarantee], delta: float, orders: Floats = ORDERS) -> float:
@@ -251,6 +254,15 @@ def converted(divergence: Floats, orders: Floats, delta: float) -> Floats:
         return np.full(np.shape(orders), np.inf)
     found: Floats = divergence + np.log1p(-1 / orders) - (math.log(delta) + np.log(orders)) / (orders - 1)
     return found
+
+
+def added(first: Decimal, second: Decimal) -> Decimal:
+    """The exact sum of two decimals, however many digits it has.
+
+    >>> added(Decimal("1e30"), Decimal("1e-30")) > Decimal("1e30")
+    True
+    """
+    return EXACT.add(first, second)
 
 
 def decimal(value: float) -> Decimal:

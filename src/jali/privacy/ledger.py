@@ -16,21 +16,25 @@ the total as if all prices had been fixed beforehand; it shows how tight the fil
 adaptive prices.
 
 What is not proven: that a claim is true; that `make` uses only the generator it is given (its duration and failures are
-not hidden); that floating-point noise from a simulation-grade generator is as good as its formula; that nobody replaces
-the file by an older copy. Nothing is protected from people who can read the file: it holds the answers, and its log
-holds seeds for a while. Only the user who made the file can read it; keep it on a local disk.
+not hidden); that floating-point noise from a simulation-grade generator is as good as its formula.
+
+A file that was edited is refused (see `ledger_chain`). One that was replaced by an older copy, or edited by somebody
+who computes its links anew, is noticed by whoever kept its last receipt and gives it to `check`. Nothing is protected
+from people who can read the file: it holds the answers, and its log holds seeds for a while. Only the user who made the
+file can read it; keep it on a local disk.
 """
 
 from __future__ import annotations
 
 import contextlib
+import hmac
 import os
 import secrets
 import sqlite3
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -41,18 +45,12 @@ import numpy as np
 from jali.core.errors import JaliError
 from jali.core.guarantee import Adjacency, Guarantee
 from jali.core.values import Rng
-from jali.privacy.accounting import Filter, best_order, decimal
+from jali.privacy import ledger_chain as chain
+from jali.privacy.accounting import Filter, added, best_order, decimal
 from jali.privacy.ledger_contents import Question, decoded, digest, encoded
+from jali.privacy.ledger_state import Entry as Entry
+from jali.privacy.ledger_state import State as State
 
-_MARK = int.from_bytes(b"jali")
-_TABLES = (
-    """CREATE TABLE budget (epsilon REAL, delta REAL, adjacency TEXT, renyi_order REAL, key BLOB,
-                            basic TEXT, renyi REAL)""",
-    "CREATE TABLE answers (question BLOB PRIMARY KEY, seed BLOB, kind TEXT, body BLOB) WITHOUT ROWID",
-    """CREATE TABLE entries (id INTEGER PRIMARY KEY, time TEXT, user TEXT, mechanism TEXT, noise TEXT,
-                             epsilon REAL, cumulative REAL, hit INTEGER)""",
-    f"PRAGMA application_id = {_MARK}",
-)
 _INHERITED: list[Any] = []  # connections of a parent process; using or closing one here would break the parent's locks
 
 
@@ -67,52 +65,6 @@ class BudgetError(JaliError):
             f"This answer costs epsilon = {price:g}, and {self.left:.6g} of {budget:g} is left ({spent:.6g} is spent): "
             "repeat a question that was answered, which is free, or answer from a model trained privately once."
         )
-
-
-@dataclass(frozen=True)
-class State:
-    """The state of a ledger: its budget, the totals of its two accountants in epsilon, and how many answers it gave.
-
-    renyi is infinite if delta is 0. answers: paid ones. hits: repeated ones, which are free. unfinished: paid, but not
-    yet computed; asking again is free.
-    """
-
-    epsilon: float
-    delta: float
-    adjacency: Adjacency
-    basic: float
-    renyi: float
-    answers: int
-    hits: int
-    unfinished: int
-
-    @property
-    def spent(self) -> float:
-        """What was spent by the filter: the smaller of the two totals."""
-        return min(self.basic, self.renyi)
-
-    @property
-    def left(self) -> float:
-        """What is left of the budget; by the Rényi total, an answer costs less than its epsilon."""
-        return max(0.0, self.epsilon - self.spent)
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One answered request; epsilon: its cost, 0 for a repeated question; cumulative: the total after it."""
-
-    time: str
-    user: str
-    mechanism: str
-    adjacency: Adjacency
-    epsilon: float
-    cumulative: float
-    hit: bool
-
-    def cells(self) -> tuple[str, ...]:
-        """The entry as a row of a table: time, user, mechanism, adjacency, epsilon, cumulative, paid or free."""
-        costs = (f"{self.epsilon:g}", f"{self.cumulative:.4g}", "free" if self.hit else "paid")
-        return (self.time, self.user, self.mechanism, self.adjacency, *costs)
 
 
 class Ledger:
@@ -139,22 +91,23 @@ class Ledger:
     def __init__(
         self, path: Path, epsilon: float, delta: float, adjacency: Adjacency, *, timeout: float = 60.0
     ) -> None:
-        budget = Guarantee("ledger", float(epsilon), adjacency, (), delta=float(delta))
+        budget = _asked(path, epsilon, delta, adjacency, timeout)
         self.path = Path(path)
         self.timeout = timeout
         self._open: _Open | None = None
         _create(self.path, budget)
         with self._transaction() as file:
-            query = "SELECT epsilon, delta, adjacency, renyi_order, key FROM budget"
-            row = file.execute(query).fetchone()
-        self._key = row[4]
+            chain.check_entries(file)
+            kept = chain.read(file)
+        self._key = kept.key
         self.adjacency = adjacency
-        self._filter = Filter(budget.epsilon, budget.delta, row[3])
-        if row[:3] != (epsilon, delta, adjacency):
+        self._filter = Filter(budget.epsilon, budget.delta, kept.order)
+        if (kept.epsilon, kept.delta, kept.adjacency) != (epsilon, delta, adjacency):
             self.close()
             raise JaliError(
-                f"{path} keeps a budget of epsilon = {row[0]:g}, delta = {row[1]:g} ({row[2]}), not {epsilon:g}, "
-                f"{delta:g} ({adjacency}), and a budget is set once: open it as it is, or choose another path."
+                f"{path} keeps a budget of epsilon = {kept.epsilon:g}, delta = {kept.delta:g} ({kept.adjacency}), not "
+                f"{epsilon:g}, {delta:g} ({adjacency}), and a budget is set once: open it as it is, or choose another "
+                "path."
             )
 
     def answer(self, question: Question, guarantee: Guarantee, make: Callable[[Rng], Any], user: str = "") -> Any:
@@ -167,28 +120,56 @@ class Ledger:
         self._check(guarantee)
         asked = digest(self._key, question, guarantee)
         with self._transaction() as file:
-            row = file.execute("SELECT seed, kind, body FROM answers WHERE question = ?", (asked,)).fetchone()
-            seed = secrets.token_bytes(32) if row is None else row[0]
-            self._enter(file, guarantee, user, hit=row is not None)
+            row = file.execute("SELECT seed, kind, body, link FROM answers WHERE question = ?", (asked,)).fetchone()
+            done = row is not None and row[2] is not None
             if row is None:
-                file.execute("INSERT INTO answers VALUES (?, ?, NULL, NULL)", (asked, seed))
-        if row is not None and row[2] is not None:
-            return decoded(row[1], row[2])
+                seed = secrets.token_bytes(chain.LENGTH)
+            elif done:
+                found = self._stored(asked, *row[1:])
+            else:
+                seed = self._stored(asked, chain.SEED, row[0], row[3])
+            self._enter(file, guarantee, str(user), hit=row is not None)
+            if row is None:
+                link = chain.answer_link(self._key, asked, chain.SEED, seed)
+                file.execute("INSERT INTO answers VALUES (?, ?, NULL, NULL, ?)", (asked, seed, link))
+        if done:
+            return found
         kind, body = encoded(make(np.random.default_rng(int.from_bytes(seed))))
+        link = chain.answer_link(self._key, asked, kind, body)
         with self._transaction() as file:
-            store = "UPDATE answers SET seed = NULL, kind = ?, body = ? WHERE question = ? AND body IS NULL"
-            file.execute(store, (kind, body, asked))
-            kept = file.execute("SELECT kind, body FROM answers WHERE question = ?", (asked,)).fetchone()
-        return decoded(*kept)
+            store = "UPDATE answers SET seed = NULL, kind = ?, body = ?, link = ? WHERE question = ? AND body IS NULL"
+            file.execute(store, (kind, body, link, asked))
+            kept = file.execute("SELECT kind, body, link FROM answers WHERE question = ?", (asked,)).fetchone()
+            return self._stored(asked, *kept)
+
+    def _stored(self, asked: bytes, kind: Any, body: Any, link: Any) -> Any:
+        """A stored answer or seed; one that was changed is refused."""
+        plain = isinstance(kind, str) and isinstance(body, bytes) and isinstance(link, bytes)
+        if not plain or not hmac.compare_digest(link, chain.answer_link(self._key, asked, kind, body)):
+            raise sqlite3.DatabaseError("an answer was changed")
+        try:
+            return decoded(kind, body)
+        except ValueError as error:
+            raise sqlite3.DatabaseError(f"an answer cannot be read: {error}") from None
+
+    def receipt(self) -> str:
+        """The number and hash of the last entry: whoever keeps it can tell later that nothing before was changed."""
+        with self._transaction() as file:
+            return chain.receipt_of(file)
+
+    def check(self, receipt: str = "") -> None:
+        """Raise if the file was edited, or is not the one that gave this receipt with entries added since."""
+        with self._transaction() as file:
+            chain.check_entries(file, receipt)
 
     def state(self) -> State:
         """What was spent, what is left, and how many answers were given."""
         with self._transaction() as file:
-            basic, divergence = file.execute("SELECT basic, renyi FROM budget").fetchone()
+            kept = chain.read(file)
             paid, hits = file.execute("SELECT count(*) - total(hit), total(hit) FROM entries").fetchone()
             waiting = file.execute("SELECT count(*) FROM answers WHERE body IS NULL").fetchone()[0]
         budget = self._filter
-        totals = (float(basic), budget.as_epsilon(divergence))
+        totals = (float(kept.basic), budget.as_epsilon(kept.renyi))
         return State(budget.epsilon, budget.delta, self.adjacency, *totals, int(paid), int(hits), waiting)
 
     def entries(self, last: int = 20) -> list[Entry]:
@@ -235,21 +216,26 @@ class Ledger:
 
     def _enter(self, file: sqlite3.Connection, claim: Guarantee, user: str, *, hit: bool) -> None:
         """Log one request, and pay for it unless it is repeated; an answer that would exceed the budget is refused."""
-        text, divergence = file.execute("SELECT basic, renyi FROM budget").fetchone()
+        kept = chain.read(file)
         budget = self._filter
-        total = Decimal(text)
+        total = kept.basic
+        divergence = kept.renyi
         before = spent = min(float(total), budget.as_epsilon(divergence))
         if not hit:
-            total += decimal(claim.epsilon)
+            total = added(total, decimal(claim.epsilon))
             divergence += budget.divergence(claim)
             spent = min(float(total), budget.as_epsilon(divergence))
             if not budget.fits(total, divergence):
                 raise BudgetError(before, claim.epsilon, budget.epsilon)
-            file.execute("UPDATE budget SET basic = ?, renyi = ?", (str(total), divergence))
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
-        price = 0.0 if hit else float(claim.epsilon)
-        row = (now, user, claim.mechanism, claim.noise, price, spent, hit)
-        file.execute("INSERT INTO entries VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)", row)
+        number = file.execute("SELECT coalesce(max(id), 0) FROM entries").fetchone()[0] + 1
+        entry = (number, now, user, claim.mechanism, claim.noise, 0.0 if hit else float(claim.epsilon), spent, int(hit))
+        link = chain.link_of(self._key, chain.last_link(file, kept), entry)
+        file.execute("INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", (*entry, link))
+        after = replace(kept, basic=total, renyi=divergence)
+        file.execute(
+            "UPDATE budget SET basic = ?, renyi = ?, link = ?", (str(total), divergence, chain.sealed(after, link))
+        )
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
@@ -298,9 +284,8 @@ def _connect(path: Path, timeout: float) -> sqlite3.Connection:
     address = f"{path.absolute().as_uri()}?mode=rw"
     file = sqlite3.connect(address, uri=True, timeout=timeout, isolation_level=None, check_same_thread=False)
     try:
-        mark = file.execute("PRAGMA application_id").fetchone()[0]
-        if mark != _MARK or file.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
-            raise sqlite3.DatabaseError("another kind of file" if mark != _MARK else "damaged")
+        file.execute("PRAGMA trusted_schema = OFF")
+        chain.check_tables(file)
         file.execute("PRAGMA synchronous = FULL")
         file.execute("PRAGMA secure_delete = ON")
     except BaseException:
@@ -313,10 +298,23 @@ def stored(path: Path, timeout: float = 60.0) -> Guarantee:
     """The budget that an existing ledger keeps: its epsilon, delta and adjacency."""
     try:
         with contextlib.closing(_connect(path, timeout)) as file:
-            row = file.execute("SELECT epsilon, delta, adjacency FROM budget").fetchone()
-    except (sqlite3.Error, OSError) as error:
+            chain.check_entries(file)
+            kept = chain.read(file)
+    except (sqlite3.Error, OSError, ValueError, ArithmeticError) as error:
         raise JaliError(_unusable(path, error, timeout)) from None
-    return Guarantee("ledger", row[0], row[2], (), delta=row[1])
+    return Guarantee("ledger", kept.epsilon, kept.adjacency, (), delta=kept.delta)
+
+
+def _asked(path: Any, epsilon: Any, delta: Any, adjacency: Adjacency, timeout: Any) -> Guarantee:
+    """The budget that was asked for; what makes no sense is refused before a file is made."""
+    if not isinstance(path, str | Path) or "\0" in str(path):
+        raise JaliError(f"A ledger needs the path of a file, not {path!r}.")
+    for name, value in (("epsilon", epsilon), ("delta", delta), ("timeout", timeout)):
+        if not isinstance(value, int | float | np.number) or isinstance(value, bool) or not abs(float(value)) < 1e300:
+            raise JaliError(f"{name} must be positive and finite, not {value!r}.")
+    if not 0 <= timeout < 1e6:
+        raise JaliError(f"timeout of a ledger must be from 0 to a million seconds, not {timeout!r}.")
+    return Guarantee("ledger", float(epsilon), adjacency, (), delta=float(delta))
 
 
 @contextlib.contextmanager
@@ -342,11 +340,15 @@ def _create(path: Path, budget: Guarantee) -> None:
             fresh = Path(folder) / path.name
             with contextlib.closing(sqlite3.connect(fresh, isolation_level=None)) as file:
                 file.execute("PRAGMA journal_mode = WAL")
-                for statement in _TABLES:
+                for statement in chain.TABLES:
                     file.execute(statement)
+                file.execute(f"PRAGMA application_id = {chain.MARK}")
+                file.execute(f"PRAGMA user_version = {chain.VERSION}")
                 order = best_order(budget.epsilon, budget.delta)
-                row = (budget.epsilon, budget.delta, budget.adjacency, order, secrets.token_bytes(32))
-                file.execute("INSERT INTO budget VALUES (?, ?, ?, ?, ?, '0', 0)", row)
+                key = secrets.token_bytes(chain.LENGTH)
+                first = (budget.epsilon, budget.delta, budget.adjacency, order, key)
+                seal = chain.sealed(chain.Totals(*first, Decimal(0), 0.0, b""), chain.first_link(key))
+                file.execute("INSERT INTO budget VALUES (?, ?, ?, ?, ?, '0', 0.0, ?)", (*first, seal))
             fresh.chmod(0o600)
             with contextlib.suppress(FileExistsError):
                 os.link(fresh, path)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,20 +14,19 @@ from jali.core.encoding import Encoding
 from jali.core.errors import JaliError
 from jali.core.explanation import Regions
 from jali.core.protocols import Linear, Model
-from jali.core.values import Column, Schema
+from jali.core.values import Schema
+from jali.defend.explain.k_groups import KGroups
 from jali.explain.native.groups import PreparedGroups
 from jali.models.fitted.linear import LinearModel
 from jali.models.fitted.network import Network
 from jali.protect.explainer import ProtectedExplainer
 from jali.protect.methods import Method, method_of
-from jali.protect.protection import Protection
-from jali.store import read_arrays, write_arrays, write_text
+from jali.protect.received import ABOUT, FORMAT, About, Arrays, checked
+from jali.store import read_arrays, together, write_arrays, write_text
 
-FORMAT = "jali.protected/1"
-ABOUT = "protected.json"
 ARRAYS = "protected.npz"
 PROBES = 200  # groups whose nearest rows show that a model is the one that the groups were made for
-Arrays = Mapping[str, npt.NDArray[Any]]
+MOST = 2.0**53  # of a setting of groups
 
 
 def save(explainer: ProtectedExplainer, folder: Path) -> Path:
@@ -42,52 +39,32 @@ def save(explainer: ProtectedExplainer, folder: Path) -> Path:
         "schema": asdict(explainer.schema) | {"outcome": explainer.schema.outcome},
         "guarantee": explainer.guarantee.to_dict(),
     }
-    write_arrays(folder / ARRAYS, arrays)
-    write_text(folder / ABOUT, json.dumps(about, indent=1, ensure_ascii=False))
+    with together():
+        write_arrays(folder / ARRAYS, arrays)
+        write_text(folder / ABOUT, json.dumps(about, indent=1, ensure_ascii=False))
     return folder / ABOUT
 
 
-def load(folder: Path, model: Model | None = None) -> ProtectedExplainer:
-    """Read an explainer; model: the one that it was made for, where that is the user's own."""
-    about = described(folder)
+def load(folder: Path, about: About, model: Model | None = None) -> ProtectedExplainer:
+    """Read an explainer; about: its text. model: the one that it was made for, where that is the user's own."""
     arrays = read_arrays(folder / ARRAYS)
-    schema = schema_of(about)
-    guarantee = Protection.from_dict(about["guarantee"])
+    schema = about.table
     if "coef" in arrays or "weight0" in arrays:
-        own = _restored(arrays, schema)
-        method = Method(about["method"], None, registry.build("model", about["method"], modules=()))
+        own = _restored(folder, arrays, schema)
+        method = Method(about.method, None, registry.build("model", about.method, modules=()))
         ready = method.explainer_for(own).prepare(own, schema, None, np.random.default_rng(0))
-        return ProtectedExplainer(schema, own, method, ready, guarantee)
+        return ProtectedExplainer(schema, own, method, ready, about.guarantee)
     if model is None:
         raise JaliError("These groups were made for a model of your own, which is not in the file: pass it as model=….")
-    ready = _groups(arrays, schema, model)
+    ready = _groups(folder, arrays, schema, model)
     found = model.logits(_probes(ready)).argmax(axis=1)
     if not np.array_equal(found, arrays["decided"]):
         raise JaliError("This is not the model that the groups were made for: pass that one, or make new groups.")
-    method = method_of(about["method"], None, about["grid"])
-    return ProtectedExplainer(schema, model, method, ready, guarantee)
-
-
-def described(folder: Path) -> dict[str, Any]:
-    """What the file says about the explainer; any other file is refused."""
-    try:
-        about = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise JaliError(f"Cannot read {folder / ABOUT}: {error.strerror}.") from None
-    except ValueError as error:
-        raise JaliError(f"{folder / ABOUT} is not valid JSON: {error}.") from None
-    if not isinstance(about, dict) or about.get("format") != FORMAT:
-        raise JaliError(f"{folder / ABOUT} is no file of format {FORMAT}: give a folder that `save` wrote.")
-    return about
-
-
-def schema_of(about: Mapping[str, Any]) -> Schema:
-    """The schema in the file."""
-    given = dict(about["schema"])
-    columns = tuple(Column(**(c | {"categories": tuple(c["categories"])})) for c in given.pop("columns"))
-    image = given.pop("image")
-    classes = tuple(given.pop("classes"))
-    return Schema(columns, classes, image=None if image is None else tuple(image), **given)
+    part = registry.build("explain", about.method, modules=())  # the file may be somebody else's: it imports nothing
+    if not isinstance(part, KGroups):
+        raise JaliError(f"{folder / ABOUT}: groups are made by k_groups, not by {about.method!r}.")
+    method = replace(method_of(part, None, about.grid), text=about.method)
+    return ProtectedExplainer(schema, model, method, ready, about.guarantee)
 
 
 def _arrays(explainer: ProtectedExplainer) -> Arrays:
@@ -109,10 +86,21 @@ def _arrays(explainer: ProtectedExplainer) -> Arrays:
     )
 
 
-def _groups(arrays: Arrays, schema: Schema, model: Model) -> PreparedGroups:
-    k, floor, tries = arrays["settings"].tolist()
+def _groups(folder: Path, arrays: Arrays, schema: Schema, model: Model) -> PreparedGroups:
+    file = folder / ARRAYS
+    kinds = {"low": "f", "high": "f", "allowed": "b", "label": "iu", "people": "iu", "settings": "f", "decided": "iu"}
+    checked(file, arrays, kinds)
     regions = Regions(arrays["low"], arrays["high"], arrays["allowed"], schema)
-    return PreparedGroups(model, regions, arrays["label"], arrays["people"], int(k), floor, int(tries))
+    label = arrays["label"]
+    people = arrays["people"]
+    settings = arrays["settings"]
+    sized = label.shape == people.shape == (len(regions),) and settings.shape == (3,)
+    named = sized and ((label >= 0) & (label < len(schema.classes))).all()
+    ordered = ((regions.low <= regions.high) & (regions.low < np.inf) & (regions.high > -np.inf)).all()
+    if not named or not ordered or not ((settings >= 0) & (settings <= MOST)).all():
+        raise JaliError(f"{file}: its arrays do not fit each other or the table: make the explainer again.")
+    k, floor, tries = settings.tolist()
+    return PreparedGroups(model, regions, label, people, int(k), floor, int(tries))
 
 
 def _probes(ready: PreparedGroups) -> npt.NDArray[np.float64]:
@@ -122,10 +110,26 @@ def _probes(ready: PreparedGroups) -> npt.NDArray[np.float64]:
     return np.where(np.isfinite(regions.low), regions.low, centre)
 
 
-def _restored(arrays: Arrays, schema: Schema) -> Model:
+def _restored(folder: Path, arrays: Arrays, schema: Schema) -> Model:
     encoding = Encoding(schema)
+    file = folder / ARRAYS
+    model: Model
     if "coef" in arrays:
-        return LinearModel(encoding, arrays["coef"], arrays["intercept"])
-    depth = sum(name.startswith("weight") for name in arrays)
-    weights = tuple(arrays[f"weight{i}"] for i in range(depth))
-    return Network(encoding, weights, tuple(arrays[f"bias{i}"] for i in range(depth)))
+        checked(file, arrays, {"coef": "f", "intercept": "f"})
+        model = LinearModel(encoding, arrays["coef"], arrays["intercept"])
+    else:
+        depth = sum(name.startswith("weight") for name in arrays)
+        checked(file, arrays, {f"{kind}{i}": "f" for kind in ("weight", "bias") for i in range(depth)})
+        weights = tuple(arrays[f"weight{i}"] for i in range(depth))
+        biases = tuple(arrays[f"bias{i}"] for i in range(depth))
+        ends = zip(weights, biases, (*weights[1:], np.zeros((len(schema.classes), 0))), strict=True)
+        if any(w.ndim != 2 or b.shape != w.shape[1:] or len(after) != w.shape[1] for w, b, after in ends):
+            raise JaliError(f"{file}: its layers do not fit each other or the table: make the explainer again.")
+        if len(weights[0]) != len(encoding.source):
+            raise JaliError(f"{file}: its layers do not fit the table: make the explainer again.")
+        model = Network(encoding, weights, biases)
+    with np.errstate(over="ignore", invalid="ignore"):
+        scores = model.logits(np.zeros((1, len(schema.columns))))
+    if scores.shape != (1, len(schema.classes)) or not np.isfinite(scores).all():
+        raise JaliError(f"{file}: its weights do not fit the classes: make the explainer again.")
+    return model

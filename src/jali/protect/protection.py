@@ -56,13 +56,6 @@ class Protection:
         """Plain values that JSON can hold."""
         return asdict(self) | {"void": self.void}
 
-    @classmethod
-    def from_dict(cls, given: dict[str, Any]) -> Protection:
-        """What `to_dict` gave."""
-        conditions = tuple(Condition(c["text"], c["met"]) for c in given["conditions"])
-        rest = {name: given[name] for name in ("statement", "epsilon", "delta", "per")}
-        return cls(conditions=conditions, not_covered=tuple(given["not_covered"]), **rest)
-
     def _repr_html_(self) -> str:
         return f"<pre>{escape(self.explained())}</pre>"
 

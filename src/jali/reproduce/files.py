@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import zlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ SCHEMA = "jali.reproduction/2"
 FIRST = "jali.reproduction/1"  # the first edition: every field of every value, drawings in the same file
 DIGITS = 6  # significant digits of numbers that no verdict depends on
 DRAWINGS = ".drawings.json.gz"
+MOST = 1 << 28  # bytes of all drawings; those of five papers have 2 million
 SHARED = (
     "section",
     "source",
@@ -64,7 +66,7 @@ def read(file: Path, paper: Paper | None = None) -> Reproduction:
         raise
     except OSError as error:
         raise JaliError(f"Cannot read {error.filename or file}: {error.strerror or error}.") from None
-    except (ValueError, TypeError, KeyError, AttributeError, EOFError):
+    except (ValueError, TypeError, KeyError, AttributeError, EOFError, RecursionError, zlib.error):
         raise JaliError(f"{file} is not the file of a reproduction: give the .json file of an earlier run.") from None
 
 
@@ -213,9 +215,13 @@ def _compressed(drawings: list[Fields]) -> bytes:
 
 def _decompressed(file: Path) -> str:
     try:
-        return gzip.decompress(file.read_bytes()).decode()
+        with gzip.open(file) as content:
+            drawings = content.read(MOST + 1)
     except FileNotFoundError:
         raise JaliError(
             f"The drawings of this run are not at {file}: put the file beside the .json file, or remove the line "
             f'"drawings" from it for a page without figures.'
         ) from None
+    if len(drawings) > MOST:
+        raise JaliError(f"{file} unpacks to more than {MOST >> 20} MB, and drawings are small: make them again.")
+    return drawings.decode()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import tomllib
 from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
@@ -15,6 +14,7 @@ from jali.core.errors import JaliError
 from jali.core.untrusted import vet
 from jali.reproduce.grids import expanded
 from jali.results.reproduction import Item
+from jali.text import toml
 
 Scale = Literal["smoke", "standard", "paper"]
 SCALES: tuple[Scale, ...] = get_args(Scale)
@@ -339,7 +339,7 @@ def _inherited(studies: dict[str, Any]) -> dict[str, Any]:
 
 def _parsed(name: str, file: Any) -> Paper:
     try:
-        tables = expanded(tomllib.loads(file.read_text(encoding="utf-8")))
+        tables = expanded(toml.parsed(file.read_text(encoding="utf-8")))
         return Paper(**tables | {"studies": _inherited(tables.get("studies", {}))})
     except OSError as error:
         raise JaliError(f"Cannot read {name}: {error.strerror}.") from None

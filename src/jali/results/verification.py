@@ -28,7 +28,7 @@ class Verification(BaseModel):
     name: str
     claim: str
     epsilon: float
-    draws: int
+    draws: int = Field(ge=1)
     bounds: dict[str, float]
     distinguisher: str
     lower: float
@@ -43,18 +43,21 @@ class Verification(BaseModel):
     tables: str = ""
     pairs_changed: int | None = 1
     pairs_evaluated: int = 1
-    rarest: float | None = None
+    rarest: float | None = Field(default=None, gt=0)
     minutes: float | None = None
     seconds: float = 0.0
 
     @classmethod
     def read(cls, text: str) -> Verification:
         """A verification from the text of its file; of another schema, one sentence."""
-        given = json.loads(text)
-        version = given.get("schema_version")
-        if version != "jali.verification/2":
-            raise JaliError(f"Expected a file of schema jali.verification/2, not {version}: run jali verify again.")
-        return cls.model_validate(given)
+        try:
+            given = json.loads(text)
+            version = given.get("schema_version") if isinstance(given, dict) else None
+            if version == "jali.verification/2":
+                return cls.model_validate(given)
+        except (ValueError, RecursionError):
+            version = "one that is damaged"
+        raise JaliError(f"Expected a file of schema jali.verification/2, not {version}: run jali verify again.")
 
 
 class Sighting(BaseModel):

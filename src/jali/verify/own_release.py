@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import importlib
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from jali.core import imports
 from jali.core.errors import JaliError
 from jali.core.guarantee import Adjacency, Guarantee
 from jali.core.values import Dataset, Floats, Rng
@@ -39,10 +39,7 @@ def imported(name: str) -> Release:
     module, _, attribute = name.partition(":")
     if not module or not attribute.isidentifier():
         raise JaliError(f"A release of your own is written package.module:name, not {name!r}.")
-    try:
-        release = getattr(importlib.import_module(module), attribute)
-    except (Exception, SystemExit) as error:  # whatever a user's module may raise
-        raise JaliError(f"Cannot import {name!r}: {type(error).__name__}: {error}.") from error
+    release = imports.named(name)
     if not callable(release):
         raise JaliError(f"{name} must be callable as release(data, query, rng), and is {type(release).__name__}.")
     return release  # type: ignore[no-any-return]

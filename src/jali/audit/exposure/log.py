@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -138,6 +139,10 @@ def _ends(cell: str, column: Column) -> tuple[float, float]:
         return float(text) - slack, float(text) + slack
     except ValueError:
         ends = RANGE.fullmatch(text)
-    if ends is None:
+    try:
+        low, high = (float(ends[1]), float(ends[2])) if ends else (math.nan, math.nan)
+    except ValueError:  # such as a date
+        low, high = math.nan, math.nan
+    if math.isnan(low) or math.isnan(high):
         raise JaliError(f"Column {column.name!r} of the log must hold numbers or ranges such as 30..40.")
-    return float(ends[1]) - slack, float(ends[2]) + slack
+    return low - slack, high + slack

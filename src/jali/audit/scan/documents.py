@@ -8,10 +8,14 @@ from collections.abc import Iterator
 from html.parser import HTMLParser
 from typing import Any
 
+from jali.core.errors import JaliError
+
 WIDE = 400  # columns of a printed table
 LINES = 200_000  # lines of a text that are read
 GAP = re.compile(r"\s{2,}|\t|\s*\|\s*")
 NUMBER = re.compile(r"[-+\N{MINUS SIGN}]?(\d[\d,]*\.?\d*|\.\d+)(e[-+]?\d+)?%?", re.IGNORECASE)
+PATIENCE = 10_000_000  # characters of a script that are read in vain, beside twenty times its own
+NESTED = 100_000  # what brackets that are nested too deeply count
 OPENING = re.compile(r"[\[{]")
 DATA = ("application/json", "application/vnd.plotly.v1+json", "application/vnd.vega")
 Table = dict[str, list[str]] | list[list[str]]
@@ -135,14 +139,21 @@ def _named(names: list[str] | None, cells: list[list[str]]) -> Table:
 
 
 def embedded(script: str) -> Iterator[Any]:
-    """Data in a script: every array or object in it that is valid JSON, the outermost ones."""
+    """Data in a script: every array or object in it that is valid JSON, the outermost ones.
+
+    A script that opens brackets without end would be read again and again: that is refused, not passed over.
+    """
     decoder = json.JSONDecoder()
     at = 0
+    patience = PATIENCE + 20 * len(script)
     while (start := OPENING.search(script, at)) is not None:
         at = start.start()
         try:
             value, at = decoder.raw_decode(script, at)
-        except (ValueError, RecursionError):
+        except (ValueError, RecursionError) as error:
+            patience -= error.pos - at if isinstance(error, json.JSONDecodeError) else NESTED
+            if patience < 0:
+                raise JaliError("a script in it opens brackets that nothing closes, too often to search it") from None
             at += 1
             continue
         if value:

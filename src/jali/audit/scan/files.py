@@ -54,8 +54,9 @@ class Reader:
             return
         try:
             found = list(READERS[kind](self, path, label))
-        except (JaliError, OSError, ValueError, KeyError, TypeError, RecursionError, zipfile.BadZipFile) as error:
-            self.skipped[label] = f"not readable as {kind}: {str(error).splitlines()[0][:200] if str(error) else kind}"
+        except Exception as error:  # a damaged or hostile file can fail in any way; values in it are not repeated
+            said = isinstance(error, JaliError | OSError | zipfile.BadZipFile) and str(error)
+            self.skipped[label] = f"not readable as {kind}: {said[:200] if said else type(error).__name__}"
             return
         self.read += 1
         yield from found
@@ -80,15 +81,17 @@ class Reader:
             yield from self.walked(json.loads(text), label)
 
     def _npz(self, path: Path, label: str) -> Iterator[Found]:
+        left = MOST
         with zipfile.ZipFile(path) as archive:
             for entry in archive.infolist():
-                if entry.file_size > MOST or not entry.filename.endswith(".npy"):
-                    self.skipped[f"{label}: {entry.filename[:60]}"] = "no array of at most 1 GB"
+                left -= entry.file_size
+                if left < 0 or not entry.filename.endswith(".npy"):
+                    self.skipped[f"{label}: {entry.filename[:60]}"] = "no array, or more than 1 GB of them"
                     continue
                 yield from self._array(archive.read(entry), f"{label}: {entry.filename.removesuffix('.npy')[:60]}")
 
     def _npy(self, path: Path, label: str) -> Iterator[Found]:
-        yield from self._array(path.read_bytes(), label)
+        yield from self._array(_bytes(path), label)
 
     def _array(self, data: bytes, label: str) -> Iterator[Found]:
         """One .npy array; objects in it are read as a pickle is."""
@@ -106,7 +109,7 @@ class Reader:
         yield from self.walked(flat.reshape(shape, order="F" if order else "C"), label)
 
     def _safetensors(self, path: Path, label: str) -> Iterator[Found]:
-        data = path.read_bytes()
+        data = _bytes(path)
         size = int.from_bytes(data[:8], "little")
         if size > len(data) - 8:
             raise JaliError("the header is longer than the file")
@@ -150,10 +153,14 @@ def _header(stream: io.BytesIO) -> tuple[np.dtype[Any], tuple[int, ...], bool]:
     return kind, shape, order
 
 
-def _text(path: Path) -> str:
+def _bytes(path: Path) -> bytes:
     if path.stat().st_size > MOST:
         raise JaliError(f"it is larger than {MOST >> 30} GB")
-    return path.read_text(encoding="utf-8", errors="replace")
+    return path.read_bytes()
+
+
+def _text(path: Path) -> str:
+    return _bytes(path).decode("utf-8", errors="replace")
 
 
 def _kind(path: Path) -> str | None:
@@ -166,8 +173,11 @@ def _kind(path: Path) -> str | None:
     known |= {".html": "HTML", ".htm": "HTML"} | dict.fromkeys(PICKLES, "pickle") | dict.fromkeys(TEXTS, "text")
     if ending in known or ending in UNREADABLE:
         return known.get(ending)
-    with path.open("rb") as file:
-        start = file.read(6)
+    try:
+        with path.open("rb") as file:
+            start = file.read(6)
+    except OSError:
+        return "text"  # that it cannot be read is said where it is read
     if start[:1] == b"\x80" and len(start) > 1 and start[1] <= 5:
         return "pickle"
     return "npy" if start == b"\x93NUMPY" else None

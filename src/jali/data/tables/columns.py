@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from jali.core.errors import JaliError
+from jali.core.fields import EXACT
 from jali.core.values import Column, Floats, Ints, Kind
 from jali.data.tables.schema_files import check_values, label
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     Values = pd.Series[Any]
 
 CATEGORIES = 200
-MISSING = ("missing", "(missing)", "((missing))")  # names of the category of missing texts: the first that is free
+GAP = "missing"  # the category of missing texts; in brackets where the table has such a text itself
 IDENTIFIER = re.compile(r"(^|[_ .-])(id|uuid|guid|nr|no|number|key|index|ssn|iban)$", re.IGNORECASE)
 CAMEL = re.compile(r"[a-z](Id|ID)$")
 DATE = r"\d{4}-\d{2}-\d{2}"
@@ -53,10 +54,28 @@ def texts(values: Values) -> Values:
     """
     absent = values.isna()
     if not absent.any():
+        return _as_text(values)
+    plain = _as_text(values.astype(object).where(~absent, ""))
+    return plain.where(~absent, _free(set(plain.unique())))
+
+
+def _free(taken: set[str]) -> str:
+    """The name of missing texts, which no text has.
+
+    >>> _free({"cook"}), _free({"missing"})
+    ('missing', '(missing)')
+    """
+    name = GAP
+    while name in taken:
+        name = f"({name})"
+    return name
+
+
+def _as_text(values: Values) -> Values:
+    try:
         return values.astype(str)
-    plain = values.astype(object).where(~absent, "").astype(str)
-    name = next(name for name in MISSING if not (plain == name).any())
-    return plain.where(~absent, name)
+    except UnicodeDecodeError:
+        raise JaliError(f"Column {values.name!r} holds bytes that are no text in UTF-8: drop it.") from None
 
 
 def kind_of(values: Values, category: bool = False, integer: bool = False) -> Kind:
@@ -101,7 +120,19 @@ def numbers(values: Values, kind: Kind) -> Floats:
     x = values.to_numpy(np.float64, na_value=np.nan)
     if np.isnan(x).all():
         raise JaliError(f"Column {name!r} is empty: drop it.")
+    _check_exact(values, x)
     return x
+
+
+def _check_exact(values: Values, x: Floats) -> None:
+    """Refuse whole numbers that change when they become floats, or that pandas made floats because of gaps."""
+    beyond = np.abs(np.nan_to_num(x)) > EXACT
+    whole = values.dtype.kind in "iu" or (np.isnan(x).any() and bool((np.nan_to_num(x) % 1 == 0).all()))
+    if beyond.any() and whole:
+        raise JaliError(
+            f"Column {str(values.name)!r} holds {int(beyond.sum())} whole numbers beyond 2^53, which cannot be "
+            f"computed with exactly: drop it, or make it a category (--kind {values.name}=category) or smaller."
+        )
 
 
 def within(values: Values, column: Column) -> Floats:
@@ -117,6 +148,7 @@ def within(values: Values, column: Column) -> Floats:
             f"Column {column.name!r} is declared, and {int(np.isnan(x).sum())} of its values are missing: fill them "
             "in, or declare missing = true."
         )
+    _check_exact(values, x)
     check_values(x, column)
     return x
 
@@ -149,7 +181,7 @@ def _coded_categories(values: Values) -> tuple[Ints, tuple[str, ...]] | None:
     names = [str(c) for c in values.cat.categories]
     codes = values.cat.codes.to_numpy()
     used = np.unique(codes)
-    names.append(next(name for name in MISSING if name not in names))  # code -1 is the last one
+    names.append(_free(set(names)))  # code -1 is the last one
     if len(set(names)) < len(names):
         return None
     order = sorted(used.tolist(), key=lambda code: names[code])

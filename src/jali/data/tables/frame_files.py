@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import zlib
 from functools import partial
 from pathlib import Path
@@ -9,21 +10,28 @@ from typing import TYPE_CHECKING, Any, cast
 
 from jali.core.errors import JaliError
 from jali.data.tables import frames, pieces
+from jali.store import GIGABYTE, MOST
 
 if TYPE_CHECKING:
     import pandas as pd
 
 LARGE = 20_000_000  # bytes of a file that is read in pieces
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
+SMALL = GIGABYTE  # bytes that any file may unpack to
+PACKED = 200  # bytes that a byte of a real table unpacks to at most; a bomb has a thousand and more
+CHUNK = 1 << 20
 
 
 def read(path: Path) -> pd.DataFrame:
     """The table in a .csv or .tsv file, plain or .gz, or in a .parquet file."""
-    ending = (path.with_suffix("") if path.suffix.lower() == ".gz" else path).suffix.lower()
+    packed = path.suffix.lower() == ".gz"
+    ending = (path.with_suffix("") if packed else path).suffix.lower()
     if not path.is_file():
         raise JaliError(f"There is no file {path}: give the path of a .csv, .tsv or .parquet file on this machine.")
     try:
         if ending in SEPARATORS:
+            if packed:
+                _check_size(path, _unpacked(path))
             return _delimited(path, SEPARATORS[ending])
         if ending == ".parquet":
             return _parquet(path)
@@ -34,7 +42,27 @@ def read(path: Path) -> pd.DataFrame:
     except (ValueError, OSError, EOFError, zlib.error) as error:
         reason = str(error).strip().split("\n")[0]
         raise JaliError(f"Cannot read {path}: {reason.rstrip('.')}; expected a table with a header line.") from None
+    except (TypeError, LookupError, ArithmeticError, RecursionError, MemoryError) as error:  # it lies about itself
+        raise JaliError(f"Cannot read {path}: it is damaged ({type(error).__name__}); save it again.") from None
     raise JaliError(f"Cannot read {path.name}: jali reads .csv and .tsv, also with .gz, and .parquet files.")
+
+
+def _unpacked(path: Path) -> int:
+    """The bytes that a .gz file unpacks to, counted up to the limit; nothing is kept."""
+    total = 0
+    with gzip.open(path) as file:
+        while total <= MOST and (some := len(file.read(CHUNK))):
+            total += some
+    return total
+
+
+def _check_size(path: Path, size: float) -> None:
+    """Refuse a file that unpacks to more than a real table of its size would."""
+    if size > MOST or size > max(SMALL, PACKED * path.stat().st_size):
+        raise JaliError(
+            f"{path} has {path.stat().st_size / GIGABYTE:.3g} GB and would take {size / GIGABYTE:.3g} GB or more: if "
+            "you trust it, read it with pandas and pass the table to jali.audit in Python."
+        )
 
 
 def _delimited(path: Path, separator: str) -> pd.DataFrame:
@@ -70,4 +98,16 @@ def _parquet(path: Path) -> pd.DataFrame:
         raise JaliError("Reading .parquet files needs pyarrow: pip install 'jali-audit[parquet]'.") from None
     import pandas as pd
 
+    _check_parquet(path)
     return pd.read_parquet(path, engine="pyarrow")
+
+
+def _check_parquet(path: Path) -> None:
+    """Refuse a Parquet file that is too large by what it declares, or whose texts cannot be decoded."""
+    from pyarrow import parquet, types
+
+    with parquet.ParquetFile(path) as file:
+        _check_size(path, 8.0 * file.metadata.num_rows * max(file.metadata.num_columns, 1))
+        texts = [f.name for f in file.schema_arrow if types.is_string(f.type) or types.is_large_string(f.type)]
+        for piece in file.iter_batches(columns=texts) if texts else ():
+            piece.validate(full=True)  # pandas decodes texts when they are used, which may be anywhere

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 CLASSES = 50
 RARE = 20  # rows of a class
 TRUTH = {"False", "True"}
+NUMBER = re.compile(r"[-+]?\d+([.,]\d+)?([eE][-+]?\d+)?")
 
 
 def dataset(
@@ -255,12 +257,26 @@ def near(name: str, names: Sequence[str]) -> str:
     >>> near("aeg", ["age", "sex"])
     "did you mean 'age'?"
     """
-    if len(names) == 1:
-        return f"its only column is {names[0]!r}: are the values separated by something else?"
     alike = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
     if alike:
         return f"did you mean {' or '.join(map(repr, alike))}?"
+    if _is_row(names):
+        return "its first line looks like a row of values: write a line with the names of the columns above it."
+    if len(names) == 1:
+        return f"its only column is {names[0]!r}: are the values separated by something else?"
     return f"it has {', '.join(map(repr, names[:10]))}{' and more' if len(names) > 10 else ''}."
+
+
+def _is_row(names: Sequence[str]) -> bool:
+    """Whether names look like somebody's values, which must not be shown: one is a number and does not count columns.
+
+    >>> _is_row(["33", "2906.00", "cook"]), _is_row(["0", "1", "2"]), _is_row(["33;cook"]), _is_row(["age", "x1"])
+    (True, False, True, False)
+    """
+    if len(names) == 1:
+        names = re.split(r"[,;\t|]", names[0])
+    counts = [str(place) for place in range(len(names) + 1)]
+    return any(NUMBER.fullmatch(str(name).strip()) and str(name) not in counts for name in names)
 
 
 def _check_marked(option: str, some: Collection[str], inputs: list[str], target: str) -> None:

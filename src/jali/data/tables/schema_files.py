@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any, get_args
 
 from jali.core.errors import JaliError
 from jali.core.values import Column, Floats, Kind, Role, Schema
+from jali.text import toml
 
 NUMBERS = ("low", "high", "centre", "spread")
 MARKS = ("kind", "mutable", "role", "missing")
@@ -60,10 +60,10 @@ def read(path: Path) -> Declared:
     not change a column, `role = "quasi"` that people can be found by it, `missing = true` that a number may be missing.
     """
     try:
-        entry = tomllib.loads(path.read_text(encoding="utf-8"))
+        entry = toml.parsed(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise JaliError(f"Cannot read the schema file {path}: {error.strerror}.") from None
-    except (ValueError, RecursionError) as error:  # not UTF-8, not TOML, or nested too deeply
+    except ValueError as error:  # not UTF-8, or not TOML
         raise JaliError(f"The schema file {path} is not valid TOML: {error}.") from None
     return _of(f"The schema file {path}", entry)
 

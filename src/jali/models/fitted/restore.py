@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from jali.core.encoding import Encoding
+from jali.core.errors import JaliError
 from jali.core.protocols import Ensemble
 from jali.models.fitted.linear import LinearEnsemble
 from jali.models.fitted.network import NetworkEnsemble
@@ -25,11 +26,19 @@ def restore(arrays: Mapping[str, Any], encoding: Encoding, modules: Collection[s
     3
     """
     if "coef" in arrays:
+        _check_names(arrays, ("coef", "intercept"))
         return LinearEnsemble(encoding, arrays["coef"], arrays["intercept"])
     if "architecture" in arrays:
         return restored(arrays, encoding, modules)
     depth = sum(name.startswith("weight") for name in arrays)
     if not depth:
         return None
+    _check_names(arrays, [f"{kind}{layer}" for kind in ("weight", "bias") for layer in range(depth)])
     weights = tuple(arrays[f"weight{layer}"] for layer in range(depth))
     return NetworkEnsemble(encoding, weights, tuple(arrays[f"bias{layer}"] for layer in range(depth)))
+
+
+def _check_names(arrays: Mapping[str, Any], names: Collection[str]) -> None:
+    """Refuse weights that are not complete."""
+    if missing := [name for name in names if name not in arrays]:
+        raise JaliError(f"The stored weights lack {missing[0]!r}.")

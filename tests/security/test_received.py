@@ -1,0 +1,62 @@
+"""A protected explainer that somebody sent: nothing that it names is imported."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import pytest
+
+from jali.api import Protected, protect
+from jali.audit import guarantees
+from jali.core.errors import JaliError
+from jali.reproduce import files
+from tests.security.people import MODEL, TRAIN
+
+
+@pytest.mark.parametrize(
+    "method", ["planted_module:Part", "k_groups(planted_module:Part())", "sklearn(estimator='planted_module:C')"]
+)
+def test_no_module_that_a_received_folder_names_is_imported(tmp_path, monkeypatch, method):
+    (tmp_path / "planted_module.py").write_text(
+        "from dataclasses import dataclass\n@dataclass\nclass Part:\n    pass\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)  # as in a Python session that was started in the folder
+    protect(MODEL, TRAIN, method="k_groups(k=3)").save(tmp_path / "sent")
+    file = tmp_path / "sent" / "protected.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"method": method}))
+    with pytest.raises(JaliError):
+        Protected.load(tmp_path / "sent", MODEL)
+    assert "planted_module" not in sys.modules
+
+
+def test_a_folder_is_replaced_whole_or_not_at_all(tmp_path):
+    explainer = protect(MODEL, TRAIN, method="k_groups(k=3)")
+    explainer.save(tmp_path)
+    before = (tmp_path / "protected.npz").read_bytes()
+    (tmp_path / "protected.json").unlink()
+    (tmp_path / "protected.json").mkdir()
+    with pytest.raises(JaliError, match="in the way"):
+        protect(MODEL, TRAIN, method="k_groups(k=4)").save(tmp_path)
+    assert (tmp_path / "protected.npz").read_bytes() == before
+
+
+def test_no_module_that_an_earlier_run_names_is_imported(tmp_path, monkeypatch):
+    (tmp_path / "planted_module.py").write_text(
+        "from dataclasses import dataclass\n@dataclass\nclass Part:\n    learns = 'x'\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    row = {"kind": "measure", "metric": "singled_out", "value": 0.5, "attack": "planted_module:Part"}
+    study = {"name": "s", "parts": {}, "measures": [row]}
+    head = {"schema_version": files.FIRST, "paper": "mine", "title": "T", "citation": "C", "scale": "standard"}
+    (tmp_path / "mine.json").write_text(json.dumps(head | {"findings": [], "studies": [study]}))
+    with pytest.raises(JaliError, match="not trusted"):
+        files.read(tmp_path / "mine.json")
+    assert "planted_module" not in sys.modules
+
+
+def test_no_module_that_a_signal_of_an_evidence_file_names_is_imported(tmp_path, monkeypatch):
+    (tmp_path / "planted_module.py").write_text("class Part: pass\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert guarantees._reads_more("planted_module:Part")
+    assert "planted_module" not in sys.modules
