@@ -13,8 +13,10 @@ if TYPE_CHECKING:
         attack_dump,
         attack_released,
         audit,
+        compare,
         explainer,
         exposure,
+        forget,
         link_released,
         protect,
         reason_codes,
@@ -29,15 +31,17 @@ __all__ = [
     "attack_dump",
     "attack_released",
     "audit",
+    "compare",
     "explainer",
     "exposure",
+    "forget",
     "http_model",
     "link_released",
     "protect",
     "reason_codes",
     "scan",
 ]
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 
 def __getattr__(name: str) -> Any:

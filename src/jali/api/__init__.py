@@ -2,10 +2,12 @@
 
 from jali.api.answers import Answer
 from jali.api.audits import audit, foresee, from_config
+from jali.api.comparing import compare
 from jali.api.dumps import attack_dump
 from jali.api.evidence_files import as_released, attack_file, save_reproduction, store_in
 from jali.api.explainers import explainer, reason_codes
 from jali.api.exposed import exposure
+from jali.api.forgetting import forget
 from jali.api.protected import Protected
 from jali.api.protection import protect
 from jali.api.released import attack_released, link_released
@@ -23,9 +25,11 @@ __all__ = [
     "attack_file",
     "attack_released",
     "audit",
+    "compare",
     "explainer",
     "exposure",
     "foresee",
+    "forget",
     "from_config",
     "link_released",
     "protect",
