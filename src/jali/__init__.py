@@ -13,8 +13,10 @@ if TYPE_CHECKING:
         attack_dump,
         attack_released,
         audit,
+        compare,
         explainer,
         exposure,
+        forget,
         frontier,
         link_released,
         protect,
@@ -30,8 +32,10 @@ __all__ = [
     "attack_dump",
     "attack_released",
     "audit",
+    "compare",
     "explainer",
     "exposure",
+    "forget",
     "frontier",
     "http_model",
     "link_released",
@@ -39,7 +43,7 @@ __all__ = [
     "reason_codes",
     "scan",
 ]
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 
 def __getattr__(name: str) -> Any:

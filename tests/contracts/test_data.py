@@ -124,7 +124,7 @@ def test_a_file_that_is_missing_is_named_with_what_to_do(name, tmp_path, monkeyp
     source = registry.build("data", name)
     monkeypatch.setenv("JALI_DATA", str(tmp_path))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    if not source.files:
+    if not source.files or files.find(source.files[0]):
         assert len(source.load())
         return
     with pytest.raises(JaliError, match=rf"The file {re.escape(source.files[0].path)} is not in .* set JALI_DATA"):

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from jali.api.answers import Answer
     from jali.api.audits import audit, foresee, from_config
+    from jali.api.comparing import compare
     from jali.api.dumps import attack_dump
     from jali.api.evidence_files import as_released, attack_file, save_reproduction, store_in
     from jali.api.explainers import explainer, reason_codes
     from jali.api.exposed import exposure
+    from jali.api.forgetting import forget
     from jali.api.frontiers import frontier, frontier_of, read_frontier
     from jali.api.protected import Protected
     from jali.api.protection import protect
@@ -30,9 +32,11 @@ __all__ = [
     "attack_file",
     "attack_released",
     "audit",
+    "compare",
     "explainer",
     "exposure",
     "foresee",
+    "forget",
     "from_config",
     "frontier",
     "frontier_of",
@@ -53,9 +57,11 @@ MODULES = {
     "attack_file": "evidence_files",
     "attack_released": "released",
     "audit": "audits",
+    "compare": "comparing",
     "explainer": "explainers",
     "exposure": "exposed",
     "foresee": "audits",
+    "forget": "forgetting",
     "from_config": "audits",
     "frontier": "frontiers",
     "frontier_of": "frontiers",

@@ -7,7 +7,21 @@ from typing import Annotated
 import typer
 
 from jali import __version__, stopping, terminal
-from jali.cli import attack, audit, explain, exposure, frontier, parts, reproduce, scan, schema, shards, store, verify
+from jali.cli import (
+    attack,
+    audit,
+    compare,
+    explain,
+    exposure,
+    frontier,
+    parts,
+    reproduce,
+    scan,
+    schema,
+    shards,
+    store,
+    verify,
+)
 from jali.core import imports
 from jali.core.errors import JaliError
 
@@ -40,7 +54,9 @@ app.command()(reproduce.reproduce)
 app.command()(verify.verify)
 app.command()(scan.scan)
 app.command()(exposure.exposure)
+app.command()(compare.compare)
 app.command()(store.store)
+app.command()(compare.forget)
 app.add_typer(parts.data_app, name="data")
 
 

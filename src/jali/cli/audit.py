@@ -51,7 +51,7 @@ def audit(
     trust: Trust = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what it takes and what it could see.")] = False,
 ) -> None:
-    """Audit a model: train, explain, attack, report. Without options: the embedded example."""
+    """Audit a model: train, explain, attack, report. Without options: a demonstration on real people, in one page."""
     from jali.api import foresee, from_config
     from jali.config import SPECIFICATIONS
 
@@ -60,6 +60,9 @@ def audit(
     given |= {"drop": drop, "immutable": immutable, "kind": kind, "bounds": bounds}
     given |= {"explain": explain, "attack": attack, "signal": signal, "game": _game(game, targets, shadows)}
     typed = {k: v for k, v in given.items() if v not in (None, "", [])}
+    if file is None and set(typed) <= {"seed"} and not (shard or show_values or dry_run):
+        _demonstrate(seed or 0, out, workers, engine, store)
+        return
     config = _config(file, typed)
     trusted = SPECIFICATIONS if trust else tuple(typed)
     imports.expect(text for setting in SPECIFICATIONS if setting in trusted for text in config.specifications(setting))
@@ -76,6 +79,23 @@ def audit(
                 return
             found = from_config(config, resources, show_values, trusted)
         finish(found, out)
+
+
+def _demonstrate(seed: int, out: Path, workers: int, engine: str, store: str) -> None:
+    """Run the demonstration; the last line says where its page is."""
+    from jali.api import store_in
+    from jali.api.demonstration import demonstrate
+    from jali.report import demonstration
+
+    with terminal.writable(out):
+        with terminal.watching() as watch:
+            shown = demonstrate(resources_for(out, workers, watch, engine, store), seed)
+        path = shown.save(out, store_in(out, store))
+    console = terminal.console()
+    console.print(demonstration.printed(shown.results), highlight=False)
+    console.print(f"Report: {path}", markup=False, highlight=False, soft_wrap=True)
+    if not shown.results.audit.valid:
+        raise SystemExit(3)
 
 
 def report(

@@ -81,7 +81,7 @@ def printed(sheet: Sheet) -> Group:
     """The page for a terminal: the answer, what follows, tables, notes."""
     sheet = sheet.cleaned()
     lines = [Text(sheet.answer, style="bold"), *(Text(f"  {point}") for point in sheet.points)]
-    tables = [_table(block) for block in sheet.blocks if block.rows]
+    tables = [table(block) for block in sheet.blocks if block.rows]
     return Group(*lines, *tables, *(Text(f"Note: {note}") for note in sheet.notes))
 
 
@@ -95,7 +95,7 @@ def plain(sheet: Sheet, width: int = 120) -> str:
     return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines())
 
 
-def _table(block: Block) -> Table:
+def table(block: Block) -> Table:
     """A table; texts of a user are never read as markup."""
     out = Table(title=Text(block.title, style="bold"), box=box.SIMPLE_HEAD, title_justify="left")
     for place, head in enumerate(block.heads):

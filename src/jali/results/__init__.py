@@ -220,6 +220,14 @@ class Results(BaseModel):
         """The rows whose fields equal what is wanted."""
         return [row for row in self.rows if all(getattr(row, k) == v for k, v in want.items())]
 
+    def specification(self, explainer: str) -> str:
+        """The specification of an explanation, which rows call by its name where that is unique; empty if not known."""
+        given = [str(text) for text in self.config.get("explain", [])]
+        if explainer in given:
+            return explainer
+        named = [text for text in given if text.partition("(")[0] == explainer.partition("(")[0]]
+        return named[0] if len(named) == 1 else ""
+
 
 def read(file: Path) -> Results:
     """The results of an audit from their file; of another schema, or of none, one sentence."""

@@ -17,8 +17,9 @@ def test_embedded_present_and_missing(tmp_path, monkeypatch):
     assert "table" not in entries
     assert entries["digits"].state == "embedded"
     assert (entries["german"].state, entries["german"].where) == ("present", str(tmp_path / "german"))
-    assert (entries["adult"].state, entries["adult"].where) == ("missing", "")
-    assert "jali data fetch adult" in entries["adult"].advice
+    assert (entries["adult"].state, entries["adult"].where) == ("embedded", str(files.EMBEDDED / "adult"))
+    assert (entries["cmc"].state, entries["cmc"].where) == ("missing", "")
+    assert "jali data fetch cmc" in entries["cmc"].advice
     assert entries["heloc"].advice == files.advice(Heloc.files[0])
     assert files.present(German())
     assert not files.present(Heloc())

@@ -8,6 +8,8 @@ import threading
 import pytest
 
 from jali.core.errors import JaliError
+from jali.data.adult import Adult
+from jali.data.german import German
 from jali.data.tables import files
 from jali.data.tables.files import Remote
 
@@ -220,3 +222,31 @@ def test_read_refuses_another_content(data, content, why):
     (data / "t" / "x.csv").write_bytes(content)
     with pytest.raises(JaliError, match=why):
         files.read(Remote("t/x.csv", SUM, "https://host/x.csv"))
+
+
+@pytest.mark.parametrize("source", [Adult(), German()], ids=["adult", "german"])
+def test_embedded_data_need_no_folder_of_yours(source, tmp_path, monkeypatch):
+    monkeypatch.setenv("JALI_DATA", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    for remote in source.files:
+        assert files.find(remote) == files.EMBEDDED / f"{remote.path}.xz"
+        assert hashlib.sha256(files.read(remote)).hexdigest() == remote.sha256
+    named = (files.EMBEDDED / "SOURCES.md").read_text(encoding="utf-8")
+    assert all(f"`{remote.path}.xz`" in named for remote in source.files)
+    assert source.licence in named
+
+
+def test_every_embedded_file_has_its_source_and_licence_named():
+    named = (files.EMBEDDED / "SOURCES.md").read_text(encoding="utf-8")
+    embedded = [path for path in files.EMBEDDED.rglob("*.*") if path.name != "SOURCES.md"]
+    assert embedded
+    assert all(f"`{path.relative_to(files.EMBEDDED)}`" in named for path in embedded)
+    assert sum(path.stat().st_size for path in embedded) < 500_000
+
+
+def test_a_damaged_copy_is_refused_in_one_sentence(tmp_path, monkeypatch):
+    monkeypatch.setenv("JALI_DATA", str(tmp_path))
+    (tmp_path / "german").mkdir()
+    (tmp_path / "german" / "german.data.xz").write_bytes(b"\xfd7zXZ\x00 and no more")
+    with pytest.raises(JaliError, match=r"Cannot read .*german\.data\.xz"):
+        files.read(German().files[0])

@@ -9,13 +9,15 @@ from jali.core import registry
 from jali.core.errors import JaliError
 from jali.data.tables import files
 
+State = Literal["embedded", "present", "missing"]
+
 
 @dataclass(frozen=True)
 class Entry:
     """One data set: its origin, the folder of its files (empty if they are missing), and how to get them."""
 
     name: str
-    state: Literal["embedded", "present", "missing"]
+    state: State
     origin: str
     licence: str
     where: str = ""
@@ -45,4 +47,6 @@ def _entry(name: str, source: Any) -> Entry:
     absent = [remote for remote in source.files if not files.find(remote)]
     if absent:
         return Entry(name, "missing", source.origin, source.licence, advice=files.advice(absent[0]))
-    return Entry(name, "present", source.origin, source.licence, where=str(files.locate(source.files[0]).parent))
+    folder = files.locate(source.files[0]).parent
+    state: State = "embedded" if folder.is_relative_to(files.EMBEDDED) else "present"
+    return Entry(name, state, source.origin, source.licence, where=str(folder))

@@ -1,14 +1,15 @@
 """Data files: where they are found, how they are downloaded, and how they are checked.
 
-A file is searched in the folder named by JALI_DATA, then in the user's cache, as `x` or as `x.gz`. The sha256 is that
-of the uncompressed content and is checked at every reading, so a data set always has the content that its code
-declares.
+A file is searched in the folder named by JALI_DATA, then in the user's cache, then among the copies that come with the
+package (`data/embedded`), as `x`, `x.gz` or `x.xz`. The sha256 is that of the uncompressed content and is checked at
+every reading, so a data set always has the content that its code declares.
 """
 
 from __future__ import annotations
 
 import gzip
 import hashlib
+import lzma
 import os
 import zlib
 from collections.abc import Callable
@@ -22,6 +23,8 @@ from jali.core.errors import JaliError
 CHUNK = 1 << 16
 TIMEOUT = 30.0
 Progress = Callable[[int, int], None]
+EMBEDDED = Path(__file__).parents[1] / "embedded"  # copies whose licence allows it; see SOURCES.md there
+ENDINGS = ("", ".gz", ".xz")
 
 
 @dataclass(frozen=True)
@@ -60,7 +63,7 @@ class Documented(Filed, Protocol):
 
 
 def folders() -> list[Path]:
-    """The folders searched, in order: JALI_DATA if set, then the user's cache."""
+    """The folders of the user that are searched, in order: JALI_DATA if set, then the cache."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "jali" / "data"
     chosen = os.environ.get("JALI_DATA")
     return [Path(chosen).expanduser(), cache] if chosen else [cache]
@@ -68,7 +71,7 @@ def folders() -> list[Path]:
 
 def find(remote: Remote) -> Path | None:
     """The path of the file, plain or compressed; None where it is in no folder."""
-    paths = (folder / f"{remote.path}{end}" for folder in folders() for end in ("", ".gz"))
+    paths = (folder / f"{remote.path}{end}" for folder in (*folders(), EMBEDDED) for end in ENDINGS)
     return next((path for path in paths if path.is_file()), None)
 
 
@@ -103,11 +106,20 @@ def read(remote: Remote) -> bytes:
     path = locate(remote)
     try:
         raw = path.read_bytes()
-        content = gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
-    except (OSError, EOFError, zlib.error) as error:
+        content = _uncompressed(raw)
+    except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
         raise JaliError(f"Cannot read {path} ({error}): remove it and {advice(remote)}.") from None
     _check(str(path), hashlib.sha256(content).hexdigest(), remote)
     return content
+
+
+def _uncompressed(raw: bytes) -> bytes:
+    """The content of a file, which may be compressed with gzip or xz."""
+    if raw.startswith(b"\x1f\x8b"):
+        return gzip.decompress(raw)
+    if raw.startswith(b"\xfd7zXZ\x00"):
+        return lzma.decompress(raw)
+    return raw
 
 
 def fetch(remote: Remote, folder: Path, progress: Progress) -> Path:

@@ -66,15 +66,6 @@ def _claim(verdict: Verdict) -> Option:
     return Option(what, command=f"jali verify {verdict.explainer.partition('(')[0]}")
 
 
-def specification(results: Results, explainer: str) -> str:
-    """The specification of an explanation, which rows call by its name where that is unique; empty if not known."""
-    given = [str(text) for text in results.config.get("explain", [])]
-    if explainer in given:
-        return explainer
-    named = [text for text in given if text.partition("(")[0] == explainer.partition("(")[0]]
-    return named[0] if len(named) == 1 else ""
-
-
 def _part(text: str) -> Any:
     """The explainer that a specification names; None where it is none of ours."""
     try:
@@ -85,14 +76,14 @@ def _part(text: str) -> Any:
 
 def _grouped(results: Results, verdict: Verdict) -> list[Option]:
     """Answers that fit at least k people; their effect where one was audited beside the bare explanation."""
-    inner = specification(results, verdict.explainer)
+    inner = results.specification(verdict.explainer)
     part = _part(inner) if inner else None
     if part is None:
         return [Option(f"Replace {verdict.explainer}: its answers lead to people. `jali.protect` gives others.")]
     if registry.name_of(part) in GROUPING:
         return [Option(f"Let each answer of {verdict.explainer} fit more people: raise its k.")]
     for name in explainers(results):
-        outer = _part(specification(results, name))
+        outer = _part(results.specification(name))
         if isinstance(outer, Grouping) and registry.spec(outer.inner) == registry.spec(part):
             what = f"Replace {verdict.explainer} by {name}: the quasi-identifiers of each answer fit {outer.k} people."
             return [Option(what, _effect(results, verdict.explainer, name))]
@@ -133,7 +124,7 @@ def _effect(results: Results, bare: str, defended: str) -> str:
 def _fewer_details(results: Results, verdicts: list[Verdict]) -> list[Option]:
     """Attributions add up to the score, so that somebody who is told the decision alone learns the score from them."""
     for verdict in verdicts:
-        inner = specification(results, verdict.explainer)
+        inner = results.specification(verdict.explainer)
         part = _part(inner) if inner else None
         plain = part is not None and part.gives == "attribution" and registry.name_of(part) != REASONS
         over = contrast(results, verdict.explainer, Channel.DECISION, "auc")
