@@ -307,7 +307,8 @@ def _power(size: Floats, planted: Sequence[Planted]) -> Floats:
     mean = np.interp(size, at, _curve(planted)) * beyond
     half = np.interp(size, at, np.maximum.accumulate([p.half for p in planted]))
     chance = np.interp(size, at, np.maximum.accumulate([p.deviation for p in planted]))
-    noise = np.interp(size, at, [p.noise for p in planted]) * beyond
+    # That nothing is recovered where nothing is planted is no estimate.
+    noise = np.interp(size, at, [0.0, *(p.noise for p in planted[1:])]) * beyond
     return np.asarray(ndtr((mean - half) / np.maximum(np.hypot(chance, noise), EXACT)))
 
 
