@@ -134,7 +134,7 @@ def _addition(game: Game, rng: Rng) -> tuple[float | None, str]:
     except JaliError as error:
         return None, str(error)
     shrunk = math.sqrt(len(rows) / len(game.member))
-    wide = [Planted(p.size, p.recovered, p.noise, p.deviation * shrunk, p.half * shrunk) for p in planted]
+    wide = [Planted(p.size, p.recovered, *(x * shrunk for x in (p.noise, p.deviation, p.half))) for p in planted]
     found = control(trial, wide).detectable
     return found, "" if found is not None else "no addition up to 0.3 would be found"
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from jali.attacks._combined.discriminant import directions
+from jali.attacks._combined.patterns import Digits, Repeats, repeated
 from jali.attacks._combined.ratios import (
     above_outside,
     common_ratio,
@@ -24,11 +25,12 @@ from jali.stats.roc import aucs
 SOME = 6  # shadow models on which the scale of a signal is chosen, at most
 RECORDS = 6_000  # records that this takes, at most: with 2,000, whole vectors of a forest lost a tenth of what they add
 CLEARLY = 0.003  # AUC by which another scale must be better than the one on which a signal is stored
-# The rows of a table, block by block, each with one row per signal; then the sum of each block that is a ratio, and the
-# distance of all signals together from what out-models answer, and two sums of ratios of which ones are exactly zero.
+# The rows of a table, block by block, each with one row per signal; then the sum of each block that is a ratio, and
+# sums over all signals: of ratios of exact repeats, of digits and signs, two of which are exactly zero, and last the
+# distance of all signals together from what out-models answer.
 OWN, COMMON, ABOVE, RAW, PLACE, WHITE_OWN, WHITE_COMMON, WHITE_STEADY, WHITE_PLACE, SUMS = range(10)
 NO_RATIO = (ABOVE, RAW, PLACE, WHITE_PLACE)
-WHOLE = SUMS - len(NO_RATIO) + 3  # rows of the last block
+WHOLE = SUMS - len(NO_RATIO) + 5  # rows of the last block
 CHANGES = 0.005  # mean variance within records from which on it is read whether a signal is exactly zero
 FEW = 4  # signals whose ratios are computed together
 
@@ -128,7 +130,7 @@ class Lens:
 
     features: all that are read, each once; those from `zeros` on say which signals are exactly zero. for_own,
     for_common (S,): the feature of each signal. weights (S, S): the directions, as weights of the features for common
-    shifts.
+    shifts. digits: those that tell members. repeated (C,): signals whose exact values come back.
     """
 
     features: Features
@@ -136,6 +138,8 @@ class Lens:
     for_own: Ints
     for_common: Ints
     weights: Floats
+    digits: Digits
+    repeated: Ints
     tuning: Tuning
 
     @property
@@ -164,12 +168,13 @@ class Lens:
 class Reading:
     """Signals of shadow models read through a lens, for several sets of these models.
 
-    sums: those of the lens's features, then of its independent directions. known (N,): records that some shadow model
-    was asked about.
+    sums: those of the lens's features, then of its independent directions. repeats: exact values. known (N,): records
+    that some shadow model was asked about.
     """
 
     lens: Lens
     sums: Sums
+    repeats: Repeats
     known: Bools
 
     @staticmethod
@@ -188,7 +193,7 @@ class Reading:
             return rest, level
 
         sums = Sums.of(read, lens.size, use, shadows.member, sets)
-        return Reading(lens, sums, np.asarray(use.any(axis=1)))
+        return Reading(lens, sums, Repeats.of(lens.repeated, shadows, sets), np.asarray(use.any(axis=1)))
 
     def table(self, t: int, value: Floats) -> Floats:
         """What is known of each record (Q, N) under a model with these signals (S, N), judged by one set of models."""
@@ -205,6 +210,8 @@ class Reading:
         ratios = [block for block in range(SUMS) if block not in NO_RATIO]
         for k, block in enumerate(ratios):
             parts[block].sum(axis=0, out=out[SUMS * signals + k])
+        out[-5] = self.repeats(t, value)
+        out[-4] = self.lens.digits(value)
         out[-1] = far_from_outside(white, *self.sums.sides(t, slice(size, None)))
         for start in range(self.lens.zeros, size, FEW):
             some = slice(start, min(start + FEW, size))
@@ -249,7 +256,8 @@ def choose_lens(shadows: Shadows, fit: Ints, tuning: Tuning) -> Lens:
     # Most signals have one feature for both.
     used = np.unique(np.concatenate([own, common]))
     every = features.pick(used).and_then(Features.zeros(shadows))
-    return Lens(every, len(used), np.searchsorted(used, own), np.searchsorted(used, common), weights, tuning)
+    at = np.searchsorted(used, own), np.searchsorted(used, common)
+    return Lens(every, len(used), *at, weights, Digits.of(shadows), repeated(shadows), tuning)
 
 
 def _best_features(shadows: Shadows, features: Features, fit: Ints, prior: float) -> tuple[Ints, Ints]:

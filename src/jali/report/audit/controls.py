@@ -11,9 +11,11 @@ from jali.results import PositiveControl, Results
 TERM = "Positive control"
 SAYS = (
     "Additions of known size are planted in an explanation, and the same attack is run on them, to see what this audit "
-    "would have found. Recovered: the mean difference of the attack made to use the explanation to its baseline, in "
-    "AUC; it is an estimate and may lie below zero. Found: the share of audits with as many people and target models "
-    "whose interval would lie above zero."
+    "would have found. Members' values move by amounts that differ from person to person as much as their mean; the "
+    "size is what an attacker would gain who knew each of them. Recovered: the mean difference of the attack made to "
+    "use the explanation to its baseline, in AUC; it is an estimate and may lie below zero. Found: the share of audits "
+    "with as many people and target models whose interval would lie above zero. A leak of another kind may be harder to "
+    "find."
 )
 
 

@@ -1,0 +1,199 @@
+"""What the combined attack finds of known additions, and whether the positive control says the truth about it.
+
+`python benchmarks/bench_combined.py shares [--seeds 2]`: for four additions of an independent signal and four with
+shared noise, what the likelihood ratio adds to the AUC, what the attack adds, and the share.
+`... null [--seeds 8]`: explanations that tell nothing: the mean difference, and how often the interval holds zero.
+`... control [--audits 40]`: each audit has a positive control; then another audit is drawn with a leak of the size
+that the control says 8 of 10 find. How many find it should lie between 7 and 9 of 10.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from jali.attacks.joint import Joint
+from jali.audit.positive_control import SIZES, Ideal, control, plant, recover
+from jali.audit.trials import ByMetric, Trial, contrast_rows, guess_by_metric
+from jali.core.values import Bools, Channel, Evidence, Floats, Game, Rng, SignalName
+from jali.results import Row
+from jali.stats.roc import auc
+
+SHIFT = 0.75  # of the score, in deviations within a record
+MODELS = 17
+PEOPLE = 2_000
+AUC = float(ndtr(SHIFT / math.sqrt(2)))
+
+
+def independent(addition: float) -> tuple[float, float]:
+    """Correlation and shift of an independent signal that adds so much."""
+    end = math.sqrt(2) * float(ndtri(AUC + addition))
+    return 0.0, math.sqrt(end**2 - SHIFT**2)
+
+
+# Correlation of the noise of both signals, and the shift of the second.
+SETTINGS = {
+    "independent, .0024": independent(0.0024),
+    "independent, .006": independent(0.006),
+    "independent, .023": independent(0.023),
+    "independent, .056": independent(0.056),
+    "correlation .6, no shift": (0.6, 0.0),
+    "correlation .9, no shift": (0.9, 0.0),
+    "correlation .8, shift .3": (0.8, 0.3),
+    "correlation .3, opposite shifts": (0.3, -0.5),
+}
+
+
+@dataclass(frozen=True)
+class Size:
+    """How large an audit is; targets: how many of its models are attacked, all others being their shadows."""
+
+    people: int
+    models: int
+    targets: int
+    columns: int
+    answered: float = 1.0
+
+
+SIZES_OF_AUDITS = {
+    "1,000 people, 9 targets": Size(1_000, 9, 9, 1),
+    "300 people, 32 targets, 10 columns": Size(300, 32, 32, 10),
+    "300 people, 16 targets, 5 columns, 25 % answered": Size(300, 16, 16, 5, 0.25),
+    "400 people, one target of 33": Size(400, 33, 1, 1),
+}
+
+
+def everyone(member: Bools, targets: int) -> Game:
+    """The first few models in turn the target, all others their shadows."""
+    some = np.arange(targets)
+    shadows = ~np.eye(member.shape[1], dtype=bool)[some]
+    return Game(member, some, shadows, np.ones((len(member), targets), dtype=bool))
+
+
+def signals(rng: Rng, member: Bools, correlation: float, shift: float) -> tuple[Floats, Floats, Floats]:
+    """Both signals (2, N, M), and what the likelihood ratios of the first alone and of both see (N, M)."""
+    first = rng.normal(size=member.shape)
+    second = correlation * first + math.sqrt(1 - correlation**2) * rng.normal(size=member.shape)
+    rest = np.stack([SHIFT * member + first, shift * member + second])
+    weight = np.linalg.solve([[1, correlation], [correlation, 1]], [SHIFT, shift])
+    level = rng.normal(0, 2, (2, len(member), 1))
+    return level + rest, rest[0], np.tensordot(weight, rest, 1)
+
+
+def audit_of(found: Evidence, game: Game) -> tuple[ByMetric, Row, Trial]:
+    """The combined attack with the first signal as the baseline, and its difference in AUC."""
+    names = found.names
+    trial = Trial(Joint(), names, Channel.SCORE_AND_EXPLANATION, "e", Channel.SCORE, 1)
+    made = guess_by_metric(found, game, trial, metrics=("auc",))
+    (row,) = contrast_rows(trial, made, game, np.random.default_rng(0))
+    return made, row, trial
+
+
+def evidence(value: Floats, member: Bools, observed: Bools | None = None) -> Evidence:
+    """A score and columns of an explanation."""
+    names = (SignalName("confidence"), *(SignalName(f"column {i}", "e") for i in range(1, len(value))))
+    seen = np.ones(value.shape, dtype=bool) if observed is None else observed
+    return Evidence(names, np.where(seen, value, 0.0), seen, member)
+
+
+def shares(seeds: int) -> None:
+    """Print the share of the likelihood ratio's addition that is found, by setting."""
+    for name, (correlation, shift) in SETTINGS.items():
+        ideal, found = np.zeros(seeds), np.zeros(seeds)
+        for seed in range(seeds):
+            rng = np.random.default_rng(seed)
+            member = rng.random((PEOPLE, MODELS)) < 0.5
+            value, before, after = signals(rng, member, correlation, shift)
+            columns = range(MODELS)
+            ideal[seed] = np.mean([auc(after[:, t], member[:, t]) - auc(before[:, t], member[:, t]) for t in columns])
+            _, row, _ = audit_of(evidence(value, member), everyone(member, MODELS))
+            found[seed] = row.value
+        share = found.mean() / ideal.mean()
+        print(f"{name:34} ideal {ideal.mean():.4f}  found {found.mean():.4f}  share {share:.0%}", flush=True)
+
+
+def null(seeds: int) -> None:
+    """Print what is found where nothing is added, and how often the interval holds zero."""
+    for columns in (1, 12):
+        rows = []
+        for seed in range(seeds):
+            rng = np.random.default_rng([1, seed])
+            member = rng.random((PEOPLE, MODELS)) < 0.5
+            value, _, _ = signals(rng, member, 0.0, 0.0)
+            more = rng.normal(0, 2, (columns, PEOPLE, 1)) + rng.normal(size=(columns, *member.shape))
+            rows.append(audit_of(evidence(np.concatenate([value[:1], more]), member), everyone(member, MODELS))[1])
+        values = [row.value for row in rows]
+        holds = sum(row.low <= 0 <= row.high for row in rows)
+        error = np.std(values, ddof=1) / math.sqrt(seeds) if seeds > 1 else math.nan
+        print(
+            f"{columns} null columns: {np.mean(values):+.5f} (± {error:.5f}), zero held {holds} of {seeds}", flush=True
+        )
+
+
+def drawn(rng: Rng, size: Size) -> tuple[Evidence, Game]:
+    """An audit whose explanation tells nothing, for a share of the people in each model."""
+    member = rng.random((size.people, size.models)) < 0.5
+    value = rng.normal(0, 2, (1 + size.columns, size.people, 1)) + rng.normal(size=(1 + size.columns, *member.shape))
+    value[0] += SHIFT * member
+    observed = np.ones(value.shape, dtype=bool)
+    often = (
+        rng.beta(size.answered * 2, (1 - size.answered) * 2, size.people) if size.answered < 1 else np.ones(size.people)
+    )
+    observed[1:] = rng.random(member.shape) < often[:, None]
+    return evidence(value, member, observed), everyone(member, size.targets)
+
+
+def one_control(seed: int, size: Size) -> tuple[float | None, bool]:
+    """What the control of one audit says that 8 of 10 find, and whether another audit with such a leak finds it."""
+    rng = np.random.default_rng([2, seed])
+    found, game = drawn(rng, size)
+    trial = Trial(Joint(), found.names, Channel.SCORE_AND_EXPLANATION, "e", Channel.SCORE, 1)
+    limit = control(trial, recover(found, game, trial, rng.spawn(len(SIZES)))).detectable
+    if limit is None:
+        return None, False
+    other, game = drawn(rng, size)
+    made, _, _ = audit_of(other, game)
+    shift = Ideal.of(made.baseline["auc"]).shift_for(limit, rng)
+    if shift is None:
+        return None, False
+    _, row, _ = audit_of(plant(other, trial, shift, rng).evidence, game)
+    return limit, row.low > 0
+
+
+def controls(audits: int, words: str) -> None:
+    """Print how often the stated addition is found, by size of the audit."""
+    for name, size in SIZES_OF_AUDITS.items():
+        if words not in name:
+            continue
+        said = [one_control(seed, size) for seed in range(audits)]
+        known = [(limit, hit) for limit, hit in said if limit is not None]
+        limits = np.array([limit for limit, _ in known])
+        hits = sum(hit for _, hit in known)
+        low, middle, high = np.quantile(limits, (0.1, 0.5, 0.9)) if len(limits) else (math.nan,) * 3
+        print(
+            f"{name}: found {hits} of {len(known)}; stated {middle:.4f} (80 % of audits {low:.4f} to {high:.4f}); "
+            f"nothing stated in {len(said) - len(known)}",
+            flush=True,
+        )
+
+
+def main() -> None:
+    """Run one of the three."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("shares", "null", "control"))
+    parser.add_argument("--seeds", type=int, default=2)
+    parser.add_argument("--audits", type=int, default=40)
+    parser.add_argument("--size", default="", help="only sizes of audits whose name has these words")
+    given = parser.parse_args()
+    if given.what == "control":
+        controls(given.audits, given.size)
+    else:
+        {"shares": shares, "null": null}[given.what](given.seeds)
+
+
+if __name__ == "__main__":
+    main()

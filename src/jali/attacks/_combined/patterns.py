@@ -1,0 +1,183 @@
+"""Leaks that hardly move a mean: which digits and signs members have, and values that come back exactly."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import chdtrc
+
+from jali.core.guesses import Shadows
+from jali.core.values import Bools, Floats, Ints
+
+SIGN = -1  # the place that stands for the sign
+PLACES = (SIGN, *range(8))  # decimals that are read
+CHANCE = 1e-4  # probability that anything is read where there is nothing
+CELLS = 60_000  # from which digits are learnt, at most
+STEADY = 0.1  # quantile of the records' deviations that a digit's cycle must not exceed
+CLOSE = 6  # further decimals to which a number is rounded before its digits are cut off: 0.29 is 0.28999...
+PSEUDO = 20.0  # cells that the rate of both sides together counts for
+OFTEN = 0.01  # share of cells that must equal the answer of another model, and share that must not
+RECORDS = 2_000  # records on which that is looked up, at most
+COLUMNS = 8  # signals whose exact values are compared, at most
+MODELS = 2.0  # that the rate of all records counts for
+
+
+def digit(value: Floats, place: int) -> Ints:
+    """The digit of a number at one place after the point; for the sign 0, 1 or 2.
+
+    >>> digit(np.array([0.29, -1.37]), 2), digit(np.array([0.29, -1.37]), SIGN)
+    (array([9, 7]), array([2, 0]))
+    """
+    if place == SIGN:
+        return (np.sign(value) + 1).astype(np.int64)
+    moved = np.round(np.minimum(np.abs(value), 1e6) * 10.0**place, CLOSE)
+    return (np.floor(moved) % 10).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class Digits:
+    """Log-likelihood ratios (D, 10) of digits: signals (D,) and places (D,) where members have clearly others.
+
+    One ratio for all records, from the frequencies among in- and out-cells of shadow models. Membership is random, so
+    that without a leak the two differ by chance alone (Pearson's chi-squared, divided by the number of looks). Only
+    digits that run through all ten while a value moves by a deviation are read: those before them say how large the
+    value is, which is read better elsewhere.
+    """
+
+    signal: Ints
+    place: Ints
+    ratio: Floats
+
+    @staticmethod
+    def of(shadows: Shadows) -> Digits:
+        """The digits that tell members in some shadow models; none where the signals have no such leak."""
+        use = np.asarray(shadows.observed.all(axis=0))
+        cells = np.flatnonzero(use.ravel())
+        cells = cells[:: -(-len(cells) // CELLS) or 1]
+        member = shadows.member.ravel()[cells]
+        looks = len(shadows.value) * len(PLACES)
+        found = []
+        for s, value in enumerate(shadows.value):
+            mine = value.ravel()[cells]
+            for place in _fine(value, use):
+                counts = np.bincount(digit(mine, place) + 10 * member, minlength=20).reshape(2, 10).astype(np.float64)
+                if _by_chance(counts) < CHANCE / looks:
+                    found.append((s, place, _log_ratio(counts)))
+        signals = np.array([s for s, _, _ in found], dtype=np.int64)
+        places = np.array([place for _, place, _ in found], dtype=np.int64)
+        return Digits(signals, places, np.array([ratio for _, _, ratio in found]).reshape(-1, 10))
+
+    def __call__(self, value: Floats) -> Floats:
+        """The sum of the ratios (N,) of signals (S, N)."""
+        out = np.zeros(value.shape[1])
+        for s, place, ratio in zip(self.signal.tolist(), self.place.tolist(), self.ratio, strict=True):
+            out += ratio[digit(value[s], place)]
+        return out
+
+
+def _fine(value: Floats, use: Bools) -> list[int]:
+    """The sign, and the places whose digits are not those of the size of a value (N, K), by the steadiest records."""
+    some = value[:: -(-len(value) // RECORDS)]
+    cells = use[:: -(-len(value) // RECORDS)]
+    deviation = np.nanstd(np.where(cells, some, np.nan)[cells.sum(axis=1) > 1], axis=1)
+    moving = deviation[deviation > 0]
+    if not len(moving):
+        return []
+    usual = float(np.quantile(moving, STEADY))
+    return [place for place in PLACES if place == SIGN or 10.0 ** (1 - place) <= usual]
+
+
+def _by_chance(counts: Floats) -> float:
+    """The p-value of Pearson's chi-squared test that two rows of counts (2, D) have the same frequencies."""
+    known = counts[:, counts.sum(axis=0) > 0]
+    if known.shape[1] < 2 or not known.sum(axis=1).all():
+        return 1.0
+    expected = known.sum(axis=1, keepdims=True) * known.sum(axis=0) / known.sum()
+    return float(chdtrc(known.shape[1] - 1, ((known - expected) ** 2 / expected).sum()))
+
+
+def _log_ratio(counts: Floats) -> Floats:
+    """Log of the rate among members less that among others (D,), both shrunken towards their common one."""
+    common = (counts.sum(axis=0) + 1) / (counts.sum() + counts.shape[1])
+    rate = (counts + PSEUDO * common) / (counts.sum(axis=1, keepdims=True) + PSEUDO)
+    return np.asarray(np.log(rate[1]) - np.log(rate[0]))
+
+
+def repeated(shadows: Shadows) -> Ints:
+    """The signals of which some answers equal that of another model about the same record, and some do not.
+
+    Zeros do not count: which answers are zero is a pattern of its own.
+    """
+    use = np.asarray(shadows.observed.all(axis=0))
+    records = np.flatnonzero(use.sum(axis=1) > 1)
+    records = records[:: -(-len(records) // RECORDS) or 1]
+    if not len(records):
+        return np.array([], dtype=np.int64)
+    shares = np.zeros(len(shadows.value))
+    for s, value in enumerate(shadows.value):
+        some = np.sort(np.where(use[records] & (value[records] != 0), value[records], np.nan), axis=1)
+        same = some[:, 1:] == some[:, :-1]
+        shares[s] = same.sum() / max(1, np.count_nonzero(~np.isnan(some)))
+    found = np.flatnonzero((shares > OFTEN) & (shares < 1 - OFTEN))
+    found = np.array([s for s in found.tolist() if len(np.unique(shadows.value[s][use])) > 2], dtype=np.int64)
+    return found[np.argsort(shares[found], kind="stable")[:COLUMNS]]
+
+
+@dataclass(frozen=True)
+class Repeats:
+    """Exact values of some signals under shadow models: value (C, N, K), used cells (N, K), member (N, K), sets (T, K).
+
+    signal (C,): which signals these are.
+    """
+
+    signal: Ints
+    value: Floats
+    use: Bools
+    member: Bools
+    sets: Bools
+
+    @staticmethod
+    def of(signal: Ints, shadows: Shadows, sets: Bools) -> Repeats:
+        """The chosen signals of shadow models."""
+        use = np.asarray(shadows.observed.all(axis=0))
+        return Repeats(signal, shadows.value[signal], use, shadows.member, sets)
+
+    def __call__(self, t: int, value: Floats) -> Floats:
+        """Log-likelihood ratio (N,) of how often in- and out-models of one set gave exactly these answers (S, N).
+
+        An answer that some model of the set gave has its rate among either side; one that none gave has the rate of
+        answers that came once. Both are shrunken towards the rate of all records.
+        """
+        out = np.zeros(value.shape[1])
+        if not len(self.signal):
+            return out
+        mine = self.use & self.sets[t]
+        inside = mine & self.member
+        outside = mine & ~self.member
+        for c, s in enumerate(self.signal.tolist()):
+            same = self.value[c] == value[s][:, None]
+            seen = (same & mine).any(axis=1)
+            hits = np.where(seen[:, None], same, self._once(c, mine))
+            rate = (hits & mine).sum() / max(1, mine.sum())
+            out += _seen_as(hits & inside, inside, rate) - _seen_as(hits & outside, outside, rate)
+        return out
+
+    def _once(self, c: int, mine: Bools) -> Bools:
+        """The cells (N, K) whose answer no other cell of the record has."""
+        value = np.where(mine, self.value[c], np.nan)
+        order = np.argsort(value, axis=1, kind="stable")
+        ranked = np.take_along_axis(value, order, axis=1)
+        equal = ranked[:, 1:] == ranked[:, :-1]
+        once = np.ones(value.shape, dtype=bool)
+        once[:, 1:] &= ~equal
+        once[:, :-1] &= ~equal
+        out = np.empty(value.shape, dtype=bool)
+        np.put_along_axis(out, order, once, axis=1)
+        return out
+
+
+def _seen_as(hits: Bools, side: Bools, rate: float) -> Floats:
+    """The logarithm of the shrunken share (N,) of a side's cells (N, K) that are hits."""
+    many = hits.sum(axis=1) + MODELS * max(rate, 1e-6)
+    return np.asarray(np.log(many) - np.log(side.sum(axis=1) + MODELS))
