@@ -28,7 +28,8 @@ def old_source(folder: Path) -> Path:
     found = subprocess.run(["git", "archive", OLD, "src"], capture_output=True, cwd=HERE.parent, check=False)
     if found.returncode:
         sys.exit(f"The history has no commit {OLD} (a shallow clone?): {found.stderr.decode().strip()}")
-    tarfile.open(fileobj=io.BytesIO(found.stdout)).extractall(folder, filter="data")
+    with tarfile.open(fileobj=io.BytesIO(found.stdout)) as archive:
+        archive.extractall(folder, filter="data")
     return folder / "src"
 
 
