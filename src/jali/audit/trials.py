@@ -167,8 +167,10 @@ def _scores(
     shadows = _shadows(evidence, game, attack, some)
     if isinstance(attack, Combines):
         sets = game.shadows[group][:, some]
-        common = shadows.models(np.asarray(sets.all(axis=0)))
-        learnt = attack.learn(common, trial.base or len(trial.names), metrics, known.get(group[0]))
+        # What is learnt on is a copy, and large: it is given up before targets are scored.
+        everybody = np.asarray(sets.all(axis=0))
+        base = trial.base or len(trial.names)
+        learnt = attack.learn(shadows.models(everybody), base, metrics, known.get(group[0]))
         known[group[0]] = learnt
         found = learnt.apply([target for target, _ in seen], shadows, sets)
     elif isinstance(attack, ScoresTogether):
