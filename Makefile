@@ -113,6 +113,7 @@ bench: setup
 	@$(MAKE) --no-print-directory .venv-surrogates/.done || echo "lore_sa could not be installed; the rest goes on."
 	@$(MAKE) --no-print-directory .venv-canon/.done || echo "pycanon could not be installed; the rest goes on."
 	@$(MAKE) --no-print-directory .venv-engines/.done || echo "Dask could not be installed; the rest goes on."
+	@$(MAKE) --no-print-directory .venv-sacroml/.done || echo "SACRO-ML could not be installed; the rest goes on."
 	@$(BIN)/python benchmarks/make_page.py $(BENCH)
 	@$(MAKE) --no-print-directory .venv-own_models/.done && .venv-own_models/bin/python benchmarks/bench_own_models.py
 
@@ -120,4 +121,4 @@ bench-long:
 	@$(MAKE) --no-print-directory bench BENCH=--long
 
 clean:
-	rm -rf .venv .venv-peers .venv-private .venv-surrogates .venv-canon .venv-engines .venv-own_models .venv-lowest .venv-python3.12 .venv-python3.13 $(OUT) .mypy_cache .ruff_cache .pytest_cache
+	rm -rf .venv .venv-peers .venv-private .venv-surrogates .venv-canon .venv-engines .venv-sacroml .venv-own_models .venv-lowest .venv-python3.12 .venv-python3.13 $(OUT) .mypy_cache .ruff_cache .pytest_cache

@@ -24,6 +24,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from measure import Used, jali
 
@@ -204,7 +205,7 @@ def study_on_dask(folder: Path) -> None:
     if not os.environ.get("JALI_DATA"):
         print("  a study of a paper on Dask: not run, because JALI_DATA names no folder with its data")
         return
-    found = []
+    found: list[dict[str, Any]] = []
     with cluster() as there:
         time.sleep(3)
         for engine in ("processes", f"dask://{there.address}"):

@@ -20,6 +20,7 @@ from jali.core.values import Evidence, Game, SignalName
 from measure import exponent
 
 ROWS, MODELS, WORKERS = 10_000_000, 256, 64
+BYTES = 110  # of memory for each guess while its trial is judged: 746 MB at 50,000 records and 128 targets
 
 
 def cpu(run: object) -> float:
@@ -65,26 +66,36 @@ def grown(label: str, sizes: list[int], seconds: list[float], logarithm: bool) -
 
 
 def paper(per_row_model: float, per_cell: float, signals: int) -> None:
-    """What ten million rows and 256 models take on 64 workers, from the measurements of this run."""
+    """What ten million rows and 256 models take on 64 workers, from the measurements of this run.
+
+    per_cell: CPU seconds of all attacks on one signal of one record under one model, with four targets.
+    """
     columns = 20
     table = ROWS * (columns + 1) * 8
+    roles = ROWS * MODELS * 3
     evidence = ROWS * MODELS * signals * 9
     train_hours = per_row_model * ROWS * MODELS / 3600
     judge_hours = per_cell * ROWS * MODELS * signals / 3600
+    trials = 6 * signals + 6
     print(f"on paper, {ROWS:,} rows, {columns} columns, {MODELS} models, {signals} signals, {WORKERS} workers:")
     print(f"  training and explaining: {train_hours:.0f} CPU hours, {train_hours / WORKERS:.2f} hours of wall time")
     print(f"  table: {table / 1e9:.1f} GB, fetched once by each worker: {table * WORKERS / 1e9:.0f} GB moved;", end=" ")
-    print(f"memberships {ROWS * MODELS * 3 / 1e9:.1f} GB, fetched likewise")
-    print(f"  evidence: {evidence / 1e9:.0f} GB written by workers and read once by the run that judges it")
+    print(f"memberships {roles / 1e9:.1f} GB, fetched likewise: {roles * WORKERS / 1e9:.0f} GB")
+    print(f"  evidence: {evidence / 1e9:.0f} GB written by workers, read once and published by the run that judges it")
     print(
-        f"  memory of a worker: the table and the roles are mapped ({(table + ROWS * MODELS * 3) / 1e9:.1f} GB, "
-        f"given back under pressure), and {ROWS * (columns + 2 * signals) * 8 / 1e9:.1f} GB for one model"
+        f"  memory of a worker that trains: the table and the roles are mapped ({(table + roles) / 1e9:.1f} GB, given "
+        f"back under pressure), and {ROWS * (columns + 2 * signals) * 8 / 1e9:.1f} GB for one model"
     )
     print(
-        f"  judging: {judge_hours:.0f} CPU hours, split by trials and not by records: a worker that judges two "
-        f"signals holds {2 * ROWS * MODELS * 9 / 1e9:.0f} GB"
+        f"  judging four targets: {judge_hours:.0f} CPU hours in about {trials} tasks, one per attack and signal, so "
+        f"no more than {trials} workers help; {judge_hours / min(WORKERS, trials):.1f} hours of wall time"
     )
-    print("  what stops scaling first is judging: it needs all models of a record at once, in one memory")
+    print(
+        f"  memory of a worker that judges: {ROWS * MODELS * 9 / 1e9:.0f} GB mapped for each signal of its task, and "
+        f"about {BYTES} bytes for each guess: {ROWS * 4 * BYTES / 1e9:.0f} GB with four targets, "
+        f"{ROWS * MODELS * BYTES / 1e9:.0f} GB with all {MODELS}"
+    )
+    print("  what stops scaling first is judging: a task needs all records of its signals, under all models, at once")
 
 
 def main() -> None:

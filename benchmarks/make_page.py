@@ -23,11 +23,31 @@ from measure import TOO_LONG, Used, used
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "docs" / "benchmarks.md"
 # In the order in which they are wanted where time is short; what is not named comes after these.
-FIRST = ("audit", "engines", "growth", "attack", "lira", "attributions", "mlp", "recourse", "nice", "peers")
+FIRST = (
+    "audit",
+    "attack",
+    "engines",
+    "growth",
+    "sacroml",
+    "old_default",
+    "lira",
+    "attributions",
+    "mlp",
+    "recourse",
+    "nice",
+    "peers",
+)
 SLOW = ("coverage", "mutual", "vision", "surrogates", "lore", "pycanon")  # minutes to hours each
 SIZED = ("engines", "growth", "attack")  # these know --small; growth and attack know --long
 LIMIT = 240.0  # seconds of one script, unless --long
-LIMITS = {"engines": 480.0, "growth": 360.0, "audit": 360.0}  # of those that need more
+LIMITS = {
+    "engines": 600.0,
+    "growth": 360.0,
+    "audit": 360.0,
+    "sacroml": 900.0,
+    "old_default": 600.0,
+    "attack": 600.0,
+}  # of those that need more
 INTRODUCTION = """# Benchmarks
 
 This page is generated: `make bench` runs the scripts in `benchmarks/` and writes it. Compare numbers only within a

@@ -9,6 +9,7 @@ import sys
 import numpy as np
 import pytest
 
+from jali import api
 from jali.api import attack_file, evidence_files
 from jali.audit import setup
 from jali.audit.setup import Resources
@@ -55,3 +56,8 @@ def test_a_small_file_of_evidence_is_attacked_in_this_process(tmp_path, monkeypa
     monkeypatch.setattr(setup, "SMALL", small)
     attack_file(tmp_path / "evidence.npz", ["threshold"], 0, Resources(workers=2))
     assert asked == [workers]
+
+
+def test_every_name_of_the_interface_is_there():
+    for name in api.__all__:
+        assert getattr(api, name).__name__ == name

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import time
+import zipfile
 
 import numpy as np
 import pytest
@@ -100,3 +101,15 @@ def test_what_a_killed_run_published_is_removed_a_week_later(tmp_path):
     store.begin()
     assert not (tmp_path / old).exists()
     assert store.published(new, ["X"])["X"].tolist() == [1.0, 1.0, 1.0]
+
+
+def test_large_arrays_of_random_digits_are_stored_as_they_are(tmp_path):
+    rng = np.random.default_rng(0)
+    arrays = {"random": rng.normal(size=1_300_000), "flags": rng.random(12_000_000) < 0.5, "few": rng.normal(size=10)}
+    write_arrays(tmp_path / "a.npz", arrays)
+    with zipfile.ZipFile(tmp_path / "a.npz") as archive:
+        kinds = {member.filename: member.compress_type for member in archive.infolist()}
+    stored, deflated = zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED
+    assert kinds == {"random.npy": stored, "flags.npy": deflated, "few.npy": deflated}
+    for name, array in read_arrays(tmp_path / "a.npz").items():
+        np.testing.assert_array_equal(array, arrays[name])

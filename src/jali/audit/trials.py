@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from jali.audit.evidence import read_only
 from jali.audit.reference import REFERENCE
 from jali.audit.reference import known as known_records
 from jali.core import registry
@@ -107,6 +108,7 @@ def guess_by_metric(
     record = np.concatenate(rows)
     truth = game.member[record, game.targets[unit]]
     owner = np.empty(0, dtype=np.int64) if person is None else person[record]
+    read_only(truth, unit, record, owner)
 
     def joined(part: Callable[[Combined], Floats]) -> dict[str, Guesses]:
         """Metrics with the same scores share one value."""
@@ -116,7 +118,9 @@ def guess_by_metric(
             scores = [part(each[metric]) for each, _ in found]
             same = tuple(map(id, scores))
             if same not in made:
-                made[same] = weighted(game, Guesses(np.concatenate(scores), truth, unit, record, owner))
+                whole = np.concatenate(scores)
+                read_only(whole)
+                made[same] = weighted(game, Guesses(whole, truth, unit, record, owner))
             out[metric] = made[same]
         return out
 
@@ -163,8 +167,10 @@ def _scores(
     shadows = _shadows(evidence, game, attack, some)
     if isinstance(attack, Combines):
         sets = game.shadows[group][:, some]
-        common = shadows.models(np.asarray(sets.all(axis=0)))
-        learnt = attack.learn(common, trial.base or len(trial.names), metrics, known.get(group[0]))
+        # What is learnt on is a copy, and large: it is given up before targets are scored.
+        everybody = np.asarray(sets.all(axis=0))
+        base = trial.base or len(trial.names)
+        learnt = attack.learn(shadows.models(everybody), base, metrics, known.get(group[0]))
         known[group[0]] = learnt
         found = learnt.apply([target for target, _ in seen], shadows, sets)
     elif isinstance(attack, ScoresTogether):
@@ -175,7 +181,7 @@ def _scores(
         found = [dict.fromkeys(metrics, _plain(trial, target, shadows)) for target, _ in seen]
     out: list[tuple[Mapping[str, Combined], Ints]] = []
     for scores, (_, judged) in zip(found, seen, strict=True):
-        picked = {id(c): c.pick(judged) for c in scores.values()}
+        picked = {id(c): c if judged.all() else c.pick(judged) for c in scores.values()}
         out.append(({metric: picked[id(c)] for metric, c in scores.items()}, np.flatnonzero(judged)))
     return out
 
@@ -300,14 +306,6 @@ def paired_rows(trial: Trial, rows: Sequence[Row], found: ByMetric, game: Game, 
     """The metrics of both sides of a difference; those with the explanation are the rows of the trial itself."""
     same = [row.model_copy(update={"kind": "paired"}) for row in rows]
     return same + rows_of(trial.without_explanation(), found.baseline, game, rng, "paired")
-
-
-def paired(a: Guesses, b: Guesses) -> tuple[Guesses, Guesses]:
-    """The guesses about the same (target, record) pairs, in the same order."""
-    width = int(max(a.record.max(initial=0), b.record.max(initial=0))) + 1
-    ka, kb = a.unit * width + a.record, b.unit * width + b.record
-    _, ia, ib = np.intersect1d(ka, kb, assume_unique=True, return_indices=True)
-    return a.pick(ia), b.pick(ib)
 
 
 def _facts(guesses: Guesses, game: Game) -> dict[str, float]:

@@ -5,20 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
 from jali.core.values import Channel
-from jali.report import svg, words
+from jali.report import roc_figure, svg, words
 from jali.report.remembered import remembered
 from jali.results import Curve
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 DASHES = {"solid": "solid", "dashed": (0, (4, 1.6)), "dotted": (0, (1, 1.3))}
-STEPS = (*(m * 10.0**e for e in range(-6, 0) for m in (1, 2, 5)), 1.0)
+DASHED: dict[str, tuple[float, ...]] = {"solid": (), "dashed": (4, 1.6), "dotted": (1, 1.3)}
 
 
 @dataclass(frozen=True)
@@ -134,21 +130,12 @@ def roc(
 ) -> Markup:
     """True against false positives, both logarithmic; nothing is drawn below what can be resolved."""
     floor = min([1.0, *(c.floor for c in curves)])
-    width, height = size
-    with svg.canvas(height, width) as figure:
-        axes = figure.add_axes(frame(width))
-        _logarithmic(axes, start)
-        axes.plot([start, 1], [start, 1], color=svg.MUTED, linewidth=1, linestyle=(0, (3, 3)), zorder=2)
-        if floor > start:
-            axes.axvspan(start, floor, color=svg.VEIL, linewidth=0, zorder=1)
-            place = {"rotation": 90, "ha": "right", "va": "top", "color": svg.MUTED, "gid": "bare"}
-            axes.text(floor * 0.93, 0.9, "below resolution", **place)  # type: ignore[arg-type]
-        drawn = [(curve, strokes.get(curve.label, UNKNOWN)) for curve in curves]
-        for curve, stroke in sorted(drawn, key=lambda pair: -pair[1].width):
-            _curve(axes, curve, stroke, start)
-        labels = ", ".join(c.label for c in curves)
-        title = next((c.explainer for c in curves if c.explainer), "")
-        return svg.inline(figure, name, f"ROC curves{f', {title}' if title else ''}: {labels}")
+    drawn = [(curve, strokes.get(curve.label, UNKNOWN)) for curve in curves]
+    made = [_line(curve, stroke, start) for curve, stroke in sorted(drawn, key=lambda pair: -pair[1].width)]
+    labels = ", ".join(c.label for c in curves)
+    title = next((c.explainer for c in curves if c.explainer), "")
+    said = f"ROC curves{f', {title}' if title else ''}: {labels}"
+    return roc_figure.draw(name, said, roc_figure.Axes(start, *size), [line for line in made if line], floor)
 
 
 def frame(width: float, left: float = 66.0) -> tuple[float, float, float, float]:
@@ -156,31 +143,14 @@ def frame(width: float, left: float = 66.0) -> tuple[float, float, float, float]
     return (left / width, 0.14, 1 - (left + 13.2) / width, 0.84)
 
 
-def _curve(axes: Axes, curve: Curve, stroke: Stroke, start: float) -> None:
+def _line(curve: Curve, stroke: Stroke, start: float) -> roc_figure.Line | None:
+    """A curve where it can be resolved; None where that is nowhere."""
     points = zip(curve.fpr, curve.tpr, curve.low, curve.high, strict=True)
     kept = [(x, *(max(v, start / 10) for v in rest)) for x, *rest in points if x >= max(curve.floor, start)]
     if not kept:
-        return
+        return None
     x, tpr, low, high = zip(*kept, strict=True)
-    colour = svg.SERIES[stroke.colour - 1]
-    axes.fill_between(x, low, high, color=colour, alpha=0.13, linewidth=0, zorder=3)
-    axes.plot(x, tpr, color=colour, linewidth=stroke.width, linestyle=DASHES[stroke.dash], zorder=4)
-
-
-def _logarithmic(axes: Axes, start: float) -> None:
-    steps = STEPS if start > 0.004 else STEPS[::3]
-    ticks = [t for t in steps if t >= start * 0.99]
-    axes.set(xscale="log", yscale="log", xlim=(start, 1), ylim=(start, 1.08))
-    # Side by side, the names of 50 % and 100 % would touch.
-    for name, shown in (("x", [t for t in ticks if t != 0.5]), ("y", ticks)):
-        axes.set(**{f"{name}ticks": shown, f"{name}ticklabels": [f"{100 * t:.8g} %" for t in shown]})
-    axes.minorticks_off()
-    axes.tick_params(length=0, pad=6)
-    axes.grid(color=svg.GRID, linewidth=0.8)
-    axes.spines[:].set_visible(False)
-    axes.set_xlabel("false-positive rate")
-    axes.set_ylabel("true-positive rate")
-    axes.xaxis.get_ticklabels()[-1].set_horizontalalignment("right")
+    return roc_figure.Line(x, tpr, low, high, stroke.colour, stroke.width, DASHED[stroke.dash])
 
 
 def _rank(label: str) -> int:

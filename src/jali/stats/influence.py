@@ -74,7 +74,10 @@ class Owners:
         """The owners of guesses about targets (G,) and persons (G,)."""
         units, first = places(unit)
         persons, second = places(person)
-        cells, cell = places(first * persons + second)
+        key = first * persons + second
+        if np.all(key[1:] > key[:-1]):  # the usual order: target by target, records rising
+            return Owners(units, second, None)
+        cells, cell = places(key)
         return Owners(units, second, None if cells == len(unit) else cell)
 
     def shared(self, effect: Floats) -> float:

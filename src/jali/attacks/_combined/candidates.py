@@ -21,7 +21,7 @@ from jali.attacks._combined.reading import (
     WHITE_STEADY,
 )
 from jali.core.values import Bools, Floats, Ints
-from jali.stats.roc import auc
+from jali.stats.roc import aucs
 
 Rule = Callable[[Floats], Floats]  # table (Q, N) to score (N,)
 FARTHEST = 8.0  # standard deviations beyond which a column of a table is cut
@@ -136,9 +136,10 @@ def singles(lessons: Sequence[Lesson], block: Ints) -> dict[str, Rule]:
     kinds = {OWN: "own shift", COMMON: "common shift", ABOVE: "above out-models", RAW: "as it is"}
     found = {}
     for kind, text in kinds.items():
-        for s, at in enumerate(np.flatnonzero(block == kind)):
-            reached = [auc(lesson.table[at], lesson.truth) for lesson in lessons]
-            found[f"signal {s}, {text}"] = (float(np.mean(reached)) if reached else 0.5, at)
+        rows = np.flatnonzero(block == kind)
+        each = [aucs(lesson.table[rows], lesson.truth) for lesson in lessons]
+        reached = np.mean(each, axis=0).tolist() if each else [0.5] * len(rows)
+        found |= {f"signal {s}, {text}": (reached[s], at) for s, at in enumerate(rows)}
     best = sorted(found, key=lambda name: -found[name][0])[:6]
     return {name: Weighted((np.arange(len(block)) == found[name][1]).astype(np.float64)) for name in best}
 
