@@ -73,6 +73,7 @@ def test_a_file_cannot_exhaust_the_machine():
         ({"over": {"x": "nowhere"}}, "no variable 'nowhere'"),
         ({"over": {"x": 3}}, "needs a list"),
         ({"over": {"x, y": [["a"]]}}, "need 2 values"),
+        ({"over": {"x": [{"over": {}}]}}, "a text or a number"),
         ({"over": {"x": ["a"]}, "without": ["a"]}, "without must be a list of points"),
     ],
 )

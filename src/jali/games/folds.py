@@ -17,7 +17,8 @@ class Folds:
     The targets are not each other's shadows: a record is missing from exactly one of them, so counting would reveal
     its membership. Shadow models train on random halves of the adversary's rows, which are never scored; query attacks
     need none. Folds are cut `repeats` times, and at most `most` (0: all) of their rows are scored, the same for all
-    targets, in whole groups.
+    targets, in whole groups. With a `share` above 0 each target trains on that share of the rows, drawn at random, and
+    the others are its non-members: the share of members among the scored is then that, not 1 - 1 / k.
 
     The evaluation of Naretto, Monreale and Giannotti, Trans. Data Privacy 2025 (three folds, 30 % for the adversary).
 
@@ -32,6 +33,7 @@ class Folds:
     adversary: float = 0.3
     repeats: int = 1
     most: int = 0
+    share: float = 0.0
 
     def __post_init__(self) -> None:
         positive("folds", "k", self.k, least=2)
@@ -39,6 +41,8 @@ class Folds:
         positive("folds", "shadows", self.shadows, least=0)
         positive("folds", "most", self.most, least=0)
         proportion("folds", "adversary", self.adversary)
+        if self.share:
+            proportion("folds", "share", self.share)
 
     def draw(self, data: Dataset, rng: Rng) -> Game:
         """Split off the adversary's rows, then cut the others into folds."""
@@ -56,6 +60,8 @@ class Folds:
 
     def _cut(self, group: Ints, inside: Bools, rng: Rng) -> Bools:
         """Who trains the target of each fold (N, k)."""
+        if self.share:
+            return subsets(group, self.share, self.k, rng, inside)
         fold = np.full(int(group.max()) + 1, -1)
         ids = rng.permutation(np.unique(group[inside]))
         fold[ids] = np.arange(len(ids)) % self.k

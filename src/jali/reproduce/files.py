@@ -33,6 +33,7 @@ SHARED = (
     "reason",
     "item",
     "released",
+    "exact",
     "differs",
 )  # written once where all findings of a section agree
 ESTIMATE = ("value", "low", "high", "units", "reason")

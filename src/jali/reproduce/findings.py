@@ -37,7 +37,12 @@ def judged_again(paper: Paper, kept: Reproduction) -> list[Finding]:
     neither has it, a new run is due, and the finding says so.
     """
     ran = {study.name: Ran(study) for study in kept.studies}
-    known = {f.place: _remembered(f) for f in kept.findings if f.place}
+    known = {
+        at(f"{study.name} / {method}", "auc"): Estimate(*numbers)
+        for study in kept.studies
+        for method, numbers in study.attacks.items()
+    }
+    known |= {f.place: _remembered(f) for f in kept.findings if f.place}
     cells, sentences = _claims(paper, ran)
     scale: Scale = next(s for s in SCALES if s == kept.scale)
     numbers = [_value(c, _kept(c.text, c.metric, "", ran, known, paper), ran, scale) for c in cells]
@@ -127,8 +132,9 @@ def _value(cell: _Cell, ours: Estimate, ran: dict[str, Ran], scale: Scale) -> Fi
         row=row_of(cell.table, cell.study, cell.method, cell.metric),
         column=column_of(cell.table, cell.study, cell.method, cell.metric),
         released=cell.table.released,
+        exact=cell.table.same,
         **_judged(verdict, ours, cell.table, scale),
-        **_resolved(verdict, ours, _limits(cell.published, tolerance, bound), [ran[cell.study].study]),
+        **_resolved(verdict, exact, _limits(cell.published, tolerance, bound), [ran[cell.study].study]),
     )
 
 

@@ -119,6 +119,8 @@ class _Grid:
 
     def known(self, part: Any, own: Mapping[str, Any]) -> Any:
         """A value with its words: those of all tables of variables that have it, its own table last."""
+        if isinstance(part, dict | list):
+            raise JaliError(f"A value of a variable is a text or a number, not {part!r}.")
         if not isinstance(part, str):
             return part
         words: dict[str, Any] = {"": part}

@@ -23,7 +23,8 @@ def perturbed(findings: Iterable[Finding]) -> Moved:
         if finding.published is None or not _counts(finding):
             continue
         step = step_of(finding.published, finding.quantity)
-        ours = Estimate(finding.value, finding.low, finding.high, finding.units)
+        ends = (finding.value, finding.value) if finding.exact else (finding.low, finding.high)
+        ours = Estimate(finding.value, *ends, finding.units)
         for published in (finding.published - step, finding.published + step):
             moved += 1
             deviate += of_value(published, finding.tolerance, ours) == "deviates"

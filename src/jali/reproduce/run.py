@@ -11,7 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import MappingProxyType
 
-from jali.audit import evidence, sanity
+from jali.audit import sanity
 from jali.audit.all_models import Gathered, RunRecord, blocks, gather, readouts
 from jali.audit.experiment import checks, measured, warnings
 from jali.audit.guarantees import Guarantees, capped, guarantees
@@ -30,10 +30,11 @@ from jali.reproduce.budget import with_targets
 from jali.reproduce.figures import drawings
 from jali.reproduce.files import read
 from jali.reproduce.findings import findings, judged_again
-from jali.reproduce.numbers import Ran, run_of, trial_of
+from jali.reproduce.numbers import Ran, number, run_of, trial_of
 from jali.reproduce.perturbing import perturbed
 from jali.reproduce.schema import SCALES, Method, Paper, Scale, Setup
-from jali.results.reproduction import Capped, Reproduction, Study
+from jali.reproduce.scores import scores_of
+from jali.results.reproduction import Capped, Reproduction, Spread, Study
 from jali.stats.roc import METRICS
 
 LIBRARIES = ("jali-audit", "numpy", "scipy", "scikit-learn", "torch")
@@ -71,6 +72,7 @@ def reproduce(
         else:
             skipped = f"run at --scale {' or '.join(setup.scales)} only"
             ran[k] = Ran(Study(name=k, parts=_parts(setup), skipped=skipped, smaller=setup.smaller))
+    ran = {k: replace(r, study=r.study.model_copy(update={"attacks": _attacks(r, paper)})) for k, r in ran.items()}
     found = findings(paper, ran, scale)
     drawn = list(drawings(paper, ran))
     return Reproduction(
@@ -116,6 +118,12 @@ def _as_it_stands(study: Study, paper: Paper, scale: str) -> Study:
     return study.model_copy(update={"due": due, "smaller": setup.smaller})
 
 
+def _attacks(ran: Ran, paper: Paper) -> dict[str, Spread]:
+    """AUC of every method that guesses membership."""
+    found = {method: number(ran, method, "auc", paper) for method in ran.guesses}
+    return {m: (e.value, e.low, e.high, e.units) for m, e in found.items() if e.value is not None}
+
+
 def _methods_of(setup: Setup, paper: Paper) -> dict[str, Method]:
     return {t: paper.methods[t] for t in setup.methods}
 
@@ -128,11 +136,10 @@ def _scored(name: str, setup: Setup, methods: dict[str, Method]) -> Ran:
     """Run every method on the scores of other people's models; without the file the study is skipped."""
     began = time.perf_counter()
     parts = _parts(setup)
-    found = next((path for folder in _files.folders() if (path := folder / setup.scores).is_file()), None)
-    if found is None:
-        skipped = f"{setup.scores} is not among the data: see `jali data`."
-        return Ran(Study(name=name, parts=parts, skipped=skipped, smaller=setup.smaller))
-    scores, game, warnings = evidence.read(found, raw=setup.raw)
+    try:
+        scores, game, warnings = scores_of(setup)
+    except JaliError as error:
+        return Ran(Study(name=name, parts=parts, skipped=_without_folders(str(error)), smaller=setup.smaller))
     guesses = {}
     failed = {}
     for method, words in methods.items():

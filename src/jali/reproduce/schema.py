@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, NonNegativeInt, 
 
 from jali.core.errors import JaliError
 from jali.core.untrusted import vet
+from jali.reproduce.as_released import with_released
 from jali.reproduce.grids import expanded
 from jali.results.reproduction import Item
 from jali.text import toml
@@ -340,7 +341,8 @@ def _inherited(studies: dict[str, Any]) -> dict[str, Any]:
 def _parsed(name: str, file: Any) -> Paper:
     try:
         tables = expanded(toml.parsed(file.read_text(encoding="utf-8")))
-        return Paper(**tables | {"studies": _inherited(tables.get("studies", {}))})
+        twice = {"tables": with_released(tables["tables"])} if "tables" in tables else {}
+        return Paper(**tables | twice | {"studies": _inherited(tables.get("studies", {}))})
     except OSError as error:
         raise JaliError(f"Cannot read {name}: {error.strerror}.") from None
     except JaliError as error:

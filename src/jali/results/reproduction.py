@@ -28,6 +28,9 @@ class Needs(BaseModel):
     at_least: bool = False  # the times are of a run that read, or may have read, stored results
 
 
+Spread = tuple[float, float | None, float | None, int]  # a number, the ends of its interval, its target models
+
+
 class Finding(BaseModel):
     """One published number or sentence beside ours; `published` is None for a sentence, which orders two numbers.
 
@@ -58,6 +61,7 @@ class Finding(BaseModel):
     row: str = ""
     column: str = ""
     released: bool = False
+    exact: bool = False  # ours is of the paper's own models: the values are compared, not the interval
     differs: str = ""
     weak: bool = False  # it could not have failed here, whatever is true: the reason says why
     needs: Needs | None = None
@@ -171,7 +175,10 @@ class Chosen(BaseModel):
 
 
 class Study(BaseModel):
-    """One experiment behind the findings: what was run, its sizes, how long it took, whether its checks passed."""
+    """One experiment behind the findings: what was run, its sizes, how long it took, whether its checks passed.
+
+    attacks: AUC of each method that guesses membership, with its interval and targets, for claims and pages to come.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -183,6 +190,7 @@ class Study(BaseModel):
     warnings: list[str] = Field(default_factory=list)
     measures: list[Row] = Field(default_factory=list)
     capped: list[Capped] = Field(default_factory=list)
+    attacks: dict[str, Spread] = Field(default_factory=dict)
     skipped: str = ""
     smaller: str = ""  # than in the paper, even at --scale paper, and why
     stored: int | None = None  # models whose results were read from the store, not made; None: not recorded
