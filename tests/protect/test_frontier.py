@@ -17,6 +17,10 @@ from jali import cli
 from jali.api import read_frontier
 from jali.core.errors import JaliError
 from jali.core.guesses import Guesses
+from jali.explain.linear_recourse import LinearRecourse
+from jali.models.logistic import Logistic
+from jali.protect.frontier.candidates import Candidate
+from jali.protect.frontier.choice import chosen_one
 from jali.protect.frontier.dominance import Point, compared, dominances, front, perhaps_front
 from jali.protect.frontier.per_target import difference, of_guesses, of_people
 from jali.stats.intervals import contrast
@@ -129,7 +133,7 @@ def test_one_command_leaves_page_figures_and_numbers(small):
     assert {w.group for w in found.worth} >= {"all", "sex=female", "sex=male"}
     assert found.selection.models == 2 * 6  # two trainers, three models for membership and three for linkage
     page = (folder / "report.html").read_text()
-    for words in ("hold on the fresh targets", "What choosing costs", "Price by sensitive group", "<svg"):
+    for words in ("On the fresh targets", "What choosing costs", "Price by sensitive group", "<svg"):
         assert words in page
     assert (folder / "frontier-accuracy.svg").read_text().startswith("<svg")
     assert "Report:" in told
@@ -184,3 +188,24 @@ def test_worth_of_the_first_family_is_upper_end():
     assert quiet.upper == quiet.leak.mean.high
     without = replace(quiet.leak, mean=replace(quiet.leak.mean, high=None))
     assert Point("x", without, quiet.use).upper == quiet.leak.mean.value
+
+
+def candidate(name, family="k_groups"):
+    return Candidate(name, family, Logistic(), LinearRecourse())
+
+
+def test_what_does_not_surely_leak_less_is_never_chosen():
+    """By hand: one leaks less and loses little, one loses much, one only looks quieter in the mean."""
+    some = [candidate("today", "unprotected"), candidate("good"), candidate("dear"), candidate("noise")]
+    found = {"today": per_target([0.7] * 5), "good": per_target([0.6] * 5), "dear": per_target([0.5] * 5)}
+    found["noise"] = per_target([0.3, 1.0, 0.2, 1.0, 0.3])
+    uses = {(c.name, "accuracy"): per_target([0.8] * 5) for c in some} | {("dear", "accuracy"): per_target([0.6] * 5)}
+    choice = chosen_one(some, found, found, uses, 0.05)
+    assert (choice.configuration, choice.instead) == ("good", "")
+    assert choice.saved.value == pytest.approx(0.1)
+    rest = [c for c in some if c.name != "good"]
+    choice = chosen_one(rest, found, found, uses, 0.05)
+    assert (choice.configuration, choice.instead) == ("", "dear")
+    choice = chosen_one([some[0], some[3]], found, found, uses, 0.05)
+    assert (choice.configuration, choice.instead, choice.saved) == ("", "", None)
+    assert chosen_one(rest, found, found, uses, 0.5).configuration == "dear"
