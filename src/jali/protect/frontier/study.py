@@ -99,9 +99,7 @@ def _joined(first: Round, second: Round, chosen: Sequence[Candidate], loss: floa
         leaks=[_leak(a, tried, leaks[key][1]) for key, (a, tried) in strongest.items()],
         worth=_worth(first, second),
         planes=planes,
-        choice=chosen_one(
-            chosen, _found(strongest), {n: f for (n, k), (_, f) in leaks.items() if k == FIRST}, uses, loss
-        ),
+        choice=chosen_one(chosen, _found(strongest), fresh, uses, loss),
         selection=_selection(chosen, first.setup, any(a.family.learns == "identity" for a in first.attempts)),
         notes=list(schema.notes),
     )
