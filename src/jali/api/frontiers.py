@@ -19,7 +19,8 @@ from jali.config import Config
 from jali.core import registry
 from jali.core.errors import JaliError
 from jali.core.protocols import Existing, Trainer
-from jali.protect.frontier.study import LOSS, compare
+from jali.protect.frontier.choice import LOSS
+from jali.protect.frontier.study import compare
 from jali.results.frontier import Frontier
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from jali.core.values import Channel
 from jali.report import frontier_figures, words
 from jali.report.frontier_figures import FIRST
 from jali.report.sheet import Block, Drawing, Sheet
-from jali.results.frontier import Dominance, Frontier, Leak, Number, Plane, Worth
+from jali.results.frontier import Choice, Dominance, Frontier, Leak, Number, Plane, Worth
 
 EVERYBODY = "all"
 CHANCE = 0.5
@@ -69,34 +69,55 @@ def held(claimed: Sequence[Dominance]) -> tuple[int, int]:
 def _answer(found: Frontier) -> str:
     plain = found.configurations[0].name
     chosen = found.choice.configuration
-    before = leak_of(found, plain, FIRST)
-    if not chosen:
-        return f"None of the {len(found.configurations)} configurations meets the rule: {found.choice.rule}."
-    after = leak_of(found, chosen, FIRST)
-    return (
-        f"{chosen} was chosen of {len(found.configurations)} configurations. On {found.fresh_targets} fresh target "
-        f"models the attacks tried reach an AUC of {_with_interval(_fresh(after))} from decision and "
-        f"explanation; unprotected ({plain}), {_with_interval(_fresh(before))}."
-    )
+    before = _with_interval(_fresh(leak_of(found, plain, FIRST)))
+    many = len(found.configurations)
+    if chosen:
+        after = _with_interval(_fresh(leak_of(found, chosen, FIRST)))
+        return (
+            f"{chosen} was chosen of {many} configurations. On {found.fresh_targets} fresh target models the attacks "
+            f"tried reach an AUC of {after} from decision and explanation; unprotected ({plain}), {before}."
+        )
+    if other := found.choice.instead:
+        after = _with_interval(_fresh(leak_of(found, other, FIRST)))
+        return (
+            f"None of {many} configurations surely leaks less at so small a loss. Of those that do, {other} loses "
+            f"least: on {found.fresh_targets} fresh target models an AUC of {after} from decision and explanation; "
+            f"unprotected ({plain}), {before}."
+        )
+    return f"None of {many} configurations surely leaks less than {plain} (AUC {before} from decision and explanation)."
 
 
 def _points(found: Frontier) -> list[str]:
     out = []
-    if chosen := found.choice.configuration:
-        plain = found.configurations[0].name
+    plain = found.configurations[0].name
+    if chosen := found.choice.configuration or found.choice.instead:
         kept = [m for m in PRICED if worth_of(found, chosen, m) and worth_of(found, plain, m)]
         said = [_beside(found, chosen, plain, m) for m in kept]
         out.append(f"Its price on fresh targets, unprotected in brackets: {'; '.join(said)}.")
-        out.append(f"The rule, applied on {found.validation_targets} other target models: {found.choice.rule}.")
-    hold, known = held(found.claimed())
-    share = hold / known if known else 0.0
+        out.append(_confirmed(found.choice))
+    out.append(f"The rule, applied on {found.validation_targets} other target models: {found.choice.rule}.")
+    claimed = found.claimed()
+    hold, known = held(claimed)
+    share = hold / len(claimed) if claimed else 0.0
+    open_ = len(claimed) - known
     out.append(
-        f"On the validation targets one configuration surely beats another {len(found.claimed())} times, over all "
-        f"kinds of leakage and measures; {hold} of {known} hold on the fresh targets"
-        + (f" ({100 * share:.0f} %)." if known else ".")
-        + ("" if not known or share >= ENOUGH else " Do not rely on these dominances: too many do not hold.")
+        f"On the validation targets one configuration surely beats another {len(claimed)} times, over all kinds of "
+        f"leakage and measures. On the fresh targets {hold} of these hold ({100 * share:.0f} %), {known - hold} do "
+        f"not, and {open_} cannot be checked."
+        + ("" if share >= ENOUGH else " Do not rely on these dominances: too few hold.")
     )
     return out
+
+
+def _confirmed(choice: Choice) -> str:
+    """Whether the fresh targets confirm that the choice leaks less."""
+    saved = choice.saved
+    if saved is None or saved.low is None:
+        return "Whether it leaks less could not be measured on the fresh targets."
+    told = f"{_with_interval(saved)} of AUC, for the same targets and people"
+    if saved.low > 0:
+        return f"On the fresh targets it leaks less by {told}."
+    return f"The fresh targets do not confirm that it leaks less: the difference is {told}."
 
 
 def _beside(found: Frontier, chosen: str, plain: str, measure: str) -> str:

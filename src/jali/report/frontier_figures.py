@@ -18,7 +18,7 @@ FIRST = ("membership", Channel.DECISION_AND_EXPLANATION, "auc")
 DRAWN = ("accuracy", "answered", "valid", "cost", "fidelity", "agreement", "imitation")
 DOWNWARDS = ("cost",)  # measures of which less is better: drawn upside down, so that up is always better
 MARKERS = ("o", "s", "D", "^", "v", "P", "X")
-CROWDED = 0.015  # share of the axis within which numbers would lie on each other
+CROWDED = (0.09, 0.05)  # shares of the axes within which numbers would lie on each other
 LEGEND = (
     "Every mark is a configuration, with its number in the table below, on the fresh target models. Its place is the "
     "upper end of what attacks reach from decision and explanation; the line to its left is the interval. Up and left "
@@ -89,7 +89,7 @@ def _mark(axes: Axes, leak: Number, use: Number, colour: str, marker: str) -> No
         axes.plot([leak.low, x], [y, y], color=colour, linewidth=1.2, alpha=0.55, zorder=2)
     if use.low is not None and use.high is not None:
         axes.plot([x, x], [use.low, use.high], color=colour, linewidth=1.2, alpha=0.55, zorder=2)
-    axes.plot([x], [y], marker, color=colour, markersize=7, markeredgecolor=svg.PAPER, zorder=4)
+    axes.plot([x], [y], marker, color=colour, markersize=8, markeredgecolor=svg.PAPER, zorder=4)
 
 
 def _joined(axes: Axes, some: Sequence[Place]) -> None:
@@ -107,7 +107,7 @@ def _numbered(axes: Axes, places: dict[int, Place]) -> None:
     for number, (leak, use) in sorted(places.items()):
         x = _upper(leak)
         y = float(use.value or 0.0)
-        near = [g for g in groups if abs(g[0] - x) < CROWDED * width and abs(g[1] - y) < 2 * CROWDED * height]
+        near = [g for g in groups if abs(g[0] - x) < CROWDED[0] * width and abs(g[1] - y) < CROWDED[1] * height]
         if near:
             near[0][2].append(number)
         else:

@@ -103,12 +103,18 @@ class Plane(BaseModel):
 
 
 class Choice(BaseModel):
-    """The configuration that the rule chose on the validation targets; empty where none met it."""
+    """The configuration that the rule chose on the validation targets; empty where none met it.
+
+    instead: where none did, the one that loses least of those that surely leak less; empty where none surely does.
+    saved: how much less it leaks than the unprotected one, on fresh targets, paired by target and person.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     configuration: str
     rule: str
+    instead: str = ""
+    saved: Number | None = None
 
 
 class Selection(BaseModel):

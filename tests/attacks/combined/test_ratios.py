@@ -113,6 +113,13 @@ def test_bernoulli_ratios_by_hand():
     assert own == pytest.approx(common)
 
 
+def test_a_value_beyond_yes_and_no_in_some_shadow_model_leaves_ratios_finite():
+    outside = side([2, 2], [0.0, 0.0], [0.0, 0.0])
+    inside = side([2, 2], [0.0, -0.5], [0.0, 0.0])
+    for ratio in yes_no_ratios(np.array([[0.0, 0.0]]), outside, inside):
+        assert np.isfinite(ratio).all()
+
+
 def test_bernoulli_shifts_of_their_own_by_hand():
     outside = side([50, 50], [0.2, 0.8], [0.0, 0.0])
     inside = side([50, 50], [0.9, 0.7], [0.0, 0.0])

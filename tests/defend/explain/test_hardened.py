@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -11,6 +13,7 @@ from jali.core.explanation import Attribution
 from jali.core.values import Column, Dataset, Schema
 from jali.defend._keys import FRESH
 from jali.defend.explain.hardened import Hardened
+from jali.defend.explain.k_groups import KGroups
 from jali.defend.explain.private_background import PrivateBackground
 from jali.explain.lime import Lime
 from jali.explain.linear_recourse import LinearRecourse
@@ -139,3 +142,23 @@ def test_donors_are_no_training_rows():
     assert not any(row.tobytes() in held for row in out.rows[out.found])
     assert (MODEL.logits(out.rows[out.found]).argmax(axis=1) == 1).all()
     assert PrivateBackground().claim_about_rows(BOUNDED).void == ""
+
+
+def test_places_among_synthetic_rows_are_no_places_among_training_rows():
+    """An audit would take them for the people whom an answer shows."""
+    schema = replace(SCHEMA, columns=tuple(replace(c, low=-10, high=10, mutable=True) for c in SCHEMA.columns))
+    model = LinearModel(Encoding(schema), MODEL.coef, MODEL.intercept)
+    train = Dataset(np.clip(rows(300), -10, 10), np.arange(300) % 2, schema)
+    rng = np.random.default_rng(0)
+    found = PrivateBackground(NICE(), epsilon=1.0).prepare(model, schema, train, rng).explain(rows(), rng)
+    assert found.found.any()
+    assert found.origin is None
+    assert Hardened(NICE(), snap=0.5).prepare(model, schema, train, rng).explain(rows(), rng).origin is not None
+
+
+def test_regions_stay_regions_with_a_key():
+    train = Dataset(np.clip(rows(300), -10, 10), np.arange(300) % 2, SCHEMA)
+    plain = explained(KGroups(k=5), rows(), train=train)
+    keyed = explained(Hardened(KGroups(k=5), keyed=FRESH), rows(), train=train)
+    np.testing.assert_array_equal(plain.found, keyed.found)
+    np.testing.assert_array_equal(plain.regions.low, keyed.regions.low)

@@ -106,7 +106,8 @@ def yes_no_ratios(value: Floats, outside: Side, inside: Side) -> tuple[Floats, F
     shift = _logit(everybody_in) - _logit(everybody_out)
     middle = (everybody_in + everybody_out) / 2
     cells = inside.count + outside.count
-    hits = inside.count * inside.mean + outside.count * outside.mean
+    # A feature is known as yes or no from some shadow models; others may show it at values beyond.
+    hits = np.clip(inside.count * inside.mean + outside.count * outside.mean, 0, cells)
     level = _logit((hits + PSEUDO * middle) / (cells + PSEUDO))
     likely_in, likely_out = _expit(level + shift / 2), _expit(level - shift / 2)
     common = _bernoulli(value, likely_in) - _bernoulli(value, likely_out)

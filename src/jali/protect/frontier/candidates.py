@@ -17,7 +17,7 @@ from jali.core.values import Dataset, Schema
 from jali.defend.explain.private_background import PrivateBackground
 from jali.protect.methods import Method, method_of
 
-PROBED = 4  # rows that each configuration must be able to explain before anything long begins
+PROBED = 40  # rows that each configuration must be able to explain before anything long begins
 UNPROTECTED = "unprotected"
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from jali.core.guesses import Estimate
 from jali.protect.frontier.per_target import PerTarget, difference
 
+ROUNDING = 1e-9
 LESS_IS_BETTER = ("cost", "plausibility", "deletion")
 
 
@@ -62,8 +63,8 @@ class Compared:
 
 
 def _above(x: float | None, strictly: bool = False) -> bool:
-    """Whether a number is there, and is at least or above 0."""
-    return x is not None and (x > 0 if strictly else x >= 0)
+    """Whether a number is there, and is at least or above 0, rounding errors aside."""
+    return x is not None and (x > ROUNDING if strictly else x >= -ROUNDING)
 
 
 def compared(a: Point, b: Point, measure: str) -> Compared:

@@ -8,33 +8,28 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from jali.audit.setup import Experiment, Resources, Setup, load
-from jali.core import registry
 from jali.core.errors import JaliError
 from jali.core.guarantee import Guarantee
-from jali.core.guesses import Estimate
-from jali.core.values import Channel, Schema
+from jali.core.values import Schema
 from jali.protect.frontier import leakage
-from jali.protect.frontier.candidates import UNPROTECTED, Candidate, candidates
+from jali.protect.frontier.candidates import Candidate, candidates
+from jali.protect.frontier.choice import FIRST, LOSS, chosen_one
 from jali.protect.frontier.dominance import Point, dominances, front, held, perhaps_front
 from jali.protect.frontier.leakage import Attempt, Family, Setups
+from jali.protect.frontier.numbers import mean_of, number
 from jali.protect.frontier.per_target import PerTarget
 from jali.protect.frontier.utility import Utility, everybody, utilities
 from jali.results.frontier import (
-    Choice,
     Configuration,
     Dominance,
     Frontier,
     Leak,
-    Number,
     Plane,
     Selection,
     Worth,
 )
 
-FIRST = Family("membership", Channel.DECISION_AND_EXPLANATION, "auc")  # what is shown and chosen by
 METRICS = ("auc", "tpr@0.01")
-KEPT = ("accuracy", "answered", "valid")  # measures that a choice may not lose much of
-LOSS = 0.05  # of each of them, against the unprotected configuration
 
 
 @dataclass(frozen=True)
@@ -94,6 +89,8 @@ def _joined(first: Round, second: Round, chosen: Sequence[Candidate], loss: floa
     again = {(a.candidate, a.family, a.attack): a.found for a in second.attempts}
     leaks = {key: (a, again[(*key, a.attack)]) for key, (a, _) in strongest.items()}
     planes = _planes(strongest, leaks, first, second, chosen)
+    uses = {(u.candidate, u.measure): u.found for u in everybody(first.uses)}
+    fresh = {name: found for (name, family), (_, found) in leaks.items() if family == FIRST}
     return Frontier(
         validation_targets=len(first.setup.game.targets),
         fresh_targets=len(second.setup.game.targets),
@@ -102,10 +99,15 @@ def _joined(first: Round, second: Round, chosen: Sequence[Candidate], loss: floa
         leaks=[_leak(a, tried, leaks[key][1]) for key, (a, tried) in strongest.items()],
         worth=_worth(first, second),
         planes=planes,
-        choice=_choice(chosen, strongest, first, loss),
+        choice=chosen_one(chosen, _found(strongest), fresh, uses, loss),
         selection=_selection(chosen, first.setup, any(a.family.learns == "identity" for a in first.attempts)),
         notes=list(schema.notes),
     )
+
+
+def _found(strongest: Strongest) -> dict[str, PerTarget | str]:
+    """What the strongest attack of the first family reached, by configuration."""
+    return {name: attempt.found for (name, family), (attempt, _) in strongest.items() if family == FIRST}
 
 
 Strongest = dict[tuple[str, Family], tuple[Attempt, int]]
@@ -177,10 +179,10 @@ def _plane(family: Family, measure: str, points: Sequence[Point], fresh: Sequenc
             Dominance(
                 better=c.better,
                 worse=c.worse,
-                leak=_number(c.leak),
-                use=_number(c.use),
-                fresh_leak=None if s is None else _number(s.leak),
-                fresh_use=None if s is None else _number(s.use),
+                leak=number(c.leak),
+                use=number(c.use),
+                fresh_leak=None if s is None else number(s.leak),
+                fresh_use=None if s is None else number(s.use),
                 holds=None if s is None else s.holds,
                 sure_again=None if s is None else s.sure,
             )
@@ -215,8 +217,8 @@ def _leak(chosen: Attempt, tried: int, fresh: PerTarget | str) -> Leak:
         metric=family.metric,
         attack=chosen.attack,
         tried=tried,
-        validation=_mean(chosen.found),
-        fresh=_mean(fresh),
+        validation=mean_of(chosen.found),
+        fresh=mean_of(fresh),
     )
 
 
@@ -233,34 +235,11 @@ def _worth(first: Round, second: Round) -> list[Worth]:
                 measure=use.measure,
                 group=use.group,
                 n=fresh.people,
-                validation=_mean(use.found),
-                fresh=_mean(fresh.found),
+                validation=mean_of(use.found),
+                fresh=mean_of(fresh.found),
             )
         )
     return out
-
-
-def _choice(chosen: Sequence[Candidate], strongest: Strongest, first: Round, loss: float) -> Choice:
-    """The protected configuration with the least upper end of leakage among those that lose little utility."""
-    kept = [m for m in KEPT if any(u.measure == m for u in first.uses)]
-    rule = (
-        f"the least upper end of {FIRST.metric} (membership from decision and explanation) among the protected "
-        f"configurations that lose no more than {loss:g} of {', '.join(kept)} against {chosen[0].name}"
-    )
-    uses = {(u.candidate, u.measure): u.found for u in everybody(first.uses)}
-
-    def worth(name: str, measure: str) -> float:
-        return _value(uses.get((name, measure), ""))
-
-    good = []
-    for candidate in chosen:
-        attempt = strongest.get((candidate.name, FIRST))
-        if candidate.family == UNPROTECTED or attempt is None or isinstance(attempt[0].found, str):
-            continue
-        if all(worth(candidate.name, m) >= worth(chosen[0].name, m) - loss for m in kept):
-            mean = attempt[0].found.mean
-            good.append((mean.value if mean.high is None else mean.high, candidate.name))
-    return Choice(configuration=min(good)[1] if good else "", rule=rule)
 
 
 def _selection(chosen: Sequence[Candidate], setup: Setup, linked: bool) -> Selection:
@@ -278,16 +257,3 @@ def _selection(chosen: Sequence[Candidate], setup: Setup, linked: bool) -> Selec
         delta=float(min(1.0, models * sum(g.delta for g in private))),
         bits=math.log2(len(chosen)),
     )
-
-
-def _mean(found: PerTarget | str) -> Number:
-    return Number(value=None, reason=found) if isinstance(found, str) else _number(found.mean)
-
-
-def _number(e: Estimate) -> Number:
-    return Number(value=e.value, low=e.low, high=e.high, units=e.units, reason=e.reason)
-
-
-def named(experiment: Experiment) -> str:
-    """What a frontier is about, in words."""
-    return f"{registry.spec(experiment.data)}, {registry.spec(experiment.model)}"

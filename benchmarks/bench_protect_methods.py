@@ -1,0 +1,177 @@
+"""Every method of `jali.protect` on Adult for several kinds of model: the sentence, the guarantee and the price.
+
+Models: a forest, boosted trees, a torch network (numbers alone) and a pipeline that reads texts. What a user writes is
+what stands in `six_lines`. Methods that pay for each answer need a model with a stability bound, so they are shown for
+`clipped_logistic`. Every answer is checked: no immutable column moves. Bounds: `frontier/adult-columns.toml`.
+Usage: bench_protect_methods.py [training rows] [people] [model or method …]
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+import jali
+from jali.core.errors import JaliError
+from jali.data.adult import Adult
+from jali.data.tables.frames import frame
+
+IMMUTABLE = ["age", "race", "sex", "native-country"]
+QUASI = ["age", "marital-status", "relationship", "race", "sex"]
+DECLARED = tomllib.loads((Path(__file__).parent / "frontier" / "adult-columns.toml").read_text())
+STABLE = "clipped_logistic(alpha=0.1, bound=2.0)"
+FREE = (
+    "k_groups",
+    "k_anonymous",
+    "mutual",
+    "dp_logistic(epsilon=4.0, bound=2.0)",
+    "dp_sgd(mlp(hidden=[8], epochs=3), epsilon=4.0, rate=0.1)",
+    "dp_ebm(epsilon=1.0)",
+    "dp_weights_recourse",
+    'private_background(nice("sparsity"), epsilon=1.0)',
+    'hardened(nice("sparsity"), snap=0.5)',
+    "hardened(lime(samples=100), round=2, top=3, normalise=true)",
+    "k_rules(tree_surrogate(), k=10)",
+)
+PAID = ("public_direction(epsilon=0.5)", "above_threshold(epsilon=0.5, reach=6.0)")
+
+
+def six_lines(model: Any, train: Any, method: Any, asked: Any, others: Any, **more: Any) -> Any:
+    protected = jali.protect(
+        model, train=train, method=method, favourable=">50K", immutable=IMMUTABLE, quasi=QUASI, sensitive="sex", **more
+    )
+    answers = protected.explain(asked)
+    price = None if protected.claim else protected.price(others)
+    return protected, answers, price
+
+
+def adult() -> tuple[pd.DataFrame, Any]:
+    data = Adult().load()
+    return frame(data.X, data.schema).drop(columns="fnlwgt"), np.array(data.schema.classes)[data.y]
+
+
+def network(X: pd.DataFrame, y: Any) -> Any:
+    """A small torch network on numbers."""
+    import torch
+
+    torch.manual_seed(0)
+    net = torch.nn.Sequential(torch.nn.BatchNorm1d(X.shape[1]), torch.nn.Linear(X.shape[1], 8), torch.nn.ReLU())
+    net.append(torch.nn.Linear(8, 2))
+    rows = torch.tensor(X.to_numpy(dtype=np.float32))
+    labels = torch.tensor((y == ">50K").astype(np.int64))
+    steps = torch.optim.Adam(net.parameters(), lr=0.02)
+    for _ in range(150):
+        steps.zero_grad()
+        torch.nn.functional.cross_entropy(net(rows), labels).backward()
+        steps.step()
+    return net.eval()
+
+
+def models(X: pd.DataFrame, y: Any) -> dict[str, tuple[Any, list[str], dict[str, Any]]]:
+    """Each model with the columns that it reads and what else `protect` must be told."""
+    numbers = [c for c in X if X[c].dtype.kind in "if"]
+    words = [c for c in X if c not in numbers]
+    trees = make_column_transformer((OneHotEncoder(handle_unknown="ignore"), words), remainder="passthrough")
+    linear = make_column_transformer(
+        (OneHotEncoder(handle_unknown="ignore"), words), (StandardScaler(), numbers), verbose_feature_names_out=False
+    )
+    boosted = HistGradientBoostingClassifier(max_iter=40, random_state=0).fit(X[numbers], y)
+    return {
+        "forest": (
+            make_pipeline(trees, RandomForestClassifier(30, max_depth=12, random_state=0)).fit(X, y),
+            list(X),
+            {},
+        ),
+        "boosted trees": (boosted, numbers, {}),
+        "torch": (network(X[numbers], y), numbers, {}),
+        "pipeline with strings": (make_pipeline(linear, LogisticRegression(max_iter=500)).fit(X, y), list(X), {}),
+    }
+
+
+def declared(columns: list[str]) -> dict[str, Any]:
+    """What is known of these columns without the rows."""
+    known = {name: DECLARED["columns"][name] for name in columns}
+    return {"schema": {"classes": DECLARED["classes"], "columns": known}}
+
+
+def method_of(text: str, folder: Path) -> str:
+    if text != "dp_weights_recourse":
+        return text
+    key = folder / "recourse.key"
+    if not key.exists():
+        key.touch(mode=0o600)
+        key.write_bytes(os.urandom(32))
+    return f'dp_weights_recourse(weights=dp_logistic(epsilon=8.0, bound=2.0, C=0.1), beta=1.0, key="{key}")'
+
+
+def moved(answers: Any, asked: pd.DataFrame, columns: list[str]) -> int:
+    """Immutable values that moved, or stand in a region."""
+    fixed = [c for c in IMMUTABLE if c in columns]
+    out = 0
+    for (_, person), answer in zip(asked.iterrows(), answers, strict=True):
+        out += sum((answer.row or {}).get(c, person[c]) != person[c] for c in fixed)
+        out += sum(c in (answer.region or {}) for c in fixed)
+    return out
+
+
+def shown(label: str, method: str, found: Any, asked: pd.DataFrame, columns: list[str], spent: float) -> int:
+    protected, answers, price = found
+    told = next((a for a in answers if a.row or a.attribution), answers[0])
+    print(f"\n== {label}, {method} ({spent:.1f} CPU s)")
+    print(f"   {told.sentence}")
+    print(f"   guarantee: {protected.guarantee}")
+    lines = [] if price is None else [n for n in price.lines if n.group == "all" and n.measure != "withheld"]
+    said = ", ".join(f"{n.measure} {n.value:.3g}" + ("" if n.plain is None else f" ({n.plain:.3g})") for n in lines)
+    print(f"   price, unprotected in brackets: {said}" if said else f"   price: {protected.budget.sentence(0.5)}")
+    wrong = moved(answers, asked, columns)
+    print(f"   answered {sum(not a.withheld for a in answers)} of {len(answers)}; immutable values that moved: {wrong}")
+    sys.stdout.flush()
+    return wrong
+
+
+def main(rows: int, people: int, only: list[str]) -> bool:
+    X, y = adult()
+    train = X[:rows], y[:rows]
+    outside = X[rows : rows + people].reset_index(drop=True), y[rows : rows + people]
+    folder = Path(tempfile.mkdtemp())
+    wrong = failed = 0
+    kinds = models(*train) | {"clipped_logistic": (STABLE, list(X), {})}
+    for label, (model, columns, more) in kinds.items():
+        for method in PAID if label == "clipped_logistic" else FREE:
+            if only and not any(word in (label, method.partition("(")[0]) for word in only):
+                continue
+            began = time.process_time()
+            given = dict(more) | declared(columns)
+            others = outside[0][columns], outside[1]
+            asked = others[0].head(3 if label == "clipped_logistic" else 100)
+            if label == "clipped_logistic":
+                given |= {"population": others, "budget": jali.Budget(2.0, folder / f"{method[:5]}.ledger")}
+            try:
+                found = six_lines(
+                    model, (train[0][columns], train[1]), method_of(method, folder), asked, others, **given
+                )
+            except JaliError as error:
+                failed += 1
+                print(f"\n== {label}, {method}: {error}", flush=True)
+                continue
+            wrong += shown(label, method, found, asked, columns, time.process_time() - began)
+    print(f"\nimmutable values that moved in all answers: {wrong}; methods refused: {failed}")
+    return not wrong
+
+
+if __name__ == "__main__":
+    numbers = [int(text) for text in sys.argv[1:3]]
+    sys.exit(0 if main(*(numbers or [4000, 300]), sys.argv[3:]) else 1)
