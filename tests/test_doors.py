@@ -111,6 +111,13 @@ def commands(folder: Path, out: str) -> list[list[str]]:
         ["verify", "laplace_recourse", "--draws", "100"],
         *(["list", kind] for kind in registry.FOLDERS),
         ["data"],
+        ["schema", "people.csv", "--target", "y", "--out", f"{out}.toml"],
+        ["explain", "people.csv", "--target", "y", "--row", "0", "--out", f"{out}.json"],
+        ["scan", "people.csv", "paper.toml", f"{out}1", "--train", "people.csv", "--out", f"{out}7"],
+        ["exposure", "--log", "people.csv", "--train", "people.csv", "--quasi", "age", "--out", f"{out}8"],
+        [*own, "--workers", "1", "--shard", "1/1", "--out", f"{out}10"],
+        ["merge", f"{out}10", "--workers", "1"],
+        ["store", f"{out}10"],
         ["audit", "parallel.toml", "--workers", "1", "--out", f"{out}6"],
     ]
 

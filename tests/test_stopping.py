@@ -132,3 +132,10 @@ def test_a_second_signal_does_not_disturb_what_the_first_one_set_going():
     with stopping.orderly(), pytest.raises(stopping.Stopped):
         interrupted()
     assert done == ["cleaned"]
+
+
+@linux
+def test_a_worker_that_starts_when_its_run_is_gone_ends_at_once():
+    """The run was killed while the worker was starting: it never sees the process that started it."""
+    code = "import time\nfrom jali import stopping\nstopping.follow(1, 99999999)\ntime.sleep(60)\n"
+    assert subprocess.run([sys.executable, "-c", code], check=False, timeout=50).returncode == 1

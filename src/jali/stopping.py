@@ -11,7 +11,15 @@ import threading
 import time
 from collections.abc import Iterator
 from functools import lru_cache
+from pathlib import Path
 from types import FrameType
+
+try:
+    import fcntl
+except ImportError:  # Windows has no such locks
+    LOCKS = False
+else:
+    LOCKS = True
 
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 
@@ -107,23 +115,67 @@ def alive(process: int) -> bool:
     return True
 
 
+@contextlib.contextmanager
+def held(folder: Path) -> Iterator[None]:
+    """Mark a folder as in use until the block is left; the system takes the mark away when this process is killed."""
+    handle = os.open(folder, os.O_RDONLY) if LOCKS else None
+    try:
+        if handle is not None:
+            with contextlib.suppress(OSError):  # a file system without locks
+                fcntl.flock(handle, fcntl.LOCK_SH)
+        yield
+    finally:
+        if handle is not None:
+            os.close(handle)
+
+
+def abandoned(folder: Path, process: int) -> bool:
+    """Whether a folder was left by a run that is gone: nobody holds it, and its process is not there.
+
+    A number may have gone to another process meanwhile; then the folder is believed to be left after a minute. Runs in
+    containers do not see each other's processes, but each other's locks.
+    """
+    try:
+        age = time.time() - folder.stat().st_mtime
+        return not _in_use(folder) and (not alive(process) or age > 60)
+    except OSError:  # gone, or another user's
+        return False
+
+
+def _in_use(folder: Path) -> bool:
+    if not LOCKS:
+        return False
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:  # a file system without locks: the number of the process decides
+        return False
+    finally:
+        os.close(handle)
+    return False
+
+
 @lru_cache(maxsize=1)
 def machine() -> str:
     """A few characters that tell this machine from others, without its name."""
     return hashlib.sha256(platform.node().encode()).hexdigest()[:8]
 
 
-def _outlive(process: int) -> None:
+def _outlive(parent: int) -> None:
     """End this worker when the process that started it is gone: one that was killed cannot end its workers."""
-    while os.getppid() == process:
+    while os.getppid() == parent:
         time.sleep(1)
     os._exit(1)
 
 
-def follow(process: int) -> None:
-    """Make this process a worker of another one, which may end it; when that one is gone, it ends too."""
-    _leader[:] = [process]
-    if os.getppid() == process:
-        threading.Thread(target=_outlive, args=(process,), daemon=True).start()
+def follow(leader: int, parent: int) -> None:
+    """Make this process a worker of a run, which may end it; when the process that started it is gone, it ends too.
+
+    That may be so already: a worker takes seconds to start, in which a run can be killed.
+    """
+    _leader[:] = [leader]
+    threading.Thread(target=_outlive, args=(parent,), daemon=True).start()
     if MASKS:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})

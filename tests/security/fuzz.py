@@ -64,11 +64,12 @@ FUZZERS = {
 }
 
 
-def main(factor: float, seed: int) -> int:
+def main(factor: float, seed: int, only: tuple[str, ...] = ()) -> int:
     """Run all fuzzers, print a line for each, and return how many inputs escaped."""
     total = 0
     sys.stdout.write(f"{'attack':24}{'tried':>8}{'escaped':>9}{'CPU s':>8}{'peak MB':>9}\n")
-    for name, (run, inputs) in FUZZERS.items():
+    chosen = {name: fuzzer for name, fuzzer in FUZZERS.items() if not only or name in only}
+    for name, (run, inputs) in chosen.items():
         count = max(1, round(inputs * factor))
         began = time.process_time()
         found = run(count, seed)
@@ -84,4 +85,4 @@ def main(factor: float, seed: int) -> int:
 if __name__ == "__main__":
     times = float(sys.argv[1]) if len(sys.argv) > 1 else 1.0
     first = int(sys.argv[2]) if len(sys.argv) > 2 else 0
-    sys.exit(1 if main(times, first) else 0)
+    sys.exit(1 if main(times, first, tuple(sys.argv[3:])) else 0)

@@ -67,6 +67,11 @@ def main() -> None:
             app()
         except JaliError as error:
             terminal.complain(f"Error: {error}", 2)
+        except MemoryError:
+            terminal.complain("Error: There is not enough memory: use fewer rows, models or --workers.", 2)
+        except OSError as error:  # a limit of the system, or a disk, where no reader or writer expected it
+            where = f" ({error.filename})" if error.filename else ""
+            terminal.complain(f"Error: The system refuses: {error.strerror or error}{where}; nothing was changed.", 2)
         except stopping.Stopped as stop:
             stopping.ignore()
             terminal.complain("Stopped; run the same command again to go on.", 128 + stop.number)

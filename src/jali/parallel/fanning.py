@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from typing import TypeVar
@@ -89,11 +90,27 @@ def _submit(
         return
     sent = version()
     # Workers may start here: they must not get the signals that stop this run, which ends them itself.
-    with stopping.undisturbed(), elsewhere():
+    with stopping.undisturbed(), elsewhere(), _startable():
         executor = engine.executor()
         while left and len(futures) < engine.ahead:
             at, task = left.pop()
             futures[executor.submit(checked, sent, run, task)] = at
+
+
+@contextlib.contextmanager
+def _startable() -> Iterator[None]:
+    """Say in one sentence that the system refuses to start workers; loky hides its error behind one of its own."""
+    try:
+        yield
+    except (OSError, UnboundLocalError) as error:
+        cause: BaseException | None = error
+        while cause is not None and not isinstance(cause, OSError):
+            cause = cause.__context__
+        if cause is None:
+            raise
+        raise JaliError(
+            f"Cannot start workers: {cause.strerror or cause}; use --workers 1, or raise the limit."
+        ) from error
 
 
 def _failed(future: Future[Result]) -> bool:

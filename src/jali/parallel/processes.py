@@ -40,7 +40,12 @@ def pool(workers: int) -> Executor:
     if not _pools:
         _start_trackers()
         settings = dict.fromkeys(THREADS, "1") | {imports.SAFE: "1"}
-        given = {"initializer": _begin, "initargs": (wanted[1], stopping.run()), "env": settings, "timeout": IDLE}
+        given = {
+            "initializer": _begin,
+            "initargs": (wanted[1], stopping.run(), os.getpid()),
+            "env": settings,
+            "timeout": IDLE,
+        }
         _pools.append((ProcessPoolExecutor(workers, **given), wanted))
     made: Executor = _pools[0][0]
     return made
@@ -68,7 +73,7 @@ def stop() -> None:
         executor.shutdown(wait=True, kill_workers=True)
 
 
-def _begin(places: Places, run: int) -> None:
+def _begin(places: Places, run: int, parent: int) -> None:
     """Start a worker: let it find a user's own modules where its parent found them, and obey that parent."""
     from joblib.externals.loky import process_executor
 
@@ -76,7 +81,7 @@ def _begin(places: Places, run: int) -> None:
     # seconds, and what a worker maps is given back at the end of a run anyway.
     process_executor._USE_PSUTIL = False
     imports.follow(places)
-    stopping.follow(run)
+    stopping.follow(run, parent)
 
 
 @contextlib.contextmanager

@@ -110,14 +110,23 @@ def sharing(arrays: Mapping[str, npt.NDArray[Any]], engine: Engine = HERE, place
 
 @contextlib.contextmanager
 def _in_memory(arrays: Mapping[str, npt.NDArray[Any]]) -> Iterator[Ref]:
-    """Files that exist in memory only, where the system has such a folder."""
+    """Files that exist in memory only, where the system has such a folder; nobody else may read them."""
     folder = tempfile.mkdtemp(prefix=f"jali-{stopping.run()}-", dir=MEMORY if os.access(MEMORY, os.W_OK) else None)
     try:
-        for name, array in arrays.items():
-            np.save(Path(folder) / f"{name}.npy", array, allow_pickle=False)
-        yield Mapped(folder, tuple(arrays))
+        with stopping.held(Path(folder)):
+            for name, array in arrays.items():
+                _save(Path(folder) / f"{name}.npy", array)
+            yield Mapped(folder, tuple(arrays))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _save(path: Path, array: npt.NDArray[Any]) -> None:
+    try:
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            np.save(file, array, allow_pickle=False)
+    except OSError as error:
+        raise JaliError(f"Cannot share the table with workers in {path.parent}: {error.strerror or error}.") from None
 
 
 def sweep_killed() -> None:
@@ -125,5 +134,5 @@ def sweep_killed() -> None:
     for folder in {MEMORY, Path(tempfile.gettempdir())}:
         for path in folder.glob("jali-*-*"):
             run = path.name.split("-")[1]
-            if run.isdigit() and not stopping.alive(int(run)):
+            if run.isdigit() and stopping.abandoned(path, int(run)):
                 shutil.rmtree(path, ignore_errors=True)

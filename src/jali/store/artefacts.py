@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from jali import stopping
 from jali.core.errors import JaliError
 from jali.store.files import UNREADABLE, Arrays, atomic, pack, unpack
 from jali.store.places import Files, Folder, Remote
@@ -90,7 +91,8 @@ class Store:
 
     def publish(self, arrays: Mapping[str, npt.NDArray[Any]]) -> str:
         """Write arrays so that workers can map them; the name of the folder they are in."""
-        folder = f"{SHARED}/{secrets.token_hex(8)}"
+        folder = f"{SHARED}/{stopping.machine()}-{stopping.run()}-{secrets.token_hex(8)}"
+        self.files.make_private(folder)
         for name, array in arrays.items():
             with _reachable(self), self.files.writing(f"{folder}/{name}.npy") as file:
                 np.lib.format.write_array(file, np.asanyarray(array), allow_pickle=False)
@@ -114,13 +116,14 @@ class Store:
     def begin(self) -> None:
         """Note that a run begins, so that it is known later which artefacts it used.
 
-        What a run published that was killed long ago is removed: it is a copy of the table.
+        What a run published that was killed is removed, because it is a copy of the table: at once if it ran on this
+        machine, otherwise after a week.
         """
         if isinstance(self.root, Path):
             with atomic(self.root / BEGAN):
                 pass
             for folder in self.root.glob(f"{SHARED}/*"):
-                if folder.stat().st_mtime < time.time() - FORGOTTEN * DAY:
+                if _left(folder):
                     self.withdraw(f"{SHARED}/{folder.name}")
 
     def entries(self) -> list[Entry]:
@@ -143,6 +146,15 @@ class Store:
 
     def _before(self, moment: float) -> list[Entry]:
         return [entry for entry in self.entries() if entry.used < moment]
+
+
+def _left(folder: Path) -> bool:
+    """Whether the run that published a folder was killed, as far as this machine can tell."""
+    machine, _, rest = folder.name.partition("-")
+    run = rest.partition("-")[0]
+    if machine == stopping.machine() and run.isdigit():
+        return not stopping.alive(int(run))
+    return folder.stat().st_mtime < time.time() - FORGOTTEN * DAY
 
 
 def _file(key: str) -> str:

@@ -33,6 +33,9 @@ class Files(Protocol):
     def has(self, name: str) -> bool:
         """Whether there is such a file."""
 
+    def make_private(self, folder: str) -> None:
+        """Make a folder that only its user may read, where the place has users."""
+
     def mapped(self, name: str) -> npt.NDArray[Any]:
         """The array of a .npy file, mapped into memory and read-only."""
 
@@ -62,6 +65,14 @@ class Folder:
     def has(self, name: str) -> bool:
         """Whether there is such a file."""
         return (self.root / name).exists()
+
+    def make_private(self, folder: str) -> None:
+        """Make a folder that only its user may read."""
+        try:
+            (self.root / folder).parent.mkdir(parents=True, exist_ok=True)
+            (self.root / folder).mkdir(mode=0o700)
+        except OSError as error:
+            raise JaliError(f"Cannot write to the store {self.root}: {error.strerror or error}.") from None
 
     def mapped(self, name: str) -> npt.NDArray[Any]:
         """The array of a .npy file, mapped into memory and read-only."""
@@ -112,6 +123,9 @@ class Remote:
         """Whether there is such a file."""
         system, root = self.system
         return bool(system.exists(f"{root}/{name}"))
+
+    def make_private(self, folder: str) -> None:
+        """Do nothing: who may read is decided where the store is."""
 
     def mapped(self, name: str) -> npt.NDArray[Any]:
         """The array of a .npy file, fetched once by each process."""
