@@ -121,8 +121,9 @@ docs: .venv/.core .venv-docs/.done
 	@.venv-docs/bin/mkdocs build --quiet --strict
 	@echo "Docs: site/index.html"
 
-release: .venv/.core
-	@$(BIN)/python benchmarks/release.py
+# The clean environment borrows the libraries of .venv; leave --offline out to fetch them as a user would.
+release: setup
+	@$(BIN)/python benchmarks/release.py --offline
 
 bench: setup
 	@$(MAKE) --no-print-directory .venv-peers/.done || echo "The peers could not be installed; the rest goes on."
