@@ -12,15 +12,17 @@ QUICK := tests/test_every_module.py tests/core tests/attacks/combined tests/game
 # Old libraries beside new ones announce what will go; that is no mistake of ours.
 OLD := -W ignore::DeprecationWarning -W ignore::PendingDeprecationWarning -W ignore::FutureWarning
 .DEFAULT_GOAL := help
-.PHONY: help setup audit test check lowest pythons fuzz format bench bench-long clean
+.PHONY: help setup audit test check lowest pythons fuzz format bench bench-long docs release clean
 
 help:
-	@echo "make audit   set up, run the embedded audit, say where the report is"
+	@echo "make audit   set up, run the demonstration on real people, say where its page is"
 	@echo "make test    set up, run all tests"
 	@echo "make check   format, lint, types, import layers, sizes"
 	@echo "make lowest  set up, run the quick tests with the lowest versions of all dependencies, on Python 3.11"
 	@echo "make pythons the quick tests on Python 3.12 and 3.13, where present"
 	@echo "make fuzz    minutes of hostile files and values (the suite has seconds of them)"
+	@echo "make docs    build the docs site into site/ (offline; links are checked)"
+	@echo "make release build wheel, sdist and SBOM into dist/, install the wheel in a clean environment and try it"
 	@echo "make bench   benchmarks, as ratios, into docs/benchmarks.md (a quarter of an hour; bench-long: hours)"
 
 # The core is enough for the default audit; tests, checks and networks need the rest as well.
@@ -107,6 +109,22 @@ format: setup
 	@.venv-$*/bin/pip install -qq --disable-pip-version-check --requirement $<
 	@touch $@
 
+.venv-docs/.done: pyproject.toml
+	@echo "Setting up .venv-docs (mkdocs-material, once) ..."
+	@rm -rf .venv-docs
+	@$(PYTHON) -m venv .venv-docs
+	@.venv-docs/bin/pip install -qq --disable-pip-version-check 'mkdocs-material>=9.5'
+	@touch $@
+
+docs: .venv/.core .venv-docs/.done
+	@$(BIN)/python benchmarks/make_docs.py
+	@.venv-docs/bin/mkdocs build --quiet --strict
+	@echo "Docs: site/index.html"
+
+# The clean environment borrows the libraries of .venv; leave --offline out to fetch them as a user would.
+release: setup
+	@$(BIN)/python benchmarks/release.py --offline
+
 bench: setup
 	@$(MAKE) --no-print-directory .venv-peers/.done || echo "The peers could not be installed; the rest goes on."
 	@$(MAKE) --no-print-directory .venv-private/.done || echo "diffprivlib could not be installed; the rest goes on."
@@ -121,4 +139,4 @@ bench-long:
 	@$(MAKE) --no-print-directory bench BENCH=--long
 
 clean:
-	rm -rf .venv .venv-peers .venv-private .venv-surrogates .venv-canon .venv-engines .venv-sacroml .venv-own_models .venv-lowest .venv-python3.12 .venv-python3.13 $(OUT) .mypy_cache .ruff_cache .pytest_cache
+	rm -rf .venv .venv-peers .venv-private .venv-surrogates .venv-canon .venv-engines .venv-sacroml .venv-own_models .venv-lowest .venv-docs .venv-release .venv-python3.12 .venv-python3.13 $(OUT) site dist .mypy_cache .ruff_cache .pytest_cache

@@ -40,7 +40,7 @@ GALLERY = {
         "A forest on Adult, explained by attributions",
         "An applicant is told the decision, and how much each column counted. Does that tell who was trained on?",
         ("--data", ADULT, "--model", FOREST, "--explain", "tree_paths"),
-        2400,
+        1600,
     ),
     "german-attributions": Exhibit(
         "The same on German credit, with 1,000 people",
@@ -52,7 +52,7 @@ GALLERY = {
         "A logistic model of a generated table with many categories",
         "The simplest model that banks deploy, explained by gradient times input.",
         ("--data", "lending(n={n})", "--model", "logistic(C=10.0)", "--explain", "input_x_gradient"),
-        2000,
+        1600,
     ),
     "german-neighbours": Exhibit(
         "Counterfactuals on German credit that are real people",
@@ -64,16 +64,16 @@ GALLERY = {
         "Counterfactuals on Adult that are real people",
         "More people, fewer columns: are the people who are shown still found?",
         ("--data", ADULT, "--model", FOREST, "--explain", "nice"),
-        2400,
+        1600,
     ),
     "false-claim": Exhibit(
         "A privacy claim that is false",
         "Recourse with Laplace noise on the score, as published, with a claim of differential privacy.",
         ("--data", "lending(n={n})", "--model", "logistic(C=10.0)", "--explain", "laplace_recourse(epsilon=1.0)"),
-        2000,
+        1600,
     ),
 }
-GAME = "halves(targets=4, shadows=8)"
+GAME = "halves(targets=3, shadows=6)"
 SMALL_GAME = "halves(targets=2, shadows=4)"
 SUGGESTED = re.compile(r"^jali audit audit\.toml ")
 

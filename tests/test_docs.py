@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import re
+import runpy
+import shlex
 import tomllib
 from pathlib import Path
 
+import click
 import pytest
+import typer
 
+import jali
+from jali.cli import app
 from jali.report.reproduction.compared import published
 from jali.reproduce import files
 from jali.reproduce.findings import judged_again
@@ -21,6 +27,69 @@ PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglo
 def test_links_lead_somewhere(page):
     links = re.findall(r"\]\(([^)#\s]+)", page.read_text(encoding="utf-8"))
     assert [to for to in links if "://" not in to and not (page.parent / to).exists()] == []
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors of a page's headings, as GitHub and mkdocs make them."""
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    titles = re.findall(r"^#+ +(.+?)\s*$", text, re.MULTILINE)
+    plain = [re.sub(r"[^\w\s-]", "", title.lower()).strip() for title in titles]
+    return {re.sub(r"\s+", "-", title) for title in plain}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_anchors_are_there(page):
+    links = re.findall(r"\]\(([^)#\s]*)#([^)\s]+)\)", page.read_text(encoding="utf-8"))
+    local = [(page.parent / to if to else page, anchor) for to, anchor in links if "://" not in to]
+    assert [anchor for to, anchor in local if to.suffix == ".md" and anchor not in anchors(to)] == []
+
+
+def test_every_page_is_in_the_navigation_of_the_site():
+    text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("nav:\n  - Start")[2]
+    listed = re.findall(r": ([\w/-]+\.md)$", text, re.MULTILINE)
+    pages = [str(page.relative_to(ROOT / "docs")) for page in (ROOT / "docs").rglob("*.md")]
+    assert sorted([*listed, "index.md"]) == sorted(pages)
+
+
+@pytest.mark.parametrize("name", ["glossary.md", "api.md"])
+def test_pages_made_from_the_code_are_as_the_code_is_now(name):
+    made = runpy.run_path(str(ROOT / "benchmarks" / "make_docs.py"))["pages"]()[name]
+    now = (ROOT / "docs" / name).read_text(encoding="utf-8")
+    assert now == made, "run: python benchmarks/make_docs.py"
+
+
+def commands() -> list[str]:
+    """Every command of jali in a block of code, without its comment; those with an ellipsis are ideas."""
+    found = []
+    for page in PAGES:
+        for block in re.findall(r"```\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
+            for line in block.replace("\\\n", " ").splitlines():
+                command = re.sub(r"\s+#.*", "", line.strip())
+                if command.startswith("jali ") and "…" not in command and "$" not in command:
+                    found.append(command)
+    return sorted(set(found))
+
+
+@pytest.mark.parametrize("command", commands())
+def test_commands_in_documents_are_commands_with_their_options(command):
+    """They are parsed as the command line parses them, and not run."""
+    words = shlex.split(command)[1:]
+    group = typer.main.get_command(app)
+    while isinstance(group, click.Group) and words:
+        child = group.commands.get(words[0])
+        if child is None:
+            assert group.name == "data"
+            break
+        group = child
+        words = words[1:]
+    group.make_context(command, words)
+
+
+def test_names_of_python_in_documents_are_public():
+    for page in PAGES:
+        for block in re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
+            used = set(re.findall(r"\bjali\.([A-Za-z_]+)\(", block))
+            assert used <= set(jali.__all__), (page.name, used - set(jali.__all__))
 
 
 @pytest.mark.parametrize("paper", papers())

@@ -54,16 +54,22 @@ def evidence(folder: Path) -> str:
 QUICK = ["--game", "rotate(models=4)", "--attack", "threshold", "--workers", "1", "--explain", "none"]
 # Each command once, here and below, on a narrow terminal or a wide one: the bars are the same for all of them.
 COMMANDS = {
-    "audit": (80, ["--data", "lending(n=200)", *QUICK, "--out", "a"], "Report: a/report.html"),
-    "reproduce": (120, ["paper.toml", "--scale", "standard", "--workers", "1", "--out", "c"], "Page: c/paper.html"),
+    "audit": ("audit", 80, ["--data", "lending(n=200)", *QUICK, "--out", "a"], "Report: a/report.html"),
+    "audit, wider": ("audit", 100, ["--data", "lending(n=200)", *QUICK, "--out", "a"], "Report: a/report.html"),
+    "reproduce": (
+        "reproduce",
+        120,
+        ["paper.toml", "--scale", "standard", "--workers", "1", "--out", "c"],
+        "Page: c/paper.html",
+    ),
 }
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_the_last_line_stays_on_the_terminal(command, tmp_path):
     (tmp_path / "paper.toml").write_text(PAPER)
-    width, words, last = COMMANDS[command]
-    lines = shown([command, *words], tmp_path, width)
+    name, width, words, last = COMMANDS[command]
+    lines = shown([name, *words], tmp_path, width)
     assert lines[-1] == last
     assert no_bars(lines)
 
@@ -76,6 +82,16 @@ def test_the_verdict_stays_on_the_terminal(tmp_path):
 
 def no_bars(lines: list[str]) -> bool:
     return not any("━" in line and "%" in line for line in lines)
+
+
+def test_reports_of_every_width_end_with_their_page(tmp_path):
+    """The first screen of a finished run, printed again at 80, 100 and 120 columns, fits and ends with the report."""
+    words = ["--data", "lending(n=200)", *QUICK, "--out", "a"]
+    shown(["audit", *words], tmp_path, 120)
+    for width in (80, 100, 120):
+        lines = shown(["report", "a", "--tables"], tmp_path, width)
+        assert lines[-1] == "Report: a/report.html"
+        assert max(map(len, lines)) <= width
 
 
 def test_output_to_a_file_goes_there_while_the_bars_are_on_the_terminal(tmp_path):

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import dataclasses
+import string
+
 import numpy as np
 import pytest
 
@@ -8,7 +11,8 @@ from jali.core.errors import JaliError
 from jali.core.explanation import Counterfactual, Regions, values
 from jali.core.values import Column, Schema
 from jali.defend.explain.k_anonymous import KAnonymous
-from jali.text.sentences import WITHHELD, sentences
+from jali.text.catalogue import ENGLISH, GERMAN, LANGUAGES
+from jali.text.sentences import sentences
 from tests.anonymity.tables import LISA, PEOPLE, TOY, bank, toy
 from tests.explaining import explained
 
@@ -71,7 +75,7 @@ def test_nothing_to_say():
     schema = Schema((Column("a"),), favourable=1)
     counterfactuals = Counterfactual(np.array([[1.0], [2.0], [0.3]]), np.array([False, True, True]))
     out = sentences(np.array([[1.0], [2.0], [0.1 + 0.2]]), counterfactuals, schema)
-    assert out[0] == WITHHELD
+    assert out[0] == ENGLISH.withheld
     assert out[1] == "Nothing would have to change for the outcome to be 1."
     assert out[2] == "Next to nothing would have to change for the outcome to be 1."
     with pytest.raises(JaliError, match="a record of 1 columns for each answer"):
@@ -231,7 +235,7 @@ def test_records_and_answers_with_gaps_or_unknown_categories(x, problem):
     for record, row in ((bad, good), (good, bad)):
         with pytest.raises(JaliError, match=problem):
             sentences(record, Counterfactual(row, np.ones(1)), schema)
-    assert sentences(good, Counterfactual(bad, np.zeros(1)), schema) == [WITHHELD]
+    assert sentences(good, Counterfactual(bad, np.zeros(1)), schema) == [ENGLISH.withheld]
 
 
 def test_empty_regions():
@@ -239,3 +243,53 @@ def test_empty_regions():
         told((Column("age"),), [30], [50], [40])
     with pytest.raises(JaliError, match="at least one row"):
         town(0, [])
+
+
+@pytest.fixture
+def lisa():
+    city = Column("city", "category", categories=("Antwerp", "Lier", "Ghent"))
+    schema = Schema((Column("age", "integer"), Column("income"), city), classes=("reject", "accept"), favourable=1)
+    allowed = np.array([[[0, 0, 0], [0, 0, 0], [1, 0, 1]]])
+    regions = Regions(np.array([[24.0, 12345.5, 0]]), np.array([[27.0, 12345.5, 0]]), allowed, schema)
+    X = np.array([[21.0, 30000.0, 1.0]])
+    return X, Counterfactual(regions.nearest(X), np.ones(1), regions), schema
+
+
+def test_the_same_answer_in_another_language(lisa):
+    said = sentences(*lisa, np.array([0.94]), say=GERMAN)[0]
+    assert said == (
+        "Das Ergebnis wäre accept (in 94 % der Fälle, die dies einschließt), wenn sich Folgendes änderte: age um 3 bis "
+        "6 höher (24 bis 27 statt 21), income um 17.654,5 niedriger (12.345,5 statt 30.000) und city Antwerp oder "
+        "Ghent (statt Lier)."
+    )
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_language_says_the_same_numbers_and_names(lisa, language):
+    say = LANGUAGES[language]
+    said = sentences(*lisa, np.array([0.94]), say=say)[0]
+    named = [
+        "accept",
+        "age",
+        "income",
+        "city",
+        "Antwerp",
+        "Ghent",
+        "Lier",
+        "24",
+        "27",
+        "21",
+        "94",
+        say.number("17,654.5"),
+    ]
+    assert [name for name in named if name not in said] == []
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_phrase_has_the_places_that_english_has(language):
+    for field in dataclasses.fields(ENGLISH):
+        places = [
+            sorted(name for _, name, _, _ in string.Formatter().parse(getattr(each, field.name)) if name)
+            for each in (ENGLISH, LANGUAGES[language])
+        ]
+        assert places[0] == places[1], field.name

@@ -86,12 +86,12 @@ def chosen_people(table: pd.DataFrame, row: int | None, where: str) -> pd.DataFr
 
 
 def explain_table(
-    table: TrainingTable, people: pd.DataFrame, model: str, method: str, **options: Any
+    table: TrainingTable, people: pd.DataFrame, model: str, method: str, language: str = "en", **options: Any
 ) -> tuple[Protected, Answers]:
     """Make the explainer and ask it about people; options as in `protect` have precedence over the table's own."""
     given = table.known | {name: value for name, value in options.items() if value not in (None, "", [], {})}
     protected = protect(imported_model(model), (table.rows, table.labels), method, **given)
-    return protected, protected.explain(people)
+    return protected, protected.explain(people, language)
 
 
 def write_answers(answers: Answers, path: Path) -> None:

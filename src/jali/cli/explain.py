@@ -37,6 +37,7 @@ def explain(
     budget: Annotated[str, typer.Option(help="The file of a budget, for methods that pay for each answer.")] = "",
     epsilon: Annotated[float, typer.Option(help="The whole budget, with --budget.")] = 0.0,
     public: Annotated[str, typer.Option(help="A file of public rows, for methods that learn a direction.")] = "",
+    language: Annotated[str, typer.Option(help="The language of the sentences: en or de.")] = "en",
     out: Annotated[Optional[Path], typer.Option(help="A .csv or .json file for all answers.")] = None,  # noqa: UP045
 ) -> None:
     """Explain decisions to people without giving others away: sentences, and the guarantee."""
@@ -55,7 +56,7 @@ def explain(
     if public:
         other = training_table(public, target)
         options["population"] = (other.rows, other.labels)
-    protected, answers = explain_table(table, asked, model, method, **options)
+    protected, answers = explain_table(table, asked, model, method, language, **options)
     console = terminal.console()
     for answer in answers[:SHOWN]:
         console.print(answer.sentence, markup=False, highlight=False, soft_wrap=True)

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any, overload
 if TYPE_CHECKING:
     import pandas as pd
 
-WITHHELD = "There is no explanation that may be shown."
-
 
 @dataclass(frozen=True)
 class Answer:

@@ -14,7 +14,7 @@ from jali.core.explanation import Counterfactual, Prepared
 from jali.core.guarantee import Adjacency, Guarantee
 from jali.core.values import Floats
 from jali.privacy.ledger import BudgetError, Ledger, State, stored
-from jali.protect.answers import WITHHELD
+from jali.text.catalogue import ENGLISH
 
 __all__ = ["Budget", "BudgetError"]
 
@@ -86,8 +86,8 @@ class Budget:
     def terms(self) -> str:
         """What is charged, said before anything is asked."""
         return (
-            f'Every new question is paid for before it is answered, and "{WITHHELD}" costs as much as an answer, '
-            "because the noise decides it. Repeated questions are free."
+            f'Every new question is paid for before it is answered, and "{ENGLISH.withheld}" costs as much as an '
+            "answer, because the noise decides it. Repeated questions are free."
         )
 
 

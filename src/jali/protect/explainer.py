@@ -18,6 +18,7 @@ from jali.protect.answers import Answer, Answers
 from jali.protect.methods import Method
 from jali.protect.protection import Protection
 from jali.protect.wording import attribution_answers, kept_immutable, recourse_answers, surrogate_answers
+from jali.text.catalogue import Catalogue, catalogue
 
 if TYPE_CHECKING:
     from jali.protect.budget import Budget
@@ -44,16 +45,19 @@ class ProtectedExplainer:
     original: Model | None = field(default=None, repr=False)
     trainer: Any = field(default=None, repr=False)
 
-    def explain(self, rows: Any) -> Answers:
+    def explain(self, rows: Any, language: str = "en") -> Answers:
         """One answer for each person: a mapping, a frame, an array, or one row of it.
+
+        language: of sentences about recourse, "en" or "de"; attributions and rules are in English.
 
         A row with a gap, or with a category that is not known, gets no answer and costs nothing.
         """
+        say = catalogue(language)
         read = RowReader(self.schema)(rows)
         at = np.flatnonzero(read.usable)
         claim = str(self.guarantee)
         out = [Answer(text, claim, withheld=text) for text in read.problem]
-        for i, answer in zip(at, self._answered(read.X[at], claim) if len(at) else [], strict=True):
+        for i, answer in zip(at, self._answered(read.X[at], claim, say) if len(at) else [], strict=True):
             out[i] = answer
         index = tuple(rows.index) if hasattr(rows, "columns") else ()
         return Answers(tuple(out), index)
@@ -85,7 +89,7 @@ class ProtectedExplainer:
             )
         return self.budget.explanations(self.ready, X, self.claim)
 
-    def _answered(self, X: Floats, claim: str) -> list[Answer]:
+    def _answered(self, X: Floats, claim: str, say: Catalogue) -> list[Answer]:
         predicted = self.decided(X)
         found = self.explanation(X) if self.claim is None else self._paid(X, predicted)
         if isinstance(found, Attribution):
@@ -93,7 +97,7 @@ class ProtectedExplainer:
         if isinstance(found, Surrogate):
             return surrogate_answers(found, X, self.schema, claim, predicted)
         kept = kept_immutable(X, found.public(), self.schema)
-        return recourse_answers(self.model, X, kept, self.schema, claim, predicted)
+        return recourse_answers(self.model, X, kept, self.schema, claim, predicted, say)
 
     def _paid(self, X: Floats, predicted: Ints) -> Counterfactual:
         """Answers that are paid for one by one; nobody pays who has the favourable outcome already."""

@@ -11,7 +11,8 @@ from jali.core.encoding import Encoding
 from jali.core.explanation import Attribution, Counterfactual, Regions, Surrogate, categories
 from jali.core.protocols import Model
 from jali.core.values import Bools, Column, Floats, Ints, Schema
-from jali.protect.answers import WITHHELD, Answer
+from jali.protect.answers import Answer
+from jali.text.catalogue import ENGLISH, Catalogue
 from jali.text.rules import Readable
 from jali.text.sentences import sentences, value
 
@@ -42,21 +43,27 @@ def kept_immutable(X: Floats, given: Counterfactual, schema: Schema) -> Counterf
 
 
 def recourse_answers(
-    model: Model, X: Floats, given: Counterfactual, schema: Schema, claim: str, predicted: Ints
+    model: Model,
+    X: Floats,
+    given: Counterfactual,
+    schema: Schema,
+    claim: str,
+    predicted: Ints,
+    say: Catalogue = ENGLISH,
 ) -> list[Answer]:
-    """Answers to records X (n, D); predicted (n,): the classes that they have now."""
+    """Answers to records X (n, D); predicted (n,): the classes that they have now; say: in which language."""
     share = _share(model, X, given, schema, predicted)
     # A share of 1 at all rows that were tried is not mentioned.
-    lines = sentences(X, given, schema, share, given.found & (share < 1))
+    lines = sentences(X, given, schema, share, given.found & (share < 1), say)
     shown = given.shown(schema)
     moves = needed(X, shown)
     hoped = "" if schema.favourable is None else schema.classes[schema.favourable]
     out = []
     for i in range(len(X)):
         if predicted[i] == schema.favourable:
-            out.append(Answer(f"The outcome is {hoped} already.", claim, outcome=hoped))
+            out.append(Answer(say.already.format(outcome=hoped), claim, outcome=hoped))
         elif not given.found[i]:
-            out.append(Answer(WITHHELD, claim, withheld=WITHHELD, outcome=hoped))
+            out.append(Answer(say.withheld, claim, withheld=say.withheld, outcome=hoped))
         else:
             row = {c.name: plain(c, x) for c, x in zip(schema.columns, given.rows[i], strict=True)}
             region = None if given.regions is None else region_of(shown, i, moves[i])
@@ -123,8 +130,8 @@ def surrogate_answers(given: Surrogate, X: Floats, schema: Schema, claim: str, p
         own = [rule.sentence(schema) for rule in rules if rule.covers(x[None])[0]][:1]
         others = [rule.change(x, schema) for rule in rules if len(given.models) > 1 and not rule.covers(x[None])[0]]
         text = " ".join([*own, *others])
-        gone = "" if text else WITHHELD
-        out.append(Answer(text or WITHHELD, claim, withheld=gone, outcome=schema.classes[label]))
+        gone = "" if text else ENGLISH.withheld
+        out.append(Answer(text or ENGLISH.withheld, claim, withheld=gone, outcome=schema.classes[label]))
     return out
 
 

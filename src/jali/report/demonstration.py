@@ -17,6 +17,7 @@ from jali.results import PositiveControl, Results, Row
 from jali.results.demonstration import Demonstration, Release
 from jali.results.verification import Verification
 
+CODES = "reason_codes names the four columns that count most, and no numbers."
 POINTS = 2.0  # of accuracy: how far a model may be below the best and still be one that people deploy
 
 
@@ -134,8 +135,9 @@ def _about(found: Demonstration) -> tuple[str, ...]:
         f"the census of 1994 and is right about {words.percent(model.accuracy)} % of others, {near} what one would "
         f"deploy: the best of logistic regression, forest and boosting, {best}, reaches {words.percent(reached)} % in "
         "cross-validation on the same rows.",
-        f"Data: {found.data}; {found.licence}; it comes with the package. Wrongly flagged, everywhere below: ten "
-        "people in 1,000 who were not trained on.",
+        f"Data: {found.data}; {found.licence}; it comes with the package. An attack may wrongly flag ten people in "
+        "1,000 who were not trained on, in all that follows. AUC: how often an attack ranks a training member above "
+        "somebody else; 0.5 is chance.",
     )
 
 
@@ -173,17 +175,21 @@ def _membership(found: Demonstration) -> Finding:
         rows.append([name, *(_cell(row) for row in added)])
     first = explainers(audit)[0]
     over = membership.contrast(audit, first, Channel.DECISION, "auc")
-    answer = f"{first}, whose numbers add up to the score, was not found to add to the decision."
+    answer = f"How much each column counted ({first}) was not found to add to the decision."
     if over is not None and membership.is_found(over):
         answer = (
-            f"The numbers of {first} add {words.span_of(over)} AUC to what the decision alone gives away about "
-            "membership, because they add up to the score."
+            f"Whoever is told how much each column counted ({first}), and not only the decision, tells training "
+            f"members from others better by {words.span_of(over)} AUC: the numbers add up to the score."
         )
+    rates = membership.contrast(audit, first, Channel.DECISION, "tpr@0.01")
+    more = ()
+    if rates is not None and rates.value is not None and words.span_of(rates):
+        more = (f"Of 100 training members, that recognises {words.span_of(rates)} more than the decision alone.",)
     seen = f"{audit.facts.get('models', 0)} forests on halves of {audit.facts.get('rows', 0):,} people"
     return Finding(
         "What does an attribution add to the decision, and to the score?",
         answer,
-        (f"{seen}; the whole audit, with who is hit and what to do, is in audit/report.html.",),
+        (*more, f"{seen}; the whole audit, with who is hit and what to do, is in audit/report.html.", CODES),
         Block(
             "AUC added by the explanation",
             ["explanation", "to the decision", "to the score"],
@@ -200,8 +206,16 @@ def _claims(found: Demonstration) -> Finding:
     rows = [[_name(c), c.claim, _shown(c), c.verdict] for c in found.claims]
     refuted = [c for c in found.claims if c.verdict == "REFUTED"]
     stands = [c for c in found.claims if c.verdict == "NOT REFUTED"]
-    said = [f"{_name(c)} was published with a proof, and its claim is refuted: {_shown(c)} is shown." for c in refuted]
-    said += [f"{_name(c)}, built for the same purpose, is not refuted; that is no proof of it." for c in stands]
+    said = [
+        f"Recourse with noise on the score ({_name(c)}) was published with a proof that epsilon is {c.epsilon:g}. "
+        f"That is false: an epsilon of {_shown(c)} is shown."
+        for c in refuted
+    ]
+    said += [
+        f"Recourse from private weights ({_name(c)}), built for the same purpose, is not refuted; that is no proof "
+        "of it."
+        for c in stands
+    ]
     said += [f"{_name(c)} could not be tested." for c in found.claims if c.verdict == "NOT TESTABLE"]
     return Finding(
         "Are privacy claims true?",
@@ -272,7 +286,7 @@ def _open(found: Demonstration) -> Finding:
     gaps = dict.fromkeys(row.reason for row in found.bare.attacked.rows if row.reason and not row.group)
     return Finding(
         "What could this not have seen?",
-        "All of this is about the attacks that were tried, on one population. It says nothing about others.",
+        f"{_blind(found.audit)}All of this is about the attacks that were tried; others may find more.",
         (*points, *(f"Released answers: {reason}" for reason in gaps), *untested),
         Block(
             "Smallest addition that 8 of 10 audits like this would find",
@@ -282,6 +296,16 @@ def _open(found: Demonstration) -> Finding:
         ),
         "jali audit --dry-run --data loans.csv --target repaid",
     )
+
+
+def _blind(audit: Results) -> str:
+    """The smallest addition of the first explanation that would have been found beside the score."""
+    name = explainers(audit)[0]
+    beside = [c for c in audit.controls if c.explainer == name and c.against is Channel.SCORE]
+    if not beside or beside[0].detectable is None:
+        return ""
+    least = words.above(beside[0].detectable)
+    return f"Beside the score, an addition of less than {least} AUC by {name} would often have been missed. "
 
 
 def _least(control: PositiveControl) -> str:

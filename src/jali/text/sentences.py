@@ -18,8 +18,8 @@ import numpy as np
 from jali.core.errors import JaliError
 from jali.core.explanation import Counterfactual, Regions, categories, legal
 from jali.core.values import Bools, Column, Floats, Ints, Schema, frozen
+from jali.text.catalogue import ENGLISH, Catalogue
 
-WITHHELD = "There is no explanation that may be shown."
 LISTED = 5  # most categories and columns that a sentence names; further ones are counted
 ROUNDING = 1e-9
 KEPT = ""  # the column need not change: it has the only value allowed
@@ -27,7 +27,12 @@ OPEN = "left open"  # the column need not change: it has one of several values a
 
 
 def sentences(
-    X: Floats, counterfactuals: Counterfactual, schema: Schema, pure: Floats | None = None, sampled: Bools | None = None
+    X: Floats,
+    counterfactuals: Counterfactual,
+    schema: Schema,
+    pure: Floats | None = None,
+    sampled: Bools | None = None,
+    say: Catalogue = ENGLISH,
 ) -> list[str]:
     """One sentence for each of the records X (n, D): which columns would have to change, and from what to what.
 
@@ -35,7 +40,7 @@ def sentences(
     values as well, the outcome may depend on them, and the column is reported as left open. Where a generalised answer
     covers the record itself, the sentence says that it is too wide. pure (n,): the share of the covered rows that have
     the outcome, NaN where unknown; sampled (n,): whether that share is an estimate. A share of 1 is not mentioned.
-    Where no class is favourable, the outcome is called "another one".
+    Where no class is favourable, the outcome is called "another one". say: the phrases of a language.
 
     >>> city = Column("city", "category", categories=("Antwerp", "Lier", "Ghent"))
     >>> schema = Schema((Column("age", "integer"), city), classes=("reject", "accept"), favourable=1)
@@ -56,16 +61,16 @@ def sentences(
     guess = frozen(np.zeros(len(X)) if sampled is None else sampled, bool, (len(X),), "sampled")
     if ((share < 0) | (share > 1)).any():
         raise JaliError("pure must contain shares from 0 to 1, or NaN where a share is unknown.")
-    out = [WITHHELD] * len(X)
+    out = [say.withheld] * len(X)
     found = np.flatnonzero(counterfactuals.found)
     legal(X, schema)
     legal(counterfactuals.rows[found], schema)
     shown = counterfactuals.pick(counterfactuals.found).shown(schema)
     _check_not_empty(shown)
     for at, i in enumerate(found):
-        changes = [_change(column, X[i, j], shown, at, j) for j, column in enumerate(schema.columns)]
+        changes = [_change(column, X[i, j], shown, at, j, say) for j, column in enumerate(schema.columns)]
         exact = np.array_equal(X[i], shown.low[at])
-        out[i] = _sentence(changes, schema, exact, share[i], guess[i])
+        out[i] = _sentence(changes, schema, exact, (float(share[i]), bool(guess[i])), say)
     return out
 
 
@@ -77,55 +82,58 @@ def _check_not_empty(shown: Regions) -> None:
         )
 
 
-def _change(column: Column, x: float, shown: Regions, i: int, j: int) -> str:
+def _change(column: Column, x: float, shown: Regions, i: int, j: int, say: Catalogue) -> str:
     """How column j of a record would have to change, in words, or KEPT, or OPEN."""
     if column.kind == "category":
-        return _category(column, int(x), np.flatnonzero(shown.allowed[i, j]))
-    return _number(column, float(x), float(shown.low[i, j]), float(shown.high[i, j]))
+        return _category(column, int(x), np.flatnonzero(shown.allowed[i, j]), say)
+    return _number(column, float(x), float(shown.low[i, j]), float(shown.high[i, j]), say)
 
 
-def _sentence(changes: Sequence[str], schema: Schema, exact: bool, share: float, guess: bool) -> str:
-    outcome = "another one" if schema.favourable is None else schema.classes[schema.favourable]
+def _sentence(changes: Sequence[str], schema: Schema, exact: bool, limits: tuple[float, bool], say: Catalogue) -> str:
+    """The whole sentence; limits: the share of cases, and whether it is an estimate."""
+    outcome = say.another if schema.favourable is None else schema.classes[schema.favourable]
     names = [_quoted(column.name) for column in schema.columns]
     needed = [(name, change) for name, change in zip(names, changes, strict=True) if change not in (KEPT, OPEN)]
     free = [name for name, change in zip(names, changes, strict=True) if change == OPEN]
     if needed:
         (first, how), *rest = needed
-        phrase = _listed([f"{first} were {how}", *(f"{name} {change}" for name, change in rest)], "and")
-        return f"If {phrase}, the outcome would be {outcome}{_limits(share, guess, free)}."
+        further = [say.further.format(column=name, change=change) for name, change in rest]
+        phrase = say.listed([say.first.format(column=first, change=how), *further], say.conjunction)
+        return say.needed.format(changes=phrase, outcome=outcome, limits=_limits(*limits, free, say))
     if free:
-        wide = f"The answer is too wide to say what would have to change for the outcome to be {outcome}"
-        return f"{wide}: it covers this record as it is."
-    return f"{'Nothing' if exact else 'Next to nothing'} would have to change for the outcome to be {outcome}."
+        return say.too_wide.format(outcome=outcome)
+    return (say.nothing if exact else say.next_to_nothing).format(outcome=outcome)
 
 
-def _limits(share: float, guess: bool, free: Sequence[str]) -> str:
+def _limits(share: float, guess: bool, free: list[str], say: Catalogue) -> str:
     """The limits of a sentence: the share of cases, never rounded to 0 or 100 %, and the columns left open."""
     if share > 1 - ROUNDING and not guess:
         return ""
     notes = []
     if not math.isnan(share):
         percent = round(100 * share) if share in (0, 1) else min(max(round(100 * share), 1), 99)
-        notes.append(f"in {'about ' if guess else ''}{percent} % of the cases this covers")
+        notes.append((say.about_share if guess else say.share).format(percent=percent))
     if free:
-        notes.append(f"with {_listed(free, 'and') if len(free) <= LISTED else f'{len(free)} other columns'} left open")
+        many = say.other_columns.format(count=len(free))
+        notes.append(say.left_open.format(columns=say.listed(free, say.conjunction) if len(free) <= LISTED else many))
     return f" ({', '.join(notes)})" if notes else ""
 
 
-def _category(column: Column, x: int, allowed: Ints) -> str:
+def _category(column: Column, x: int, allowed: Ints, say: Catalogue) -> str:
     """What a category would have to be: the allowed values, the excluded ones, or their number if both are many."""
     if x in allowed:
         return OPEN if len(allowed) > 1 else KEPT
     names = [_quoted(name) for name in column.categories]
     others = [name for code, name in enumerate(names) if code not in allowed]
     if len(allowed) <= LISTED:
-        return f"{_listed([names[v] for v in allowed], 'or')} (not {names[x]})"
+        return say.instead.format(to=say.listed([names[v] for v in allowed], say.exclusive), now=names[x])
     if len(others) <= LISTED:
-        return f"any but {_listed(others, 'or')}" + (f" (now {names[x]})" if len(others) > 1 else "")
-    return f"one of {len(allowed)} values (not {names[x]})"
+        but = say.any_but.format(values=say.listed(others, say.exclusive))
+        return but + (say.now.format(now=names[x]) if len(others) > 1 else "")
+    return say.one_of.format(count=len(allowed), now=names[x])
 
 
-def _number(column: Column, x: float, low: float, high: float) -> str:
+def _number(column: Column, x: float, low: float, high: float, say: Catalogue) -> str:
     """How a number x would have to change to lie between low and high, in words, or KEPT, or OPEN."""
     span = column.high - column.low
     noise = ROUNDING * (span if math.isfinite(span) else max(column.spread, abs(x)))
@@ -134,13 +142,14 @@ def _number(column: Column, x: float, low: float, high: float) -> str:
     if max(low - x, x - high) <= noise:
         return OPEN if low < high else KEPT
     if column.kind == "integer" and all(map(_dated, (x, low, high))):
-        return f"{_ends(f'{low:.0f}', f'{high:.0f}')} (not {x:.0f})"
+        return say.instead.format(to=_ends(f"{low:.0f}", f"{high:.0f}", say), now=f"{x:.0f}")
     places = _places(column, (x, low, high))
     x = round(x, places)
     low = round(low, places)
     high = round(high, places)
-    change = f"{_range(low - x, high - x, places)} higher" if x < low else f"{_range(x - high, x - low, places)} lower"
-    return f"{change} ({_range(low, high, places)}, not {_written(x, places)})"
+    amount = _range(low - x, high - x, places, say) if x < low else _range(x - high, x - low, places, say)
+    moved = say.higher if x < low else say.lower
+    return moved.format(amount=amount, to=_range(low, high, places, say), now=say.number(_written(x, places)))
 
 
 def value(column: Column, x: float) -> str:
@@ -174,16 +183,16 @@ def _places(column: Column, values: Sequence[float]) -> int:
     return places
 
 
-def _range(low: float, high: float, places: int) -> str:
+def _range(low: float, high: float, places: int, say: Catalogue) -> str:
     if math.isinf(high):
-        return f"{_written(low, places)} or more"
+        return say.or_more.format(number=say.number(_written(low, places)))
     if math.isinf(low):
-        return f"{_written(high, places)} or less"
-    return _ends(_written(low, places), _written(high, places))
+        return say.or_less.format(number=say.number(_written(high, places)))
+    return _ends(say.number(_written(low, places)), say.number(_written(high, places)), say)
 
 
-def _ends(low: str, high: str) -> str:
-    return low if low == high else f"{low} to {high}"
+def _ends(low: str, high: str, say: Catalogue) -> str:
+    return low if low == high else say.between.format(low=low, high=high)
 
 
 def _written(value: float, places: int) -> str:
@@ -193,8 +202,4 @@ def _written(value: float, places: int) -> str:
 
 def _quoted(name: str) -> str:
     """A name, in quotes where it could be confused with the words around it."""
-    return f'"{name}"' if re.search(r",| or | and |^\s*$", name) else name
-
-
-def _listed(items: Sequence[str], last: str) -> str:
-    return f" {last} ".join([", ".join(items[:-1]), items[-1]] if len(items) > 1 else items)
+    return f'"{name}"' if re.search(r",| or | and | oder | und |^\s*$", name) else name
