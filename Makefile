@@ -121,4 +121,4 @@ bench-long:
 	@$(MAKE) --no-print-directory bench BENCH=--long
 
 clean:
-	rm -rf .venv .venv-peers .venv-private .venv-surrogates .venv-canon .venv-engines .venv-sacroml .venv-own_models .venv-lowest .venv-python3.12 .venv-python3.13 $(OUT) .mypy_cache .ruff_cache .pytest_cache
+	rm -rf .venv .venv-peers .venv-private .venv-surrogates .venv-canon .venv-engines .venv-own_models .venv-lowest .venv-python3.12 .venv-python3.13 $(OUT) .mypy_cache .ruff_cache .pytest_cache

@@ -16,10 +16,10 @@ from jali.audit.one_model import STATISTICS, stream
 from jali.audit.quality import Measured
 from jali.audit.setup import Setup as Loaded
 from jali.audit.summary import Cells, cells_of, difference, sensitive
-from jali.audit.trials import Trial
+from jali.audit.trials import Trial, paired
 from jali.core import registry
 from jali.core.errors import JaliError
-from jali.core.guesses import Estimate, Guesses, paired
+from jali.core.guesses import Estimate, Guesses
 from jali.core.metrics import metric as metric_of
 from jali.core.values import Bools, Channel, Floats, Rng, SignalName
 from jali.reproduce.schema import CHANCE, MODEL, NOTHING, SCALES, Method, Paper, Scale, Sentence, Table, group, place
