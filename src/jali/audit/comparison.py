@@ -10,10 +10,10 @@ import numpy as np
 
 from jali.audit.one_model import STATISTICS, stream
 from jali.audit.plan import Place, Plan, plan, with_gaps
-from jali.audit.trials import guess_by_metric
+from jali.audit.trials import guess_by_metric, paired
 from jali.core import registry
 from jali.core.errors import JaliError
-from jali.core.guesses import Estimate, Guesses, paired
+from jali.core.guesses import Estimate, Guesses
 from jali.core.values import Channel, Evidence, Game
 from jali.results import Results, Row
 from jali.results.comparison import Change

@@ -167,10 +167,8 @@ def _scores(
     shadows = _shadows(evidence, game, attack, some)
     if isinstance(attack, Combines):
         sets = game.shadows[group][:, some]
-        # What is learnt on is a copy, and large: it is given up before targets are scored.
-        everybody = np.asarray(sets.all(axis=0))
-        base = trial.base or len(trial.names)
-        learnt = attack.learn(shadows.models(everybody), base, metrics, known.get(group[0]))
+        common = np.asarray(sets.all(axis=0))  # a copy of the models in it is large, and not kept
+        learnt = attack.learn(shadows.models(common), trial.base or len(trial.names), metrics, known.get(group[0]))
         known[group[0]] = learnt
         found = learnt.apply([target for target, _ in seen], shadows, sets)
     elif isinstance(attack, ScoresTogether):
@@ -207,8 +205,7 @@ def _seen(evidence: Evidence, game: Game, attack: Attack, t: int, records: Recor
 def _shadows(evidence: Evidence, game: Game, attack: Attack, helpers: Bools) -> Shadows:
     """What the adversary knows of some of its own models."""
     hidden = ~_visible(game, attack)
-    everything = Shadows(evidence.value, evidence.observed, evidence.member, evidence.units)
-    known = everything.models(helpers)  # as they are where all are helpers: evidence is large
+    known = Shadows(evidence.value, evidence.observed, evidence.member, evidence.units).models(helpers)
     return replace(known, observed=known.observed & ~hidden[:, None]) if hidden.any() else known
 
 
@@ -236,8 +233,7 @@ def _check_shadows(attack: Attack, member: Bools, shadows: Bools, judged: Bools,
 
 def _some_shadow(kind: str, member: Bools, shadows: Bools, judged: Bools) -> bool:
     """Whether one of the shadow models (M,) trained on ("in"), or without ("out"), one of the records judged (N,)."""
-    inside = kind == "in"
-    return any(bool((judged & (member[:, k] == inside)).any()) for k in np.flatnonzero(shadows))
+    return any(bool((judged & (member[:, k] == (kind == "in"))).any()) for k in np.flatnonzero(shadows))
 
 
 def feasible(attack: Attack, game: Game) -> bool:
@@ -306,6 +302,14 @@ def paired_rows(trial: Trial, rows: Sequence[Row], found: ByMetric, game: Game, 
     """The metrics of both sides of a difference; those with the explanation are the rows of the trial itself."""
     same = [row.model_copy(update={"kind": "paired"}) for row in rows]
     return same + rows_of(trial.without_explanation(), found.baseline, game, rng, "paired")
+
+
+def paired(a: Guesses, b: Guesses) -> tuple[Guesses, Guesses]:
+    """The guesses about the same (target, record) pairs, in the same order."""
+    width = int(max(a.record.max(initial=0), b.record.max(initial=0))) + 1
+    ka, kb = a.unit * width + a.record, b.unit * width + b.record
+    _, ia, ib = np.intersect1d(ka, kb, assume_unique=True, return_indices=True)
+    return a.pick(ia), b.pick(ib)
 
 
 def _facts(guesses: Guesses, game: Game) -> dict[str, float]:

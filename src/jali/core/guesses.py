@@ -176,14 +176,6 @@ class Guesses:
         return Guesses(*chosen, self.group[rows], self.weight[rows])
 
 
-def paired(a: Guesses, b: Guesses) -> tuple[Guesses, Guesses]:
-    """The guesses about the same (target, record) pairs, in the same order."""
-    width = int(max(a.record.max(initial=0), b.record.max(initial=0))) + 1
-    ka, kb = a.unit * width + a.record, b.unit * width + b.record
-    _, ia, ib = np.intersect1d(ka, kb, assume_unique=True, return_indices=True)
-    return a.pick(ia), b.pick(ib)
-
-
 def weighted(game: Game, guesses: Guesses) -> Guesses:
     """The guesses with the weights that a game gives to their records, without those of weight 0.
 

@@ -9,10 +9,10 @@ from jali.audit.attack_run_rows import overall_estimate
 from jali.audit.attack_runs import AttackRun
 from jali.audit.one_model import STATISTICS, stream
 from jali.audit.setup import Setup as Loaded
-from jali.audit.trials import Trial
+from jali.audit.trials import Trial, paired
 from jali.core import registry
 from jali.core.errors import JaliError
-from jali.core.guesses import Estimate, Guesses, paired
+from jali.core.guesses import Estimate, Guesses
 from jali.core.metrics import metric as metric_of
 from jali.core.values import Channel, Floats, Rng, SignalName
 from jali.reproduce.schema import MODEL, Method, Paper

@@ -8,9 +8,10 @@ from jali.audit.all_models import Gathered, RunRecord
 from jali.audit.quality import Measured
 from jali.audit.setup import Setup as Loaded
 from jali.audit.summary import Cells, cells_of, difference, sensitive
+from jali.audit.trials import paired
 from jali.core import registry
 from jali.core.errors import JaliError
-from jali.core.guesses import Estimate, Guesses, paired
+from jali.core.guesses import Estimate, Guesses
 from jali.core.values import Bools
 from jali.reproduce.numbers import Ran, explainer_of, number
 from jali.reproduce.schema import CHANCE, NOTHING, Paper, Sentence, group, place

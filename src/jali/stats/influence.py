@@ -82,7 +82,7 @@ class Owners:
 
     def shared(self, effect: Floats) -> float:
         """As `shared_covariance`."""
-        return self._shared(np.bincount(self.person, effect), self._apart(effect))
+        return self._shared(self._together(effect), self._apart(effect))
 
     def _shared(self, together: Floats, apart: Floats) -> float:
         if self.units < 2:
@@ -92,12 +92,16 @@ class Owners:
     def spread(self, effect: Floats) -> Spread:
         """As `spread`."""
         apart = self._apart(effect)
-        together = np.bincount(self.person, effect)
+        together = self._together(effect)
         squares = together**2
         whole = float(squares.sum())
         excess = float(squares @ squares) - whole**2 / max(len(squares), 1)
         freedom = 2 * whole**2 / excess if excess > 0 else math.inf
         return Spread(float(apart @ apart) / self.units**2, self._shared(together, apart), max(freedom, 1.0))
+
+    def _together(self, effect: Floats) -> Floats:
+        """Influences summed by person."""
+        return np.asarray(np.bincount(self.person, effect), dtype=np.float64)
 
     def _apart(self, effect: Floats) -> Floats:
         """Influences summed by person and target model."""

@@ -134,12 +134,12 @@ class Standard:
 def singles(lessons: Sequence[Lesson], block: Ints) -> dict[str, Rule]:
     """Each signal alone; the best six, by their mean AUC on the lessons."""
     kinds = {OWN: "own shift", COMMON: "common shift", ABOVE: "above out-models", RAW: "as it is"}
-    found = {}
+    found: dict[str, tuple[float, int]] = {}
     for kind, text in kinds.items():
         rows = np.flatnonzero(block == kind)
         each = [aucs(lesson.table[rows], lesson.truth) for lesson in lessons]
         reached = np.mean(each, axis=0).tolist() if each else [0.5] * len(rows)
-        found |= {f"signal {s}, {text}": (reached[s], at) for s, at in enumerate(rows)}
+        found |= {f"signal {s}, {text}": (reached[s], int(at)) for s, at in enumerate(rows)}
     best = sorted(found, key=lambda name: -found[name][0])[:6]
     return {name: Weighted((np.arange(len(block)) == found[name][1]).astype(np.float64)) for name in best}
 
