@@ -32,9 +32,9 @@ class SCFE:
     columns are mutable, all axes and `probes` random directions, the same for all records, are searched for parts of
     the boundary that are nearer still. Whole numbers are rounded away from the record and moved back as far as the
     outcome allows; where other numbers move, too, they are also searched with the whole numbers kept, and with these at
-    the nearest units. With whole numbers the answer is near, and not always the nearest. Categories change one at a time where that is cheaper than moving numbers alone, or where numbers
-    alone cannot change the outcome. Where no class is favourable, all this is done for every other class, and the
-    nearest row of all is the answer.
+    the nearest units. With whole numbers the answer is near, and not always the nearest. Categories change one at a
+    time where that is cheaper than moving numbers alone, or where numbers alone cannot change the outcome. Where no
+    class is favourable, all this is done for every other class, and the nearest row of all is the answer.
 
     cost: "l2", or "l1" for rows that change few columns. steps, lr: number of steps and step size of Adam.
 

@@ -97,8 +97,8 @@ def _pairs(found: Verification) -> str:
         tried = f"{tried}, of {found.tables}"
     if found.pairs_changed is None:
         return (
-            f"{tried}. The same rng did not give the same answers again, so the noise could not be held fixed: it comes "
-            "from elsewhere, or the release remembers earlier calls."
+            f"{tried}. The same rng did not give the same answers again, so the noise could not be held fixed: it "
+            "comes from elsewhere, or the release remembers earlier calls."
         )
     return f"{tried}; with the noise held fixed, the answer changed with the record in {found.pairs_changed or 'none'}."
 
