@@ -269,3 +269,21 @@ def test_of_several_classes_the_nearest_is_found(seed):
     assert out.found.all()
     assert (model.logits(out.rows).argmax(axis=1) != now).all()
     assert (far <= 1.05 * least + 0.02).all()
+
+
+@pytest.mark.parametrize("seed", [0, 2])
+def test_a_whole_number_does_not_move_where_another_number_is_enough(seed):
+    """Against all whole numbers and a fine grid of the other; a unit of the whole number is a long way."""
+    schema = Schema((Column("n", "integer", -4, 4, spread=1.0), Column("b", low=-4, high=4)), favourable=1)
+    model, _ = wide(2, 16, seed, schema)
+    X = np.stack(np.meshgrid(np.arange(-4, 5), np.linspace(-3.9, 3.9, 14)), axis=-1).reshape(-1, 2)
+    out = explain(SCFE(), model, X, schema)
+    every = np.stack(np.meshgrid(np.arange(-4, 5), np.linspace(-4, 4, 1601)), axis=-1).reshape(-1, 2)
+    valid = every[model.logits(every).argmax(axis=1) == 1]
+    denied = model.logits(X).argmax(axis=1) == 0
+    best = np.array([np.linalg.norm(valid - x, axis=1).min() for x in X[denied]])
+    ours = np.linalg.norm(out.rows - X, axis=1)[denied]
+    assert out.found[denied].all()
+    assert (out.rows[:, 0] == np.round(out.rows[:, 0])).all()
+    assert np.mean(ours <= 1.02 * best + 0.01) > 0.97
+    assert (ours <= 1.6 * best + 0.02).all()

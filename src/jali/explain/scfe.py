@@ -12,7 +12,7 @@ from jali.core.explanation import Counterfactual, Gives, Wants
 from jali.core.protocols import Model
 from jali.core.values import Bools, Dataset, Floats, Rng, Schema
 from jali.explain._recourse.feasible import GradientModel, recourse
-from jali.explain._recourse.integers import legal, settled, units
+from jali.explain._recourse.integers import legal, settled, units, with_whole_numbers_held
 from jali.explain._recourse.search import Points, cross, leap, nearer, polish, probe
 from jali.explain._recourse.task import Task
 
@@ -23,7 +23,7 @@ FEW = 8  # with more mutable columns than this, random directions find nothing n
 
 @dataclass(frozen=True)
 class SCFE:
-    """The nearest row with the wanted outcome, for any differentiable model.
+    """The nearest row with the wanted outcome that a gradient search finds, for any differentiable model.
 
     Wachter's search minimises lambda cost(z' - z) + log(1 + exp(-margin(z'))) over the encoded features by Adam, with
     lambda lowered at every step until the outcome flips; margin = logit of the wanted class minus the best other one.
@@ -31,9 +31,10 @@ class SCFE:
     then move along the boundary to the nearest point on it, and the nearer of the two is the answer. Where at most 8
     columns are mutable, all axes and `probes` random directions, the same for all records, are searched for parts of
     the boundary that are nearer still. Whole numbers are rounded away from the record and moved back as far as the
-    outcome allows. Categories change one at a time where that is cheaper than moving numbers alone, or where numbers
-    alone cannot change the outcome. Where no class is favourable, all this is done for every other class, and the
-    nearest row of all is the answer.
+    outcome allows; where other numbers move, too, they are also searched with the whole numbers kept, and with these at
+    the nearest units. With whole numbers the answer is near, and not always the nearest. Categories change one at a
+    time where that is cheaper than moving numbers alone, or where numbers alone cannot change the outcome. Where no
+    class is favourable, all this is done for every other class, and the nearest row of all is the answer.
 
     cost: "l2", or "l1" for rows that change few columns. steps, lr: number of steps and step size of Adam.
 
@@ -93,10 +94,14 @@ class _Prepared:
         headings = part.headings(encoding.movable(), rng)
         unit = units(encoding)
 
+        def newton(task: Task) -> Points:
+            return probe(task, polish(task, *leap(task)), headings, part.steps * part.lr)
+
         def search(task: Task) -> Points:
             best = polish(task, *cross(task, part.steps, part.lr, PENALTY))
             best = nearer(task, best, polish(task, *leap(task)))
             best = probe(task, best, headings, part.steps * part.lr)
-            return settled(task, legal(task, best, unit), unit)
+            outward = settled(task, legal(task, best, unit), unit)
+            return nearer(task, outward, with_whole_numbers_held(task, best[0], newton, unit))
 
         return recourse(self.searched, X, part.cost, search)

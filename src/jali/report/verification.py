@@ -96,7 +96,10 @@ def _pairs(found: Verification) -> str:
     if found.tables:
         tried = f"{tried}, of {found.tables}"
     if found.pairs_changed is None:
-        return f"{tried}. The noise does not come from the rng that is passed in, so it could not be held fixed."
+        return (
+            f"{tried}. The same rng did not give the same answers again, so the noise could not be held fixed: it "
+            "comes from elsewhere, or the release remembers earlier calls."
+        )
     return f"{tried}; with the noise held fixed, the answer changed with the record in {found.pairs_changed or 'none'}."
 
 

@@ -34,6 +34,21 @@ def settled(task: Task, best: Points, unit: Floats) -> Points:
     return polish(task.held(whole, best[0]), *best) if rest else best
 
 
+def with_whole_numbers_held(task: Task, near: Floats, search: Callable[[Task], Points], unit: Floats) -> Points:
+    """Points whose whole numbers are as in the record, or at the units nearest to `near`, and other numbers searched.
+
+    Rounding away from the record moves every whole number that a continuous search moved at all by a unit, also where
+    other numbers alone would have been enough.
+    """
+    whole = unit > 0
+    rest = whole.any() and (task.low < task.high)[:, ~whole].any()
+    if not rest:
+        return task.origin, np.zeros(len(task), dtype=bool)
+    kept = search(task.held(whole, task.origin))
+    nearest_units = search(task.held(whole, rounded(task, near, unit)))
+    return nearer(task, kept, nearest_units)
+
+
 def rounded(task: Task, z: Floats, unit: Floats) -> Floats:
     """Points with whole numbers rounded to the nearest unit from the record, whether or not the outcome stays."""
     way = z - task.origin
