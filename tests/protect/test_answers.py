@@ -220,3 +220,32 @@ def test_save_and_load(protected, tmp_path):
         jali.Protected.load(tmp_path)
     with pytest.raises(JaliError, match="Cannot read"):
         jali.Protected.load(tmp_path / "nowhere")
+
+
+def test_refusing_a_category_tells_which_ones_occur_so_they_must_be_declared():
+    """Who asks with a job that nobody has is told so; where jobs were read from the rows, the guarantee says it."""
+    train, (others, _), model = trained()
+    asked = others[:1].assign(job="astronaut")
+    for options, warned in ((SETTINGS, True), (DECLARED, False)):
+        protected = jali.protect(model, train, **options)
+        assert "category that is not known" in protected.explain(asked)[0].withheld
+        assert any("which categories of sex, job occur" in c.text for c in protected.guarantee.conditions) == warned
+
+
+def test_dates_are_words_and_an_immutable_one_never_moves():
+    train, (others, _), _ = trained()
+    began = pd.Timestamp("2020-01-01")
+
+    def dated(table):
+        days = pd.to_timedelta(table["age"] * 30 + table["late"], unit="D")
+        return table.drop(columns="age").assign(joined=began + days)
+
+    rows = dated(train[0])
+    protected = jali.protect("logistic", (rows, train[1]), favourable="yes", immutable=["joined", "sex"])
+    asked = dated(others)
+    answers = protected.explain(asked)
+    told = [(person, answer) for (_, person), answer in zip(asked.iterrows(), answers, strict=True) if answer.row]
+    assert told
+    for person, answer in told:
+        assert pd.Timestamp(answer.row["joined"]) == person["joined"]
+        assert "joined" not in (answer.region or {})
