@@ -95,13 +95,17 @@ def judged(folder: Path, epsilon: float, kills: int) -> bool:
     print(f"questions with two different answers: {different}; spent {total:g} of {epsilon:g}")
     print(f"paid and not finished: {state.unfinished}")
     same = filter_agrees([g.epsilon for g in paid], epsilon)
-    print(f"opendp's filter judges the same sequence alike: {same}")
+    print(f"opendp's filter judges the same sequence alike, up to the first refusal: {same}")
     enough = len(answers) > kills  # otherwise the workers did not work, and nothing was tested
     return enough and len(answers) <= state.answers and not different and total <= epsilon and same is not False
 
 
 def filter_agrees(prices: list[float], epsilon: float) -> Any:
-    """Whether opendp's privacy filter grants the same answers as a new ledger; None without opendp."""
+    """Whether opendp's privacy filter grants the same answers as a new ledger, and refuses the same one first.
+
+    After that opendp's filter answers nothing more; ours goes on with cheaper questions that still fit. None without
+    opendp.
+    """
     if importlib.util.find_spec("opendp") is None:
         return None
     dp: Any = importlib.import_module("opendp.prelude")
@@ -112,7 +116,9 @@ def filter_agrees(prices: list[float], epsilon: float) -> Any:
     queryable = dp.c.make_privacy_filter(odometer, d_in=1, d_out=epsilon)([1])
     mine = Budget(epsilon, Path(tempfile.mkdtemp()) / "second.ledger")
     draw = random.Random(1)
-    sequence = [*prices, *(draw.choice(PRICES) for _ in range(50))]
+    sequence = list(prices)
+    while sum(sequence) < 1.1 * epsilon:  # so that both must refuse some
+        sequence.append(draw.choice(PRICES))
     count = dp.t.make_count(*space)
     for i, price in enumerate(sequence):
         try:
@@ -127,7 +133,9 @@ def filter_agrees(prices: list[float], epsilon: float) -> Any:
             theirs = False
         if granted != theirs:
             return False
-    return True
+        if not granted:
+            return True
+    return False
 
 
 def _of(count: Any) -> tuple[Any, Any]:

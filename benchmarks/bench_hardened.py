@@ -2,8 +2,8 @@
 
 German credit, 500 people, networks that remember them, LIME with few samples. First: the attack on the L1 norm of the
 attributions, and the combined attack on all signals, without and with normalisation, and with two digits of three
-columns. Second: an attacker who asks 64 times and averages, without a key; with a key, the 64 answers must be the same bit
-for bit. Usage: bench_hardened.py [models] [people]
+columns. Second: an attacker who asks 64 times and averages, without a key; with a key, the 64 answers must be the same
+bit for bit. Usage: bench_hardened.py [models] [people]
 """
 
 from __future__ import annotations

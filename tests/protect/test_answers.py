@@ -220,3 +220,50 @@ def test_save_and_load(protected, tmp_path):
         jali.Protected.load(tmp_path)
     with pytest.raises(JaliError, match="Cannot read"):
         jali.Protected.load(tmp_path / "nowhere")
+
+
+def test_refusing_a_category_tells_which_ones_occur_so_they_must_be_declared():
+    """Who asks with a job that nobody has is told so; where jobs were read from the rows, the guarantee says it."""
+    train, (others, _), model = trained()
+    asked = others[:1].assign(job="astronaut")
+    for options, warned in ((SETTINGS, True), (DECLARED, False)):
+        protected = jali.protect(model, train, **options)
+        assert "category that is not known" in protected.explain(asked)[0].withheld
+        assert any("which categories of sex, job occur" in c.text for c in protected.guarantee.conditions) == warned
+
+
+def test_dates_are_words_and_an_immutable_one_never_moves():
+    train, (others, _), _ = trained()
+    began = pd.Timestamp("2020-01-01")
+
+    def dated(table):
+        days = pd.to_timedelta(table["age"] * 30 + table["late"], unit="D")
+        return table.drop(columns="age").assign(joined=began + days)
+
+    rows = dated(train[0])
+    protected = jali.protect("logistic", (rows, train[1]), favourable="yes", immutable=["joined", "sex"])
+    asked = dated(others)
+    answers = protected.explain(asked)
+    told = [(person, answer) for (_, person), answer in zip(asked.iterrows(), answers, strict=True) if answer.row]
+    assert told
+    for person, answer in told:
+        assert answer.row["joined"] == person["joined"].date().isoformat()
+        assert "joined" not in (answer.region or {})
+    assert "not a date" in protected.explain(asked[:1].assign(joined="some day"))[0].withheld
+    texts = asked[:20].assign(joined=asked["joined"].dt.strftime("%Y-%m-%d"))
+    assert [a.to_dict() for a in protected.explain(texts)] == [a.to_dict() for a in answers[:20]]
+
+
+def test_a_date_that_moves_is_written_as_one():
+    rng = np.random.default_rng(0)
+    since = pd.Timestamp("2015-01-01") + pd.to_timedelta(rng.integers(0, 2000, 400), unit="D")
+    rows = pd.DataFrame({"since": since, "late": rng.integers(0, 3, 400)})
+    good = np.where((since < "2018-01-01") & (rows["late"] < 2), "yes", "no")
+    protected = jali.protect("logistic", (rows, good), favourable="yes")
+    told = [a for a in protected.explain(rows) if "since" in (a.region or {})]
+    assert told
+    for answer in told:
+        low, high = answer.region["since"]
+        assert "2000-01-01" < low <= high < "2030-01-01"
+        assert low in answer.sentence
+    assert protected.explain(rows).to_frame()["since"].dropna().str.startswith("20").all()

@@ -114,7 +114,8 @@ class Column:
     Numbers and integers have bounds and a public centre and spread, which scale them as encoded features;
     a category is stored as its position in `categories`. Quasi-identifiers may link a row to a person. known: whether
     bounds and scale (of a category: its categories) were declared, the bounds alone were, or all were taken from the
-    rows. missing: a number may be missing, NaN in the raw table; a missing category is a category of its own.
+    rows. missing: a number may be missing, NaN in the raw table; a missing category is a category of its own. date: a
+    number is a date, in days since 1970-01-01.
     """
 
     name: str
@@ -128,6 +129,7 @@ class Column:
     role: Role = "private"
     known: Literal["declared", "bounds", "observed"] = "declared"
     missing: bool = field(default=False, repr=False)  # the repr seeds streams, which it must not change
+    date: bool = field(default=False, repr=False)
 
 
 @dataclass(frozen=True)

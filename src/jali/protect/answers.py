@@ -95,6 +95,6 @@ def _line(answer: Answer) -> dict[str, Any]:
 
 def _cell(value: Any) -> Any:
     if isinstance(value, tuple):
-        low, high = value
-        return f"{low:g}" if low == high else f"{low:g} to {high:g}"
+        low, high = (end if isinstance(end, str) else f"{end:g}" for end in value)
+        return low if low == high else f"{low} to {high}"
     return " | ".join(value) if isinstance(value, list) else value

@@ -46,7 +46,8 @@ def _of_rules(part: KRules, train: Dataset) -> Protection:
         f"Every rule covers at least {part.k} training people, its bounds end where no single person's value is, and "
         "shares are told in twentieths."
     )
-    return Protection(statement, () if train.groups is not None else (Condition(ONE_ROW),), NOT_DP)
+    person = [] if train.groups is not None else [Condition(ONE_ROW)]
+    return Protection(statement, (*known_categories(train.schema), *person), NOT_DP)
 
 
 def _of_background(part: PrivateBackground, train: Dataset, seeded: bool) -> Protection:
@@ -80,9 +81,26 @@ def _of_groups(ready: PreparedGroups, train: Dataset, declared: set[str]) -> Pro
         conditions.append(
             Condition(f"the widths of cells of {named} may be known; they were taken from the rows' spread")
         )
+    conditions += known_categories(train.schema)
     if train.groups is None:
         conditions.append(Condition(ONE_ROW))
     return Protection(statement, tuple(conditions), NOT_DP)
+
+
+def known_categories(schema: Schema) -> list[Condition]:
+    """That categories which were taken from the rows may be known: who asks with another one is told that it is new.
+
+    So anybody can find out which categories occur, also those that one person has.
+    """
+    found = [c.name for c in schema.columns if c.kind == "category" and c.known != "declared"]
+    if not found:
+        return []
+    named = ", ".join(found[:3]) + (" and others" if len(found) > 3 else "")
+    return [
+        Condition(
+            f"which categories of {named} occur may be known; they were taken from the rows (declare them: bounds)"
+        )
+    ]
 
 
 def counted(ready: PreparedGroups, train: Dataset) -> Any:
@@ -123,6 +141,7 @@ def _of_regions(part: KAnonymous, schema: Schema, grouped: bool) -> Protection:
     conditions = [
         Condition("no private column shows the values of one person (repair is rounded)", part.repair == "rounded"),
         Condition("all columns by which people can be found are named in quasi"),
+        *known_categories(schema),
     ]
     if not grouped:
         conditions.append(Condition(ONE_ROW))

@@ -136,7 +136,7 @@ def surrogate_answers(given: Surrogate, X: Floats, schema: Schema, claim: str, p
 
 
 def plain(column: Column, x: float) -> Any:
-    """A raw value as people know it: a category by its name, a whole number whole."""
-    if column.kind == "category":
+    """A raw value as people know it: a category by its name, a date as yyyy-mm-dd, a whole number whole."""
+    if column.kind == "category" or column.date:
         return value(column, float(x))
     return int(x) if column.kind == "integer" else float(x)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from datetime import date
+from datetime import date, timedelta
 
 import numpy as np
 
@@ -141,6 +141,8 @@ def _number(column: Column, x: float, low: float, high: float, say: Catalogue) -
     high = high if high - low > noise else low
     if max(low - x, x - high) <= noise:
         return OPEN if low < high else KEPT
+    if column.date:
+        return f"{_dates(low, high)} (not {day(x)})"
     if column.kind == "integer" and all(map(_dated, (x, low, high))):
         return say.instead.format(to=_ends(f"{low:.0f}", f"{high:.0f}", say), now=f"{x:.0f}")
     places = _places(column, (x, low, high))
@@ -162,9 +164,31 @@ def value(column: Column, x: float) -> str:
         return column.categories[int(x)]
     if math.isnan(x):
         return "missing"
+    if column.date:
+        return day(x)
     if x == 0 or (column.kind == "integer" and _dated(x)):
         return f"{x:z.0f}"
     return _written(x, _places(column, (x,)))
+
+
+def day(days: float) -> str:
+    """A date, from days since 1970-01-01; a time of day is left out, and a date that no calendar has is a number.
+
+    >>> day(18993.0), day(1e9)
+    ('2022-01-01', '1,000,000,000 days after 1970-01-01')
+    """
+    try:
+        return (date(1970, 1, 1) + timedelta(days=math.floor(days))).isoformat()
+    except OverflowError:
+        return f"{days:,.0f} days after 1970-01-01"
+
+
+def _dates(low: float, high: float) -> str:
+    if math.isinf(high):
+        return f"{day(low)} or later"
+    if math.isinf(low):
+        return f"{day(high)} or earlier"
+    return _ends(day(low), day(high))
 
 
 def _dated(value: float) -> bool:

@@ -135,13 +135,16 @@ class _Asked:
         if self.own and not as_text and (days := columns.days(values)) is not None:
             self.notes.append(f"Column {name!r} holds dates, which are read as days since 1970-01-01.")
             values = days
+        else:
+            days = None
         if declared is not None:
-            return columns.within(values, declared), declared
+            return columns.within(values, declared), replace(declared, date=days is not None)
         kind = self.kinds.get(name) or columns.kind_of(values, name in self.categories, name in self.integers)
         found = columns.observed(values, kind, self.bounds.get(name))
         if self.own and name in self.bounds:
             check_values(*found)
-        return found
+        x, column = found
+        return x, replace(column, date=days is not None)
 
 
 def _raw(table: pd.DataFrame, inputs: Sequence[str], asked: _Asked) -> tuple[Floats, list[Column]]:

@@ -105,6 +105,11 @@ def _values(values: pd.Series[Any], column: Column) -> tuple[Floats, Bools, str]
         place = {name: at for at, name in enumerate(column.categories)}
         codes = np.array([-1 if pd.isna(v) else place.get(label(v), -1) for v in values], dtype=np.float64)
         return np.maximum(codes, 0.0), codes < 0, "holds a category that is not known here"
+    if column.date and values.dtype.kind not in "iuf":
+        x = _days(values)
+        return np.where(np.isnan(x), 0.0, x), np.isnan(x), "holds a missing value or something that is not a date"
+    if values.dtype.kind == "M":
+        return np.zeros(len(values)), np.ones(len(values), dtype=bool), "holds a date, and is a number here"
     x = pd.to_numeric(values, errors="coerce").to_numpy(np.float64, na_value=np.nan)
     wrong = ~np.isfinite(x)
     if column.kind == "integer":
@@ -113,3 +118,12 @@ def _values(values: pd.Series[Any], column: Column) -> tuple[Floats, Bools, str]
             return np.where(broken, 0.0, x), broken, "holds a number that is not whole"
         wrong = wrong | broken
     return np.where(wrong, 0.0, x), wrong, "holds a missing value or something that is not a number"
+
+
+def _days(values: pd.Series[Any]) -> Floats:
+    """Dates (n,) as days since 1970-01-01, NaN where there is none; texts are written as yyyy-mm-dd."""
+    import pandas as pd
+
+    stamps = pd.Series([pd.to_datetime(v, errors="coerce", utc=True) for v in values], dtype="datetime64[ns, UTC]")
+    days = (stamps - pd.Timestamp("1970-01-01", tz="UTC")) / pd.Timedelta(days=1)
+    return days.to_numpy(np.float64, na_value=np.nan)
