@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, NonNegativeInt, ValidationError
 
+from jali.core import files
 from jali.core.errors import JaliError
 from jali.core.untrusted import vet
 from jali.text import toml
@@ -320,7 +321,8 @@ def _inherited(studies: dict[str, Any]) -> dict[str, Any]:
 
 def _parsed(name: str, file: Any) -> Paper:
     try:
-        tables = toml.parsed(file.read_text(encoding="utf-8"))
+        text = files.content(file).decode("utf-8") if isinstance(file, Path) else file.read_text(encoding="utf-8")
+        tables = toml.parsed(text)
         return Paper(**tables | {"studies": _inherited(tables.get("studies", {}))})
     except OSError as error:
         raise JaliError(f"Cannot read {name}: {error.strerror}.") from None
