@@ -12,6 +12,7 @@ from typing import Any
 import tomli_w
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from jali.core import files
 from jali.core.alternatives import written_out
 from jali.core.errors import JaliError
 from jali.core.untrusted import foreign, vet
@@ -132,7 +133,7 @@ def read(path: Path) -> Config:
     if path.name.lower().endswith(FILES):
         raise JaliError(f"{path} is a table, not a configuration: write --data {path} and name the --target.")
     try:
-        settings = toml.parsed(path.read_text(encoding="utf-8"))
+        settings = toml.parsed(files.content(path).decode("utf-8"))
         return checked(settings | {"file": str(path), "base": str(path.parent)})
     except OSError as error:
         raise JaliError(f"Cannot read {path}: {error.strerror}.") from None

@@ -1,4 +1,4 @@
-"""Runs that are killed at random moments, and started again: `python -m tests.security.kills 50 20` (an hour of two cores).
+"""Runs that are killed at random moments, and started again: `python -m tests.security.kills 50 20`.
 
 The first number: SIGKILL of a run with two workers. The second: SIGTERM. After each the same command must give the same
 numbers as a run that nobody disturbed, and nothing may be left: after SIGTERM at once (ten seconds are allowed), after

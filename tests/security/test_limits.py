@@ -57,7 +57,7 @@ def one_sentence(found: subprocess.CompletedProcess[str]) -> bool:
 
 
 def fails_whole(earlier: Path, out: Path, before: Callable[[], None] | None, workers: str = "1") -> str:
-    """Run another audit over an earlier one under a limit: it must say one sentence and leave the files; the sentence."""
+    """Run another audit over an earlier one under a limit: it says one sentence and leaves the files; the sentence."""
     kept = contents(out)
     found = jali([*AUDIT, "--seed", "7", "--workers", workers], out, before)
     assert found.returncode == 2, (found.returncode, found.stderr)

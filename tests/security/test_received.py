@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
+from pathlib import Path
 
 import pytest
 
+from jali import config, results
 from jali.api import Protected, protect
-from jali.audit import guarantees
+from jali.audit import evidence, guarantees
 from jali.core.errors import JaliError
+from jali.data.tables import schema_files
 from jali.reproduce import files
+from jali.reproduce import schema as claims
 from tests.security.people import MODEL, TRAIN
 
 
@@ -60,3 +65,24 @@ def test_no_module_that_a_signal_of_an_evidence_file_names_is_imported(tmp_path,
     monkeypatch.syspath_prepend(tmp_path)
     assert guarantees._reads_more("planted_module:Part")
     assert "planted_module" not in sys.modules
+
+
+@pytest.mark.parametrize("device", ["/dev/zero", "/dev/stdin", "pipe"])
+def test_what_never_ends_is_not_read(tmp_path, device):
+    """A configuration, a schema file, results, evidence: a device or a pipe is a sentence."""
+    path = Path(device)
+    if device == "pipe":
+        path = tmp_path / "pipe"
+        os.mkfifo(path)
+    if not path.exists() or path.is_file():
+        pytest.skip("there is no such device here")
+    for read in (
+        config.read,
+        schema_files.read,
+        results.read,
+        evidence.read,
+        files.read,
+        lambda p: claims.read(f"{p}.toml"),
+    ):
+        with pytest.raises(JaliError):
+            read(path)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from pydantic import BaseModel
 
-from jali.store import write_text
+from jali.store import together, write_text
 
 if TYPE_CHECKING:
     from jali.report.sheet import Sheet
@@ -31,10 +31,11 @@ class Answer(Generic[Results]):
 
         folder = Path(out)
         page = sheet.html(self.page(self.results))
-        for name, text in self.files.items():
-            write_text(folder / name, text)
-        write_text(folder / "results.json", self.results.model_dump_json(indent=1))
-        write_text(folder / "report.html", page)
+        with together():
+            for name, text in self.files.items():
+                write_text(folder / name, text)
+            write_text(folder / "results.json", self.results.model_dump_json(indent=1))
+            write_text(folder / "report.html", page)
         return folder / "report.html"
 
     def printed(self) -> Any:

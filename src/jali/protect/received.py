@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from jali.core import files
 from jali.core.errors import JaliError
 from jali.core.values import Schema
 from jali.protect.protection import Protection
@@ -38,7 +39,7 @@ def read(folder: Path) -> About:
     """The text of a folder; any other file, and one that was damaged or changed, is refused."""
     file = folder / ABOUT
     try:
-        given = json.loads(file.read_text(encoding="utf-8"))
+        given = json.loads(files.content(file))
     except OSError as error:
         raise JaliError(f"Cannot read {file}: {error.strerror}.") from None
     except (ValueError, RecursionError) as error:

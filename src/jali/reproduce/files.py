@@ -11,6 +11,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from jali.core import files as core_files
 from jali.core.errors import JaliError
 from jali.reproduce import schema_1
 from jali.reproduce.schema import Paper
@@ -59,7 +60,7 @@ def read(file: Path, paper: Paper | None = None) -> Reproduction:
     paper: whose run it is; rows of the first schema name its methods, and say no more of a query attack than that.
     """
     try:
-        content = json.loads(file.read_text(encoding="utf-8"))
+        content = json.loads(core_files.content(file))
         if content["schema_version"] == FIRST:
             return Reproduction.model_validate(schema_1.converted(content, paper) | {"schema_version": SCHEMA})
         return Reproduction.model_validate(_whole(content, file))

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, NonNegativeInt, ValidationError
 
+from jali.core import files
 from jali.core.errors import JaliError
 from jali.core.untrusted import vet
 from jali.reproduce.as_released import with_released
@@ -340,7 +341,8 @@ def _inherited(studies: dict[str, Any]) -> dict[str, Any]:
 
 def _parsed(name: str, file: Any) -> Paper:
     try:
-        tables = expanded(toml.parsed(file.read_text(encoding="utf-8")))
+        text = files.content(file).decode("utf-8") if isinstance(file, Path) else file.read_text(encoding="utf-8")
+        tables = expanded(toml.parsed(text))
         twice = {"tables": with_released(tables["tables"])} if "tables" in tables else {}
         return Paper(**tables | twice | {"studies": _inherited(tables.get("studies", {}))})
     except OSError as error:

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from jali.core import files
 from jali.core.claims import Harm
 from jali.core.errors import JaliError
 from jali.core.values import Channel
@@ -232,7 +233,7 @@ class Results(BaseModel):
 def read(file: Path) -> Results:
     """The results of an audit from their file; of another schema, or of none, one sentence."""
     try:
-        text = file.read_bytes()
+        text = files.content(file)
         given = json.loads(text)
     except OSError as error:
         raise JaliError(f"Cannot read {file}: {error.strerror}.") from None

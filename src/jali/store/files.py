@@ -192,6 +192,8 @@ def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> npt.NDArray[Any
 def read_arrays(path: Path, most: float = MOST) -> Arrays:
     """Read named arrays, up to so many bytes; objects are refused."""
     try:
+        if path.exists() and not path.is_file() and not path.is_dir():
+            raise ValueError("it is a device or a pipe")
         with path.open("rb") as file:
             return unpack(file, most)
     except FileNotFoundError:

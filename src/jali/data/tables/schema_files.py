@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, get_args
 
+from jali.core import files
 from jali.core.errors import JaliError
 from jali.core.values import Column, Floats, Kind, Role, Schema
 from jali.text import toml
@@ -60,7 +61,7 @@ def read(path: Path) -> Declared:
     not change a column, `role = "quasi"` that people can be found by it, `missing = true` that a number may be missing.
     """
     try:
-        entry = toml.parsed(path.read_text(encoding="utf-8"))
+        entry = toml.parsed(files.content(path).decode("utf-8"))
     except OSError as error:
         raise JaliError(f"Cannot read the schema file {path}: {error.strerror}.") from None
     except ValueError as error:  # not UTF-8, or not TOML
