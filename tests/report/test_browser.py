@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import functools
+import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -111,3 +113,43 @@ def test_figures_of_their_own_are_legible_on_any_page(browser: Any, tmp_path: Pa
                 page.emulate_media(color_scheme=scheme)
                 assert page.evaluate(LEGIBLE) >= 4.5
     page.close()
+
+
+AXE = os.environ.get("AXE_CORE", "")  # the file axe.min.js of the npm package axe-core
+
+
+@pytest.mark.skipif(not AXE, reason="AXE_CORE names no axe.min.js")
+@pytest.mark.parametrize("make", [sample.full, sample.invalid, sample.pictured])
+@pytest.mark.parametrize(("width", "scheme"), SCREENS)
+def test_axe_finds_no_violation(browser: Any, tmp_path: Path, make: sample.Maker, width: int, scheme: str) -> None:
+    file = tmp_path / "report.html"
+    file.write_text(page_of(make), encoding="utf-8")
+    surroundings = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, bypass_csp=True)
+    page = surroundings.new_page()
+    page.goto(file.as_uri())
+    page.evaluate(Path(AXE).read_text(encoding="utf-8"))
+    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+    surroundings.close()
+    assert [violation["id"] for violation in found["violations"]] == []
+
+
+def test_paper_and_file_stay_small(browser: Any, tmp_path: Path) -> None:
+    """At most 400 kB, and at most 8 printed pages."""
+    text = page_of(sample.full)
+    assert len(text.encode()) <= 400_000
+    file = tmp_path / "report.html"
+    file.write_text(text, encoding="utf-8")
+    page = browser.new_page()
+    page.goto(file.as_uri())
+    printed = page.pdf(format="A4")
+    page.close()
+    assert 1 <= len(re.findall(rb"/Type\s*/Page\b(?!s)", printed)) <= 8
+
+
+def test_regions_that_scroll_have_names_of_their_own() -> None:
+    """What axe calls landmark-unique, and heads that are not empty, also where axe is not there."""
+    for make in MAKERS:
+        text = page_of(make)
+        names = re.findall(r'role="region" aria-label="([^"]*)"', text)
+        assert len(set(names)) == len(names)
+        assert not re.search(r"<th[^>]*>\s*</th>", text)
