@@ -27,9 +27,9 @@ import pandas as pd
 from bench_own_models import served
 from own_table_cells import EXPLAINERS, MODELS, NUMBERS, TEXTS, lines_of
 
-MEMBERS = 100
+MEMBERS = 80
 FLIPPED = 0.3
-SHADOWS = 4
+SHADOWS = 3
 COMBINED = "decision+explanation"
 NAMES = {
     "sklearn.compose": "make_column_transformer",

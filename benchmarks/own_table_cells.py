@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 NUMBERS = ["age", "education-num", "capital-gain", "hours-per-week"]
 TEXTS = ["marital-status", "occupation", "workclass"]
-FOREST = "RandomForestClassifier(30, random_state=seed)"
+FOREST = "RandomForestClassifier(10, random_state=seed)"
 
 
 @dataclass(frozen=True)
@@ -28,11 +28,11 @@ MODELS = {
         """
         codes = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1, encoded_missing_value=-2)
         columns = make_column_transformer((SimpleImputer(), NUMBERS), (codes, TEXTS))
-        model = make_pipeline(columns, RandomForestClassifier(30, random_state=0)).fit(T, y)
+        model = make_pipeline(columns, RandomForestClassifier(10, random_state=0)).fit(T, y)
         """,
         ("T", "P"),
     ),
-    "forest": Kind("model = RandomForestClassifier(30, random_state=0).fit(Tn, y)", ("Tn", "Pn")),
+    "forest": Kind("model = RandomForestClassifier(10, random_state=0).fit(Tn, y)", ("Tn", "Pn")),
     "HistGradientBoosting": Kind(
         "model = HistGradientBoostingClassifier(min_samples_leaf=2, random_state=0).fit(Tn, y)", ("Tn", "Pn")
     ),
@@ -101,15 +101,15 @@ def explain(model, X):
     score = lambda X: model(torch.tensor(X).float()).softmax(1)[:, [1]].detach().numpy()
     return np.hstack([score(X) - score(np.where(np.arange(7) == j, 0, X)) for j in range(7)])
 """
-KERNEL = "explain = lambda model, background: shap.KernelExplainer(model.predict_proba, background[:3])"
+KERNEL = "explain = lambda model, background: shap.KernelExplainer(model.predict_proba, background[:2])"
 KERNEL_TENSOR = """
 score = lambda model, X: model(torch.tensor(X).float()).softmax(1).detach().numpy()
-explain = lambda model, background: shap.KernelExplainer(lambda X: score(model, X), background[:3])
+explain = lambda model, background: shap.KernelExplainer(lambda X: score(model, X), background[:2])
 """
 KERNEL_TEXTS = """
 read = lambda X, like: pd.DataFrame(X, columns=like.columns).astype(like.dtypes)
 score = lambda model, like: lambda X: model.predict_proba(read(X, like))
-explain = lambda model, background: shap.KernelExplainer(score(model, background), background[:3])
+explain = lambda model, background: shap.KernelExplainer(score(model, background), background[:2])
 """
 LAST_STEP = "explain = lambda model, X: shap.TreeExplainer(model[-1])(model[:-1].transform(X))"
 LIME = "explain = lambda model, background: LimeTabularExplainer(background.to_numpy())"
@@ -134,7 +134,8 @@ EXPLAINERS: dict[str, dict[tuple[str, ...], str]] = {
         ("torch, fit=",): GRADIENTS,
         ("forest", "HistGradientBoosting"): "explain = ['tree_shap', 'growing_spheres']",
         ("pipeline, missing, texts",): "explain = ['kernel_shap']",
-        (): "explain = ['kernel_shap', 'growing_spheres']",
+        ("function, fit=",): "explain = ['kernel_shap', 'growing_spheres']",
+        (): "explain = ['kernel_shap']",
     },
     "shap tree": {("pipeline, missing, texts",): LAST_STEP, (): "explain = shap.TreeExplainer"},
     "shap kernel": {
@@ -143,8 +144,8 @@ EXPLAINERS: dict[str, dict[tuple[str, ...], str]] = {
         (): KERNEL,
     },
     "LIME": {
-        ("XGBoost",): LIME,
-        (): "explain = 'lime_tabular(samples=100)'",
+        ("LightGBM",): LIME,
+        (): "explain = 'lime_tabular(samples=50)'",
     },
     "DiCE": {TABLES: DICE, (): "explain = 'dice'"},
     "captum": {

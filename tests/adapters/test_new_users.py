@@ -104,7 +104,7 @@ def test_sentences_name_the_column():
     twice = T.set_axis(["a", "a", "b"], axis=1)
     assert "2 columns called 'a'" in says(tree().fit(T.to_numpy(), y), (twice, y), (twice, q))
     assert "train is a table and population an array" in says(model, (T, y), (P.to_numpy(), q))
-    assert "no label in 1 of 60 rows" in says(model, (T, np.where(np.arange(N) == 3, np.nan, y)))
+    assert "missing labels in 1 of 60 rows" in says(model, (T, np.where(np.arange(N) == 3, np.nan, y)))
 
 
 def test_a_model_that_was_trained_on_other_columns_is_noticed():

@@ -125,7 +125,7 @@ def pair(given: Any, name: str) -> tuple[Any, Any]:
             f"{name}=(X, y) must have one label per row; it has {len(rows)} rows and y of shape {labels.shape}."
         )
     if absent := _missing(labels):
-        raise JaliError(f"y of {name} has no label in {absent} of {len(labels)} rows: leave these rows out.")
+        raise JaliError(f"y of {name} has missing labels in {absent} of {len(labels)} rows: leave these rows out.")
     return X, labels
 
 

@@ -175,13 +175,23 @@ def fresh(estimator: Any) -> Any:
 
 def _frozen(estimator: Any) -> str:
     """The name of a part of an estimator that stays fitted when it is cloned, such as a FrozenEstimator; or nothing."""
-    from sklearn.base import BaseEstimator, clone
+    from sklearn.base import BaseEstimator
 
     if not isinstance(estimator, BaseEstimator):
         return ""
     parts = [estimator, *estimator.get_params().values()]
     each = (part for part in parts if isinstance(part, BaseEstimator))
-    return next((type(part).__name__ for part in each if clone(part, safe=False) is part), "")
+    return next((type(part).__name__ for part in each if _stays(part)), "")
+
+
+def _stays(part: Any) -> bool:
+    """Whether the clone of an estimator is the estimator itself."""
+    from sklearn.base import clone
+
+    try:
+        return clone(part) is part
+    except (TypeError, RuntimeError):  # what cannot be cloned is rebuilt
+        return False
 
 
 def trained(estimator: Any, rows: Any, labels: Any) -> Any:
