@@ -5,19 +5,23 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field, fields, replace
 
+from jali.adapters.explainers.own import OwnExplainer
 from jali.audit import attack_cache, sanity
 from jali.audit.all_models import Gathered, gather
 from jali.audit.attack_run_rows import rows_of_run
 from jali.audit.distribution_shift import Compared, compared
 from jali.audit.guarantees import Guarantees, contradicted, guarantees, stated, voided
 from jali.audit.guarantees import stamped as covered
+from jali.audit.one_for_all import explains_each_model
 from jali.audit.one_model import STATISTICS, digest, stream
 from jali.audit.setup import Experiment, Resources, Setup
 from jali.audit.signal_attacks import Attacked, attack_evidence
 from jali.audit.summary import left_out, measures, sensitive, sizes, twins
+from jali.audit.training_fit import fits_worse
 from jali.core import registry
 from jali.core.protocols import Cautioned
 from jali.core.values import Dataset, Evidence, Game
+from jali.models.given import Given
 from jali.results import Check, Results, Row
 
 
@@ -65,6 +69,7 @@ def _documented(setup: Setup, found: Gathered, attacked: Attacked, against: Comp
         *sanity.rows_per_person(setup.data, setup.game),
         *attacked.checks,
         sanity.parity(found.parity),
+        *explains_each_model(found.evidence, setup.game, _users(setup)),
     ]
     return Results(
         rows=stamped(rows, _key(setup)),
@@ -72,11 +77,22 @@ def _documented(setup: Setup, found: Gathered, attacked: Attacked, against: Comp
         curves=attacked.curves,
         exposed=attacked.exposed,
         sanity=suite,
-        warnings=[*against.warnings, *warnings(setup, given), *found.failures],
+        warnings=[*against.warnings, *warnings(setup, given), *_fit(setup, found), *found.failures],
         contradicted=contradicted(attacked.rows, given),
         guarantees=stated(given),
         facts={**sizes(setup.game, setup.data), "data fingerprint": _fingerprint(setup), **against.facts},
     )
+
+
+def _fit(setup: Setup, found: Gathered) -> list[str]:
+    """A warning where a model that exists fits its rows worse than its own kind does."""
+    alike = isinstance(setup.parts.model, Given) and setup.parts.model.stand_in is None
+    return fits_worse(found.evidence, setup.game) if alike else []
+
+
+def _users(setup: Setup) -> list[str]:
+    """The names of explainers of the user's own that are made anew for each model."""
+    return [part.name for part in setup.parts.explain if isinstance(part, OwnExplainer) and not part.bound]
 
 
 def checks(setup: Setup) -> list[Check]:

@@ -96,6 +96,15 @@ class Fed(Protocol):
 
 
 @runtime_checkable
+class StandsFor(Protocol):
+    """Capability of an estimator that was made from a user's object, which code of the user's expects as the model."""
+
+    @property
+    def own(self) -> Any:
+        """The user's object, or the estimator itself where that can do all that the object can."""
+
+
+@runtime_checkable
 class CountsFailures(Protocol):
     """Capability of a prepared explainer: it counts the rows that it was asked about and could not explain."""
 

@@ -76,7 +76,8 @@ def test_recourse_needs_a_threshold_and_reaches_it():
         (T[:200], {"threshold": 10, "shadow": "mlp"}, "for a regression model give fit="),
         (np.where(T[:200] > 10, "a", "b"), {"threshold": 10}, "y of train holds no numbers"),
         (np.full(200, 3.5), {}, "All values of y are the same"),
-        (np.where(T[:200] > 10, np.nan, 1.5), {}, "missing or infinite"),
+        (np.where(T[:200] > 10, np.nan, 1.5), {}, "y of train has missing labels"),
+        (np.where(T[:200] > 10, np.inf, 1.5), {}, "missing or infinite"),
     ],
 )
 def test_slips_are_one_sentence(labels, more, says):

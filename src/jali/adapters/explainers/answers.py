@@ -44,6 +44,10 @@ def attributions(answer: Any, tile: Tile, of: Of = "predicted") -> Floats:
         return np.full((len(tile), 1), np.nan)
     if has(answer, "values", "base_values"):  # shap.Explanation
         return _of_shap(np.asarray(answer.values), tile, of)
+    if isinstance(answer, dict):
+        return _of_names(answer, tile)
+    if has(answer, "columns", "iloc"):
+        answer = _in_order(answer, tile)
     if has(answer, "as_map"):
         return _of_lime(answer, tile)
     if has(answer, "features", "precision") and callable(answer.features):
@@ -159,6 +163,23 @@ def _of_columns(columns: Any, weight: Any, tile: Tile) -> Floats:
     return out
 
 
+def _of_names(weights: dict[Any, Any], tile: Tile) -> Floats:
+    """Weights (1, D) of some columns by name, 0 for the others."""
+    place = {column.name: j for j, column in enumerate(tile.view.schema.columns)}
+    if unknown := [str(name) for name in weights if str(name) not in place]:
+        raise JaliError(
+            f"An attribution for each of the columns {', '.join(place)} was expected, and one of {unknown[0]!r} came."
+        )
+    return _of_columns([place[str(name)] for name in weights], list(weights.values()), tile)
+
+
+def _in_order(table: Any, tile: Tile) -> Any:
+    """A table with the columns of the data, in the order of the data; any other as it is."""
+    at = {str(name): j for j, name in enumerate(table.columns)}
+    names = [column.name for column in tile.view.schema.columns]
+    return table.iloc[:, [at[name] for name in names]] if set(at) == set(names) else table
+
+
 def _of_alibi(data: dict[str, Any], tile: Tile, of: Of) -> Floats:
     """Attributions of alibi: Shapley values by class, integrated gradients, or the columns of an anchor."""
     if "anchor" in data:
@@ -170,5 +191,6 @@ def _of_alibi(data: dict[str, Any], tile: Tile, of: Of) -> Floats:
 
 
 def complete(value: Floats) -> Bools:
-    """Which rows (n,) have finite attributions (n, W)."""
-    return np.asarray(np.isfinite(value).all(axis=1))
+    """Which rows (n,) have finite attributions (n, W), whose squares can be added up."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.asarray(np.isfinite((value**2).sum(axis=1)))

@@ -94,9 +94,8 @@ def _instance(thing: Any, model: Any) -> Ask:
             return thing.explain_instance(row, lambda rows: model.predict(form(rows)))
         most = len(tile.view.schema.columns)
         label = int(tile.at[0])
-        return thing.explain_instance(
-            row, lambda rows: model.predict_proba(form(rows)), labels=(label,), num_features=most
-        )
+        ask = model.predict_proba if has(model, "predict_proba") else tile.view.probabilities
+        return thing.explain_instance(row, lambda rows: ask(form(rows)), labels=(label,), num_features=most)
 
     return ask
 
@@ -108,7 +107,13 @@ def _captum(thing: Any) -> Ask:
         import torch
 
         rows = torch.tensor(np.asarray(_array(tile.rows), dtype=np.float32))
-        return thing.attribute(rows, target=torch.tensor(tile.at))
+        outputs = thing.forward_func(rows[:1]).shape if has(thing, "forward_func") else (1, len(tile.view.position))
+        if len(outputs) == 2 and outputs[1] > 1:
+            return thing.attribute(rows, target=torch.tensor(tile.at))
+        found = thing.attribute(rows, target=0 if len(outputs) == 2 else None)  # about the second of two classes
+        if tile.view.second:
+            return found
+        return found * torch.tensor(np.where(tile.at == 1, 1.0, -1.0), dtype=found.dtype)[:, None]
 
     return ask
 

@@ -46,12 +46,20 @@ def _of_list(answers: Any, tile: Tile, doubts: bool) -> Gives | None:
         return "counterfactual" if len(answers) else None
     if all(is_model(one) for one in given):
         return "surrogate"
-    if isinstance(given[0], dict):
-        return "counterfactual"
+    if all(isinstance(one, dict) for one in given):
+        return _of_table(_named(answers, tile), tile, doubts)
     if len(given) == len(answers) and all(np.ndim(one) == 1 and not has(one, "as_map") for one in given):
         return _of_array(np.array(given, dtype=object), tile, doubts)
     at = next(i for i, one in enumerate(answers) if one is not None)
     return kind_of(given[0], tile.pick(np.array([at])) if len(answers) == len(tile) else tile, doubts)
+
+
+def _named(answers: Any, tile: Tile) -> Any:
+    """Answers by the names of the columns, one for each row, as a table."""
+    import pandas as pd
+
+    names = [column.name for column in tile.view.schema.columns]
+    return pd.DataFrame([one or {} for one in answers]).reindex(columns=names)
 
 
 def _of_table(table: Any, tile: Tile, doubts: bool) -> Gives | None:

@@ -153,7 +153,8 @@ class Ready:
 
     def raw_attributions(self, tile: Tile, base: int) -> tuple[Floats, Bools]:
         """The attributions (n, W) as they were given, and which rows (n,) have them."""
-        of: Of = "second" if self.caller.second and len(self.view.position) == 2 else self.part.of
+        about_second = self.view.second or (self.caller.second and len(self.view.position) == 2)
+        of: Of = "second" if about_second else self.part.of
         value = self._read(attributions, self.answers(tile, base)[0], tile, of)
         return value, complete(value)
 

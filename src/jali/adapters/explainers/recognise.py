@@ -50,13 +50,20 @@ def recognised(given: Any, model: Model, train: Dataset) -> OwnExplainer:
     view = UserView.of(model, train.schema)
     order = np.random.default_rng(0).permutation(len(train))
     some = train.rows(order[:FIRST])
+    before = model.logits(some.X)
     style, thing = _style(wanted, view, some, train)
     recipe = Recipe(wanted.make, style)
     name = wanted.name or called(wanted.make) or ("explainer" if style == "function" else called(thing) or "explainer")
     part = OwnExplainer(recipe, name, wanted.kind or "attribution", wanted.of)
     ready = Ready(part, view, recipe.thing(view, some.X) if style == "function" else thing, some)
     _set_kind(part, ready, wanted.kind)
-    return tried(part, ready)
+    part = tried(part, ready)
+    if not np.array_equal(model.logits(some.X), before):
+        raise JaliError(
+            f"{name} changed the model while it explained rows: its predictions are others than before. Give it a "
+            "copy, as in lambda model, X: explain(copy.deepcopy(model), X), and load or fit your model again."
+        )
+    return part
 
 
 def _style(wanted: Wanted, view: UserView, some: Dataset, train: Dataset) -> tuple[Style, Any]:
@@ -118,8 +125,12 @@ def _of_one(make: Any, view: UserView, some: Dataset) -> tuple[Style, Any]:
         first = _first(make, view.thing)
         if not _is_answer(first, view, some) and (caller(first, view.thing) is not None or is_model(first)):
             return "make from the model", first
-    except Exception:  # it expects rows
-        pass
+    except Exception as error:  # a function may expect rows; what a class expects is the model
+        if isinstance(make, type):
+            raise JaliError(
+                f"{called(make)} cannot be made from this model, which is a {type(view.thing).__name__} "
+                f"({said(error)}): use an explainer for such models, or write explain=[lambda model, background: …]."
+            ) from error
     return "finished", make
 
 

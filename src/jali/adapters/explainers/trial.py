@@ -51,8 +51,8 @@ def _answers(part: OwnExplainer, ready: Ready) -> list[str]:
     few = ready.few()
     first = _asked(ready, few, 1)
     found = first[1]
-    if not found.any() and (ready.error is not None or part.gives == "attribution"):
-        why = "the answers hold no finite numbers" if ready.error is None else said(ready.error)
+    if not found.any() and (ready.failed or part.gives == "attribution"):
+        why = _why(part, ready)
         raise JaliError(f"{part.name} could not explain any of {len(few)} training rows: {why}.")
     schema = ready.view.schema
     notes = []
@@ -71,6 +71,15 @@ def _answers(part: OwnExplainer, ready: Ready) -> list[str]:
     if half.any() and not _same((first[0][half], first[1][half]), _asked(ready, few.pick(half), 1)):
         notes.append(COMPANY)
     return notes
+
+
+def _why(part: OwnExplainer, ready: Ready) -> str:
+    """Why no row could be explained."""
+    if ready.error is not None:
+        return said(ready.error)
+    if part.gives == "attribution":
+        return "the answers hold no finite numbers"
+    return "the answers hold values that the table does not have, or are no rows: return rows with values of the table"
 
 
 def _reads_features(ready: Ready, few: Tile) -> bool:

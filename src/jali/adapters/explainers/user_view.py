@@ -11,8 +11,9 @@ import numpy as np
 from scipy.special import softmax
 
 from jali.adapters.explainers.rows import read
+from jali.adapters.models.regression import Regressor
 from jali.core.errors import JaliError
-from jali.core.protocols import Fed, Model
+from jali.core.protocols import Fed, Model, StandsFor
 from jali.core.values import Bools, Floats, Ints, Schema
 from jali.data.tables.model_inputs import Rebuilder
 
@@ -58,13 +59,27 @@ class UserView:
     def of(cls, model: Model, schema: Schema) -> UserView:
         """The view of a model; one that was trained here reads tables and has the methods that libraries expect."""
         if isinstance(model, Fed):
-            return cls(model, schema, model.estimator, model.feed, model.position)
+            estimator = model.estimator
+            thing = estimator.own if isinstance(estimator, StandsFor) else estimator
+            return cls(model, schema, thing, model.feed, model.position)
         every = np.arange(len(schema.classes))
         return cls(model, schema, TrainedHere(model, schema), Rebuilder(schema, "frame"), every)
 
     def rows(self, X: Floats) -> Any:
         """Raw rows (n, D) in the user's own form, which the user's code may change."""
         return self.feed(np.array(X))
+
+    def probabilities(self, rows: Any) -> Floats:
+        """Class probabilities (n, K) of rows in the user's own form, in the order of the object's classes."""
+        X, legal = read(rows, self.schema)
+        if not legal.all():
+            raise JaliError("Rows hold values that the table does not know, so the model cannot read them.")
+        return np.asarray(softmax(self.model.logits(X)[:, self.position], axis=1))
+
+    @property
+    def second(self) -> bool:
+        """Whether what the object predicts is one number, so that explanations of it are about the second class."""
+        return isinstance(self.model, Fed) and isinstance(self.model.estimator, Regressor)
 
     @cached_property
     def place(self) -> Ints:

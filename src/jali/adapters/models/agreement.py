@@ -11,6 +11,7 @@ from jali.data.tables.schema_files import label
 from jali.models.fitted.estimator import classifier, scores_of
 
 CLEARLY = 0.1  # by how much another order of the classes must fit better before it is taken for the right one
+SPREADS = 4.0  # standard deviations of chance by which it must fit better to be refused
 
 
 def agreement(estimator: Any, rows: Any, labels: Any, known: bool) -> list[str]:
@@ -30,29 +31,37 @@ def agreement(estimator: Any, rows: Any, labels: Any, known: bool) -> list[str]:
     answer = scores.argmax(axis=1)
     places = np.array([names.index(t) if t in names else -1 for t in truth])
     right = float((answer == places).mean())
-    if not known:
-        _check_order(answer, places, names, right)
+    doubt = [] if known or len(set(answer)) < 2 else _check_order(answer, places, names, right)
     common = max(float((places == k).mean()) for k in range(len(names)))
     if right < common - CLEARLY:
         return [
             f"On the first {len(truth)} training rows the model is right in {right:.0%}, less than always answering "
-            f"with the commonest class ({common:.0%}): are these the rows and labels that it was trained on?"
+            f"with the commonest class ({common:.0%}): are these the rows and labels that it was trained on?",
+            *doubt,
         ]
-    return []
+    return doubt
 
 
-def _check_order(answer: Any, places: Any, names: list[str], right: float) -> None:
-    """Refuse answers that agree clearly better with the labels if the classes are taken in another order."""
+def _check_order(answer: Any, places: Any, names: list[str], right: float) -> list[str]:
+    """Refuse answers that agree clearly better with the labels if the classes are taken in another order.
+
+    A model that knows nothing agrees better in another order by chance, the more so the fewer the rows; then it is
+    said, and the audit goes on.
+    """
     from scipy.optimize import linear_sum_assignment
 
     counts = np.zeros((len(names), len(names)))
     np.add.at(counts, (answer[places >= 0], places[places >= 0]), 1)
     own, best = linear_sum_assignment(-counts)
     share = float(counts[own, best].sum() / len(answer))
-    if share > right + CLEARLY:
-        order = [names[k] for k in best]
-        raise JaliError(
-            f"The model agrees with {right:.0%} of the labels of its training rows if its answers are about the "
-            f"classes {', '.join(names)} in this order, and with {share:.0%} for {', '.join(order)}: name the order "
-            f"of its answers, as in classes={order!r}."
-        )
+    if share <= right + CLEARLY:
+        return []
+    order = [names[k] for k in best]
+    text = (
+        f"The model agrees with {right:.0%} of the labels of its training rows if its answers are about the "
+        f"classes {', '.join(names)} in this order, and with {share:.0%} for {', '.join(order)}: name the order "
+        f"of its answers, as in classes={order!r}."
+    )
+    if share - right > SPREADS * np.sqrt((share + right) / len(answer)):
+        raise JaliError(text)
+    return [f"If the answers are in another order than assumed, this audit is void. {text}"]

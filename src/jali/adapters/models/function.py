@@ -21,13 +21,29 @@ class FunctionModel:
     [[0.75, 0.25]]
     """
 
-    def __init__(self, function: Callable[[Any], Any], classes: Sequence[Any], name: str) -> None:
+    def __init__(
+        self, function: Callable[[Any], Any], classes: Sequence[Any], name: str, owner: Any | None = None
+    ) -> None:
         self.function = function
         self.classes_ = np.asarray(classes)
         self.name = name
+        self.owner = owner
 
     def __repr__(self) -> str:
         return f"FunctionModel({self.name})"
+
+    @property
+    def own(self) -> Any:
+        """The object whose method the function is; of a plain function this model, which can be called as well."""
+        return self if self.owner is None else self.owner
+
+    def __call__(self, rows: Any) -> Any:
+        """What the function returns."""
+        return self.function(rows)
+
+    def predict(self, rows: Any) -> Any:
+        """The most probable classes (n,)."""
+        return self.classes_[self.predict_proba(rows).argmax(axis=1)]
 
     def predict_proba(self, rows: Any) -> Floats:
         """Probabilities (n, K)."""

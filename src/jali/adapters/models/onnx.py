@@ -33,6 +33,22 @@ class OnnxModel:
     def __repr__(self) -> str:
         return f"OnnxModel({[entry.name for entry in self.session.get_inputs()]})"
 
+    def run(self, outputs: Any, inputs: Any) -> Any:
+        """The outputs of the session."""
+        return self.session.run(outputs, inputs)
+
+    def get_inputs(self) -> Any:
+        """The inputs of the session."""
+        return self.session.get_inputs()
+
+    def get_outputs(self) -> Any:
+        """The outputs of the session."""
+        return self.session.get_outputs()
+
+    def predict(self, rows: Any) -> Any:
+        """The most probable classes (n,)."""
+        return self.classes_[self.predict_proba(rows).argmax(axis=1)]
+
     def predict_proba(self, rows: Any) -> Floats:
         """Probabilities (n, K)."""
         try:

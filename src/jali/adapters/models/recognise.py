@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from jali.adapters.models.function import FunctionModel
 from jali.adapters.models.hidden_splits import hidden_splits, needs_eval_set
+from jali.adapters.models.http import HttpModel
 from jali.adapters.models.onnx import OnnxModel, is_session
 from jali.adapters.models.torch_module import TorchModule, is_module, reseeded
 from jali.core.errors import JaliError
@@ -38,6 +39,8 @@ def brought(model: Any, fit: Fit | None, classes: Sequence[Any], rows: int) -> B
     estimator = as_estimator(model, classes)
     if fit is not None:
         return Brought(estimator, Trained(fit, list(classes)), notes=hidden_splits(model, rows))
+    if estimator is not model and hasattr(model, "get_params"):  # an estimator that predicts labels alone
+        return Brought(estimator, PredictsLabels(Cloned(model), list(classes)), notes=hidden_splits(model, rows))
     if estimator is not model:
         why = f"There are no shadow models, because a {type(model).__name__} cannot be trained again: {GIVE_FIT}."
         return Brought(estimator, None, why)
@@ -66,10 +69,11 @@ def as_estimator(model: Any, classes: Sequence[Any]) -> Any:
         return TorchModule(model, classes)
     if hasattr(model, "predict_proba"):
         check_fitted(model)
-        return FunctionModel(model.predict_proba, classes, type(model).__name__)
+        owner = None if isinstance(model, HttpModel) else model  # an endpoint answers in lists, which no library reads
+        return FunctionModel(model.predict_proba, classes, type(model).__name__, owner)
     if hasattr(model, "predict"):
         check_fitted(model)
-        return FunctionModel(model.predict, classes, type(model).__name__)
+        return FunctionModel(model.predict, classes, type(model).__name__, model)
     if callable(model):
         return FunctionModel(model, classes, _name(model))
     raise JaliError(
@@ -100,6 +104,18 @@ def as_array(answer: Any) -> npt.NDArray[Any]:
 def _name(function: Any) -> str:
     found = getattr(function, "__name__", type(function).__name__)
     return "Your function" if found == "<lambda>" else str(found)
+
+
+class PredictsLabels:
+    """Trains clones of an estimator without scores; each is adapted as the given model was."""
+
+    def __init__(self, refit: Refit, classes: list[Any]) -> None:
+        self.refit = refit
+        self.classes = classes
+
+    def fit(self, rows: Any, labels: Any, rng: Rng) -> Any:
+        """A fitted clone, as an estimator."""
+        return as_estimator(self.refit.fit(rows, labels, rng), self.classes)
 
 
 class Trained:

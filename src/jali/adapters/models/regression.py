@@ -33,6 +33,11 @@ class Regressor:
     def __repr__(self) -> str:
         return f"Regressor({type(self.model).__name__})"
 
+    @property
+    def own(self) -> Any:
+        """The regression model."""
+        return self.model
+
     def decision_function(self, rows: Any) -> Floats:
         """How far (n,) the prediction lies above the threshold, in units of the outcome's spread."""
         name = type(self.model).__name__

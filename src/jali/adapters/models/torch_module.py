@@ -45,6 +45,11 @@ class TorchModule:
     def __repr__(self) -> str:
         return f"TorchModule({type(self.module).__name__})"
 
+    @property
+    def own(self) -> Any:
+        """The module, in evaluation mode."""
+        return self.module
+
     def decision_function(self, rows: Any) -> Floats:
         """Logits (n, K)."""
         import torch
@@ -81,7 +86,7 @@ class TorchModule:
                 f"{type(self.module).__name__} is a torch module, which reads numbers, but the table has text: give a "
                 "function predict_proba(X) that encodes the rows and calls the module."
             ) from None
-        return [torch.from_numpy(np.array(numbers[at : at + BLOCK])) for at in range(0, len(numbers), BLOCK)]
+        return [torch.from_numpy(np.array(numbers[at : at + BLOCK])) for at in range(0, max(1, len(numbers)), BLOCK)]
 
     def _logits(self, x: Any) -> Any:
         """Logits (n, K) of a tensor (n, D), on the processor."""

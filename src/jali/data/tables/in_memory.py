@@ -116,14 +116,38 @@ def pair(given: Any, name: str) -> tuple[Any, Any]:
     """The pair (X, y) as it was given; raises if it is not one."""
     if not isinstance(given, tuple | list) or len(given) != 2:
         raise JaliError(f"{name} must be a pair (X, y) of rows and their labels.")
-    rows, labels = _table(given[0], name), np.asarray(given[1])
+    X = _pandas(given[0], name)
+    rows, labels = _table(X, name), np.asarray(given[1])
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
     if labels.ndim != 1 or len(rows) != len(labels):
         raise JaliError(
             f"{name}=(X, y) must have one label per row; it has {len(rows)} rows and y of shape {labels.shape}."
         )
-    return given[0], labels
+    if absent := _missing(labels):
+        raise JaliError(f"y of {name} has missing labels in {absent} of {len(labels)} rows: leave these rows out.")
+    return X, labels
+
+
+def _pandas(X: Any, name: str) -> Any:
+    """Rows as they were given, those of polars and other libraries of tables as a pandas table."""
+    import pandas as pd
+
+    if isinstance(X, pd.DataFrame) or not hasattr(X, "columns"):
+        return X
+    try:
+        return X.to_pandas()
+    except (AttributeError, ImportError) as error:
+        raise JaliError(
+            f"{name}: X is a {type(X).__module__.partition('.')[0]} table, and a pandas table or an array was expected "
+            f"({error}): convert it first, for example with X.to_pandas()."
+        ) from None
+
+
+def _missing(labels: Any) -> int:
+    import pandas as pd
+
+    return int(pd.isna(labels).sum())
 
 
 def alike(train: Any, population: Any) -> Any:
@@ -133,6 +157,13 @@ def alike(train: Any, population: Any) -> Any:
     """
     first, second = _table(train, "train"), _table(population, "population")
     names = [str(c) for c in first.columns]
+    if hasattr(train, "columns") != hasattr(population, "columns"):
+        table, array = ("train", "population") if hasattr(train, "columns") else ("population", "train")
+        raise JaliError(
+            f"{table} is a table and {array} an array: give both in the form that the model was fitted on, for example "
+            f"pd.DataFrame(X, columns=…) for {array}."
+        )
+    _check_names(names)
     if hasattr(train, "columns") and set(first.columns) == set(second.columns):
         population = population[list(first.columns)]
         second = _table(population, "population")
@@ -150,6 +181,13 @@ def alike(train: Any, population: Any) -> Any:
                 "that the model was fitted on."
             )
     return population
+
+
+def _check_names(names: list[str]) -> None:
+    """Refuse two columns of one name: nobody could tell which of them an answer is about."""
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise JaliError(f"train has {names.count(twice[0])} columns called {twice[0]!r}: give each a name of its own.")
 
 
 def _table(X: Any, name: str) -> pd.DataFrame:

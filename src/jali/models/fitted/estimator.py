@@ -157,6 +157,11 @@ def fresh(estimator: Any) -> Any:
     """
     from sklearn.base import clone
 
+    if kept := _frozen(estimator):
+        raise JaliError(
+            f"Shadow models are clones of the given model, but its {kept} keeps what it has learnt when it is cloned, "
+            "so they would all know the training rows: give fit=lambda X, y, seed: …, which trains everything anew."
+        )
     try:
         return clone(estimator)
     except (TypeError, RuntimeError) as error:
@@ -166,6 +171,27 @@ def fresh(estimator: Any) -> Any:
                 "fit=lambda X, y, seed: …, which returns a trained model."
             ) from error
         return type(estimator)(**estimator.get_params(deep=False))
+
+
+def _frozen(estimator: Any) -> str:
+    """The name of a part of an estimator that stays fitted when it is cloned, such as a FrozenEstimator; or nothing."""
+    from sklearn.base import BaseEstimator
+
+    if not isinstance(estimator, BaseEstimator):
+        return ""
+    parts = [estimator, *estimator.get_params().values()]
+    each = (part for part in parts if isinstance(part, BaseEstimator))
+    return next((type(part).__name__ for part in each if _stays(part)), "")
+
+
+def _stays(part: Any) -> bool:
+    """Whether the clone of an estimator is the estimator itself."""
+    from sklearn.base import clone
+
+    try:
+        return clone(part) is part
+    except (TypeError, RuntimeError):  # what cannot be cloned is rebuilt
+        return False
 
 
 def trained(estimator: Any, rows: Any, labels: Any) -> Any:
@@ -238,10 +264,26 @@ def _ask(estimator: Any, method: str, rows: Any) -> Floats:
     except JaliError:
         raise
     except Exception as error:  # a library of the user may raise anything
-        raise JaliError(f"{name} cannot read rows of this table: {first_line(error)}") from error
+        why = _other_columns(estimator, rows) or first_line(error)
+        raise JaliError(f"{name} cannot read rows of this table: {why}") from error
     if method == "predict_proba" and not _plain(answer, estimator):
         return probabilities(name, answer, list(classifier(estimator).classes_), len(rows))
     return np.asarray(answer, dtype=np.float64)
+
+
+def _other_columns(estimator: Any, rows: Any) -> str:
+    """What is wrong with the columns of rows, if the model was fitted on others; empty if it is something else."""
+    if not hasattr(estimator, "feature_names_in_") or not hasattr(rows, "columns"):
+        return ""
+    wanted = [str(name) for name in estimator.feature_names_in_]
+    given = [str(name) for name in rows.columns]
+    if sorted(wanted) == sorted(given) and wanted != given:
+        return "it was fitted on the same columns in another order: give X[list(model.feature_names_in_)]."
+    if lacking := [name for name in wanted if name not in given]:
+        return f"it was fitted with the column {lacking[0]!r}, which the table lacks (it has {', '.join(given[:8])})."
+    if more := [name for name in given if name not in wanted]:
+        return f"it was fitted without the column {more[0]!r}: give X[list(model.feature_names_in_)]."
+    return ""
 
 
 def _plain(answer: Any, estimator: Any) -> bool:

@@ -1,0 +1,35 @@
+"""Whether a user's model fits its training rows as well as its clones fit theirs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from jali.core.values import Evidence, Game
+
+WORSE = 0.15  # share of rows; a clone that was trained alike differs by less
+
+
+def fits_worse(evidence: Evidence, game: Game) -> list[str]:
+    """A warning where the first target is right about its members clearly less often than its shadow models are.
+
+    The shadow models were trained in the same way, on as many rows. So rows that another model was trained on, columns
+    in another order, or rows that were prepared differently show here, and nowhere else: the audit then finds little.
+    """
+    at = [k for k, name in enumerate(evidence.names) if name.signal == "correctness" and not name.explainer]
+    shadows = np.flatnonzero(game.shadows[0])
+    if not at or not len(shadows):
+        return []
+    [mine, *theirs] = [_right(evidence, at[0], j) for j in (int(game.targets[0]), *shadows.tolist())]
+    if not mine < min(theirs) - WORSE:
+        return []
+    return [
+        f"The model is right for {mine:.0%} of its training rows, and models that were trained in the same way for "
+        f"{min(theirs):.0%} or more of theirs. Are these the rows that it was trained on, with the columns in the same "
+        "order and prepared in the same way? If not, this audit says nothing about it."
+    ]
+
+
+def _right(evidence: Evidence, signal: int, column: int) -> float:
+    """The share of the members of a model for whom it is right."""
+    asked = evidence.member[:, column] & evidence.observed[signal, :, column]
+    return float((evidence.value[signal, asked, column] > 0).mean()) if asked.any() else 0.0
