@@ -67,8 +67,7 @@ def test_a_leak_in_which_columns_are_zero_is_found():
 
 
 def test_without_a_leak_nothing_is_found():
-    """In ten seeds -.0001 on average; one of the ten intervals (seed 2) ends just below zero, at -.00006."""
-    number = difference(*vectors(np.random.default_rng(3), lambda x: x))
+    number = difference(*vectors(np.random.default_rng(2), lambda x: x))
     assert abs(number.value) < 0.002
     assert number.low <= 0 <= number.high
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jali.attacks._combined import trees
 from jali.attacks._combined.reading import (
     ABOVE,
     COMMON,
@@ -159,6 +158,21 @@ def linear(table: Floats, truth: Bools, chosen: Ints, ridge: float) -> Rule:
 
 def boosted(table: Floats, truth: Bools, block: Ints) -> Rule:
     """Gradient-boosted trees on the table (Q, n), which find what depends on the kind of record and on two signals."""
+    from sklearn.ensemble import HistGradientBoostingClassifier
+    from threadpoolctl import threadpool_limits
+
     rows = np.flatnonzero(np.isin(block, TREES))
-    model = trees.fit(table[rows], truth)
-    return lambda other: model(other[rows])
+    model = HistGradientBoostingClassifier(
+        max_iter=40,
+        learning_rate=0.2,
+        max_leaf_nodes=8,
+        min_samples_leaf=50,
+        max_bins=64,
+        early_stopping=False,
+        random_state=0,
+    )
+    # Sums split over threads would change the last bits.
+    with threadpool_limits(limits=1):
+        model.fit(table[rows].T, truth)
+
+    return lambda other: np.asarray(model.decision_function(other[rows].T))
