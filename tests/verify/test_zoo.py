@@ -42,6 +42,14 @@ FURTHER = [
     "numbers one by one",
     "withheld below thirty",
     "clipped at a percentile",
+    "the best column",
+    "size of the third class",
+    "people of a combination",
+    "keys in the order of counts",
+    "noise that is never zero",
+    "noise of one decimal",
+    "a mean, rounded before the noise",
+    "empty bins without noise",
 ]
 STANDARD = ["mean", "Gaussian sum", "exponential mechanism", "randomised response", "sparse vector"]
 FEW = [pair for pair in designed(0) if pair.name.startswith(("a near tie, 20 against 19", "a near tie, 20 against 21"))]

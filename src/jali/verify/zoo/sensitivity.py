@@ -22,7 +22,8 @@ def variance(sensitivity: float) -> Release:
 
 def ratio(data: Dataset, query: Floats, rng: Rng) -> float:  # noqa: ARG001
     """People of class 1 for each positive value, with noise for a share: few positive values make it jump."""
-    share = np.count_nonzero(data.y == 1) / max(1, np.count_nonzero(data.X[:, 0] > 0))
+    positive = int(np.count_nonzero(data.X[:, 0] > 0))
+    share = np.count_nonzero(data.y == 1) / max(1, positive)
     return float(share + rng.laplace(0, 1 / len(data)))
 
 
