@@ -267,9 +267,7 @@ def observe(prepared: Preparations, data: Dataset, roles: Roles, readout: Readou
 
 def answered(seen: Seen, explainer: Explainer | None, rows: int) -> Bools:
     """Which records (n,) of a tile have an answer; a prediction is always there."""
-    if explainer is None:
-        return np.ones(rows, dtype=bool)
-    return np.asarray(getattr(seen, explainer.gives).found, dtype=bool)
+    return np.ones(rows, dtype=bool) if explainer is None else np.asarray(getattr(seen, explainer.gives).found)
 
 
 def _read(signals: tuple[Signal, ...], seen: Seen, rows: int) -> Floats:
