@@ -100,6 +100,13 @@ def evidence(value: Floats, member: Bools, observed: Bools | None = None) -> Evi
     return Evidence(names, np.where(seen, value, 0.0), seen, member)
 
 
+def interval(row: Row) -> tuple[float, float, float]:
+    """Value, low and high of a difference, which simulated audits always have."""
+    if row.value is None or row.low is None or row.high is None:
+        raise ValueError(f"A simulated audit has no interval: {row.reason}")
+    return row.value, row.low, row.high
+
+
 def shares(seeds: int) -> None:
     """Print the share of the likelihood ratio's addition that is found, by setting."""
     for name, (correlation, shift) in SETTINGS.items():
@@ -111,7 +118,7 @@ def shares(seeds: int) -> None:
             columns = range(MODELS)
             ideal[seed] = np.mean([auc(after[:, t], member[:, t]) - auc(before[:, t], member[:, t]) for t in columns])
             _, row, _ = audit_of(evidence(value, member), everyone(member, MODELS))
-            found[seed] = row.value
+            found[seed] = interval(row)[0]
         share = found.mean() / ideal.mean()
         print(f"{name:34} ideal {ideal.mean():.4f}  found {found.mean():.4f}  share {share:.0%}", flush=True)
 
@@ -126,8 +133,8 @@ def null(seeds: int) -> None:
             value, _, _ = signals(rng, member, 0.0, 0.0)
             more = rng.normal(0, 2, (columns, PEOPLE, 1)) + rng.normal(size=(columns, *member.shape))
             rows.append(audit_of(evidence(np.concatenate([value[:1], more]), member), everyone(member, MODELS))[1])
-        values = [row.value for row in rows]
-        holds = sum(row.low <= 0 <= row.high for row in rows)
+        values = [interval(row)[0] for row in rows]
+        holds = sum(low <= 0 <= high for _, low, high in map(interval, rows))
         error = np.std(values, ddof=1) / math.sqrt(seeds) if seeds > 1 else math.nan
         print(
             f"{columns} null columns: {np.mean(values):+.5f} (± {error:.5f}), zero held {holds} of {seeds}", flush=True
@@ -161,7 +168,7 @@ def one_control(seed: int, size: Size) -> tuple[float | None, bool]:
     if shift is None:
         return None, False
     _, row, _ = audit_of(plant(other, trial, shift, rng).evidence, game)
-    return limit, row.low > 0
+    return limit, interval(row)[1] > 0
 
 
 def controls(audits: int, words: str) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from jali.audit.all_models import readouts
-from jali.audit.one_model import FORECAST, preparations, stream
+from jali.audit.one_model import FORECAST, answered, preparations, stream
 from jali.audit.one_tile import look
 from jali.audit.plan import plan, with_gaps
 from jali.audit.positive_control import POWER, SIZES, Planted, control, recover
@@ -28,19 +28,21 @@ from jali.stats.intervals import estimate
 PROBED = 256  # records that are explained in the probe
 RECORDS = 1_500  # records of the made-up signals, at most
 FEW = 1_000  # records of made-up audits, at most; an interval narrows with their root
-DRAWS = 200  # made-up audits from which the smallest leak is taken
+DRAWS = 500  # made-up audits from which the smallest leak is taken: with 200 it varied by a tenth
 BASELINE = 0.6  # AUC of the made-up baseline
 LONGEST = 3.0  # exponent by which the time to train may grow with the number of rows
 PER_CELL = 1.2e-7  # seconds that the combined attack takes per signal, record and shadow model, here measured once
 COPIES = 6  # arrays of the size of its features that the combined attack holds
+PROCESS = 3e8  # bytes of a process that has loaded the libraries and nothing else
+COLUMNS = 30  # signals of the made-up explanation, at most
 
 
 @dataclass(frozen=True)
 class Forecast:
     """What an audit will take, and the smallest leak and addition in AUC that 8 of 10 audits like it would find.
 
-    leak: above one half, for one attack. addition: of an explanation to a baseline with an AUC of 0.6; None where none
-    would be found. reason: why there is no addition. people: judged per target.
+    leak: above one half, for one attack. addition: to a baseline with an AUC of 0.6, of the explainer that answers
+    least; None where none would be found. reason: why there is no addition. people: judged per target.
     """
 
     seconds: float
@@ -57,15 +59,16 @@ def forecast(setup: Setup, workers: int = 1) -> Forecast:
     """The forecast for an audit that is set up but not run."""
     game = setup.game
     rng = stream(setup.parts.seed, FORECAST)
-    seconds, signals = _probe(setup, rng)
+    probe = _probe(setup, rng)
     cells = int(game.cells().sum())
     records, models = game.member.shape
+    signals = probe.signals
     attacking = PER_CELL * sum(signals) * records * models * len(game.targets) * 3
     evidence = 9.0 * sum(signals) * records * models
-    addition, reason = _addition(game, rng) if setup.parts.explain else (None, "no explanation is audited")
+    addition, reason = _addition(game, probe, rng) if setup.parts.explain else (None, "no explanation is audited")
     return Forecast(
-        seconds=(models * seconds[0] + cells * seconds[1] + attacking) / workers,
-        memory=evidence + workers * COPIES * 8.0 * 3 * max(signals) * records * models,
+        seconds=(models * probe.training + cells * probe.per_cell + attacking) / workers,
+        memory=(1 + workers) * PROCESS + evidence + workers * COPIES * 8.0 * 3 * max(signals) * records * models,
         models=models,
         targets=len(game.targets),
         people=int(game.scored.sum() / len(game.targets)),
@@ -75,8 +78,18 @@ def forecast(setup: Setup, workers: int = 1) -> Forecast:
     )
 
 
-def _probe(setup: Setup, rng: Rng) -> tuple[tuple[float, float], list[int]]:
-    """Seconds per model and per queried cell, and the number of signals of the prediction and of each explainer."""
+@dataclass(frozen=True)
+class Probe:
+    """What one small model showed: seconds per model and queried cell; by readout its signals and share answered."""
+
+    training: float
+    per_cell: float
+    signals: list[int]
+    answered: list[float]
+
+
+def _probe(setup: Setup, rng: Rng) -> Probe:
+    """Train on a quarter and on half of a training set, and read a few records; the prediction is the first readout."""
     data = setup.data
     trainer = setup.parts.model
     trainer = trainer.unfitted() if isinstance(trainer, Existing) else trainer
@@ -88,17 +101,18 @@ def _probe(setup: Setup, rng: Rng) -> tuple[tuple[float, float], list[int]]:
         model = trainer.fit(data, some[:, None], [rng])[0]
         took.append(time.perf_counter() - began)
     growth = min(max(math.log2(max(took[1], 1e-6) / max(took[0], 1e-6)), 0.0), LONGEST)
-    training = took[1] * 2**growth
     chosen = readouts(setup.parts, setup.data.outcome is not None)
     rows = np.sort(rng.permutation(len(data))[:PROBED])
     prepared = preparations(model, data, some, setup.parts.seed, 0)
+    shares = []
     began = time.perf_counter()
     for readout in chosen:
         seen = look(prepared, data, readout.explainer, rows, rng)
+        shares.append(float(answered(seen, readout.explainer, len(rows)).mean()))
         for signal in readout.signals:
             signal(seen.only(signal.needs))
     per_cell = (time.perf_counter() - began) / len(rows)
-    return (training, per_cell), [len(readout.names(data.schema)) for readout in chosen]
+    return Probe(took[1] * 2**growth, per_cell, [len(r.names(data.schema)) for r in chosen], shares)
 
 
 def _leak(game: Game, rng: Rng) -> float:
@@ -119,15 +133,21 @@ def _leak(game: Game, rng: Rng) -> float:
     return float(np.quantile(needed, POWER)) * math.sqrt(len(small.member) / len(game.member))
 
 
-def _addition(game: Game, rng: Rng) -> tuple[float | None, str]:
-    """The smallest addition that would be found, from made-up signals of a score and an explanation in this game."""
+def _addition(game: Game, probe: Probe, rng: Rng) -> tuple[float | None, str]:
+    """The smallest addition that would be found, from made-up signals of a score and an explanation in this game.
+
+    The explanation has as many signals as that of the explainer which answers least, and answers as many people.
+    """
     rows = _some(game, rng)
     small = _picked(game, rows)
-    shift = math.sqrt(2) * float(ndtri(BASELINE))
-    noise = rng.normal(size=(2, *small.member.shape)) + rng.normal(size=(2, len(rows), 1))
-    noise[0] += shift * small.member
-    names = (SignalName("confidence"), SignalName("made_up", "explanation"))
-    evidence = Evidence(names, noise, np.ones(noise.shape, dtype=bool) & small.cells(), small.member)
+    share, columns = min(zip(probe.answered[1:], probe.signals[1:], strict=True), key=lambda x: (x[0], -x[1]))
+    columns = min(max(columns, 1), COLUMNS)
+    noise = rng.normal(size=(1 + columns, *small.member.shape)) + rng.normal(size=(1 + columns, len(rows), 1))
+    noise[0] += math.sqrt(2) * float(ndtri(BASELINE)) * small.member
+    names = (SignalName("confidence"), *(SignalName(f"made_up_{i}", "explanation") for i in range(columns)))
+    observed = np.ones(noise.shape, dtype=bool) & small.cells()
+    observed[1:] &= (rng.random(len(rows)) < max(share, 1 / len(rows)))[:, None]
+    evidence = Evidence(names, np.where(observed, noise, 0.0), observed, small.member)
     try:
         trial = next(t for t in plan(with_gaps(evidence, small), small).combined.values() if t.base)
         planted = recover(evidence, small, trial, [rng] * len(SIZES))

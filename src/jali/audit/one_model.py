@@ -242,7 +242,7 @@ def observe(prepared: Preparations, data: Dataset, roles: Roles, readout: Readou
         rng = stream(seed, EXPLAIN, label, number, tile)
         seen = look(prepared, data, readout.explainer, rows, rng, None if logits is None else logits[rows])
         began = time.perf_counter()
-        found[rows] = True if readout.explainer is None else getattr(seen, readout.explainer.gives).found
+        found[rows] = answered(seen, readout.explainer, len(rows))
         each = (time.perf_counter() - began) / len(rows)
         value[:, rows] = _read(readout.signals, seen, len(rows))
         some = roles.measured[rows]
@@ -265,6 +265,11 @@ def observe(prepared: Preparations, data: Dataset, roles: Roles, readout: Readou
         count, reason = ready.failures
         arrays |= {"failed": np.array(count), "failure": np.array(reason)}
     return arrays if readout.explainer else arrays | {"parity": np.array(company(model, data, roles.member))}
+
+
+def answered(seen: Seen, explainer: Explainer | None, rows: int) -> Bools:
+    """Which records (n,) of a tile have an answer; a prediction is always there."""
+    return np.ones(rows, dtype=bool) if explainer is None else np.asarray(getattr(seen, explainer.gives).found)
 
 
 def _read(signals: tuple[Signal, ...], seen: Seen, rows: int) -> Floats:

@@ -14,7 +14,7 @@ SAYS = (
     "would have found. Members' values move by amounts that differ from person to person as much as their mean; the "
     "size is what an attacker would gain who knew each of them. Recovered: the mean difference of the attack made to "
     "use the explanation to its baseline, in AUC; it is an estimate and may lie below zero. Found: the share of audits "
-    "with as many people and target models whose interval would lie above zero. A leak of another kind may be harder to "
+    "with as many people and target models whose interval would lie above zero. Leaks of other kinds may be harder to "
     "find."
 )
 
