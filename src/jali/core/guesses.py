@@ -109,7 +109,7 @@ def places(key: Ints) -> tuple[int, Ints]:
     return len(found), place
 
 
-def rows_by_unit(unit: Ints) -> list[slice] | list[Ints]:
+def rows_by_unit(unit: Ints) -> list[slice | Ints]:
     """The rows of each different number in unit (G,), from the lowest up; slices where these lie together.
 
     >>> rows_by_unit(np.array([3, 3, 5])), [r.tolist() for r in rows_by_unit(np.array([3, 5, 3]))]
@@ -122,7 +122,7 @@ def rows_by_unit(unit: Ints) -> list[slice] | list[Ints]:
         ends = [*(np.flatnonzero(steps) + 1).tolist(), len(unit)]
         return [slice(start, end) for start, end in zip([0, *ends], ends, strict=False)]
     order = np.argsort(unit, kind="stable")
-    return np.split(order, np.flatnonzero(np.diff(unit[order])) + 1)
+    return list(np.split(order, np.flatnonzero(np.diff(unit[order])) + 1))
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ class Judged:
     guesses: Guesses
 
     @cached_property
-    def rows(self) -> list[slice] | list[Ints]:
+    def rows(self) -> list[slice | Ints]:
         """The rows of each target model, in their order."""
         return rows_by_unit(self.guesses.unit)
 
