@@ -1,0 +1,117 @@
+"""Results that the docs state are those of the committed findings: a new run that changes them fails here."""
+
+from __future__ import annotations
+
+import functools
+import re
+from pathlib import Path
+
+import pytest
+
+from jali.report.reproduction.compared import published, tally
+from jali.reproduce import files
+from jali.results.reproduction import Reproduction
+
+DOCS = Path(__file__).parents[1] / "docs"
+NUMBER = re.compile(r"(?<![\w.])[+−-]?\d*\.?\d+(?: %)?")
+# ruff: noqa: E501
+# document, paper, the finding that has the number, the words that state it (value, or value and both ends)
+FINDINGS = [
+    ("recourse", "pawelczyk2022", "heloc / CFD, SCFE: auc", ".626 (.607–.645)"),
+    ("recourse", "pawelczyk2022", "heloc / CFD, GS: auc", ".604\n(.584–.624)"),
+    ("recourse", "pawelczyk2022", "heloc / CFD, SCFE less heloc-early / CFD, SCFE: auc", ".132 (.109–.155)"),
+    ("recourse", "pawelczyk2022", "heloc / Loss less heloc / CFD, SCFE: auc", ".095 (.086–.104)"),
+    ("recourse", "pawelczyk2022", "heloc / signed CFD, nearest point less heloc / CFD, nearest point: auc", ".084 (.076–.093)"),
+    ("recourse", "pawelczyk2022", "adult / CFD, SCFE: auc", ".526, .500–.551"),
+    ("recourse", "pawelczyk2022", "diabetes / CFD, SCFE: auc", "slightly above (.542)"),
+    ("recourse", "pawelczyk2022", "heloc / CFD-LRT, C-CHVAE: auc", ".484 (.464–.503)"),
+    ("recourse", "pawelczyk2022", "fresh-1000 / CFD, closed form less fresh-1000 / CFD-LRT, closed form: auc", ".029 (.015–.042)"),
+    ("recourse", "pawelczyk2022", "fresh-1400 / CFD-LRT, closed form less fresh-1400 / CFD, closed form: auc", ".050 (.037–.063)"),
+    ("recourse", "pawelczyk2022", "linear-1000-leaky / CFD-LRT released, closed form less linear-1000-leaky / CFD, closed form: auc", ".028 (.020–.035)"),
+    ("recourse", "pawelczyk2022", "linear-1000 / CFD-LRT, closed form less linear-1000 / Loss, linear: auc", ".018\n(.011–.024)"),
+    ("recourse", "pawelczyk2022", "net-150-a / CFD-LRT, SCFE less net-50-a / CFD-LRT, SCFE: auc", "+.045, .000–.091"),
+    ("recourse", "pawelczyk2022", "net-150-d / CFD-LRT, SCFE less net-150-d / Loss-LRT: auc", "−.049, −.074 to −.025"),
+    ("attributions", "huang2024", "vit / loss and IXG, joint less vit / loss, joint: auc", "adds .004 in transformers"),
+    ("attributions", "huang2024", "mlp / L1-LRT, IXG less mlp / loss LiRA: auc", "by .12\n"),
+    ("attributions", "huang2024", "convnet / L1-LRT, IXG less convnet / loss LiRA: auc", "to .30 in AUC"),
+    ("linkage", "goethals2022", "german / CF-K, made again less nothing: singled_out by minimality", "68 % of CF-K's answers on `german`"),
+    ("linkage", "goethals2022", "hospital / CF-K, made again less nothing: singled_out by minimality", "66 % on `hospital`"),
+    ("linkage", "goethals2022", "informs / CF-K, made again less nothing: singled_out by minimality", "75 % on `informs`"),
+    ("linkage", "goethals2022", "cmc / CF-K, made again less nothing: singled_out by minimality", "14 % on `cmc`"),
+    ("linkage", "goethals2022", "adult / CF-K, made again less nothing: singled_out by minimality", "12 % on `adult`"),
+]  # fmt: skip
+# document, paper, study, the beginning of the explainer, metric, the words
+MEASURES = [
+    ("private", "huang2023", "heloc-ours", "linear_recourse", ("validity", "cost_l2"), "| no defence | 1.00 | .31 |"),
+    ("private", "huang2023", "heloc-ours", "laplace_recourse(epsilon=1.0)", ("validity",), "| Laplace Recourse | .48 ("),
+    ("private", "huang2023", "heloc-ours", "public_direction(epsilon=1.0", ("validity", "cost_l2"), "direction | .99 | .51 |"),
+    ("private", "huang2023", "heloc-ours", "above_threshold(epsilon=1.0", ("validity", "cost_l2"), "threshold | .89 | .49 |"),
+    ("private", "huang2023", "heloc-private1", "linear_recourse", ("validity", "cost_l2"), "one private model | 1.00 | .27 |"),
+    ("private", "huang2023", "heloc-private1", "", ("test_accuracy",), " .870 |"),
+]  # fmt: skip
+COUNTS = {
+    "recourse": ("pawelczyk2022", r"(\d+) published claims, of which (\d+) match, (\d+) deviate and (\d+) cannot"),
+    "private": ("huang2023", r"of (\d+)\s+published claims (\d+) match, (\d+) deviate and (\d+) are not"),
+}
+
+
+@functools.cache
+def page(paper: str) -> Reproduction:
+    return files.read(DOCS / "reproduction" / f"{paper}.json")
+
+
+@functools.cache
+def text(document: str) -> str:
+    return (DOCS / f"{document}.md").read_text(encoding="utf-8")
+
+
+def stated(words: str) -> list[tuple[float, float]]:
+    """The numbers in some words without their signs, each with half of its last digit."""
+    out = []
+    for found in NUMBER.findall(words):
+        bare = found.removesuffix(" %").lstrip("+−-")
+        unit = 0.01 if found.endswith("%") else 1.0
+        out.append((float(bare) * unit, 0.5 * unit * 10 ** -len(bare.partition(".")[2])))
+    return out
+
+
+def agree(words: str, numbers: list[float | None]) -> bool:
+    """Whether the words state these numbers, rounded; differences may be stated the other way round."""
+    told = stated(words)
+    known = [abs(x) for x in numbers[: len(told)] if x is not None]
+    if len(told) == 3 and numbers[0] is not None and numbers[0] < 0:  # the ends change places with the sign
+        known[1:] = sorted(known[1:]) if words.count("−") == 0 else known[1:]
+    return len(known) == len(told) and all(abs(x - y) <= half + 1e-9 for (x, half), y in zip(told, known, strict=True))
+
+
+@pytest.mark.parametrize(("document", "paper", "place", "words"), FINDINGS)
+def test_a_number_in_the_docs_is_that_of_its_finding(document, paper, place, words):
+    assert words in text(document)
+    found = next(f for f in page(paper).findings if f.place == place)
+    assert agree(words, [found.value, found.low, found.high]), (found.value, found.low, found.high)
+
+
+@pytest.mark.parametrize(("document", "paper", "study", "explainer", "metrics", "words"), MEASURES)
+def test_a_measure_in_the_docs_is_that_of_its_study(document, paper, study, explainer, metrics, words):
+    assert words in text(document)
+    rows = next(s for s in page(paper).studies if s.name == study).measures
+    mine = [r for m in metrics for r in rows if r.metric == m and r.explainer.startswith(explainer) and not r.group]
+    values = [r.value for r in mine if bool(r.explainer) == bool(explainer)]
+    assert agree(words, list(values))
+
+
+@pytest.mark.parametrize("document", COUNTS)
+def test_counts_in_the_docs_are_those_of_the_page(document):
+    paper, pattern = COUNTS[document]
+    found = re.search(pattern, text(document))
+    assert found is not None
+    claims = published(page(paper).findings)
+    assert [int(n) for n in found.groups()] == [len(claims), *tally(claims).values()]
+
+
+def test_a_wrong_number_is_noticed():
+    assert agree(".626 (.607–.645)", [0.6259, 0.6071, 0.6448])
+    assert not agree(".636 (.607–.645)", [0.6259, 0.6071, 0.6448])
+    assert agree("66 %", [0.6577])
+    assert agree(".018\n(.011–.024)", [-0.0176, -0.0239, -0.0112])
+    assert agree("−.049, −.074 to −.025", [-0.0494, -0.0742, -0.0246])
