@@ -68,6 +68,7 @@ def weight_files(count: int, seed: int = 0, use: Use | None = None) -> list[str]
 
 
 def _weights(count: int, rng: Rng) -> Iterator[Named]:
+    import torch  # noqa: F401 (it takes seconds, which no input should be charged with)
     from safetensors.numpy import save
 
     tensors = {"body.0.weight": rng.normal(size=(4, 3)).astype("f4"), "body.0.bias": np.zeros(4, dtype="f4")}

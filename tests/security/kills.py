@@ -80,6 +80,11 @@ def killed(runs: Runs, number: int, after: float, numbers: str) -> list[str]:
     shutil.rmtree(runs.out, ignore_errors=True)
     process = runs.start()
     with_workers = _waited(runs, process, after)
+    while process.poll() is not None:  # it was quicker than the first one: an earlier moment
+        shutil.rmtree(runs.out, ignore_errors=True)
+        after /= 2
+        process = runs.start()
+        with_workers = _waited(runs, process, after)
     os.kill(process.pid, number)
     code = process.wait()
     wrong = []

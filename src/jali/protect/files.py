@@ -26,7 +26,7 @@ from jali.store import read_arrays, together, write_arrays, write_text
 
 ARRAYS = "protected.npz"
 PROBES = 200  # groups whose nearest rows show that a model is the one that the groups were made for
-MOST = 2.0**53  # of a setting of groups
+MOST = 2.0**53  # of a setting of groups, and of the ends of whole numbers
 
 
 def save(explainer: ProtectedExplainer, folder: Path) -> Path:
@@ -97,6 +97,8 @@ def _groups(folder: Path, arrays: Arrays, schema: Schema, model: Model) -> Prepa
     sized = label.shape == people.shape == (len(regions),) and settings.shape == (3,)
     named = sized and ((label >= 0) & (label < len(schema.classes))).all()
     ordered = ((regions.low <= regions.high) & (regions.low < np.inf) & (regions.high > -np.inf)).all()
+    ends = np.abs(np.stack([regions.low, regions.high])[:, :, [c.kind == "integer" for c in schema.columns]])
+    ordered = ordered and (np.isinf(ends) | (ends <= MOST)).all()
     if not named or not ordered or not ((settings >= 0) & (settings <= MOST)).all():
         raise JaliError(f"{file}: its arrays do not fit each other or the table: make the explainer again.")
     k, floor, tries = settings.tolist()

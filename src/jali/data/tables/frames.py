@@ -319,7 +319,7 @@ def _outcome(values: Values, declared: tuple[str, ...] = ()) -> tuple[Ints, tupl
     else:
         y, classes = columns.coded(values)
     if len(classes) < 2:
-        raise JaliError(f"The target {values.name!r} has one class only, {classes[0]!r}; at least two are needed.")
+        raise JaliError(f"The target {values.name!r} has one class only; at least two are needed.")
     if len(classes) > CLASSES:
         raise JaliError(
             f"The target {values.name!r} has {len(classes)} different values, but a class for each row was expected, "
