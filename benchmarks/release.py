@@ -100,7 +100,10 @@ def sbom(files: list[Path]) -> dict[str, object]:
 
 def _licence(found: metadata.Distribution) -> str:
     about = found.metadata
-    return (about.get("License-Expression") or about.get("License") or "not stated").splitlines()[0][:80]
+    for field in ("License-Expression", "License"):
+        if field in about:
+            return str(about[field]).partition("\n")[0][:80]
+    return "not stated"
 
 
 def tried(wheel: Path, offline: bool) -> str:

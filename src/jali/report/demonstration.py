@@ -70,7 +70,7 @@ def holds(found: Demonstration) -> dict[str, bool]:
         "attributions add to the decision": over[0] is not None and membership.is_found(over[0]),
         "one claim is refuted, one stands": verdicts == ["REFUTED", "NOT REFUTED"],
         "protected rows are nobody's": not found.protected.linked.real,
-        "protection lowers recognition": _lower(before, after),
+        "protected, nobody is recognised beyond chance": after is not None and not _beyond_chance(after),
         "reason codes add less": _lower(over[0], over[1]),
         "the audit is valid": found.audit.valid,
     }
@@ -110,15 +110,15 @@ def plain(found: Demonstration, width: int = 120) -> str:
 
 
 def _lead(found: Demonstration) -> str:
-    """What a file of counterfactuals gives away, and what is left after protection; no more than the intervals show."""
-    before = rate(found.bare)
-    after = rate(found.protected)
-    if before is None or after is None or not _beyond_chance(before):
+    """Whether released answers are real people, before and after protection."""
+    before = found.bare.linked
+    after = found.protected.linked
+    if not before.real:
         return "A model of real people, its explanations, and what attacks find in them."
-    rest = f"still {_share(after)}" if _beyond_chance(after) else "no attack tried recognises clearly more than chance"
+    rest = f"still {after.exact:,}" if after.real else "no more than chance explains"
     return (
-        f"From a file of {found.bare.linked.released:,} counterfactuals, without the model, {_share(before)} of the "
-        f"people it was trained on are recognised; from protected ones, {rest}."
+        f"Of {before.released:,} counterfactuals in a file, {before.exact:,} are the exact rows of people the model was "
+        f"trained on; of the protected answers to the same people, {rest}."
     )
 
 
@@ -232,13 +232,13 @@ def _protected(found: Demonstration) -> Finding:
     rows = [
         [
             f"{release.explainer}, {name}",
-            _cell(rate(release)),
+            _reached(rate(release)),
             f"{release.linked.exact:,} of {release.linked.released:,}",
             *(f"{words.percent(share, 0)} %" for share in (release.answered, release.valid, release.columns)),
         ]
         for name, release in pairs
     ]
-    heads = ["answers", "members recognised", "rows that are somebody's", "answered", "valid", "columns that change"]
+    heads = ["answers", "strongest attack", "rows that are somebody's", "answered", "valid", "columns that change"]
     told = membership_after(found.audit)
     return Finding(
         "What is left after protection, and what does it cost?",
@@ -321,12 +321,13 @@ def explainers(audit: Results) -> list[str]:
 
 
 def rate(release: Release) -> Row | None:
-    """What the strongest attack recognises of everybody; its interval allows for having chosen it."""
-    return next((row for row in release.attacked.best if not row.group and row.metric == "tpr@0.01"), None)
+    """What the strongest attack reaches on everybody, in its own metric; its interval allows for having chosen it."""
+    return next((row for row in release.attacked.best if not row.group and row.value is not None), None)
 
 
-def _share(row: Row) -> str:
-    return f"{words.percent(row.value or 0.0)} %"
+def _reached(row: Row | None) -> str:
+    """The same as a cell, with its metric."""
+    return words.DASH if row is None else f"{words.metric_name(row.metric)} {_cell(row)}"
 
 
 def _cell(row: Row | None) -> str:

@@ -54,7 +54,7 @@ class Catalogue:
         """
         if (self.thousands, self.point) == (",", "."):
             return text
-        return text.translate(str.maketrans({",": self.thousands, ".": self.point}))
+        return text.translate({ord(","): self.thousands, ord("."): self.point})
 
     def listed(self, items: list[str], last: str) -> str:
         """Items as people list them.
