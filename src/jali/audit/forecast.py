@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,11 +61,10 @@ def forecast(setup: Setup, workers: int = 1) -> Forecast:
     cells = int(game.cells().sum())
     records, models = game.member.shape
     attacking = PER_CELL * sum(signals) * records * models * len(game.targets) * 3
-    evidence = 9.0 * sum(signals) * records * models
     addition, reason = _addition(game, rng) if setup.parts.explain else (None, "no explanation is audited")
     return Forecast(
         seconds=(models * seconds[0] + cells * seconds[1] + attacking) / workers,
-        memory=evidence + workers * COPIES * 8.0 * 3 * max(signals) * records * models,
+        memory=memory(records, models, signals, workers),
         models=models,
         targets=len(game.targets),
         people=int(game.scored.sum() / len(game.targets)),
@@ -72,6 +72,12 @@ def forecast(setup: Setup, workers: int = 1) -> Forecast:
         addition=addition,
         reason=reason,
     )
+
+
+def memory(records: int, models: int, signals: Sequence[int], workers: int = 1) -> float:
+    """Bytes that the evidence takes, and the features of the combined attack in each worker."""
+    evidence = 9.0 * sum(signals) * records * models
+    return evidence + workers * COPIES * 8.0 * 3 * max(signals) * records * models
 
 
 def _probe(setup: Setup, rng: Rng) -> tuple[tuple[float, float], list[int]]:
