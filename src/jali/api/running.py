@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -16,6 +17,7 @@ from jali.audit.all_models import controls
 from jali.audit.examples.answers import examples
 from jali.audit.examples.pictures import pictures
 from jali.audit.experiment import Outcome, run
+from jali.audit.large import LargeAudit, said_before
 from jali.audit.reference import needed, provided
 from jali.audit.setup import Experiment, Resources, Setup, load
 from jali.audit.threat_models import not_tested, threats
@@ -68,6 +70,8 @@ def stages(setup: Setup, named: bool) -> list[Setup]:
 
 def run_setup(setup: Setup, resources: Resources, config: Config, show_values: bool, named: bool) -> Audit:
     """Run attacks on signals and query attacks, or only the latter: see `stages`."""
+    if text := said_before(setup):
+        warnings.warn(text, LargeAudit, stacklevel=3)
     resources.begin()
     parts = setup.parts
     first, *queried = stages(setup, named)

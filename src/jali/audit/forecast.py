@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -64,11 +65,10 @@ def forecast(setup: Setup, workers: int = 1) -> Forecast:
     records, models = game.member.shape
     signals = probe.signals
     attacking = PER_CELL * sum(signals) * records * models * len(game.targets) * 3
-    evidence = 9.0 * sum(signals) * records * models
     addition, reason = _addition(game, probe, rng) if setup.parts.explain else (None, "no explanation is audited")
     return Forecast(
         seconds=(models * probe.training + cells * probe.per_cell + attacking) / workers,
-        memory=(1 + workers) * PROCESS + evidence + workers * COPIES * 8.0 * 3 * max(signals) * records * models,
+        memory=(1 + workers) * PROCESS + memory(records, models, signals, workers),
         models=models,
         targets=len(game.targets),
         people=int(game.scored.sum() / len(game.targets)),
@@ -76,6 +76,12 @@ def forecast(setup: Setup, workers: int = 1) -> Forecast:
         addition=addition,
         reason=reason,
     )
+
+
+def memory(records: int, models: int, signals: Sequence[int], workers: int = 1) -> float:
+    """Bytes that the evidence takes, and the features of the combined attack in each worker."""
+    evidence = 9.0 * sum(signals) * records * models
+    return evidence + workers * COPIES * 8.0 * 3 * max(signals) * records * models
 
 
 @dataclass(frozen=True)
