@@ -134,7 +134,12 @@ def _notes(found: Frontier) -> list[str]:
     out = []
     first = leak_of(found, found.configurations[0].name, FIRST)
     low = None if first is None else first.fresh.low
-    if low is None or low <= CHANCE:
+    if low is None:
+        out.append(
+            f"What attacks reach on {found.configurations[0].name} could not be measured here (too few people get an "
+            "explanation, or too few models), so nothing can be said to leak less than it."
+        )
+    elif low <= CHANCE:
         out.append(
             "Even without protection the attacks tried cannot be told from guessing here, so leakage cannot rank these "
             "configurations: use more people or target models, or a model that remembers more."
