@@ -24,6 +24,7 @@ from jali.protect.frontier.choice import chosen_one
 from jali.protect.frontier.dominance import Point, compared, dominances, front, perhaps_front
 from jali.protect.frontier.per_target import difference, of_guesses, of_people
 from jali.stats.intervals import contrast
+from tests.protect.people import SETTINGS, trained
 
 
 def per_target(means, spread=0.0, people=40, seed=0):
@@ -209,3 +210,11 @@ def test_what_does_not_surely_leak_less_is_never_chosen():
     choice = chosen_one([some[0], some[3]], found, found, uses, 0.05)
     assert (choice.configuration, choice.instead, choice.saved) == ("", "", None)
     assert chosen_one(rest, found, found, uses, 0.5).configuration == "dear"
+
+
+def test_a_fitted_model_of_ones_own_is_trained_again():
+    train, _, model = trained()
+    rows = train[0][:160], train[1][:160]
+    found = jali.frontier(model, rows, defend=["k_groups(k=5)"], game="rotate(models=3)", **SETTINGS)
+    assert [c.model for c in found.results.configurations] == ["Pipeline", "Pipeline"]
+    assert {"leakage", "utility"} == set(found.to_frame()["kind"])

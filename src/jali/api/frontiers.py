@@ -100,8 +100,9 @@ def frontier(
     settings = {"defend": [text_of(d) for d in named], "explain": [text_of(e) for e in parts], "game": text_of(game)}
     chosen = (resources or Resources()) if train is None else (resources or Resources()).unstored()
     about = {"data": "tables of your own"} if train is not None else {"data": text_of(source)}
-    title = f"{about['data']}, {model if isinstance(model, str) else type(model).__name__}"
-    return _answered(experiment, settings["defend"], chosen, loss, title, settings | about | {"seed": seed})
+    called = "" if isinstance(model, str) else type(model).__name__
+    about |= {"title": f"{about['data']}, {called or model}", "called": called}
+    return _answered(experiment, settings["defend"], chosen, loss, settings | about | {"seed": seed})
 
 
 def frontier_of(
@@ -117,17 +118,18 @@ def frontier_of(
             '"dp_logistic(epsilon=1|4, bound=2)"], or with --defend.'
         )
     experiment = experiment_of(config)
-    return _answered(experiment, config.defend, resources, loss, config.title(), config.model_dump())
+    about = {"title": config.title(), "called": ""}
+    return _answered(experiment, config.defend, resources, loss, config.model_dump() | about)
 
 
 def _answered(
-    experiment: Experiment, defend: Sequence[str], resources: Resources, loss: float, title: str, config: dict[str, Any]
+    experiment: Experiment, defend: Sequence[str], resources: Resources, loss: float, config: dict[str, Any]
 ) -> Compared:
     if not 0 <= loss <= 1:
         raise JaliError(f"loss is a share from 0 to 1, not {loss}.")
     resources.begin()
-    found = compare(experiment, defend, resources, loss)
-    found.title = title
+    found = compare(experiment, defend, resources, loss, config["called"])
+    found.title = config["title"]
     found.jali = __version__
     found.date = datetime.now(UTC).date().isoformat()
     found.config = config

@@ -96,17 +96,21 @@ def _points(found: Frontier) -> list[str]:
         out.append(f"Its price on fresh targets, unprotected in brackets: {'; '.join(said)}.")
         out.append(_confirmed(found.choice))
     out.append(f"The rule, applied on {found.validation_targets} other target models: {found.choice.rule}.")
+    return [*out, _checked(found)]
+
+
+def _checked(found: Frontier) -> str:
+    """How many of the dominances that were claimed hold on fresh targets."""
     claimed = found.claimed()
+    if not claimed:
+        return "On the validation targets no configuration surely beats another, for any kind of leakage or measure."
     hold, known = held(claimed)
-    share = hold / len(claimed) if claimed else 0.0
-    open_ = len(claimed) - known
-    out.append(
+    share = hold / len(claimed)
+    return (
         f"On the validation targets one configuration surely beats another {len(claimed)} times, over all kinds of "
         f"leakage and measures. On the fresh targets {hold} of these hold ({100 * share:.0f} %), {known - hold} do "
-        f"not, and {open_} cannot be checked."
-        + ("" if share >= ENOUGH else " Do not rely on these dominances: too few hold.")
-    )
-    return out
+        f"not, and {len(claimed) - known} cannot be checked."
+    ) + ("" if share >= ENOUGH else " Do not rely on these dominances: too few hold.")
 
 
 def _confirmed(choice: Choice) -> str:
@@ -130,7 +134,12 @@ def _notes(found: Frontier) -> list[str]:
     out = []
     first = leak_of(found, found.configurations[0].name, FIRST)
     low = None if first is None else first.fresh.low
-    if low is None or low <= CHANCE:
+    if low is None:
+        out.append(
+            f"What attacks reach on {found.configurations[0].name} could not be measured here (too few people get an "
+            "explanation, or too few models), so nothing can be said to leak less than it."
+        )
+    elif low <= CHANCE:
         out.append(
             "Even without protection the attacks tried cannot be told from guessing here, so leakage cannot rank these "
             "configurations: use more people or target models, or a model that remembers more."

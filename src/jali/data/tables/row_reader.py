@@ -126,4 +126,4 @@ def _days(values: pd.Series[Any]) -> Floats:
 
     stamps = pd.Series([pd.to_datetime(v, errors="coerce", utc=True) for v in values], dtype="datetime64[ns, UTC]")
     days = (stamps - pd.Timestamp("1970-01-01", tz="UTC")) / pd.Timedelta(days=1)
-    return days.to_numpy(np.float64, na_value=np.nan)
+    return np.asarray(days.to_numpy(np.float64, na_value=np.nan), dtype=np.float64)

@@ -23,22 +23,21 @@ UNPROTECTED = "unprotected"
 
 @dataclass(frozen=True)
 class Candidate:
-    """One configuration: what is trained and how it is explained; family: the part that protects, by its name."""
+    """One configuration: what is trained and how it is explained; family: the part that protects, by its name.
+
+    trains: what the trainer is called; a user's own model has no specification.
+    """
 
     name: str
     family: str
     trainer: Trainer
     explainer: Explainer
+    trains: str = ""
 
     @property
     def explains(self) -> str:
         """The explainer's specification, which names it in evidence."""
         return registry.spec(self.explainer)
-
-    @property
-    def trains(self) -> str:
-        """The trainer's specification."""
-        return registry.spec(self.trainer)
 
     def guarantee(self, schema: Schema) -> Guarantee | None:
         """The guarantee of the trainer or of the explainer for data of this schema; None where there is none.
@@ -52,13 +51,17 @@ class Candidate:
 
 
 def candidates(
-    trainer: Trainer, explain: Sequence[Explainer], defences: Sequence[str], data: Dataset
+    trainer: Trainer, explain: Sequence[Explainer], defences: Sequence[str], data: Dataset, called: str = ""
 ) -> tuple[Candidate, ...]:
-    """All configurations, the unprotected ones first; each must train and explain a few rows of the data."""
-    out = [Candidate(registry.spec(e), UNPROTECTED, trainer, e) for e in explain]
+    """All configurations, the unprotected ones first; each must train and explain a few rows of the data.
+
+    called: the name of a trainer that has no specification.
+    """
+    own = called or registry.spec(trainer)
+    out = [Candidate(registry.spec(e), UNPROTECTED, trainer, e, own) for e in explain]
     for text in [one for given in defences for one in written_out(given)]:
         method = method_of(text, None, {})
-        out.append(_candidate(method, trainer, explain[0], data))
+        out.append(_candidate(method, trainer, own, explain[0], data))
     names = [c.name for c in out]
     if repeated := [name for name in names if names.count(name) > 1]:
         raise JaliError(f"{repeated[0]} is named twice: name each configuration once.")
@@ -67,16 +70,17 @@ def candidates(
     return tuple(out)
 
 
-def _candidate(method: Method, trainer: Trainer, plain: Explainer, data: Dataset) -> Candidate:
+def _candidate(method: Method, trainer: Trainer, own: str, plain: Explainer, data: Dataset) -> Candidate:
     """A method as a configuration; a private model is explained like the unprotected one, if that reads no rows."""
     family = registry.name_of(method.part)
     if method.trainer is None:
         assert method.explainer is not None
-        return Candidate(method.text, family, trainer, method.explainer)
+        return Candidate(method.text, family, trainer, method.explainer, own)
+    private = registry.spec(method.trainer)
     if not plain.reads_training_data:
-        return Candidate(method.text, family, method.trainer, plain)
-    model = _model(method.trainer, data)
-    return Candidate(method.text, family, method.trainer, method.explainer_for(model))
+        return Candidate(method.text, family, method.trainer, plain, private)
+    recourse = method.explainer_for(_model(method.trainer, data))
+    return Candidate(method.text, family, method.trainer, recourse, private)
 
 
 def _probe(candidate: Candidate, data: Dataset) -> None:

@@ -42,12 +42,12 @@ class Round:
 
 
 def compare(
-    experiment: Experiment, defences: Sequence[str], resources: Resources, loss: float = LOSS, identity: bool = True
+    experiment: Experiment, defences: Sequence[str], resources: Resources, loss: float = LOSS, called: str = ""
 ) -> Frontier:
     """Compare the explainers of an experiment with defences, each named by a specification that may have alternatives.
 
     The game is drawn twice, with no model in common: on the targets of the first draw (validation), attacks and
-    configurations are chosen; the targets of the second (fresh) report them.
+    configurations are chosen; the targets of the second (fresh) report them. called: the name of a user's own trainer.
     """
     began = time.perf_counter()
     if not experiment.explain:
@@ -57,17 +57,16 @@ def compare(
     first = load(experiment)
     fresh = replace(experiment, seed=experiment.seed + 1)
     second = replace(first, parts=fresh).with_game(fresh.game)
-    chosen = candidates(experiment.model, experiment.explain, defences, first.data)
-    rounds = [_round(setup, chosen, resources, identity) for setup in (first, second)]
+    chosen = candidates(experiment.model, experiment.explain, defences, first.data, called)
+    rounds = [_round(setup, chosen, resources) for setup in (first, second)]
     found = _joined(rounds[0], rounds[1], chosen, loss)
     return found.model_copy(update={"seconds": time.perf_counter() - began})
 
 
-def _round(setup: Setup, chosen: Sequence[Candidate], resources: Resources, identity: bool) -> Round:
+def _round(setup: Setup, chosen: Sequence[Candidate], resources: Resources) -> Round:
     setups = _by_trainer(setup, chosen)
     attempts = leakage.membership(setups, METRICS, resources)
-    if identity:
-        attempts += leakage.identity(setups, len(setup.game.targets), resources)
+    attempts += leakage.identity(setups, len(setup.game.targets), resources)
     return Round(setup, attempts, utilities(setup, chosen, resources))
 
 
