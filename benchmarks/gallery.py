@@ -128,6 +128,8 @@ def harm(changes: list[Change]) -> Change | None:
 def effect(shown: Shown) -> str:
     """What the suggested command achieved, in words."""
     change = shown.change
+    if change is None and shown.command:
+        return "What it achieves was not measured."
     if change is None:
         return "The report suggests no command that changes the explanation."
     what = "right person named" if change.metric == "reidentified" else "AUC beside the decision"

@@ -57,14 +57,14 @@ def story(found: Demonstration) -> Story:
 
 def holds(found: Demonstration) -> dict[str, bool]:
     """Which of the findings the numbers show; the page words each by its own numbers, also where it does not hold."""
-    before = rate(found.bare)
+    inside = next((row for row in found.bare.attacked.best if row.group == found.bare.attacked.favourable), None)
     after = rate(found.protected)
     names = explainers(found.audit)
     over = [membership.contrast(found.audit, name, Channel.DECISION, "auc") for name in names]
     verdicts = [claim.verdict for claim in found.claims]
     return {
         "a model that one would deploy": found.model.behind * 100 <= POINTS,
-        "members are recognised from a file": before is not None and _beyond_chance(before),
+        "members of the favourable class are recognised": inside is not None and _beyond_chance(inside),
         "released rows are real people": found.bare.linked.real,
         "people stand alone": bool(found.bare.linked.known) and found.bare.linked.known[-1].people > 0,
         "attributions add to the decision": over[0] is not None and membership.is_found(over[0]),
@@ -117,8 +117,8 @@ def _lead(found: Demonstration) -> str:
         return "A model of real people, its explanations, and what attacks find in them."
     rest = f"still {after.exact:,}" if after.real else "no more than chance explains"
     return (
-        f"Of {before.released:,} counterfactuals in a file, {before.exact:,} are the exact rows of people the model was "
-        f"trained on; of the protected answers to the same people, {rest}."
+        f"Of {before.released:,} counterfactuals in a file, {before.exact:,} are the exact rows of people the model "
+        f"was trained on; of the protected answers to the same people, {rest}."
     )
 
 
@@ -144,11 +144,11 @@ def _about(found: Demonstration) -> tuple[str, ...]:
 def _release(found: Demonstration) -> Finding:
     """(a) From a file of counterfactuals alone."""
     bare = found.bare
-    points = (*released.points(bare.attacked), linkage.answer(bare.linked), *linkage.points(bare.linked))
+    points = (released.answer(bare.attacked), *released.points(bare.attacked), *linkage.points(bare.linked))
     return Finding(
         "What does a file of counterfactuals give away, without the model?",
-        released.answer(bare.attacked),
-        tuple(points),
+        linkage.answer(bare.linked),
+        points,
         _rates(found),
         "jali attack --released cfs.csv --candidates people.csv --reference population.csv",
     )
@@ -242,8 +242,8 @@ def _protected(found: Demonstration) -> Finding:
     told = membership_after(found.audit)
     return Finding(
         "What is left after protection, and what does it cost?",
-        released.answer(found.protected.attacked),
-        (linkage.answer(found.protected.linked), f"Guarantee: {found.guarantee}", *told),
+        linkage.answer(found.protected.linked),
+        (released.answer(found.protected.attacked), f"Guarantee: {found.guarantee}", *told),
         Block(
             "Before and after",
             heads,
