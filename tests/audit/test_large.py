@@ -24,7 +24,7 @@ def test_a_usual_audit_says_nothing_and_a_large_one_what_to_do():
 
 def test_what_cannot_fit_is_refused():
     with pytest.raises(JaliError, match=r"1,000,000 records each, which needs about 40 GB of memory, and this machine"):
-        notice(1_000_000, 32, [3, 8], 24e9)
+        notice(1_000_000, 32, [3, 8], 16e9)
 
 
 def test_it_is_said_before_models_are_trained(monkeypatch):
