@@ -180,13 +180,21 @@ def left_on_scheduler(address: str) -> int:
         return int(client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)))
 
 
+def heed() -> None:
+    """Heed Ctrl-C again: what a shell starts in the background ignores it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def interrupted_on_dask(command: list[str], folder: Path) -> None:
     """Ctrl-C while workers of a cluster are busy: the run ends, and nothing of it is left on the scheduler."""
     with cluster() as there:
         time.sleep(3)
         words = ["--engine", f"dask://{there.address}", "--out", str(folder / "interrupted")]
         process = subprocess.Popen(
-            [sys.executable, "-m", "jali", "audit", *command, *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+            [sys.executable, "-m", "jali", "audit", *command, *words],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            preexec_fn=heed,  # noqa: PLW1509 (no threads here)
         )
         busy = 0
         while not busy and process.poll() is None:

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
-from jali.audit.one_model import TILE
+from jali.audit.one_tile import TILE
 from jali.core.explanation import Explainer
 from jali.core.protocols import Model
 from jali.core.values import Column, Dataset, Floats, Schema

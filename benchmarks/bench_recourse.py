@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from jali.audit.one_model import TILE
+from jali.audit.one_tile import TILE
 from jali.core.explanation import Explainer
 from jali.core.registry import name_of
 from jali.core.values import Column, Dataset, Floats, Schema
