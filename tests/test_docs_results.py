@@ -34,11 +34,11 @@ FINDINGS = [
     ("attributions", "huang2024", "vit / loss and IXG, joint less vit / loss, joint: auc", "adds .004 in transformers"),
     ("attributions", "huang2024", "mlp / L1-LRT, IXG less mlp / loss LiRA: auc", "by .12\n"),
     ("attributions", "huang2024", "convnet / L1-LRT, IXG less convnet / loss LiRA: auc", "to .30 in AUC"),
-    ("linkage", "goethals2022", "german / CF-K, made again less nothing: singled_out by minimality", "68 % of CF-K's answers on `german`"),
-    ("linkage", "goethals2022", "hospital / CF-K, made again less nothing: singled_out by minimality", "66 % on `hospital`"),
+    ("linkage", "goethals2022", "german / CF-K, made again less nothing: singled_out by minimality", "66 % of CF-K's answers on `german`"),
+    ("linkage", "goethals2022", "hospital / CF-K, made again less nothing: singled_out by minimality", "63 % on `hospital`"),
     ("linkage", "goethals2022", "informs / CF-K, made again less nothing: singled_out by minimality", "75 % on `informs`"),
     ("linkage", "goethals2022", "cmc / CF-K, made again less nothing: singled_out by minimality", "14 % on `cmc`"),
-    ("linkage", "goethals2022", "adult / CF-K, made again less nothing: singled_out by minimality", "12 % on `adult`"),
+    ("linkage", "goethals2022", "adult / CF-K, made again less nothing: singled_out by minimality", "27 % on `adult`"),
 ]  # fmt: skip
 # document, paper, study, the beginning of the explainer, metric, the words
 MEASURES = [
