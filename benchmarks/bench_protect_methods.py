@@ -83,27 +83,29 @@ def network(X: pd.DataFrame, y: Any) -> Any:
     steps = torch.optim.Adam(net.parameters(), lr=0.02)
     for _ in range(150):
         steps.zero_grad()
-        torch.nn.functional.cross_entropy(net(rows), labels).backward()
+        loss: Any = torch.nn.functional.cross_entropy(net(rows), labels)
+        loss.backward()
         steps.step()
     return net.eval()
 
 
 def fitted(label: str, X: pd.DataFrame, y: Any) -> tuple[Any, list[str]]:
     """A model of this kind, and the columns that it reads."""
-    numbers = [c for c in X if X[c].dtype.kind in "if"]
-    words = [c for c in X if c not in numbers]
+    every = [str(c) for c in X]
+    numbers = [c for c in every if X[c].dtype.kind in "if"]
+    words = [c for c in every if c not in numbers]
     coded = OneHotEncoder(handle_unknown="ignore")
     if label == "forest":
         columns = make_column_transformer((coded, words), remainder="passthrough")
-        return make_pipeline(columns, RandomForestClassifier(30, max_depth=12, random_state=0)).fit(X, y), list(X)
+        return make_pipeline(columns, RandomForestClassifier(30, max_depth=12, random_state=0)).fit(X, y), every
     if label == "boosted trees":
         return HistGradientBoostingClassifier(max_iter=40, random_state=0).fit(X[numbers], y), numbers
     if label == "torch":
         return network(X[numbers], y), numbers
     if label == "pipeline with strings":
         columns = make_column_transformer((coded, words), (StandardScaler(), numbers))
-        return make_pipeline(columns, LogisticRegression(max_iter=500)).fit(X, y), list(X)
-    return label, list(X)
+        return make_pipeline(columns, LogisticRegression(max_iter=500)).fit(X, y), every
+    return label, every
 
 
 def declared(columns: list[str]) -> dict[str, Any]:
@@ -181,5 +183,7 @@ def _named(method: str, only: list[str]) -> bool:
 
 
 if __name__ == "__main__":
-    numbers = [int(text) for text in sys.argv[1:3]]
-    sys.exit(0 if main(*(numbers or [4000, 300]), sys.argv[3:]) else 1)
+    given = sys.argv[1:]
+    many = int(given[0]) if given else 4000
+    asking = int(given[1]) if len(given) > 1 else 300
+    sys.exit(0 if main(many, asking, given[2:]) else 1)
