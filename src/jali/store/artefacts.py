@@ -152,9 +152,8 @@ def _left(folder: Path) -> bool:
     """Whether the run that published a folder was killed, as far as this machine can tell."""
     machine, _, rest = folder.name.partition("-")
     run = rest.partition("-")[0]
-    if machine == stopping.machine() and run.isdigit():
-        return not stopping.alive(int(run))
-    return folder.stat().st_mtime < time.time() - FORGOTTEN * DAY
+    gone = machine == stopping.machine() and run.isdigit() and not stopping.alive(int(run))
+    return gone or folder.stat().st_mtime < time.time() - FORGOTTEN * DAY
 
 
 def _file(key: str) -> str:
