@@ -161,8 +161,8 @@ def page(shown: list[Shown], pictures: bool) -> str:
     parts = [
         "# Gallery\n\nSix audits, each with the first screen of its report. `python benchmarks/gallery.py` makes this "
         "page; everything in it runs offline.\n",
-        f"Each report suggests what to do. Where it suggests a command, the command was run as it stands: it lowered "
-        f"the harm beyond chance in {lowered} of {with_command} cases.\n",
+        "Each report suggests what to do. Where the command that it suggests was run, as it stands, it lowered the "
+        f"harm beyond chance in {lowered} of {with_command} cases.\n",
     ]
     for each in shown:
         exhibit = GALLERY[each.name]

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from rich.console import Console, Group
 from rich.text import Text
 
+from jali.audit.released_sets.attack import CHANCE
+from jali.audit.released_sets.scores import TITLES
 from jali.core.values import Channel
 from jali.report import linkage, released, verification, words
 from jali.report.audit import membership
@@ -123,7 +125,7 @@ def _lead(found: Demonstration) -> str:
 
 
 def _beyond_chance(row: Row) -> bool:
-    return row.low is not None and row.low > released.CHANCE[row.metric]
+    return row.low is not None and row.low > CHANCE[row.metric]
 
 
 def _about(found: Demonstration) -> tuple[str, ...]:
@@ -160,9 +162,7 @@ def _rates(found: Demonstration) -> Block:
     cells: dict[str, dict[str, Row]] = {}
     for row in rows:
         cells.setdefault(row.attack, {})[row.metric] = row
-    lines = [
-        [released.TITLES.get(name, name), _cell(of.get("tpr@0.01")), _cell(of.get("auc"))] for name, of in cells.items()
-    ]
+    lines = [[TITLES.get(name, name), _cell(of.get("tpr@0.01")), _cell(of.get("auc"))] for name, of in cells.items()]
     return Block("Attacks on the file", ["attack", "members recognised", "AUC"], lines, "95 % intervals over people.")
 
 
@@ -182,7 +182,7 @@ def _membership(found: Demonstration) -> Finding:
             f"members from others better by {words.span_of(over)} AUC: the numbers add up to the score."
         )
     rates = membership.contrast(audit, first, Channel.DECISION, "tpr@0.01")
-    more = ()
+    more: tuple[str, ...] = ()
     if rates is not None and rates.value is not None and words.span_of(rates):
         more = (f"Of 100 training members, that recognises {words.span_of(rates)} more than the decision alone.",)
     seen = f"{audit.facts.get('models', 0)} forests on halves of {audit.facts.get('rows', 0):,} people"
