@@ -34,11 +34,11 @@ def test_the_readme_stays_short():
 
 
 def anchors(page: Path) -> set[str]:
-    """The anchors of a page's headings, as GitHub and mkdocs make them."""
+    """The anchors of a page: those of its headings, as GitHub and mkdocs make them, and those written out."""
     text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
     titles = re.findall(r"^#+ +(.+?)\s*$", text, re.MULTILINE)
     plain = [re.sub(r"[^\w\s-]", "", title.lower()).strip() for title in titles]
-    return {re.sub(r"\s+", "-", title) for title in plain}
+    return {re.sub(r"\s+", "-", title) for title in plain} | set(re.findall(r'<a id="([^"]+)">', text))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -43,6 +43,8 @@ class Catalogue:
     between: str
     or_more: str
     or_less: str
+    or_later: str
+    or_earlier: str
     thousands: str
     point: str
 
@@ -92,6 +94,8 @@ ENGLISH = Catalogue(
     between="{low} to {high}",
     or_more="{number} or more",
     or_less="{number} or less",
+    or_later="{date} or later",
+    or_earlier="{date} or earlier",
     thousands=",",
     point=".",
 )
@@ -122,6 +126,8 @@ GERMAN = Catalogue(
     between="{low} bis {high}",
     or_more="{number} oder mehr",
     or_less="{number} oder weniger",
+    or_later="{date} oder später",
+    or_earlier="{date} oder früher",
     thousands=".",
     point=",",
 )

@@ -142,7 +142,7 @@ def _number(column: Column, x: float, low: float, high: float, say: Catalogue) -
     if max(low - x, x - high) <= noise:
         return OPEN if low < high else KEPT
     if column.date:
-        return f"{_dates(low, high)} (not {day(x)})"
+        return say.instead.format(to=_dates(low, high, say), now=day(x))
     if column.kind == "integer" and all(map(_dated, (x, low, high))):
         return say.instead.format(to=_ends(f"{low:.0f}", f"{high:.0f}", say), now=f"{x:.0f}")
     places = _places(column, (x, low, high))
@@ -183,12 +183,12 @@ def day(days: float) -> str:
         return f"{days:,.0f} days after 1970-01-01"
 
 
-def _dates(low: float, high: float) -> str:
+def _dates(low: float, high: float, say: Catalogue) -> str:
     if math.isinf(high):
-        return f"{day(low)} or later"
+        return say.or_later.format(date=day(low))
     if math.isinf(low):
-        return f"{day(high)} or earlier"
-    return _ends(day(low), day(high))
+        return say.or_earlier.format(date=day(high))
+    return _ends(day(low), day(high), say)
 
 
 def _dated(value: float) -> bool:

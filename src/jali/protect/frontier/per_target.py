@@ -36,7 +36,7 @@ def of_guesses(metric: str, guesses: Guesses) -> PerTarget | str:
     judged = Judged(guesses)
     if reason := judged.undefined(metric):
         return reason
-    target = np.array([guesses.unit[rows[0]] for rows in judged.rows])
+    target = np.array([guesses.unit[rows][0] for rows in judged.rows])
     mean, _ = estimate(metric, judged, np.random.default_rng(0))
     return PerTarget(target, judged.values(metric), judged.effects(metric), guesses.unit, guesses.group, mean)
 
