@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from jali import cli
+from jali import __version__, cli
 from jali.core.errors import JaliError
 from tests.commands import jali
 
@@ -335,7 +335,7 @@ def test_results_of_the_first_schema_are_named_with_what_to_do(tmp_path, capsys)
 
 def test_version(capsys):
     code, out, _ = jali("--version", capsys=capsys)
-    assert (code, out.strip()) == (0, f"jali {jali.__version__}")
+    assert (code, out.strip()) == (0, f"jali {__version__}")
 
 
 def test_a_table_elsewhere_is_found_again_from_its_audit_toml(tmp_path, capsys, monkeypatch):

@@ -10,8 +10,8 @@ from jali.core.values import Floats
 def log_sum_exp(x: Floats) -> Floats:
     """Log sum_c exp(x_c) of each row (n,) of x (n, C); -inf where all of a row is.
 
-    >>> log_sum_exp(np.array([[0.0, 0.0], [-np.inf, 3.0], [1000.0, 1000.0]])).round(4)
-    array([   0.6931,    3.    , 1000.6931])
+    >>> log_sum_exp(np.array([[0.0, 0.0], [-np.inf, 3.0], [1000.0, 1000.0]])).round(4).tolist()
+    [0.6931, 3.0, 1000.6931]
     """
     highest = x.max(axis=1)
     start = np.where(np.isfinite(highest), highest, 0.0)

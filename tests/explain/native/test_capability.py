@@ -64,7 +64,7 @@ WRAPS = {"reason_codes", "shap", "lime_tabular"}  # these say it of what they wr
 def test_pictures_of_another_shape_are_refused_in_one_sentence(name):
     schema = Schema(pixels(1, 8), image=(1, 8, 8))
     model = LinearModel(Encoding(schema), np.ones((64, 2)), np.zeros(2))
-    if name == "tree_shap":
+    if name in ("tree_shap", "tree_paths"):
         data = Dataset(np.random.default_rng(0).integers(0, 256, (40, 64)), np.arange(40) % 2, schema)
         trainer = registry.build("model", 'sklearn(estimator="sklearn.tree:DecisionTreeClassifier")')
         model = trainer.fit(data, np.ones((40, 1), dtype=bool), [np.random.default_rng(0)])[0]
