@@ -91,6 +91,11 @@ def explain(model, X):
     without = [model.predict_proba(X.assign(**{name: FILL[name]})) for name in X]
     return np.stack([model.predict_proba(X)[:, 1] - w[:, 1] for w in without], axis=1)
 """
+REMOVED_NUMBERS = """
+def explain(model, X):
+    without = [model.predict_proba(X.assign(**{name: 0})) for name in X]
+    return np.stack([model.predict_proba(X)[:, 1] - w[:, 1] for w in without], axis=1)
+"""
 REMOVED_ARRAY = """
 def explain(model, X):
     without = [model.predict_proba(np.where(np.arange(X.shape[1]) == j, 0, X))[:, 1] for j in range(X.shape[1])]
@@ -154,7 +159,12 @@ EXPLAINERS: dict[str, dict[tuple[str, ...], str]] = {
         TABLES: ABLATION_TABLE,
         (): "explain = 'captum'",
     },
-    "function": {ARRAYS: REMOVED_ARRAY, ("torch, fit=",): REMOVED_TENSOR, (): REMOVED},
+    "function": {
+        ARRAYS: REMOVED_ARRAY,
+        TABLES: REMOVED_NUMBERS,
+        ("torch, fit=",): REMOVED_TENSOR,
+        (): REMOVED,
+    },
 }
 
 
