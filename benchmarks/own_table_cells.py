@@ -107,6 +107,11 @@ def explain(model, X):
     return np.hstack([score(X) - score(np.where(np.arange(7) == j, 0, X)) for j in range(7)])
 """
 KERNEL = "explain = lambda model, background: shap.KernelExplainer(model.predict_proba, background[:2])"
+# Given a method of these two, shap tries to set a property that they do not let it set.
+KERNEL_CALLED = """
+score = lambda model: lambda X: model.predict_proba(X)
+explain = lambda model, background: shap.KernelExplainer(score(model), background[:2])
+"""
 KERNEL_TENSOR = """
 score = lambda model, X: model(torch.tensor(X).float()).softmax(1).detach().numpy()
 explain = lambda model, background: shap.KernelExplainer(lambda X: score(model, X), background[:2])
@@ -146,6 +151,7 @@ EXPLAINERS: dict[str, dict[tuple[str, ...], str]] = {
     "shap kernel": {
         ("pipeline, missing, texts", "CatBoost, categories"): KERNEL_TEXTS,
         ("torch, fit=",): KERNEL_TENSOR,
+        ("XGBoost", "LightGBM"): KERNEL_CALLED,
         (): KERNEL,
     },
     "LIME": {
