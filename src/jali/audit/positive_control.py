@@ -14,14 +14,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import expit, ndtr
+from scipy.special import expit, ndtr, ndtri
 
 from jali.audit.trials import ByMetric, Trial, guess_by_metric, together
 from jali.core.errors import JaliError
 from jali.core.guesses import Guesses, Records
 from jali.core.protocols import Combination
 from jali.core.values import Bools, Evidence, Floats, Game, Ints, Rng, Unit
-from jali.results import PositiveControl
+from jali.results import PositiveControl, Row
 from jali.stats.intervals import foreseen
 from jali.stats.roc import auc
 
@@ -319,3 +319,20 @@ def _detectable(planted: Sequence[Planted]) -> float | None:
     missed = np.flatnonzero(_power(grid, planted) < POWER)
     first = int(missed[-1]) + 1 if len(missed) else 0
     return float(grid[first]) if first < len(grid) else None
+
+
+def no_finer_than(measured: Row, found: PositiveControl) -> PositiveControl:
+    """The control, with no smaller an addition than the interval of the audit's own difference could show.
+
+    What was planted is the same in all models; a real addition differs from model to model, so its interval may be
+    wider. An addition x is found in 8 of 10 where x = h + 0.84 sd, with h = 1.96 sd half the width of that interval.
+
+    >>> measured = Row(kind="contrast", metric="auc", value=0.009, low=-0.003, high=0.021)
+    >>> round(no_finer_than(measured, PositiveControl(explainer="e", against=None, detectable=0.005)).detectable, 4)
+    0.0172
+    """
+    if found.detectable is None or measured.low is None or measured.high is None:
+        return found
+    half = (measured.high - measured.low) / 2
+    least = half * (1 + float(ndtri(POWER) / ndtri(0.975)))
+    return found.model_copy(update={"detectable": max(found.detectable, least)})

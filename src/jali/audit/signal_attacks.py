@@ -10,7 +10,7 @@ from jali.audit import sanity
 from jali.audit.evidence import read_only
 from jali.audit.one_model import STATISTICS, digest, stream
 from jali.audit.plan import Place, Plan, plan, with_gaps
-from jali.audit.positive_control import SIZES, Planted, control, recover
+from jali.audit.positive_control import SIZES, Planted, control, no_finer_than, recover
 from jali.audit.reference import arrays_of, needed, records_of, restored
 from jali.audit.setup import Resources
 from jali.audit.summary import exposed, groups
@@ -165,9 +165,9 @@ def attack_evidence(
         controls, null = _controlled(beside, same, resources)
     singles = done[len(todo.combined) :]
     of_place = {place: made for place, (made, _) in zip(todo.combined, combined, strict=True)}
-    rows = [row for made, _ in singles + combined for row in made] + _detectable(
-        _contrasts(todo, of_place, kept, game, seed), controls
-    )
+    contrasts = _contrasts(todo, of_place, kept, game, seed)
+    controls = _no_finer(controls, contrasts)
+    rows = [row for made, _ in singles + combined for row in made] + _detectable(contrasts, controls)
     first = kept[lead].score
     if data is not None:
         few = first[f"tpr@{ALPHA}"]
@@ -225,6 +225,14 @@ def _controls(jobs: list[_Job], planted: list[list[Planted] | str]) -> list[Posi
         made = control(job.trial, [] if isinstance(found, str) else found)
         out.append(made.model_copy(update={"reason": reason}))
     return out
+
+
+def _no_finer(controls: list[PositiveControl], rows: list[Row]) -> list[PositiveControl]:
+    """The controls, none of them finer than what was measured of the same explanation beside the same baseline."""
+    measured = {(r.explainer, r.against): r for r in rows if r.kind == "contrast" and r.metric == "auc"}
+    places = [(control.explainer, control.against) for control in controls]
+    pairs = zip(places, controls, strict=True)
+    return [no_finer_than(measured[at], control) if at in measured else control for at, control in pairs]
 
 
 def _detectable(rows: list[Row], controls: list[PositiveControl]) -> list[Row]:
