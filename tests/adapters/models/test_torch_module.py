@@ -111,3 +111,16 @@ def test_networks_that_draw_from_torch_draw_from_their_own_stream():
     assert after == torch.rand(1)
     assert first == again != other
     assert not isinstance(reseeded(object(), Draws()), Reseeded)
+
+
+def test_no_rows_have_no_logits_and_decide_nothing_about_the_outputs():
+    net = trained(X, Y, 0)
+    model = TorchModule(net, [0, 1])
+    assert model.decision_function(X[:0]).shape == (0, 2)
+    value, slope = model.slopes(X[:0], np.empty((0, 2)))
+    assert value.shape == (0,)
+    assert slope.shape == (0, 3)
+    assert model.squashed is None
+    with torch.no_grad():
+        by_hand = net(torch.tensor(X, dtype=torch.float32)).numpy()
+    np.testing.assert_allclose(model.decision_function(X), by_hand, rtol=1e-6)

@@ -54,6 +54,8 @@ class TorchModule:
         """Logits (n, K)."""
         import torch
 
+        if not len(rows):  # modules need not know what to do with no rows, and these tell nothing about the outputs
+            return np.empty((0, len(self.classes_)))
         with torch.no_grad():
             parts = [self._logits(some).numpy() for some in self._tensors(rows)]
         found = np.concatenate(parts).astype(np.float64)
@@ -65,7 +67,11 @@ class TorchModule:
         """Sums (n,) of the logits weighted by (n, K), and their gradients (n, D) by the columns of rows."""
         import torch
 
-        value, slope, at = np.empty(len(rows)), [], 0
+        if not len(rows):
+            return np.empty(0), np.empty(np.shape(rows))
+        value = np.empty(len(rows))
+        slope = []
+        at = 0
         for x in self._tensors(rows):
             x.requires_grad_()
             with torch.enable_grad():
@@ -86,7 +92,7 @@ class TorchModule:
                 f"{type(self.module).__name__} is a torch module, which reads numbers, but the table has text: give a "
                 "function predict_proba(X) that encodes the rows and calls the module."
             ) from None
-        return [torch.from_numpy(np.array(numbers[at : at + BLOCK])) for at in range(0, max(1, len(numbers)), BLOCK)]
+        return [torch.from_numpy(np.array(numbers[at : at + BLOCK])) for at in range(0, len(numbers), BLOCK)]
 
     def _logits(self, x: Any) -> Any:
         """Logits (n, K) of a tensor (n, D), on the processor."""
