@@ -107,7 +107,7 @@ def explain(model, X):
     return np.hstack([score(X) - score(np.where(np.arange(7) == j, 0, X)) for j in range(7)])
 """
 KERNEL = "explain = lambda model, background: shap.KernelExplainer(model.predict_proba, background[:2])"
-# Given a method of these two, shap tries to set a property that they do not let it set.
+# Given a method, shap sets feature_names_in_ of the model, which these do not survive.
 KERNEL_CALLED = """
 score = lambda model: lambda X: model.predict_proba(X)
 explain = lambda model, background: shap.KernelExplainer(score(model), background[:2])
@@ -151,7 +151,7 @@ EXPLAINERS: dict[str, dict[tuple[str, ...], str]] = {
     "shap kernel": {
         ("pipeline, missing, texts", "CatBoost, categories"): KERNEL_TEXTS,
         ("torch, fit=",): KERNEL_TENSOR,
-        ("XGBoost", "LightGBM"): KERNEL_CALLED,
+        ("XGBoost", "LightGBM", "EBM"): KERNEL_CALLED,
         (): KERNEL,
     },
     "LIME": {
