@@ -34,15 +34,15 @@ class OnnxModel:
         return f"OnnxModel({[entry.name for entry in self.session.get_inputs()]})"
 
     def run(self, outputs: Any, inputs: Any) -> Any:
-        """The outputs of the session."""
+        """The outputs of the model in ONNX Runtime."""
         return self.session.run(outputs, inputs)
 
     def get_inputs(self) -> Any:
-        """The inputs of the session."""
+        """The inputs of the model in ONNX Runtime."""
         return self.session.get_inputs()
 
     def get_outputs(self) -> Any:
-        """The outputs of the session."""
+        """The outputs of the model in ONNX Runtime."""
         return self.session.get_outputs()
 
     def predict(self, rows: Any) -> Any:
