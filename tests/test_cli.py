@@ -188,7 +188,7 @@ def test_hostile_names_and_categories_are_only_text(tmp_path, capsys):
         (["reproduce", "nobody"], "There is no paper 'nobody'. There are goethals2022"),
         (["reproduce", "pawelczyk"], "did you mean pawelczyk2022? There are"),
         (["verify", "dp_logistic", "--draws", "100", "--seed", "-1"], "seed must not be below 0"),
-        (["verify", "dp_logistic", "--out", "."], "it is a folder; name a .json file"),
+        (["verify", "dp_logistic", "--out", "numbers.json"], "--out names a folder for report.html and results.json"),
         (["data", "fetch", "adlut"], "did you mean adult"),
     ],
 )

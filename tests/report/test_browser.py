@@ -8,9 +8,12 @@ from typing import Any
 
 import pytest
 
+from jali.report import sheet, verification_page
 from jali.report.audit.html import render
 from jali.report.reproduction import page as reproduction
 from tests.report import reproductions, sample
+from tests.report.test_verification import found
+from tests.report.test_verification_page import REFUTED
 
 pytestmark = pytest.mark.browser
 SCREENS = [(width, scheme) for width in (1280, 390) for scheme in ("light", "dark")]
@@ -54,6 +57,12 @@ def test_page_in_a_browser(browser: Any, tmp_path: Path, make: sample.Maker) -> 
 def test_reproduction_in_a_browser(browser: Any, tmp_path: Path, make: reproductions.Maker) -> None:
     seen = look(browser, tmp_path, reproduction.page(make()))
     assert len({len(figures) for figures in seen}) == 1
+
+
+@pytest.mark.parametrize("fields", [REFUTED, {}], ids=["refuted", "not refuted"])
+def test_verification_in_a_browser(browser: Any, tmp_path: Path, fields: dict[str, Any]) -> None:
+    seen = look(browser, tmp_path, sheet.html(verification_page.sheet(found(**fields))))
+    assert [len(figures) for figures in seen] == [1] * len(SCREENS)
 
 
 def look(browser: Any, folder: Path, text: str) -> list[list[dict[str, float]]]:

@@ -10,11 +10,12 @@ import pytest
 
 from jali.api import attack_file
 from jali.report import scan as scan_page
-from jali.report import sheet
+from jali.report import sheet, verification_page
 from jali.report.audit.html import render
 from jali.report.reproduction import page as reproduction
 from jali.results.scan import Place, Scan
 from tests.report import reproductions, sample
+from tests.report.test_verification import found as verification
 
 pytestmark = pytest.mark.browser
 ATTACKS = (
@@ -58,11 +59,27 @@ def scan_of_names() -> str:
     return sheet.html(scan_page.sheet(Scan(what=EVERY, train=9, people=9, places=[place], skipped={EVERY: EVERY})))
 
 
+def verification_of_names() -> str:
+    shown = verification(
+        name=EVERY,
+        claim=EVERY,
+        bounds={EVERY: 2.0, "the whole answer": 0.5},
+        distinguisher=EVERY,
+        leaking_variables=[EVERY],
+        assumes=[EVERY],
+        known_flaws=EVERY,
+        tables=EVERY,
+        jali=EVERY,
+    )
+    return sheet.html(verification_page.sheet(shown))
+
+
 PAGES = {
     "report with values": lambda _: report_with_values(),
     "attack report": attack_report,
     "reproduction page": lambda _: reproduction_page(),
     "scan page": lambda _: scan_of_names(),
+    "verification page": lambda _: verification_of_names(),
 }
 
 

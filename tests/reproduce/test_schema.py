@@ -7,6 +7,7 @@ import pytest
 from jali.core import registry
 from jali.core.errors import JaliError
 from jali.reproduce import schema
+from jali.reproduce.as_released import with_released
 
 SMALL = """
 title = "A title"
@@ -251,3 +252,20 @@ def test_huang2024_publishes_nothing_about_networks_it_did_not_train():
     published = [sentence for sentence in paper.sentences if not OWN.match(sentence.source)]
     studies = {schema.place(text)[0] for sentence in published for text in sentence.places()}
     assert {study for study in studies if study.startswith(("mlp", "convnet", "head"))} == set()
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        {"published": {"a": []}},
+        {"published": {"a": {"LRT": 3}}},
+        {"published": []},
+        {"tolerance": []},
+        {"rows": 3},
+        {"as_released": {"methods": {"LRT": []}}},
+        {"as_released": []},
+    ],
+)
+def test_a_table_that_cannot_be_made_as_released_is_one_sentence(table):
+    with pytest.raises(JaliError):
+        with_released([{"source": "Table 1", "as_released": {"studies": {"a": "b"}}} | table])

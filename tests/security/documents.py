@@ -107,6 +107,7 @@ def _good() -> dict[str, Any]:
 def drawn(item: tuple[str, bytes], where: Path) -> object:
     """Read a document and draw its page, as the commands do."""
     from jali.cli.audit import report
+    from jali.report import sheet, verification_page
     from jali.report.reproduction import page
     from jali.report.verification import text
     from jali.reproduce import files, schema
@@ -120,7 +121,8 @@ def drawn(item: tuple[str, bytes], where: Path) -> object:
     if kind == "reproduction":
         return page.page(files.read(path))
     if kind == "verification":
-        return text(Verification.read(content.decode("utf-8", errors="replace")))
+        found = Verification.read(content.decode("utf-8", errors="replace"))
+        return text(found), sheet.html(verification_page.sheet(found))
     with contextlib.redirect_stdout(io.StringIO()):
         report(path)
     return None

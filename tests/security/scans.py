@@ -7,7 +7,7 @@ import io
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from tests.security import arrays, tables
 from tests.security.harness import Named, Payload, Rng, Use, escapes, folder, pick, pickled
 from tests.security.mutants import BYTES, archives
 from tests.security.structures import JSON_TEXTS, as_json, hostile
+
+if TYPE_CHECKING:
+    from jali.api import Answer
 
 NOTEBOOK = {
     "cells": [
@@ -140,9 +143,17 @@ def scan(item: tuple[str, bytes], where: Path) -> object:
     name, content = item
     (where / name).write_bytes(content)
     try:
-        return searched([where / name], ROWS).printed()
+        return shown(searched([where / name], ROWS))
     finally:
         (where / name).unlink()
+
+
+def shown(answer: Answer[Any]) -> object:
+    """Print an answer and draw its page, as the commands do."""
+    from jali.report import sheet
+
+    answer.results.model_dump_json()
+    return answer.printed(), sheet.html(answer.page(answer.results))
 
 
 def bomb(kind: str, megabytes: int) -> bytes:
@@ -212,7 +223,7 @@ def _dump_arrays(rng: Rng) -> bytes:
 
 def attacked(item: tuple[str, bytes], where: Path) -> Any:
     """Use a file as the commands do."""
-    from jali.api import attack_released, exposure
+    from jali.api import attack_released, exposure, link_released
     from jali.api.dumps import table_of
     from jali.api.released import truths
     from jali.audit.dump import Layout, gathered
@@ -222,8 +233,9 @@ def attacked(item: tuple[str, bytes], where: Path) -> Any:
     path = where / ("sent.npz" if kind == "npz dump" else "sent.csv")
     path.write_bytes(content)
     if kind == "log":
-        return exposure(str(path), ROWS, quasi=["age"], time="time", recipient="who").printed()
+        return shown(exposure(str(path), ROWS, quasi=["age"], time="time", recipient="who"))
     if kind == "release":
-        return attack_released(str(path), ROWS[:40], ROWS[40:]).printed()
+        shown(link_released(str(path), ROWS, quasi=["age"]))
+        return shown(attack_released(str(path), ROWS[:40], ROWS[40:]))
     table = table_of(path)
     return gathered(table, Layout("member", "y", "", ("p_",), "", "", (), ()), truths(table, "member", "member"), 0)

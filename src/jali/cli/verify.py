@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Annotated, Any, Optional
+from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
 
@@ -12,6 +13,9 @@ from jali import terminal
 from jali.cli.options import Many
 from jali.core import imports
 from jali.core.errors import JaliError
+
+if TYPE_CHECKING:
+    from jali.report.sheet import Sheet
 
 
 def verify(
@@ -41,41 +45,59 @@ def verify(
         str, typer.Option(help="With --zoo: another verifier, module:function(exhibit, draws, seed) -> bool.")
     ] = "",
     seed: Annotated[int, typer.Option(help="Seed of every random draw.")] = 0,
-    out: Annotated[Optional[Path], typer.Option(help="A .json file for the numbers.")] = None,  # noqa: UP045
+    out: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(help="Folder for report and results; without it they are only printed."),
+    ] = None,
 ) -> None:
     """Test a privacy claim; the last line is the verdict.
 
     Exit code: 0 NOT REFUTED, 1 REFUTED, 4 NOT TESTABLE, 2 for a mistake in the command.
     """
-    from jali.report import verification
-    from jali.store import write_text
+    from jali.report import verification, verification_page
     from jali.verify import run as engine
     from jali.verify.mechanisms_under_test import subject
     from jali.verify.own_pairs import chosen_pairs
 
-    if out is not None and out.is_dir():
-        raise JaliError(f"Cannot write to {out}: it is a folder; name a .json file with --out.")
     if zoo:
-        _zoo(name, draws, seeds, only or (), verifier, out)
+        with _folder(out):
+            _zoo(name, draws, seeds, only or (), verifier, out)
         return
     if not name:
         raise JaliError("Name what to test: a defence, or your own release as module:name; or use --zoo.")
     imports.expect([name, data, pairs])
-    with terminal.watching() as watch:
-        watch(f"drawing from {name}")
-        tested = subject(name, epsilon, adjacency, delta)  # type: ignore[arg-type]
-        found = engine.verify(tested, chosen_pairs(tested, data, target, pairs, seed), draws, seed, minutes)
-    if out is not None:
-        write_text(out, found.model_dump_json(indent=1))
+    with _folder(out):
+        with terminal.watching() as watch:
+            watch(f"drawing from {name}")
+            tested = subject(name, epsilon, adjacency, delta)  # type: ignore[arg-type]
+            found = engine.verify(tested, chosen_pairs(tested, data, target, pairs, seed), draws, seed, minutes)
+        _save(found, verification_page.sheet, out)
     terminal.console().print(verification.text(found), markup=False, highlight=False, soft_wrap=True)
     if verification.EXIT[found.verdict]:
         raise SystemExit(verification.EXIT[found.verdict])
 
 
+def _folder(out: Path | None) -> AbstractContextManager[None]:
+    """The folder for report and results, held by this run alone, if there is to be one."""
+    if out is None:
+        return nullcontext()
+    if out.suffix == ".json":
+        raise JaliError(f"--out names a folder for report.html and results.json now: name one instead of {out}.")
+    return terminal.writable(out)
+
+
+def _save(found: Any, page: Callable[[Any], Sheet], out: Path | None) -> None:
+    """Write report and results, and say where they are; the verdict comes after that."""
+    from jali.api.answers import Answer
+
+    if out is not None:
+        path = Answer(found, page).save(out)
+        terminal.console().print(f"Report: {path}", markup=False, highlight=False, soft_wrap=True)
+
+
 def _zoo(name: str, draws: int, seeds: int, only: Sequence[str], verifier: str, out: Path | None) -> None:
     """Print the scoreboard of the zoo, a line as soon as it is known."""
     from jali.report import zoo as page
-    from jali.store import write_text
     from jali.verify.zoo import scoreboard
 
     if name:
@@ -87,6 +109,5 @@ def _zoo(name: str, draws: int, seeds: int, only: Sequence[str], verifier: str, 
         console.print(page.line(found), markup=False, highlight=False, soft_wrap=True)
 
     board = scoreboard.scored(verifier, draws, seeds, only, show)
-    if out is not None:
-        write_text(out, board.model_dump_json(indent=1))
+    _save(board, page.sheet, out)
     console.print(page.summary(board), markup=False, highlight=False, soft_wrap=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from jali.report import words
 from jali.results.verification import Verification
 from jali.verify.dependence import UNDECLARED
 
@@ -20,23 +21,24 @@ EXIT = {"NOT REFUTED": 0, "REFUTED": 1, "NOT TESTABLE": 4}
 
 def text(found: Verification) -> str:
     """Lines for a terminal."""
+    found = words.cleaned(found)
     lines = [
         f"{found.name}",
         f"Claim: {found.claim}.",
-        _pairs(found),
-        _draws(found),
+        pairs(found),
+        draws(found),
         "Lower bounds on epsilon (95 % for all together), each by a distinguisher learnt on as many other draws; "
         f"at most {found.ceiling:.2f} can be shown:",
         *(
-            f"  {view:18s} {bound:5.2f}{'   exceeds the claim' if bound > found.epsilon else ''}"
+            f"  {view:18s} {bound:5.2f}{'   exceeds the claim' if found.exceeds(view) else ''}"
             for view, bound in found.bounds.items()
         ),
         f"Strongest: {found.distinguisher}.",
-        _rarest(found),
-        _dependence(found),
+        rarest(found),
+        dependence(found),
     ]
     if found.recomputed is not None:
-        lines.append(f"A second accountant computes epsilon = {found.recomputed:.4g} from the noise that was declared.")
+        lines.append(recomputed(found))
     lines += [f"Assumed, not tested: {line.rstrip('.')}." for line in found.assumes]
     if found.known_flaws:
         lines.append(f"Known about this mechanism: {found.known_flaws}")
@@ -60,7 +62,7 @@ def verdict(found: Verification) -> str:
     return f"{found.verdict}{more}: {MEANING[found.verdict]}."
 
 
-def _draws(found: Verification) -> str:
+def draws(found: Verification) -> str:
     """How many draws were evaluated, of how many pairs, and who fixed their number."""
     each = "Two data sets that differ in one record"
     if found.pairs_evaluated > 1:
@@ -71,7 +73,12 @@ def _draws(found: Verification) -> str:
     return f"{each}, {found.draws:,} draws of each evaluated ({found.seconds:.1f} s).{fixed}"
 
 
-def _rarest(found: Verification) -> str:
+def recomputed(found: Verification) -> str:
+    """What a second accountant computes from the noise that was declared."""
+    return f"A second accountant computes epsilon = {found.recomputed:.4g} from the noise that was declared."
+
+
+def rarest(found: Verification) -> str:
     """The rarest leak that these draws would have shown, and what ten times as many would show."""
     if found.rarest is None:
         return ""
@@ -90,7 +97,7 @@ def round_down(number: float) -> int:
     return int(number // unit * unit)
 
 
-def _pairs(found: Verification) -> str:
+def pairs(found: Verification) -> str:
     """How many pairs were tried, and whether the record mattered in them."""
     tried = f"{found.pairs} pair{'s' if found.pairs > 1 else ''} of neighbouring data sets tried"
     if found.tables:
@@ -103,7 +110,7 @@ def _pairs(found: Verification) -> str:
     return f"{tried}; with the noise held fixed, the answer changed with the record in {found.pairs_changed or 'none'}."
 
 
-def _dependence(found: Verification) -> str:
+def dependence(found: Verification) -> str:
     """What the data-dependence check found."""
     if found.no_dependence_check:
         return f"Data dependence: {found.no_dependence_check}."

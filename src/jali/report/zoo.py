@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from jali.report.sheet import Block, Sheet
 from jali.results.verification import Scoreboard, Sighting
 
 
 def line(sightings: Sequence[Sighting]) -> str:
     """One mechanism: its true epsilon, and how often it was refuted with each number of draws."""
     one = sightings[0]
-    true = "none" if math.isinf(one.true) else f"{one.true:.3g}"
     often = ", ".join(f"{each.refuted} of {each.seeds} at {each.draws:,}" for each in sightings)
     kind = one.fault or "correct"
-    return f"{one.name:48s} claims {one.claimed:g}, true {true:>5s}  refuted {often} draws  ({kind})"
+    return f"{one.name:48s} claims {one.claimed:g}, true {_true(one):>5s}  refuted {often} draws  ({kind})"
 
 
 def summary(board: Scoreboard) -> str:
@@ -26,6 +26,22 @@ def summary(board: Scoreboard) -> str:
         parts.append(_share("correct ones refuted", [each for each in mine if not each.fault]))
         lines.append(f"{draws:,} draws: {'; '.join(filter(None, parts))}.")
     return "\n".join(lines)
+
+
+def sheet(board: Scoreboard) -> Sheet:
+    """The scoreboard as a page."""
+    first, *rest = summary(board).splitlines()
+    rows = [
+        [each.name, f"{each.claimed:g}", _true(each), f"{each.draws:,}", f"{each.refuted} of {each.seeds}", each.fault]
+        for each in board.sightings
+    ]
+    heads = ["mechanism", "claims", "true epsilon", "draws", "refuted", "what is wrong with it"]
+    answer = " ".join(rest) or "No mechanism was tested."
+    return Sheet("The verifier on known mechanisms", answer, [f"{first}."], [Block("Mechanisms", heads, rows)])
+
+
+def _true(one: Sighting) -> str:
+    return "none" if math.isinf(one.true) else f"{one.true:.3g}"
 
 
 def _share(what: str, sightings: Sequence[Sighting]) -> str:

@@ -35,9 +35,10 @@ def with_released(tables: Any) -> Any:
 
 def _released(table: Mapping[str, Any], maps: Any) -> dict[str, Any]:
     source = table.get("source", "A table")
-    if not isinstance(maps, dict) or not all(k in NAMES and isinstance(v, dict) for k, v in maps.items()):
+    if not isinstance(maps, dict) or not all(k in NAMES and _names_to_names(v) for k, v in maps.items()):
         raise JaliError(f"{source}: as_released maps names of {', '.join(NAMES)} to those of the authors' way.")
     studies, methods, metrics = (maps.get(name, {}) for name in NAMES)
+    _check_tables(table, source)
     published: dict[str, Any] = {}
     for study, numbers in table.get("published", {}).items():
         if studies and study not in studies:
@@ -56,6 +57,19 @@ def _released(table: Mapping[str, Any], maps: Any) -> dict[str, Any]:
         "rows": _also(table.get("rows", {}), names),
         "columns": _also(table.get("columns", {}), names),
     }
+
+
+def _names_to_names(given: Any) -> bool:
+    return isinstance(given, dict) and all(isinstance(new, str) for new in given.values())
+
+
+def _check_tables(table: Mapping[str, Any], source: Any) -> None:
+    """Refuse what cannot be renamed: `published` is study, method, metric, number, and the others are tables."""
+    plain = all(isinstance(table.get(key, {}), dict) for key in ("published", "tolerance", "rows", "columns"))
+    studies = table.get("published", {}).values() if plain else ()
+    deep = all(isinstance(numbers, dict) and all(isinstance(c, dict) for c in numbers.values()) for numbers in studies)
+    if not plain or not deep:
+        raise JaliError(f"{source}: published must be tables of study, method, metric and number.")
 
 
 def _also(words: Mapping[str, str], names: Mapping[str, str]) -> dict[str, str]:

@@ -19,7 +19,9 @@ class Verification(BaseModel):
     their tables were, in words. pairs_changed: in how many of them the answer changed with the record while the noise
     was held fixed; None where it could not be held fixed. pairs_evaluated: in how many of them draws were evaluated.
     rarest: the least share of answers that give the record away which this number of draws would show nine times in
-    ten; None if they cannot show any. minutes: the time for which a pilot fixed the number of draws.
+    ten; None if they cannot show any. minutes: the time for which a pilot fixed the number of draws. confidence: with
+    which all bounds hold together. allowed: the epsilon that the claim allows in the pair of a bound, where it is not
+    `epsilon`: a record that is replaced counts twice under add-remove adjacency.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -30,6 +32,7 @@ class Verification(BaseModel):
     epsilon: float
     draws: int = Field(ge=1)
     bounds: dict[str, float]
+    allowed: dict[str, float] = Field(default_factory=dict)
     distinguisher: str
     lower: float
     ceiling: float
@@ -46,6 +49,13 @@ class Verification(BaseModel):
     rarest: float | None = Field(default=None, gt=0)
     minutes: float | None = None
     seconds: float = 0.0
+    confidence: float = Field(default=0.95, gt=0, lt=1)
+    seed: int = 0
+    jali: str = ""
+
+    def exceeds(self, view: str) -> bool:
+        """Whether what a view shows is more than the claim allows in its pair."""
+        return self.bounds[view] > self.allowed.get(view, self.epsilon)
 
     @classmethod
     def read(cls, text: str) -> Verification:

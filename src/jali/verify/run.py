@@ -9,6 +9,7 @@ from typing import Literal
 
 import numpy as np
 
+from jali import __version__
 from jali.core.errors import JaliError
 from jali.core.guarantee import Guarantee, under_replacement
 from jali.results.verification import Verification
@@ -16,6 +17,7 @@ from jali.stats.epsilon import rarest_event
 from jali.verify.declared_noise import accounted, too_small
 from jali.verify.dependence import check, declarations, not_applicable
 from jali.verify.designed import designed
+from jali.verify.distinguishers import LEVEL
 from jali.verify.mechanisms_under_test import MechanismUnderTest
 from jali.verify.neighbours import Pair, extent, pairs, removals, tables
 from jali.verify.pilot import draws_within
@@ -73,13 +75,15 @@ def _verification(
     given = subject.guarantee
     trial = best.trial
     ceiling = most_shown(draws, trial.delta)
+    named = _named(found)
     noise = accounted(given, declarations(subject, trial.pair, seed))
     return Verification(
         name=subject.name,
         claim=_claim(given),
         epsilon=trial.epsilon,
         draws=draws,
-        bounds=_bounds(found),
+        bounds={name: each.bound for name, each in named.items()},
+        allowed={name: each.trial.epsilon for name, each in named.items() if each.trial.epsilon != trial.epsilon},
         distinguisher=_described(best, subject.own),
         lower=best.bound,
         ceiling=ceiling,
@@ -93,16 +97,19 @@ def _verification(
         pairs=ranking.usable,
         pairs_changed=ranking.changed,
         pairs_evaluated=len({id(each.trial.pair) for each in found}),
+        confidence=LEVEL,
+        seed=seed,
+        jali=__version__,
     )
 
 
-def _bounds(found: Sequence[Outcome]) -> dict[str, float]:
-    """The bounds by view; those of pairs after the first also name their pair."""
+def _named(found: Sequence[Outcome]) -> dict[str, Outcome]:
+    """The outcomes by view; those of pairs after the first also name their pair."""
     main = found[0].trial.pair
-    names = [
-        each.trial.name if each.trial.pair is main else f"{each.trial.name} ({each.trial.pair.name})" for each in found
-    ]
-    return {name: each.bound for name, each in zip(names, found, strict=True)}
+    return {
+        each.trial.name if each.trial.pair is main else f"{each.trial.name} ({each.trial.pair.name})": each
+        for each in found
+    }
 
 
 def allowed(given: Guarantee, pair: Pair) -> tuple[float, float]:

@@ -134,7 +134,7 @@ def ranked(
     probes = {at: _probe(subject, pair, PROBE, seed) for at, pair in enumerate(pairs)}
     if all(probe.silent for probe in probes.values()):
         raise JaliError(_failure(subject, probes[0]))
-    failed = {at: _failure(subject, probe) for at, probe in probes.items() if probe.failed}
+    failed = {at: _failure(subject, probe, brief=True) for at, probe in probes.items() if probe.failed}
     usable = {at: probe for at, probe in probes.items() if at not in failed}
     if sum(probe.changed > 0 for probe in usable.values()) < ENOUGH:  # an answer that rarely changes needs more draws
         usable |= {at: _probe(subject, pairs[at], 8 * PROBE, seed) for at in usable if not usable[at].changed}
@@ -256,9 +256,15 @@ def _probe(subject: MechanismUnderTest, pair: Pair, draws: int, seed: int) -> Pr
     return Probe(before, after, answers(pair.first) if subject.own else before)
 
 
-def _failure(subject: MechanismUnderTest, probe: Probe) -> str:
-    """Why nothing can be learnt from a pair, as a sentence."""
+def _failure(subject: MechanismUnderTest, probe: Probe, brief: bool = False) -> str:
+    """Why nothing can be learnt from a pair, as a sentence.
+
+    brief: without the message of an exception or the text of an answer of a user's release, which may quote a person's
+    values: what is written into results must not.
+    """
     kind = probe.before.kind[0]
+    if brief and subject.own:
+        kind = kind.partition(": ")[0]
     if kind.startswith(NUMBERS):
         if not probe.before.length.any():
             return f"{subject.name} released no numbers: return at least one."

@@ -234,3 +234,10 @@ def test_what_is_wrong_is_one_sentence(tmp_path):
     found = jali.scan(tmp_path, TRAIN).results
     assert "not readable as JSON" in found.skipped["broken.json"]
     assert page.answer(found).endswith("nothing can be said about training rows in it.")
+
+
+def test_numbers_that_are_too_large_to_be_counted_in_steps_are_compared_as_they_are(tmp_path):
+    huge = pd.DataFrame({"x": [1e305, 1.5, 2.5, 3.25], "y": [1.0, 2.0, 3.0, 4.0]})
+    (tmp_path / "a.csv").write_text("x,y\n1e305,1\n1.50,2\n9e307,3\n-1e308,4\n")
+    places = jali.scan(tmp_path, huge).results.places
+    assert [place.rows for place in places] == [2]

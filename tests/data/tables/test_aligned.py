@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import pytest
 
+from jali.core.errors import JaliError
 from jali.data.tables.aligned import aligned
 
 
@@ -34,3 +36,20 @@ def test_gaps_are_left_out_and_counted_and_identifiers_named():
 def test_a_missing_text_is_a_value_of_its_own():
     both = aligned({"left": pd.DataFrame({"a": ["x", None]}), "right": pd.DataFrame({"a": [None, "x"]})})
     assert (both.codes("left") == both.codes("right")[::-1]).all()
+
+
+def test_whole_numbers_that_floats_cannot_hold_stay_different():
+    left = pd.DataFrame({"id": [2**53, 2**53 + 1], "age": [30, 41]})
+    both = aligned({"left": left, "right": left})
+    assert both.schema.columns[0].kind == "category"
+    assert (both.codes("left")[:, 0][:, None] == both.codes("right")[:, 0]).tolist() == [[True, False], [False, True]]
+
+
+def test_numbers_beyond_all_units_are_one_sentence_and_whole_ones_beyond_all_floats_are_texts():
+    huge = pd.DataFrame({"x": [1e308, -1e308, 1e308]})
+    with pytest.raises(JaliError, match="too large to scale"):
+        aligned({"left": huge, "right": huge})
+    large = pd.DataFrame({"x": [1e100, 2e100, 3e100]})  # whole, but not in 64 bits
+    assert len(np.unique(aligned({"left": large, "right": large}).codes("left"))) == 3
+    digits = pd.DataFrame({"x": [10**400, 2]}, dtype=object)  # as pandas reads them
+    assert aligned({"left": digits, "right": digits}).schema.columns[0].kind == "category"

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from jali.core.encoding import Encoding
+from jali.core.errors import JaliError
 from jali.core.values import Column, Dataset, Schema
 from jali.models.fitted.restore import restore
 from jali.models.logistic import Logistic
@@ -26,3 +27,8 @@ def test_a_file_brings_back_the_same_ensemble(part, tmp_path):
 
 def test_other_arrays_are_nobody():
     assert restore({"value": np.zeros(3)}, Encoding(Schema((Column("a"),)))) is None
+
+
+def test_weights_of_no_model_are_refused():
+    with pytest.raises(JaliError, match="hold no model"):
+        restore({"coef": np.zeros((0, 1, 2)), "intercept": np.zeros((0, 2))}, Encoding(Schema((Column("a"),))))

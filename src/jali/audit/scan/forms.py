@@ -11,6 +11,7 @@ import numpy as np
 from jali.audit.scan.pieces import Values
 from jali.audit.scan.records import normal
 from jali.core.errors import JaliError
+from jali.core.fields import EXACT
 from jali.core.values import Bools, Floats, Ints
 from jali.data.tables import frames
 
@@ -21,6 +22,7 @@ Kind = Literal["raw", "standardised", "scaled to 0-1", "codes", "one-hot", "text
 MOST_CATEGORIES = 60  # categories of a column that are looked for one-hot
 CLOSE = 1e-6  # numbers that differ by less than this share of their column's range are equal
 ROUNDED = 3  # decimals from which on scaled values may have been rounded
+SCALABLE = 1e150  # beyond, a spread is no finite number
 DECIMALS = 5  # numbers with fewer decimals than the table may have been rounded
 
 
@@ -75,9 +77,9 @@ class Form:
         digits = _decimals(found, numbers)
         if digits is not None and self.kind == "raw":
             step = 10.0**-digits
-            mine = np.rint(self.values / step)
+            mine = _in_steps(self.values, step)
             levels = np.unique(mine)
-            return _placed(np.rint(np.nan_to_num(numbers / step, nan=np.inf)), levels), np.searchsorted(levels, mine)
+            return _placed(_in_steps(numbers, step), levels), np.searchsorted(levels, mine)
         known = self.levels[np.isfinite(self.levels)]
         reach = CLOSE * float(np.ptp(known)) if len(known) else 0.0
         if digits is not None and digits >= ROUNDED:
@@ -114,9 +116,11 @@ class TrainingTable:
 
 
 def values_of(column: Any) -> Values:
-    """A column of a pandas table as numbers, gaps as NaN, or as texts."""
+    """A column of a pandas table as numbers, gaps as NaN, or as texts, also of whole numbers that no float holds."""
     if column.dtype.kind in "iuf":
-        return np.asarray(column.to_numpy(np.float64, na_value=np.nan))
+        x = np.asarray(column.to_numpy(np.float64, na_value=np.nan))
+        if column.dtype.kind == "f" or not (np.abs(x) >= EXACT).any():
+            return x
     texts = column.map(frames.label, na_action="ignore").astype(object).where(column.notna(), "")
     return np.char.strip(texts.astype(str).to_numpy(dtype=str))
 
@@ -127,8 +131,8 @@ def _forms(j: int, values: Values) -> list[Form]:
         known = values[np.isfinite(values)]
         filled = np.where(np.isfinite(values), values, np.inf)
         out = [Form(j, "raw", filled)]
-        low, high, centre = (float(f(known)) if len(known) else 0.0 for f in (np.min, np.max, np.mean))
-        if high > low:
+        if len(known) and known.min() < known.max() and np.abs(known).max() < SCALABLE:
+            low, high, centre = float(known.min()), float(known.max()), float(known.mean())
             spreads = {float(known.std()), float(known.std(ddof=1))}
             out += [Form(j, "standardised", (filled - centre) / s, centre, s) for s in sorted(spreads)]
             out.append(Form(j, "scaled to 0-1", (filled - low) / (high - low), low, high - low))
@@ -164,8 +168,15 @@ def _decimals(found: Values, numbers: Floats) -> int | None:
         tails = [text.partition(".")[2] for text in found.tolist()]
         longest = max((len(tail.rstrip("%")) for tail in tails), default=0)
         return longest if longest <= DECIMALS and not any("e" in tail for tail in tails) else None
-    some = known[:1000]
+    some = known[np.abs(known) < EXACT][:1000]  # larger ones have no decimals
     return next((d for d in range(DECIMALS) if np.all(np.abs(some - some.round(d)) < 1e-9 * (1 + np.abs(some)))), None)
+
+
+def _in_steps(x: Floats, step: float) -> Floats:
+    """Numbers (n,) as whole steps; a number of which there are too many steps stays as it is: it has no decimals."""
+    with np.errstate(over="ignore"):
+        steps = np.rint(x / step)
+    return np.where(np.isinf(steps), x, steps)
 
 
 def _placed(found: Values, levels: Values) -> Ints:

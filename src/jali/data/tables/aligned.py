@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from jali.core.errors import JaliError
+from jali.core.fields import EXACT
 from jali.core.values import Column, Floats, Ints, Schema
-from jali.data.tables import frames
+from jali.data.tables import columns, frames
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,16 +63,16 @@ def aligned(tables: Mapping[str, pd.DataFrame], leave_out: Collection[str] = ())
     text is a category of its own. An identifier, a text that is different in most rows, is left out with a note.
     """
     shared, notes = _shared(tables, leave_out)
-    columns: list[Column] = []
+    kept: list[Column] = []
     coded: list[dict[str, Floats]] = []
     for name in shared:
         column, values, note = _column(name, {of: table[name] for of, table in tables.items()})
         if note:
             notes.append(note)
         else:
-            columns.append(column)
+            kept.append(column)
             coded.append(values)
-    if not columns:
+    if not kept:
         raise JaliError("No column is left in which the tables could be compared: give tables with the same columns.")
     rows: dict[str, Floats] = {}
     at: dict[str, Ints] = {}
@@ -86,7 +87,7 @@ def aligned(tables: Mapping[str, pd.DataFrame], leave_out: Collection[str] = ())
             )
         rows[of] = X[whole]
         at[of] = np.flatnonzero(whole)
-    return Aligned(Schema(tuple(columns)), rows, at, tuple(notes))
+    return Aligned(Schema(tuple(kept)), rows, at, tuple(notes))
 
 
 def _shared(tables: Mapping[str, pd.DataFrame], leave_out: Collection[str]) -> tuple[list[str], list[str]]:
@@ -113,10 +114,9 @@ def _column(name: str, given: Mapping[str, Values]) -> tuple[Column, dict[str, F
         known = every[np.isfinite(every)]
         if not len(known):
             return Column(name), {}, f"Column {name!r} holds no value and is not compared."
-        whole = bool(np.all(np.abs(known - np.rint(known)) < WHOLE))
-        spread = float(known.std()) or 1.0
+        whole = bool(np.all((np.abs(known - np.rint(known)) < WHOLE) & (np.abs(known) < EXACT)))
         kind: Any = "integer" if whole else "number"
-        column = Column(name, kind, float(known.min()), float(known.max()), float(known.mean()), spread)
+        column = Column(name, kind, float(known.min()), float(known.max()), *columns.scale(known, name))
         return column, found, ""
     texts = {of: _texts(values) for of, values in given.items()}
     every_text = np.concatenate(list(texts.values()))
@@ -130,15 +130,16 @@ def _column(name: str, given: Mapping[str, Values]) -> tuple[Column, dict[str, F
 
 
 def _numbers(values: Values) -> Floats | None:
-    """A column as numbers, gaps as NaN; None where it holds texts, dates or truth values."""
-    import pandas as pd
-
+    """A column as numbers, gaps as NaN; None where it holds texts, dates, truth values or whole numbers beyond 2^53."""
     if values.dtype.kind in "iuf":
         x = values.to_numpy(np.float64, na_value=np.nan)
+        if values.dtype.kind in "iu" and (np.abs(x) >= EXACT).any():
+            return None  # as numbers they would change, and different ones become equal
+        columns.check_exact(values, x)
         return np.where(np.isfinite(x), x, np.nan)
     if values.dtype.kind == "b" or not frames.is_text(values):
         return None
-    read = pd.to_numeric(values, errors="coerce")
+    read = columns.read_numbers(values)
     if read.dtype.kind not in "iuf" or bool((read.isna() & values.notna()).any()) or bool(read.isna().all()):
         return None
     return np.asarray(read.to_numpy(np.float64, na_value=np.nan), dtype=np.float64)

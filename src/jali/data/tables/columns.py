@@ -102,7 +102,7 @@ def observed(values: Values, kind: Kind, bounds: tuple[float, float] | None) -> 
     x = numbers(values, kind)
     absent = bool(np.isnan(x).any())
     low, high = bounds or (float(np.nanmin(x)), float(np.nanmax(x)))
-    known = Column(name, kind, low, high, *_scale(x, name), known="bounds" if bounds else "observed", missing=absent)
+    known = Column(name, kind, low, high, *scale(x, name), known="bounds" if bounds else "observed", missing=absent)
     return x, known
 
 
@@ -110,9 +110,7 @@ def numbers(values: Values, kind: Kind) -> Floats:
     """The numbers (N,) of a column, NaN where missing; text that is meant as numbers is read."""
     name = str(values.name)
     if is_text(values) and values.dtype.kind != "b":
-        import pandas as pd
-
-        found = pd.to_numeric(values, errors="coerce")
+        found = read_numbers(values)
         wrong = gaps(found) - gaps(values)
         if wrong:
             raise JaliError(f"Column {name!r} is to be a {kind}, but {wrong} of its texts are no numbers.")
@@ -120,13 +118,37 @@ def numbers(values: Values, kind: Kind) -> Floats:
     x = values.to_numpy(np.float64, na_value=np.nan)
     if np.isnan(x).all():
         raise JaliError(f"Column {name!r} is empty: drop it.")
-    _check_exact(values, x)
+    check_exact(values, x)
     return x
 
 
-def _check_exact(values: Values, x: Floats) -> None:
+def read_numbers(values: Values) -> Values:
+    """Values as numbers, missing where one is none.
+
+    >>> import pandas as pd
+    >>> read_numbers(pd.Series(["1", "x", 10**400])).tolist()
+    [1.0, nan, nan]
+    """
+    import pandas as pd
+
+    try:
+        return pd.to_numeric(values, errors="coerce")
+    except OverflowError:  # pandas gives up at a whole number beyond all floats
+        return pd.to_numeric(values.where(~values.map(_beyond_floats)), errors="coerce")
+
+
+def _beyond_floats(value: Any) -> bool:
+    try:
+        return bool(np.isinf(float(value)))
+    except OverflowError:
+        return True
+    except (TypeError, ValueError):
+        return False
+
+
+def check_exact(values: Values, x: Floats) -> None:
     """Refuse whole numbers that change when they become floats, or that pandas made floats because of gaps."""
-    beyond = np.abs(np.nan_to_num(x)) > EXACT
+    beyond = np.abs(np.nan_to_num(x)) >= EXACT  # 2^53 + 1 becomes 2^53
     whole = values.dtype.kind in "iu" or (np.isnan(x).any() and bool((np.nan_to_num(x) % 1 == 0).all()))
     if beyond.any() and whole:
         raise JaliError(
@@ -148,7 +170,7 @@ def within(values: Values, column: Column) -> Floats:
             f"Column {column.name!r} is declared, and {int(np.isnan(x).sum())} of its values are missing: fill them "
             "in, or declare missing = true."
         )
-    _check_exact(values, x)
+    check_exact(values, x)
     check_values(x, column)
     return x
 
@@ -245,7 +267,7 @@ def is_identifier(values: Values) -> bool:
     return counts or IDENTIFIER.search(name) is not None or CAMEL.search(name) is not None
 
 
-def _scale(x: Floats, name: str) -> tuple[float, float]:
+def scale(x: Floats, name: str) -> tuple[float, float]:
     """Centre and spread of a column (N,)."""
     there = x[~np.isnan(x)] if np.isnan(x).any() else x
     with np.errstate(over="ignore", invalid="ignore"):

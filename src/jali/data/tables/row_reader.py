@@ -10,6 +10,7 @@ import numpy as np
 
 from jali.core.errors import JaliError
 from jali.core.values import Bools, Column, Floats, Schema
+from jali.data.tables.columns import read_numbers
 from jali.data.tables.schema_files import label
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ def _values(values: pd.Series[Any], column: Column) -> tuple[Floats, Bools, str]
         return np.where(np.isnan(x), 0.0, x), np.isnan(x), "holds a missing value or something that is not a date"
     if values.dtype.kind == "M":
         return np.zeros(len(values)), np.ones(len(values), dtype=bool), "holds a date, and is a number here"
-    x = pd.to_numeric(values, errors="coerce").to_numpy(np.float64, na_value=np.nan)
+    x = read_numbers(values).to_numpy(np.float64, na_value=np.nan)
     wrong = ~np.isfinite(x)
     if column.kind == "integer":
         broken = ~wrong & (np.where(wrong, 0.0, x) % 1 != 0)

@@ -25,6 +25,13 @@ def restore(arrays: Mapping[str, Any], encoding: Encoding, modules: Collection[s
     >>> len(restore({"coef": np.zeros((3, 1, 2)), "intercept": np.zeros((3, 2))}, encoding))
     3
     """
+    found = _restored(arrays, encoding, modules)
+    if found is not None and not len(found):
+        raise JaliError("The stored weights hold no model.")
+    return found
+
+
+def _restored(arrays: Mapping[str, Any], encoding: Encoding, modules: Collection[str]) -> Ensemble | None:
     if "coef" in arrays:
         _check_names(arrays, ("coef", "intercept"))
         return LinearEnsemble(encoding, arrays["coef"], arrays["intercept"])
