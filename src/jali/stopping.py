@@ -7,6 +7,7 @@ import hashlib
 import os
 import platform
 import signal
+import stat
 import threading
 import time
 from collections.abc import Iterator
@@ -104,6 +105,15 @@ def run() -> int:
     return _leader[0] if _leader else os.getpid()
 
 
+def number(text: str) -> int:
+    """The number of a process in the name of a file, which anybody may have made; 0 where it is none.
+
+    >>> number("4711"), number("\u00b2"), number("9" * 30)
+    (4711, 0, 0)
+    """
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
+
+
 def alive(process: int) -> bool:
     """Whether there is a process with this number on this machine."""
     try:
@@ -130,13 +140,17 @@ def held(folder: Path) -> Iterator[None]:
 
 
 def abandoned(folder: Path, process: int) -> bool:
-    """Whether a folder was left by a run that is gone: nobody holds it, and its process is not there.
+    """Whether a folder was left by a run of this user that is gone: nobody holds it, and its process is not there.
 
-    A number may have gone to another process meanwhile; then the folder is believed to be left after a minute. Runs in
-    containers do not see each other's processes, but each other's locks.
+    What is no folder, or somebody else's, is left alone: temporary folders are open to everybody. A number may have
+    gone to another process meanwhile; then the folder is believed to be left after a minute. Runs in containers do not
+    see each other's processes, but each other's locks.
     """
     try:
-        age = time.time() - folder.stat().st_mtime
+        state = folder.lstat()
+        if not stat.S_ISDIR(state.st_mode) or (hasattr(os, "geteuid") and state.st_uid != os.geteuid()):
+            return False
+        age = time.time() - state.st_mtime
         return not _in_use(folder) and (not alive(process) or age > 60)
     except OSError:  # gone, or another user's
         return False

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from jali import terminal
 from jali.api.evidence_files import store_in
+from jali.core import files
 from jali.core.errors import JaliError
 from jali.results import SCHEMA, read
 from jali.store import BEGAN, remove, together, write_text
@@ -37,11 +38,16 @@ def forget(run: str | Path) -> list[Path]:
 
 def _is_ours(file: Path) -> bool:
     """Whether a file is one of the results that jali writes."""
+    return _schema(file).startswith("jali.")
+
+
+def _schema(file: Path) -> str:
+    """The schema that a file of results names; empty where it is none."""
     try:
-        given = json.loads(file.read_bytes())
+        given = json.loads(files.content(file))
     except (OSError, ValueError, RecursionError):
-        return False
-    return isinstance(given, dict) and str(given.get("schema_version", "")).startswith("jali.")
+        return ""
+    return str(given.get("schema_version", "")) if isinstance(given, dict) else ""
 
 
 def _forgotten(place: Path) -> list[Path]:
@@ -72,15 +78,17 @@ def _without_empty_folders(folder: Path) -> None:
 def _reported_again(place: Path) -> list[Path]:
     """Write results and report of an audit again without exposed records and examples, where it has some."""
     file = place / RESULTS
-    if not file.is_file() or json.loads(file.read_bytes()).get("schema_version") != SCHEMA:
+    if _schema(file) != SCHEMA:
         return []
     results = read(file)
     if not results.exposed and not results.examples:
         return []
     from jali.report.audit import html
+    from jali.report.received import drawing
 
     bare = results.model_copy(update={"exposed": [], "examples": {}})
-    page = html.render(bare)
+    with drawing(file):
+        page = html.render(bare)
     with together():
         write_text(file, bare.model_dump_json(indent=1))
         write_text(place / "report.html", page)

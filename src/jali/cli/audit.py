@@ -104,6 +104,7 @@ def report(
 ) -> None:
     """Render the report of a run again."""
     from jali.report.audit import html, text
+    from jali.report.received import drawing
     from jali.results import read
     from jali.store import write_text
 
@@ -111,12 +112,11 @@ def report(
     results = read(file)
     if not results.rows:
         raise JaliError(f"{file} holds no results: give the folder of a run or its results.json.")
-    try:
+    with drawing(file):
         page = html.render(results)
-    except (ValueError, KeyError, IndexError, TypeError) as error:
-        raise JaliError(f"{file} was changed in a way that cannot be drawn ({error}): run the audit again.") from None
+        shown = text.tables(results) if tables else ()
     write_text(file.parent / "report.html", page)
-    for table in text.tables(results) if tables else ():
+    for table in shown:
         terminal.console().print(table)
     typer.echo(f"Report: {file.parent / 'report.html'}")
 

@@ -8,7 +8,9 @@ import stat
 from pathlib import Path
 
 from jali.core.errors import JaliError
+from jali.core.files import content
 
+LONGEST = 1 << 20  # bytes of a key; a file that is longer is something else
 SHORTEST = 16  # least number of bytes of a key
 VARIED = 8  # least number of different bytes in a key; 16 random bytes have fewer once in 10^9 keys
 FRESH = "fresh, in memory"  # a key of 32 random bytes of this process instead of a file; it is never written to disk
@@ -26,7 +28,7 @@ def secret_of(name: str, key: str) -> bytes:
 def read_key(name: str, path: Path) -> bytes:
     """Read a key from its file; a key that is short, not random or readable by others is refused."""
     try:
-        secret = path.read_bytes()
+        secret = content(path, LONGEST)
         mode = path.stat().st_mode
     except OSError as error:
         raise JaliError(f"{name}: cannot read the key {str(path)!r}: {error.strerror}; {MAKE}.") from None

@@ -133,6 +133,6 @@ def sweep_killed() -> None:
     """Remove shared arrays that runs on this machine left behind because they were killed."""
     for folder in {MEMORY, Path(tempfile.gettempdir())}:
         for path in folder.glob("jali-*-*"):
-            run = path.name.split("-")[1]
-            if run.isdigit() and stopping.abandoned(path, int(run)):
+            run = stopping.number(path.name.split("-")[1])
+            if run and stopping.abandoned(path, run):
                 shutil.rmtree(path, ignore_errors=True)

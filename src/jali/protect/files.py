@@ -93,7 +93,7 @@ def _groups(folder: Path, arrays: Arrays, schema: Schema, model: Model) -> Prepa
     regions = Regions(arrays["low"], arrays["high"], arrays["allowed"], schema)
     label = arrays["label"]
     people = arrays["people"]
-    settings = arrays["settings"]
+    settings = arrays["settings"].astype(np.float64)
     sized = label.shape == people.shape == (len(regions),) and settings.shape == (3,)
     named = sized and ((label >= 0) & (label < len(schema.classes))).all()
     ordered = ((regions.low <= regions.high) & (regions.low < np.inf) & (regions.high > -np.inf)).all()

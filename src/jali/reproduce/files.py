@@ -77,10 +77,10 @@ def all_in(folder: Path) -> list[Reproduction]:
     out = []
     for file in sorted(folder.glob("*.json")):
         try:
-            content = json.loads(file.read_text(encoding="utf-8"))
+            content = json.loads(core_files.content(file))
             if isinstance(content, dict) and content.get("schema_version") == SCHEMA:
                 out.append(Reproduction.model_validate(_whole(content | {"drawings": []}, file)))
-        except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
             continue
     return out
 
@@ -217,7 +217,7 @@ def _compressed(drawings: list[Fields]) -> bytes:
 
 def _decompressed(file: Path) -> str:
     try:
-        with gzip.open(file) as content:
+        with core_files.opened(file) as packed, gzip.open(packed) as content:
             drawings = content.read(MOST + 1)
     except FileNotFoundError:
         raise JaliError(

@@ -333,8 +333,8 @@ def _inherited(studies: dict[str, Any]) -> dict[str, Any]:
         base = out[like] if like is not None else {}
         both = {**base, **own}
         for scale in ("smoke", "paper"):
-            if isinstance(both.get(scale), dict):
-                both[scale] = {**base.get(scale, {}), **own.get(scale, {})}
+            if isinstance(base.get(scale), dict) and isinstance(own.get(scale), dict):
+                both[scale] = {**base[scale], **own[scale]}
         out[name] = {k: v for k, v in both.items() if k != "like"}
     return out
 

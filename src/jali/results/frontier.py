@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from jali.core import files
 from jali.core.claims import Harm
 from jali.core.errors import JaliError
 from jali.core.values import Channel
@@ -162,7 +163,7 @@ class Frontier(BaseModel):
 def read(file: Path) -> Frontier:
     """A frontier from its file; of another schema, or of none, one sentence."""
     try:
-        text = file.read_bytes()
+        text = files.content(file)
         given = json.loads(text)
     except OSError as error:
         raise JaliError(f"Cannot read {file}: {error.strerror}.") from None

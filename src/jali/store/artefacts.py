@@ -6,6 +6,7 @@ import contextlib
 import io
 import math
 import secrets
+import stat
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -122,17 +123,18 @@ class Store:
         if isinstance(self.root, Path):
             with atomic(self.root / BEGAN):
                 pass
-            for folder in self.root.glob(f"{SHARED}/*"):
+            for folder in _folders(self.root / SHARED):
                 if _left(folder):
                     self.withdraw(f"{SHARED}/{folder.name}")
 
     def entries(self) -> list[Entry]:
         """All artefacts, the one that was not used for the longest time first."""
         found = []
-        for path in self.folder.glob("??/*.npz"):
+        for path in (path for folder in _folders(self.folder) for path in folder.glob("*.npz")):
             with contextlib.suppress(FileNotFoundError):
-                state = path.stat()
-                found.append(Entry(path, state.st_size, max(state.st_atime, state.st_mtime)))
+                state = path.lstat()
+                if stat.S_ISREG(state.st_mode) and path.name.startswith(path.parent.name):
+                    found.append(Entry(path, state.st_size, max(state.st_atime, state.st_mtime)))
         return sorted(found, key=lambda entry: (entry.used, entry.path))
 
     def unused(self) -> list[Entry]:
@@ -148,11 +150,18 @@ class Store:
         return [entry for entry in self.entries() if entry.used < moment]
 
 
+def _folders(place: Path) -> list[Path]:
+    """The folders in a folder. Links are left out: they may lead to anything, and what is listed here gets removed."""
+    if place.is_symlink() or not place.is_dir():
+        return []
+    return [path for path in place.iterdir() if path.is_dir() and not path.is_symlink()]
+
+
 def _left(folder: Path) -> bool:
     """Whether the run that published a folder was killed, as far as this machine can tell."""
     machine, _, rest = folder.name.partition("-")
-    run = rest.partition("-")[0]
-    gone = machine == stopping.machine() and run.isdigit() and not stopping.alive(int(run))
+    run = stopping.number(rest.partition("-")[0])
+    gone = machine == stopping.machine() and run > 0 and not stopping.alive(run)
     return gone or folder.stat().st_mtime < time.time() - FORGOTTEN * DAY
 
 

@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from jali import stopping
 from jali.core.errors import JaliError
+from jali.core.files import opened
 
 UNFINISHED = ".part"
 Arrays = dict[str, npt.NDArray[Any]]
@@ -105,8 +106,8 @@ def sweep_killed(folder: Path) -> None:
     """Remove files that runs on this machine left unfinished because they were killed."""
     mark = f"{stopping.machine()}-"
     for path in folder.rglob(f".*.{mark}*{UNFINISHED}"):
-        run = path.name.split(mark)[-1].partition(".")[0]
-        if run.isdigit() and not stopping.alive(int(run)):
+        run = stopping.number(path.name.split(mark)[-1].partition(".")[0])
+        if run and not stopping.alive(run):
             path.unlink(missing_ok=True)
 
 
@@ -192,9 +193,7 @@ def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> npt.NDArray[Any
 def read_arrays(path: Path, most: float = MOST) -> Arrays:
     """Read named arrays, up to so many bytes; objects are refused."""
     try:
-        if path.exists() and not path.is_file() and not path.is_dir():
-            raise ValueError("it is a device or a pipe")
-        with path.open("rb") as file:
+        with opened(path) as file:
             return unpack(file, most)
     except FileNotFoundError:
         raise JaliError(f"There is no file {path}.") from None

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from jali.core.errors import JaliError
+from jali.core.files import opened
 from jali.store.files import atomic, unfinished
 
 
@@ -57,7 +58,7 @@ class Folder:
     def reading(self, name: str) -> Iterator[IO[bytes]]:
         """Read a file, and note in its access time that it was used."""
         path = self.root / name
-        with path.open("rb") as file:
+        with opened(path) as file:
             yield file
         with contextlib.suppress(OSError):  # a store may be read-only, or be pruned at this moment
             os.utime(path, ns=(time.time_ns(), path.stat().st_mtime_ns))
@@ -76,6 +77,7 @@ class Folder:
 
     def mapped(self, name: str) -> npt.NDArray[Any]:
         """The array of a .npy file, mapped into memory and read-only."""
+        opened(self.root / name).close()
         found: npt.NDArray[Any] = np.load(self.root / name, mmap_mode="r", allow_pickle=False)
         return found
 

@@ -193,6 +193,8 @@ def coded(values: Values) -> tuple[Ints, tuple[str, ...]]:
     if isinstance(values.dtype, pd.CategoricalDtype) and (found := _coded_categories(values)) is not None:
         return found
     plain = texts(values) if is_text(values) or gaps(values) else values
+    if plain.dtype == np.float16:  # pandas has no index of these
+        plain = plain.astype(np.float64)
     distinct = sorted(plain.unique().tolist())
     codes = pd.Index(distinct, dtype=plain.dtype).get_indexer(plain)
     return codes.astype(np.int64), tuple(label(v) for v in distinct)
