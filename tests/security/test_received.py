@@ -35,6 +35,17 @@ def test_no_module_that_a_received_folder_names_is_imported(tmp_path, monkeypatc
     assert "planted_module" not in sys.modules
 
 
+@pytest.mark.parametrize("field", ["low", "high", "centre"])
+def test_whole_numbers_that_floats_cannot_hold_are_no_scale(tmp_path, field):
+    protect(MODEL, TRAIN, method="k_groups(k=3)").save(tmp_path)
+    file = tmp_path / "protected.json"
+    about = json.loads(file.read_text())
+    about["schema"]["columns"][0] |= {"kind": "integer", "high": 1e30, field: -1e30 if field == "low" else 1e30}
+    file.write_text(json.dumps(about))
+    with pytest.raises(JaliError, match="whole numbers beyond"):
+        Protected.load(tmp_path, MODEL)
+
+
 def test_a_folder_is_replaced_whole_or_not_at_all(tmp_path):
     explainer = protect(MODEL, TRAIN, method="k_groups(k=3)")
     explainer.save(tmp_path)

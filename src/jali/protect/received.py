@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from jali.core import files
 from jali.core.errors import JaliError
+from jali.core.fields import EXACT
 from jali.core.values import Schema
 from jali.protect.protection import Protection
 
@@ -64,6 +65,9 @@ def _wrong(schema: Schema) -> str:
     for column in schema.columns:
         if not math.isfinite(column.centre) or not math.isfinite(column.spread) or not column.low <= column.high:
             return f"the scale of column {column.name!r} is no scale"
+        ends = [end for end in (column.low, column.high, column.centre) if math.isfinite(end)]
+        if column.kind == "integer" and max(map(abs, ends)) > EXACT:
+            return f"column {column.name!r} has whole numbers beyond 2^53"
         if column.kind == "category" and not column.categories:
             return f"column {column.name!r} has no categories"
     if len(schema.classes) < 2 or not schema.columns:
