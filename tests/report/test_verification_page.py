@@ -109,3 +109,11 @@ def test_the_page_has_one_heading_its_figure_a_name_and_nothing_that_runs():
 
 def test_no_bound_no_figure():
     assert made(bounds={}).drawings == []
+
+
+def test_somebody_elses_settings_of_matplotlib_change_no_figure():
+    import matplotlib as mpl
+
+    before = made(**REFUTED).drawings[0].figure
+    with mpl.rc_context({"path.sketch": (5, 50, 5), "axes.linewidth": 9, "font.size": 40, "patch.linewidth": 9}):
+        assert made(**REFUTED).drawings[0].figure == before

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import io
+import os
 import re
+import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
@@ -21,6 +25,7 @@ PROPERTIES = {INK: "ink", MUTED: "muted", GRID: "grid", VEIL: "veil", PAPER: "pa
     colour: f"series-{k}" for k, colour in enumerate(SERIES, 1)
 }
 WIDTH = 440
+WINDOWS = ("backend", "backend_fallback", "interactive", "toolbar", "timezone", "webagg.port", "webagg.address")
 SETTINGS: dict[Any, Any] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "jali",
@@ -45,12 +50,44 @@ SETTINGS: dict[Any, Any] = {
 
 @contextmanager
 def canvas(height: float, width: float = WIDTH) -> Iterator[Figure]:
-    """A figure in the report's settings; one unit is one pixel."""
-    import matplotlib as mpl
-    from matplotlib.figure import Figure
+    """A figure in the report's settings; one unit is one pixel.
 
-    with mpl.rc_context(SETTINGS):
+    Settings that somebody made for matplotlib change no report: what is not set here is as matplotlib has it.
+    """
+    with _elsewhere():
+        import matplotlib as mpl
+        from matplotlib.figure import Figure
+
+    with mpl.rc_context(_defaults() | SETTINGS):
         yield Figure(figsize=(width / 72, height / 72), dpi=72)
+
+
+@contextmanager
+def _elsewhere() -> Iterator[None]:
+    """Load matplotlib while another folder is the working folder, in which it would read a file `matplotlibrc`."""
+    if "matplotlib" in sys.modules:
+        yield
+        return
+    try:
+        before = os.getcwd()
+    except FileNotFoundError:  # the folder was removed: there is nothing in it
+        yield
+        return
+    os.chdir(Path(__file__).parent)
+    try:
+        yield
+    finally:
+        os.chdir(before)
+
+
+@cache
+def _defaults() -> dict[Any, Any]:
+    """The settings that matplotlib comes with, without those of its windows."""
+    import matplotlib as mpl
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # some are deprecated
+        return {key: mpl.rcParamsDefault[key] for key in mpl.rcParamsDefault if key not in WINDOWS}
 
 
 def inline(figure: Figure, name: str, title: str) -> Markup:
