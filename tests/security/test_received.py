@@ -97,3 +97,14 @@ def test_what_never_ends_is_not_read(tmp_path, device):
     ):
         with pytest.raises(JaliError):
             read(path)
+
+
+def test_a_saved_explainer_does_not_say_where_columns_begin_and_end(tmp_path):
+    """The largest income is somebody's income."""
+    explainer = protect(MODEL, TRAIN, method="k_groups(k=3)")
+    explainer.save(tmp_path)
+    text = (tmp_path / "protected.json").read_text()
+    rows = TRAIN[0]["income"]
+    assert not any(json.dumps(float(end)) in text for end in (rows.min(), rows.max()))
+    again = Protected.load(tmp_path, MODEL)
+    assert again.explain(TRAIN[0][:9]).to_json() == explainer.explain(TRAIN[0][:9]).to_json()

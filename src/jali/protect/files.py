@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -36,7 +37,7 @@ def save(explainer: ProtectedExplainer, folder: Path) -> Path:
         "format": FORMAT,
         "method": explainer.method.text,
         "grid": explainer.method.grid,
-        "schema": asdict(explainer.schema) | {"outcome": explainer.schema.outcome},
+        "schema": asdict(_without_extremes(explainer)) | {"outcome": explainer.schema.outcome},
         "guarantee": explainer.guarantee.to_dict(),
     }
     with together():
@@ -65,6 +66,26 @@ def load(folder: Path, about: About, model: Model | None = None) -> ProtectedExp
         raise JaliError(f"{folder / ABOUT}: groups are made by k_groups, not by {about.method!r}.")
     method = replace(method_of(part, None, about.grid), text=about.method)
     return ProtectedExplainer(schema, model, method, ready, about.guarantee)
+
+
+def _without_extremes(explainer: ProtectedExplainer) -> Schema:
+    """The schema for a file of groups: where a column begins and ends is one person's value, unless it was declared.
+
+    The groups do not use it. The outermost ends of groups, which the file holds anyway, stand in its place.
+    """
+    schema = explainer.schema
+    if not isinstance(explainer.ready, PreparedGroups):
+        return schema
+    regions = explainer.ready.regions
+    columns = []
+    for j, column in enumerate(schema.columns):
+        if column.kind != "category" and column.known == "observed":
+            low = regions.low[:, j].min(initial=np.inf)
+            high = regions.high[:, j].max(initial=-np.inf)
+            ends = (float(low), float(high)) if low <= high else (-math.inf, math.inf)
+            column = replace(column, low=ends[0], high=ends[1])
+        columns.append(column)
+    return replace(schema, columns=tuple(columns))
 
 
 def _arrays(explainer: ProtectedExplainer) -> Arrays:
