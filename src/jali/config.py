@@ -174,11 +174,18 @@ def checked(values: dict[str, Any]) -> Config:
                 f"There is no setting {name!r}{f'; did you mean {near[0]!r}' if near else ''}? "
                 f"There are {', '.join(known)}."
             )
+    for name, value in values.items():
+        if any(SURROGATES.search(text) for text in (value if isinstance(value, list) else [value]) if _is_text(text)):
+            raise JaliError(f"{name} is no text in UTF-8, and audit.toml could not name it: rename the file or folder.")
     try:
         return Config(**values)
     except ValidationError as error:
         first = error.errors()[0]
         raise JaliError(f"{'.'.join(str(p) for p in first['loc'])}: {first['msg']}, not {first['input']!r}.") from None
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
 
 
 def _quoted(value: str | list[str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import sys
 from collections.abc import Iterator
@@ -95,11 +96,18 @@ def watching() -> Iterator[Watch]:
         yield watch
 
 
+def forgive() -> None:
+    """Print what the terminal's encoding lacks as "?", not as an error after the work is done."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and stream.errors in ("strict", "surrogateescape"):
+            stream.reconfigure(errors="replace")
+
+
 def console() -> Console:
     """Standard output, as wide as the terminal; 140 columns in a pipe."""
     from rich.console import Console
 
-    return Console(width=None if sys.stdout.isatty() else 140)
+    return Console(width=None if sys.stdout is not None and sys.stdout.isatty() else 140)
 
 
 def complain(sentence: str, code: int) -> NoReturn:

@@ -119,3 +119,16 @@ def test_two_runs_do_not_write_to_one_folder(tmp_path):
     with locked(tmp_path, shared=True), locked(tmp_path, shared=True):
         pass
     assert not os.listdir(tmp_path)
+
+
+def test_sets_of_files_in_each_other_are_one_set(tmp_path):
+    def written():
+        with together():
+            with together():
+                write_text(tmp_path / "first", "new")
+            write_text(tmp_path / "second", "new")
+
+    (tmp_path / "second").mkdir()
+    with pytest.raises(JaliError, match="in the way"):
+        written()
+    assert [path.name for path in tmp_path.iterdir()] == ["second"]

@@ -28,13 +28,14 @@ class Answer(Generic[Results]):
     def save(self, out: str | Path) -> Path:
         """Write report.html, results.json and further files into a folder; return the report's path."""
         from jali.report import sheet
+        from jali.report.words import as_json
 
         folder = Path(out)
         page = sheet.html(self.page(self.results))
         with together():
             for name, text in self.files.items():
                 write_text(folder / name, text)
-            write_text(folder / "results.json", self.results.model_dump_json(indent=1))
+            write_text(folder / "results.json", as_json(self.results))
             write_text(folder / "report.html", page)
         return folder / "report.html"
 

@@ -73,11 +73,12 @@ class Shown:
     def save(self, out: str | Path, store: Store | None = None) -> Path:
         """Write report.html and demonstration.json, and the audit into the folder `audit`; return the page's path."""
         from jali.report import demonstration
+        from jali.report.words import as_json
 
         folder = Path(out)
-        self.audit.save(folder / "audit", store)
         with together():
-            write_text(folder / "demonstration.json", self.results.model_dump_json(indent=1))
+            self.audit.save(folder / "audit", store)
+            write_text(folder / "demonstration.json", as_json(self.results))
             write_text(folder / "report.html", demonstration.html(self.results))
         return folder / "report.html"
 

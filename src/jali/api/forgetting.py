@@ -85,11 +85,12 @@ def _reported_again(place: Path) -> list[Path]:
         return []
     from jali.report.audit import html
     from jali.report.received import drawing
+    from jali.report.words import as_json
 
     bare = results.model_copy(update={"exposed": [], "examples": {}})
     with drawing(file):
         page = html.render(bare)
     with together():
-        write_text(file, bare.model_dump_json(indent=1))
+        write_text(file, as_json(bare))
         write_text(place / "report.html", page)
     return [file, place / "report.html"]

@@ -33,6 +33,7 @@ class Audit:
         """
         from jali.report.audit import html
         from jali.report.remembered import remembering
+        from jali.report.words import as_json
 
         folder = Path(out)
         with remembering(store):
@@ -40,7 +41,7 @@ class Audit:
         with together():
             evidence.write(folder / "evidence.npz", self.evidence, self.game)
             write_text(folder / "audit.toml", self.config.toml(folder))
-            write_text(folder / "results.json", self.results.model_dump_json(indent=1))
+            write_text(folder / "results.json", as_json(self.results))
             write_text(folder / "report.html", page)
         return folder / "report.html"
 

@@ -62,6 +62,7 @@ app.add_typer(parts.data_app, name="data")
 
 def main() -> None:
     """Run the command line; anything the user can put right is one sentence and exit code 2."""
+    terminal.forgive()
     with imports.beside(), stopping.orderly():
         try:
             app()

@@ -9,6 +9,7 @@ from decimal import Decimal
 from typing import Any, TypeVar
 
 from pydantic import BaseModel
+from pydantic_core import PydanticSerializationError
 
 from jali.core import metrics
 from jali.report import resolution
@@ -41,6 +42,14 @@ def clean(text: str) -> str:
 def cleaned(found: Model, write: Callable[[str], str] = clean) -> Model:
     """The same results with every string cleaned, keys included, so that no rendering has to remember it."""
     return type(found).model_validate(_deep(found.model_dump(), write))
+
+
+def as_json(found: BaseModel) -> str:
+    """Results as JSON; names of files may be no UTF-8, and such bytes of them become replacement characters."""
+    try:
+        return found.model_dump_json(indent=1)
+    except PydanticSerializationError:
+        return cleaned(found, lambda text: SURROGATES.sub("\N{REPLACEMENT CHARACTER}", text)).model_dump_json(indent=1)
 
 
 def _deep(value: Any, write: Callable[[str], str]) -> Any:

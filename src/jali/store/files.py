@@ -67,7 +67,13 @@ def atomic(path: Path) -> Iterator[IO[bytes]]:
 
 @contextlib.contextmanager
 def together() -> Iterator[None]:
-    """Files that are written in this block replace those that were there when all of them are on disk, or none does."""
+    """Files that are written in this block replace those that were there when all of them are on disk, or none does.
+
+    Inside another such block, they wait for the files of that one, too.
+    """
+    if _together.get() is not None:
+        yield
+        return
     waiting: Waiting = []
     token = _together.set(waiting)
     try:
@@ -112,9 +118,9 @@ def sweep_killed(folder: Path) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text file atomically."""
+    """Write a text file atomically, in UTF-8; what it cannot hold, such as odd bytes of a file's name, becomes "?"."""
     with atomic(path) as file:
-        file.write(text.encode())
+        file.write(text.encode(errors="replace"))
 
 
 def write_arrays(path: Path, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
@@ -201,5 +207,7 @@ def read_arrays(path: Path, most: float = MOST) -> Arrays:
         raise JaliError(f"{path} is a folder; an npz file was expected.") from None
     except JaliError as error:
         raise JaliError(f"{path} is too large: {error}; raise it with --max-gb if you trust the file.") from None
+    except OSError as error:
+        raise JaliError(f"Cannot read {path}: {error.strerror or error}.") from None
     except UNREADABLE as error:
         raise JaliError(f"{path} is not a readable npz file of plain arrays: {error}.") from None
