@@ -137,6 +137,8 @@ def read(path: Path) -> Config:
         return checked(settings | {"file": str(path), "base": str(path.parent)})
     except OSError as error:
         raise JaliError(f"Cannot read {path}: {error.strerror}.") from None
+    except JaliError as error:
+        raise JaliError(f"{path}: {error}") from None
     except ValueError as error:  # not UTF-8, or not TOML
         raise JaliError(f"{path} is not valid TOML: {error}.") from None
 
@@ -167,8 +169,8 @@ def _given(value: Any) -> Any:
 def checked(values: dict[str, Any]) -> Config:
     """A configuration, or one sentence about the first thing that is wrong with it."""
     known = [name for name, field in Config.model_fields.items() if not field.exclude]
-    for name in set(values) - {"file", "base"}:
-        if name not in known:
+    for name in values:
+        if name not in (*known, "file", "base"):
             near = difflib.get_close_matches(name, known, n=1)
             raise JaliError(
                 f"There is no setting {name!r}{f'; did you mean {near[0]!r}' if near else ''}? "

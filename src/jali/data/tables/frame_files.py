@@ -103,11 +103,59 @@ def _parquet(path: Path) -> pd.DataFrame:
 
 
 def _check_parquet(path: Path) -> None:
-    """Refuse a Parquet file that is too large by what it declares, or whose texts cannot be decoded."""
+    """Refuse a Parquet file that is too large by what it declares or unpacks to, or whose texts cannot be decoded.
+
+    A text that repeats is stored once, so that a few kilobytes can unpack to gigabytes; texts are counted as they are
+    stored, before anything is unpacked.
+    """
     from pyarrow import parquet, types
 
     with parquet.ParquetFile(path) as file:
-        _check_size(path, 8.0 * file.metadata.num_rows * max(file.metadata.num_columns, 1))
-        texts = [f.name for f in file.schema_arrow if types.is_string(f.type) or types.is_large_string(f.type)]
-        for piece in file.iter_batches(columns=texts) if texts else ():
-            piece.validate(full=True)  # pandas decodes texts when they are used, which may be anywhere
+        for field in file.schema_arrow:
+            if types.is_nested(field.type) and _holds_texts(field.type):
+                raise JaliError(f"Column {field.name!r} of {path} holds lists of texts: leave it out.")
+        texts = [field.name for field in file.schema_arrow if _is_bytes(field.type)]
+        groups = [file.metadata.row_group(k) for k in range(file.metadata.num_row_groups)]
+        values = sum(max(0, group.column(k).num_values) for group in groups for k in range(group.num_columns))
+        _check_size(path, 8.0 * max(values, file.metadata.num_rows * max(file.metadata.num_columns, 1)))
+    if texts:
+        _check_texts(path, texts, 8.0 * values)
+
+
+def _check_texts(path: Path, names: list[str], size: float) -> None:
+    """Count the bytes of texts, and decode each different one; size: bytes that were counted before."""
+    from pyarrow import parquet, types
+
+    with parquet.ParquetFile(path, read_dictionary=names) as file:
+        for piece in file.iter_batches(columns=names):
+            for column in piece.columns:
+                stored = column.dictionary if types.is_dictionary(column.type) else column
+                stored.validate(full=True)  # pandas decodes texts when they are used, which may be anywhere
+                size += _bytes_of(column)
+            _check_size(path, size)
+
+
+def _bytes_of(column: Any) -> float:
+    """The bytes of a column of texts, each counted as often as it occurs."""
+    from pyarrow import compute, types
+
+    if not types.is_dictionary(column.type):
+        return float(compute.sum(compute.binary_length(column)).as_py() or 0)
+    lengths = compute.binary_length(column.dictionary)
+    return float(compute.sum(lengths.take(column.indices)).as_py() or 0)
+
+
+def _is_bytes(kind: Any) -> bool:
+    from pyarrow import types
+
+    text = types.is_string(kind) or types.is_large_string(kind)
+    return bool(text or types.is_binary(kind) or types.is_large_binary(kind))
+
+
+def _holds_texts(kind: Any) -> bool:
+    """Whether a nested type has texts somewhere inside."""
+    from pyarrow import types
+
+    if not types.is_nested(kind):
+        return _is_bytes(kind)
+    return any(_holds_texts(kind.field(k).type) for k in range(kind.num_fields))
