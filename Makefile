@@ -12,7 +12,7 @@ QUICK := tests/test_every_module.py tests/core tests/attacks/combined tests/game
 # Old libraries beside new ones announce what will go; that is no mistake of ours.
 OLD := -W ignore::DeprecationWarning -W ignore::PendingDeprecationWarning -W ignore::FutureWarning
 .DEFAULT_GOAL := help
-.PHONY: help setup audit test check lowest pythons fuzz format bench bench-long docs release clean
+.PHONY: help setup audit test check lowest pythons fuzz folders format bench bench-long docs release clean
 
 help:
 	@echo "make audit   set up, run the demonstration on real people, say where its page is"
@@ -21,6 +21,7 @@ help:
 	@echo "make lowest  set up, run the quick tests with the lowest versions of all dependencies, on Python 3.11"
 	@echo "make pythons the quick tests on Python 3.12 and 3.13, where present"
 	@echo "make fuzz    minutes of hostile files and values (the suite has seconds of them)"
+	@echo "make folders hostile working folders: what every command does in them (minutes)"
 	@echo "make docs    build the docs site into site/ (offline; links are checked)"
 	@echo "make release build wheel, sdist and SBOM into dist/, install the wheel in a clean environment and try it"
 	@echo "make bench   benchmarks, as ratios, into docs/benchmarks.md (a quarter of an hour; bench-long: hours)"
@@ -81,6 +82,9 @@ pythons:
 
 fuzz: setup
 	@$(BIN)/python -m tests.security.fuzz $(or $(TIMES),1) $(or $(SEED),0)
+
+folders: setup
+	@$(BIN)/python -m tests.security.folders
 
 format: setup
 	@$(BIN)/ruff format .

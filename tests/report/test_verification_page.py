@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from html.parser import HTMLParser
 
 import pytest
@@ -107,8 +108,11 @@ def test_the_page_has_one_heading_its_figure_a_name_and_nothing_that_runs():
     assert "9.9.9" in text
 
 
-def test_no_bound_no_figure():
-    assert made(bounds={}).drawings == []
+@pytest.mark.parametrize(
+    "odd", [{"bounds": {}}, {"epsilon": 1e308}, {"ceiling": math.inf}, {"bounds": {"x": math.nan}}]
+)
+def test_what_has_no_place_on_an_axis_has_no_figure(odd):
+    assert made(**odd).drawings == []
 
 
 def test_somebody_elses_settings_of_matplotlib_change_no_figure():

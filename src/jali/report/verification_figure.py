@@ -19,8 +19,15 @@ BAR = 11
 LANE = LABEL + BAR + 9
 TOP = 30  # room for the names of the lines
 FOOT = 50
+LARGEST = 1e6  # an epsilon from which on nothing is drawn: e^epsilon is beyond all floats long before
 SHOWN = 8  # bars; all bounds are in the table
 BESIDE = 0.12  # of the width: lines that are nearer to each other share no row of names
+
+
+def drawable(found: Verification) -> bool:
+    """Whether there are bars, and numbers that have a place on an axis."""
+    numbers = (found.epsilon, found.ceiling, *found.bounds.values())
+    return bool(found.bounds) and all(0 <= number < LARGEST for number in numbers)
 
 
 def figure(found: Verification) -> Markup:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from jali.report import verification, words
 from jali.report.sheet import Block, Drawing, Sheet
-from jali.report.verification_figure import figure
+from jali.report.verification_figure import drawable, figure
 from jali.results.verification import Verification
 
 UNSEEN = (
@@ -32,7 +32,7 @@ def sheet(found: Verification) -> Sheet:
         [_bounds(found), _setup(found), _conditions(found), _unseen(found)],
         notes(found),
         found.jali,
-        [Drawing("Claimed and shown epsilon", figure(found))] if found.bounds else [],
+        [Drawing("Claimed and shown epsilon", figure(found))] if drawable(found) else [],
         LEGEND.format(error=f"{words.percent(1 - found.confidence, 0)} %"),
     )
 

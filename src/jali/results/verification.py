@@ -46,7 +46,7 @@ class Verification(BaseModel):
     tables: str = ""
     pairs_changed: int | None = 1
     pairs_evaluated: int = 1
-    rarest: float | None = Field(default=None, gt=0)
+    rarest: float | None = Field(default=None, ge=1e-12, le=1)
     minutes: float | None = None
     seconds: float = 0.0
     confidence: float = Field(default=0.95, gt=0, lt=1)
