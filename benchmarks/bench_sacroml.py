@@ -79,7 +79,7 @@ def run(line: str, model: str, peer: str) -> Used:
     """One line of the table, in an interpreter of its own."""
     code, words = LINES[line]
     python = peer if code is THEIRS else sys.executable
-    found = used([python, "-c", code, model, *words, EXPLAINERS[model]], more=ONE_THREAD)
+    found = used([python, "-c", code, model, *words, EXPLAINERS[model]], 3600.0, ONE_THREAD)
     if found.code:
         sys.exit(f"{line}, {model}, ended with {found.code}: {found.said[-800:]}")
     return found

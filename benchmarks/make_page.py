@@ -50,6 +50,9 @@ SPEED = (
     "private",
 )
 SLOW = ("vision", "surrogates", "lore", "pycanon")  # minutes to hours each
+# A link into the page is a quotation of it: its text stands in the section that it leads to.
+QUOTE = re.compile(r"\[([^\]]+)\]\(((?:docs/)?benchmarks\.md#([a-z-]+))\)")
+NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 SIZED = ("engines", "growth", "attack")  # these know --small; growth and attack know --long
 LIMIT = 240.0  # seconds of one script, unless --long
 LIMITS = {
@@ -137,6 +140,38 @@ def page(kept: dict[str, str]) -> str:
     return "\n".join([INTRODUCTION, *(kept[heading(name_of(path))] for path in there), tail]).rstrip() + "\n"
 
 
+def anchored(kept: dict[str, str]) -> dict[str, str]:
+    """The sections, each on one line, by the anchors of their headings."""
+    return {name.lower().replace(" ", "-"): " ".join(text.split()) for name, text in kept.items()}
+
+
+def requoted(text: str, kept: dict[str, str]) -> str:
+    """A page whose quotations have the numbers of today; one whose words are no longer there stays as it is.
+
+    >>> requoted("It takes [2.5x](benchmarks.md#lira).", {"Lira": "## Lira jali 1 s, loop 93x"})
+    'It takes [93x](benchmarks.md#lira).'
+    """
+    said = anchored(kept)
+
+    def today(quote: re.Match[str]) -> str:
+        words = " ".join(quote[1].split())
+        pattern = NUMBER.pattern.join(re.escape(part) for part in NUMBER.split(words))
+        found = re.search(rf"(?<![\d.,]){pattern}", said.get(quote[3], ""))
+        return quote[0] if found is None or words in said[quote[3]] else f"[{found[0]}]({quote[2]})"
+
+    return QUOTE.sub(today, text)
+
+
+def requote(kept: dict[str, str]) -> None:
+    """Bring the quotations of the README and all pages up to date."""
+    for path in (*PAGE.parent.glob("*.md"), PAGE.parent.parent / "README.md"):
+        before = path.read_text()
+        after = requoted(before, kept)
+        if after != before:
+            path.write_text(after)
+            print(f"quotations brought up to date: {path.name}")
+
+
 def name_of(path: Path) -> str:
     return path.stem.removeprefix("bench_")
 
@@ -189,6 +224,8 @@ def main() -> None:
         kept[heading(name_of(path))] = section(path, found, busy)
         failed += [path.name] if found.code not in (0, TOO_LONG) else []
         options.out.write_text(page(kept))
+    if options.out == PAGE:
+        requote(kept)
     print(f"{(time.monotonic() - began) / 60:5.1f} min  {options.out}")
     if failed:
         sys.exit(f"failed: {', '.join(failed)}")

@@ -12,8 +12,6 @@ import pytest
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "benchmarks.md"
 PAGES = [*sorted((ROOT / "docs").glob("*.md")), ROOT / "README.md"]
-# A link into the page is a quotation of it: its text stands in the section that it leads to.
-QUOTE = re.compile(r"\[([^\]]+)\]\((?:docs/)?benchmarks\.md#([a-z-]+)\)")
 FASTER = re.compile(r"\d[\d.,]* times(?: as (?:long|fast|quick)|\)| faster| quicker| slower| the (?:time|CPU))")
 # Decisions say what was measured when they were taken.
 UNQUOTED = [path for path in PAGES if path.name not in ("benchmarks.md", "decisions.md")]
@@ -54,16 +52,24 @@ def test_every_script_of_the_page_is_there(script):
 
 
 def test_links_into_the_page_quote_it(script):
-    kept = {name.lower().replace(" ", "-"): plain(text) for name, text in script["sections"](PAGE.read_text()).items()}
-    quotes = [(path.name, *found) for path in PAGES for found in QUOTE.findall(path.read_text())]
+    kept = script["anchored"](script["sections"](PAGE.read_text()))
+    quotes = [(path.name, *found) for path in PAGES for found in script["QUOTE"].findall(path.read_text())]
     assert quotes
-    for page, words, section in quotes:
+    for page, words, _, section in quotes:
         assert section in kept, f"{page}: the page of benchmarks has no section {section}"
         assert plain(words) in kept[section], f"{page}: {words!r} is not in section {section}; quote it anew"
 
 
+def test_quotations_are_brought_up_to_date(script):
+    kept = {"Old default": "## Old default\n\nnew code 12.5 s, 3.1x;\nother 40 s, 2x"}
+    link = "(benchmarks.md#old-default)"
+    assert script["requoted"](f"It is [new code 10 s, 2.75x]{link}.", kept) == f"It is [new code 12.5 s, 3.1x]{link}."
+    assert script["requoted"](f"[2x]{link}", kept) == f"[2x]{link}"  # still there
+    assert script["requoted"](f"[gone 3x]{link}", kept) == f"[gone 3x]{link}"  # the other test tells
+
+
 @pytest.mark.parametrize("path", UNQUOTED, ids=lambda path: path.name)
-def test_ratios_of_time_are_quoted_from_the_page(path):
-    text = QUOTE.sub("", path.read_text())
+def test_ratios_of_time_are_quoted_from_the_page(path, script):
+    text = script["QUOTE"].sub("", path.read_text())
     found = FASTER.findall(plain(text))
     assert not found, f"{path.name}: quote {found[0]!r} from docs/benchmarks.md, or leave it out"
