@@ -86,16 +86,27 @@ def paper(per_row_model: float, per_cell: float, signals: int) -> None:
         f"  memory of a worker that trains: the table and the roles are mapped ({(table + roles) / 1e9:.1f} GB, given "
         f"back under pressure), and {ROWS * (columns + 2 * signals) * 8 / 1e9:.1f} GB for one model"
     )
+    helping = min(WORKERS, trials)
     print(
-        f"  judging four targets: {judge_hours:.0f} CPU hours in about {trials} tasks, one per attack and signal, so "
-        f"no more than {trials} workers help; {judge_hours / min(WORKERS, trials):.1f} hours of wall time"
+        f"  judging four targets: {judge_hours:.0f} CPU hours in about {trials} tasks, one per attack and signal, so",
+        end=" ",
     )
+    print(
+        f"no more than {helping} workers help; at least {judge_hours / helping:.1f} hours of wall time, and more",
+        end=" ",
+    )
+    print("because combined attacks take longest")
+    print("  evidence is mapped from a shared disk; without one each worker that judges fetches all of it,", end=" ")
+    print(f"{evidence * helping / 1e12:.0f} TB moved")
     print(
         f"  memory of a worker that judges: {ROWS * MODELS * 9 / 1e9:.0f} GB mapped for each signal of its task, and "
         f"about {BYTES} bytes for each guess: {ROWS * 4 * BYTES / 1e9:.0f} GB with four targets, "
         f"{ROWS * MODELS * BYTES / 1e9:.0f} GB with all {MODELS}"
     )
-    print("  what stops scaling first is judging: a task needs all records of its signals, under all models, at once")
+    print(
+        "  what stops scaling first is judging: without a shared disk by what it moves, with one by its tasks, each of"
+    )
+    print("  which needs all records of its signals under all models")
 
 
 def main() -> None:

@@ -4,7 +4,7 @@ SACRO-ML runs its likelihood-ratio attack ("online-carlini") and writes its repo
 them with intervals and checks, then these with an explanation. 4,000 x 20 numbers, 2,000 members, one process each.
 It needs an environment with sacroml (benchmarks/peers/sacroml.txt), by default .venv-sacroml.
 
-python benchmarks/bench_sacroml.py [--turns 3] [--models forest logistic boosted] [--peer python]
+python benchmarks/bench_sacroml.py [--turns 3] [--models forest logistic boosted] [--lines 2]
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def run(line: str, model: str, peer: str) -> Used:
     """One line of the table, in an interpreter of its own."""
     code, words = LINES[line]
     python = peer if code is THEIRS else sys.executable
-    found = used([python, "-c", code, model, *words, EXPLAINERS[model]], more=ONE_THREAD)
+    found = used([python, "-c", code, model, *words, EXPLAINERS[model]], 3600.0, ONE_THREAD)
     if found.code:
         sys.exit(f"{line}, {model}, ended with {found.code}: {found.said[-800:]}")
     return found
@@ -91,6 +91,7 @@ def main() -> None:
     own = Path(__file__).parent.parent / ".venv-sacroml" / "bin" / "python"
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--models", nargs="*", default=list(EXPLAINERS))
+    parser.add_argument("--lines", type=int, default=len(LINES), help="only the first so many lines of the table")
     parser.add_argument("--peer", default=str(own))
     options = parser.parse_args()
     if not os.access(options.peer, os.X_OK):
@@ -101,9 +102,9 @@ def main() -> None:
         "SACRO-ML and scikit-learn:", subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
     )
     for model in options.models:
-        found: dict[str, list[Used]] = {line: [] for line in LINES}
+        found: dict[str, list[Used]] = {line: [] for line in list(LINES)[: options.lines]}
         for _ in range(options.turns):
-            for line in LINES:
+            for line in found:
                 found[line].append(run(line, model, options.peer))
         base = statistics.median(each.cpu for each in found["SACRO-ML, LiRA"])
         print(f"{model}, {SHADOWS} shadow models, median of {options.turns} turns")

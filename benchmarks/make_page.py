@@ -1,6 +1,9 @@
 """Run all benchmarks and write docs/benchmarks.md: `make bench`. Each number is a ratio within one run of one script.
 
+A section says when and where it was made. What is not run this time keeps the section that it has.
+
 python benchmarks/make_page.py              # about a quarter of an hour on two idle cores
+python benchmarks/make_page.py --only lira logistic
 python benchmarks/make_page.py --long       # hours: everything at full size
 python benchmarks/make_page.py --small --only engines growth --out /tmp/page.md    # does it run at all?
 """
@@ -14,6 +17,7 @@ import platform
 import re
 import sys
 import time
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
@@ -22,22 +26,33 @@ from measure import TOO_LONG, Used, used
 
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "docs" / "benchmarks.md"
-# In the order in which they are wanted where time is short; what is not named comes after these.
-FIRST = (
+# Scripts that measure time, in the order in which they are wanted where time is short. The other scripts of this folder
+# are experiments: whether intervals cover, attacks find and guarantees hold. Most of them take arguments, and hours.
+SPEED = (
     "audit",
     "attack",
+    "sacroml",
     "engines",
     "growth",
-    "sacroml",
     "old_default",
+    "text",
+    "logistic",
     "lira",
     "attributions",
     "mlp",
     "recourse",
     "nice",
     "peers",
+    "growing_spheres",
+    "k_anonymous",
+    "query_attacks",
+    "tables",
+    "private",
 )
-SLOW = ("coverage", "mutual", "vision", "surrogates", "lore", "pycanon")  # minutes to hours each
+SLOW = ("vision", "surrogates", "lore", "pycanon")  # minutes to hours each
+# A link into the page is a quotation of it: its text stands in the section that it leads to.
+QUOTE = re.compile(r"\[([^\]]+)\]\(((?:docs/)?benchmarks\.md#([a-z-]+))\)")
+NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 SIZED = ("engines", "growth", "attack")  # these know --small; growth and attack know --long
 LIMIT = 240.0  # seconds of one script, unless --long
 LIMITS = {
@@ -52,7 +67,8 @@ INTRODUCTION = """# Benchmarks
 
 This page is generated: `make bench` runs the scripts in `benchmarks/` and writes it. Compare numbers only within a
 section: both sides of a ratio ran in the same minutes on the same machine. CPU time is that of all processes of a
-script; memory is that of its largest process.
+script; memory is that of its largest process. Each section says when and where it was made; a load well above the
+number of cores lengthens wall time, and CPU time a little.
 """
 
 
@@ -82,12 +98,11 @@ def versions() -> str:
 
 
 def facts(busy: float) -> str:
-    """What the numbers depend on; busy: the load when the run began."""
+    """What the numbers depend on; busy: the load when the script began."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     day = datetime.now(UTC).date().isoformat()
-    lines = [f"- {day}, {platform.system()} {platform.machine()}, {processor()}, {cores} cores, {memory()}"]
-    lines += [f"- {versions()}", f"- load when the run began: {busy:.1f}"]
-    return "\n".join(lines)
+    machine = f"{platform.system()} {platform.machine()}, {processor()}, {cores} cores, {memory()}"
+    return f"{day}, {machine}, load {busy:.1f} when it began. {versions()}."
 
 
 def title(path: Path) -> str:
@@ -96,27 +111,75 @@ def title(path: Path) -> str:
     return " ".join(text.split("\n\n")[0].split())
 
 
-def section(path: Path, found: Used) -> str:
-    """One script: what it says, and what it took."""
+def heading(name: str) -> str:
+    """The heading of a script's section."""
+    return name.replace("_", " ").capitalize()
+
+
+def section(path: Path, found: Used, busy: float) -> str:
+    """One script: what it says, what it took, and where."""
     said = "\n".join(line.rstrip() for line in found.said.strip().splitlines()[-60:])
     ended = {0: "", TOO_LONG: f" Stopped at its limit of {found.wall:.0f} s: run `make bench-long`."}
     note = ended.get(found.code, f" **It failed** (exit code {found.code}).")
-    heading = path.stem.removeprefix("bench_").replace("_", " ").capitalize()
-    return f"## {heading}\n\n{title(path)}\n\n```text\n{said}\n```\n\nThe script took {found.line()}.{note}\n"
+    text = f"## {heading(name_of(path))}\n\n{title(path)}\n\n```text\n{said}\n```\n\n"
+    return f"{text}The script took {found.line()}.{note}\n\n{facts(busy)}\n"
+
+
+def sections(page: str) -> dict[str, str]:
+    """The sections of a page by their headings."""
+    parts = re.split(r"^(?=## )", page, flags=re.MULTILINE)[1:]
+    return {part.split("\n")[0].removeprefix("## "): part.rstrip() + "\n" for part in parts}
+
+
+def page(kept: dict[str, str]) -> str:
+    """The whole page, in the order in which scripts are run; at its end, what has no section yet."""
+    paths = chosen([], True)
+    there = [path for path in paths if heading(name_of(path)) in kept]
+    missing = ", ".join(f"`{path.name}`" for path in paths if path not in there)
+    tail = f"## Not run\n\nFor want of time: {missing}. `make bench-long` runs them.\n" if missing else ""
+    return "\n".join([INTRODUCTION, *(kept[heading(name_of(path))] for path in there), tail]).rstrip() + "\n"
+
+
+def anchored(kept: dict[str, str]) -> dict[str, str]:
+    """The sections, each on one line, by the anchors of their headings."""
+    return {name.lower().replace(" ", "-"): " ".join(text.split()) for name, text in kept.items()}
+
+
+def requoted(text: str, kept: dict[str, str]) -> str:
+    """A page whose quotations have the numbers of today; one whose words are no longer there stays as it is.
+
+    >>> requoted("It takes [2.5x](benchmarks.md#lira).", {"Lira": "## Lira jali 1 s, loop 93x"})
+    'It takes [93x](benchmarks.md#lira).'
+    """
+    said = anchored(kept)
+
+    def today(quote: re.Match[str]) -> str:
+        words = " ".join(quote[1].split())
+        pattern = NUMBER.pattern.join(re.escape(part) for part in NUMBER.split(words))
+        found = re.search(rf"(?<![\d.,]){pattern}", said.get(quote[3], ""))
+        return quote[0] if found is None or words in said[quote[3]] else f"[{found[0]}]({quote[2]})"
+
+    return QUOTE.sub(today, text)
+
+
+def requote(kept: dict[str, str]) -> None:
+    """Bring the quotations of the README and all pages up to date."""
+    for path in (*PAGE.parent.glob("*.md"), PAGE.parent.parent / "README.md"):
+        before = path.read_text()
+        after = requoted(before, kept)
+        if after != before:
+            path.write_text(after)
+            print(f"quotations brought up to date: {path.name}")
 
 
 def name_of(path: Path) -> str:
     return path.stem.removeprefix("bench_")
 
 
-def chosen(only: list[str], everything: bool) -> tuple[list[Path], list[Path]]:
-    """The scripts to run, in order, and those that are left out."""
-    paths = {name_of(path): path for path in sorted(HERE.glob("bench_*.py"))}
-    if only:
-        return [paths[name] for name in only], []
-    order = [*FIRST, *(name for name in paths if name not in FIRST)]
-    run = [paths[name] for name in order if name in paths and (everything or name not in SLOW)]
-    return run, [path for path in paths.values() if path not in run]
+def chosen(only: Sequence[str], everything: bool) -> list[Path]:
+    """The scripts to run, in order: some by name, all that measure time, or these without the slow ones."""
+    names = only or (*SPEED, *(SLOW if everything else ()))
+    return [HERE / f"bench_{name}.py" for name in names]
 
 
 def python_for(path: Path) -> str:
@@ -127,11 +190,14 @@ def python_for(path: Path) -> str:
 
 def flags(path: Path, options: argparse.Namespace) -> list[str]:
     """The flags that a script knows."""
-    if name_of(path) not in SIZED:
+    name = name_of(path)
+    if name == "sacroml":  # all of it takes a quarter of an hour by itself
+        return [] if options.long else ["--turns", "1", "--lines", "3"]
+    if name not in SIZED:
         return []
     found = ["--small"] if options.small else []
     if options.long:
-        found += ["--kills", "10"] if name_of(path) == "engines" else ["--long"]
+        found += ["--kills", "10"] if name == "engines" else ["--long"]
     return found
 
 
@@ -141,27 +207,28 @@ def main() -> None:
     parser.add_argument("--small", action="store_true", help="small sizes, where a script has them")
     parser.add_argument("--long", action="store_true", help="all scripts at full size, without limits")
     parser.add_argument("--minutes", type=float, default=12.0, help="begin no script after this time")
+    parser.add_argument("--patience", type=float, default=1.0, help="multiplies all limits; for a busy machine")
     parser.add_argument("--only", nargs="*", default=[], help="names of scripts, without bench_")
     parser.add_argument("--out", type=Path, default=PAGE)
     options = parser.parse_args()
     began = time.monotonic()
-    head = f"{INTRODUCTION}\n{facts(os.getloadavg()[0])}\n"
-    sections: list[str] = []
-    run, left = chosen(options.only, options.long)
+    kept = sections(options.out.read_text()) if options.out.exists() else {}
+    run = chosen(options.only, options.long)
     failed = []
     for path in run:
         gone = time.monotonic() - began
-        if not options.long and gone > 60 * options.minutes:
-            left.append(path)
+        if not options.long and gone > 60 * options.minutes * options.patience:
+            print(f"{gone / 60:5.1f} min  no time for {path.name}; it keeps its section")
             continue
         print(f"{gone / 60:5.1f} min  {path.name}", flush=True)
-        limit = 100 * 3600.0 if options.long else LIMITS.get(name_of(path), LIMIT)
+        limit = 100 * 3600.0 if options.long else options.patience * LIMITS.get(name_of(path), LIMIT)
+        busy = os.getloadavg()[0]
         found = used([python_for(path), str(path), *flags(path, options)], limit, {"OMP_NUM_THREADS": "1"})
-        sections.append(section(path, found))
+        kept[heading(name_of(path))] = section(path, found, busy)
         failed += [path.name] if found.code not in (0, TOO_LONG) else []
-        later = ", ".join(f"`{p.name}`" for p in left)
-        tail = f"## Not run\n\nFor want of time: {later}. `make bench-long` runs them.\n" if left else ""
-        options.out.write_text("\n".join([head, *sections, tail]).rstrip() + "\n")
+        options.out.write_text(page(kept))
+    if options.out == PAGE:
+        requote(kept)
     print(f"{(time.monotonic() - began) / 60:5.1f} min  {options.out}")
     if failed:
         sys.exit(f"failed: {', '.join(failed)}")

@@ -100,6 +100,19 @@ def test_the_gradient_vanishes_with_redundant_columns():
     assert abs(residual.sum()) < 1e-6
 
 
+@pytest.mark.parametrize("largest", [0, 300], ids=["approached", "solved"])
+def test_weights_are_close_to_the_optimum_under_a_weak_penalty(monkeypatch, largest):
+    """The objective curves by one or more in every weight, so the norm of the gradient bounds their distance from it."""
+    monkeypatch.setattr(logistic, "LARGEST", largest)
+    data = table(600, 2, kinds=20)
+    fitted = Logistic(1000.0).fit(data, np.ones((600, 1), dtype=bool), streams(1))
+    Z = Encoding(data.schema).encode(data.X)
+    w, b = 2 * fitted.coef[0][:, 1], 2 * fitted.intercept[0][1]
+    residual = 1 / (1 + np.exp(-Z @ w - b)) - data.y
+    assert np.linalg.norm(1000.0 * Z.T @ residual + w) < 1e-8
+    assert abs(1000.0 * residual.sum()) < 1e-8
+
+
 def test_separable_rows_and_a_huge_C_end_quietly():
     data = Dataset(np.array([[-2.0], [-1.0], [1.0], [2.0]]), [0, 0, 1, 1], Schema((Column("x"),)))
     fitted = Logistic(1e12).fit(data, np.ones((4, 1), dtype=bool), streams(1))

@@ -17,7 +17,7 @@ from jali.audit.setup import Experiment, Resources, Setup
 from jali.core import registry
 from jali.core.guesses import Guesses
 from jali.core.protocols import Controlled, Existing, OnRequest, Signal
-from jali.core.values import Bools, Evidence, Floats, Game, Ints
+from jali.core.values import Bools, Dataset, Evidence, Floats, Game, Ints
 from jali.parallel import HERE, Here, Ref, fan_out, sharing
 from jali.store import Arrays
 
@@ -224,13 +224,15 @@ def blocks(
     data = setup.data
     roles = roles_of(setup.game)
     shared = ref or Here(shared_arrays(data, roles))
-    fingerprint = digest(data.X, data.y, *(() if data.groups is None else (data.groups,))) + repr(data.schema)
+    kept = resources.store is not None  # otherwise nobody asks for a key
+    fingerprint = _fingerprint(data) if kept else ""
     trainer = experiment.model
     exists = isinstance(trainer, Existing)
     chosen_numbers = range(setup.game.member.shape[1]) if only is None else only
     for numbers in _cut(chosen_numbers, resources.block, 1 if ref is None else resources.pool.workers, exists):
-        models = tuple(_model_key(experiment, fingerprint, setup.game, j) for j in numbers)
+        models = tuple(_model_key(experiment, fingerprint, setup.game, j) if kept else "" for j in numbers)
         pairs = zip(models, numbers, strict=True)
+        none = ("",) * (len(chosen) + len(experiment.runs))
         yield Block(
             shared=shared,
             schema=data.schema,
@@ -238,7 +240,7 @@ def blocks(
             numbers=numbers,
             readouts=chosen,
             runs=experiment.runs,
-            keys=tuple(_keys(m, roles.pick(j), chosen, experiment.runs) for m, j in pairs),
+            keys=tuple(_keys(m, roles.pick(j), chosen, experiment.runs) if kept else none for m, j in pairs),
             models=models,
             store=resources.store,
             seed=experiment.seed,
@@ -258,6 +260,11 @@ def _cut(numbers: Sequence[int], block: int, workers: int, exists: bool) -> Iter
         yield (0,)
     for start in range(0, len(rest), size):
         yield tuple(rest[start : start + size])
+
+
+def _fingerprint(data: Dataset) -> str:
+    """What identifies a table: its numbers, its people and its schema."""
+    return digest(data.X, data.y, *(() if data.groups is None else (data.groups,))) + repr(data.schema)
 
 
 def _model_key(experiment: Experiment, fingerprint: str, game: Game, number: int) -> str:

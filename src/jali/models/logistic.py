@@ -14,7 +14,8 @@ from jali.models.fitted.linear import UNSEEN, LinearEnsemble
 from jali.models.fitted.membership_check import checked
 
 LARGEST = 300  # unknowns above which solving the Newton system takes longer than approaching its solution
-ENOUGH = 1e-11  # norm of the gradient, relative to that at the start, at which the fit has converged
+ENOUGH = 1e-11  # norm of the gradient, relative to that at the start, at which the fit may have converged
+CLOSE = 1e-9  # and the norm itself: the penalty curves by one, so the weights are no further from the optimum than this
 SPARSE = 0.1  # share of numbers other than zero below which sparse matrices are quicker
 Rows = Any  # an array, or a sparse matrix of scipy
 
@@ -188,14 +189,16 @@ class _Problem:
 
 
 def _newton(problem: _Problem, iterations: int) -> Floats:
-    """Newton's method with step halving; ends when the objective no longer falls, up to rounding."""
+    """Newton's method with step halving; ends when neither objective nor gradient falls any more, up to rounding."""
     B = problem.start()
     value, gradient, probability = problem.at(B)
     first = max(1.0, float(np.linalg.norm(gradient)))
+    before = np.inf
     for _ in range(iterations):
         size = float(np.linalg.norm(gradient))
-        if size <= ENOUGH * first:
+        if size <= ENOUGH * first and (size <= CLOSE or size > before / 2):
             break
+        before = size
         step = problem.step(gradient, probability, min(0.1, np.sqrt(size / first)))
         slope = float((gradient * step).sum())
         for part in 0.5 ** np.arange(30):

@@ -56,26 +56,25 @@ def _crossed(values: Floats, rank: Ints, one: Half, other: Half) -> Floats:
 
 
 def _counts(rank: Ints, rows: Ints, size: int) -> Ints:
-    """How many rows (B, n) have each distinct score (B, V), from the highest down."""
+    """How many rows (B, n) have each distinct score or a higher one (B, V), from the highest down."""
     place = size - 1 - rank[rows] + size * np.arange(len(rows))[:, None]
-    return np.bincount(place.ravel(), minlength=size * len(rows)).reshape(len(rows), size)
+    return np.bincount(place.ravel(), minlength=size * len(rows)).reshape(len(rows), size).cumsum(axis=1)
 
 
 def _at_best_of(values: Floats, tp: Ints, fp: Ints, members: Ints, others: Ints) -> Floats:
     """Balanced accuracy (B,) outside a half at the threshold that is best inside it, from counts (B, V) of both.
 
-    values (V,) rise and are finite, and counts are from the highest value down.
+    values (V,) rise and are finite, and counts are cumulated from the highest value down.
     """
     sets = np.arange(len(tp))
     size = len(values)
     falling = np.append(values[::-1], np.nan)
-    gain = _share(tp) - _share(fp)
+    gain = tp / tp[:, -1:] - fp / fp[:, -1:]
     best = gain.argmax(axis=1)
     nobody = gain[sets, best] <= 0  # then no threshold is better than one that flags nobody
-    at = np.where((tp + fp) > 0, np.arange(size), size)
-    following = np.full((len(tp), size + 1), size)
-    following[:, :-1] = np.minimum.accumulate(at[:, ::-1], axis=1)[:, ::-1]
-    last = following[sets, np.where(nobody, 0, best + 1)]
+    drawn = tp + fp
+    so_far = np.where(nobody, 0, drawn[sets, best])
+    last = np.count_nonzero(drawn <= so_far[:, None], axis=1)  # the next lower score that was drawn
     cut = np.where(nobody, np.inf, falling[best])
     after = np.where(last < size, falling[last], cut)
     threshold = (cut + after) / 2
@@ -84,18 +83,11 @@ def _at_best_of(values: Floats, tp: Ints, fp: Ints, members: Ints, others: Ints)
     )
     hits = _flagged(members, size - below)
     alarms = _flagged(others, size - below)
-    found = members.sum(axis=1)
-    rest = others.sum(axis=1)
+    found = members[:, -1]
+    rest = others[:, -1]
     return np.asarray((hits / found + (rest - alarms) / rest) / 2)
 
 
-def _share(counts: Ints) -> Floats:
-    """Cumulative shares (B, V)."""
-    whole = np.cumsum(counts, axis=1)
-    return np.asarray(whole / whole[:, -1:])
-
-
 def _flagged(counts: Ints, first: Ints) -> Ints:
-    """The sum of the first so many (B,) counts of each set (B, V)."""
-    whole = np.cumsum(counts, axis=1)
-    return np.where(first > 0, whole[np.arange(len(counts)), np.maximum(first - 1, 0)], 0)
+    """How many of each set are among the first so many (B,) distinct scores, from cumulated counts (B, V)."""
+    return np.where(first > 0, counts[np.arange(len(counts)), np.maximum(first - 1, 0)], 0)
