@@ -15,6 +15,7 @@ from jali.attacks.quantile_joint import QuantileJoint
 from jali.core.errors import JaliError
 from jali.core.guesses import Records, Target
 from jali.parallel import alone
+from jali.stats.delong import delong
 from jali.stats.intervals import clopper_pearson
 from jali.stats.roc import auc
 
@@ -173,3 +174,28 @@ def test_a_wide_table_is_read_by_its_most_variable_features():
     inputs = split("quantile", seen).inputs
     assert inputs.shape == (300, 501)
     assert (inputs == x[:, 650:651]).all(axis=0).any()
+
+
+@pytest.mark.parametrize("scale", [1e-15, 1.0, 1e300])
+def test_a_leak_is_found_on_every_scale(scale):
+    """Of a signal that hardly varies, or is huge, members' values lie above those of all others."""
+    rng = np.random.default_rng(0)
+    role = np.arange(900) // 300
+    signal = scale * (rng.integers(0, 3, 900) + 5.0 * (role == 0))
+    score = Quantile().score(target(rng.normal(size=(900, 2)), np.zeros(900, dtype=int), signal, role == 2), None)
+    assert auc(score[role < 2], role[role < 2] == 0) > 0.99
+
+
+@pytest.mark.parametrize("signal", ["yes or no", "constant", "mostly zero"])
+def test_signals_with_many_ties_show_no_leak_where_there_is_none(signal):
+    rng = np.random.default_rng(1)
+    role = np.arange(3000) // 1000
+    x = rng.normal(size=(3000, 4))
+    values = {
+        "yes or no": (rng.random(3000) < 1 / (1 + np.exp(-x[:, 0]))).astype(float),
+        "constant": np.ones(3000),
+        "mostly zero": np.where(rng.random(3000) < 0.9, 0.0, rng.normal(size=3000)),
+    }
+    score = Quantile().score(target(x, rng.integers(0, 2, 3000), values[signal], role == 2), None)
+    found = delong(score[role < 2], role[role < 2] == 0, 0.999)
+    assert found.low <= 0.5 <= found.high

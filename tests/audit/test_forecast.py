@@ -89,3 +89,21 @@ def test_too_few_shadow_models_are_a_sentence(game):
     found = forecast(setup(300, game))
     assert found.addition is None
     assert "4 shadow models" in found.reason
+
+
+def of_people(each: int) -> Setup:
+    """An audit of 600 records, of people with so many each."""
+    given = setup(600, explain=("input_x_gradient",))
+    data = replace(given.data, groups=np.arange(600) // each)
+    return replace(given, data=data, game=given.parts.game.draw(data, np.random.default_rng(0)))
+
+
+def test_rows_of_one_person_are_not_so_many_people():
+    """The noise of five rows is half shared: a mean over them has three times the variance of five people's."""
+    one = forecast(of_people(1))
+    five = forecast(of_people(5))
+    assert (five.people, five.records) == (120, 600)
+    assert 1.4 < five.leak / one.leak < 2.1
+    assert (five.addition or np.inf) > 1.4 * one.addition
+    assert "600 records of 120 people" in sentences(five)[0]
+    assert "600 records:" in sentences(one)[0]

@@ -72,3 +72,53 @@ def test_what_has_no_counterpart_is_trimmed_and_counted():
 def test_too_few_people_for_weights():
     with pytest.raises(JaliError, match="at least 5 people who are members; there are 2"):
         propensity(np.zeros((20, 1)), np.arange(20) < 4, np.arange(20) // 2, np.random.default_rng(0))
+
+
+def test_a_side_that_is_much_larger_is_no_reason_to_leave_members_out():
+    """Ten members to one non-member, without a shift: the propensity of all is .91, and nobody lacks a counterpart."""
+    rng = np.random.default_rng(0)
+    truth = np.arange(3300) < 3000
+    found = weighting(propensity(rng.normal(size=(3300, 3)), truth, np.arange(3300), rng), truth, np.arange(3300))
+    assert found.trimmed == (0, 0)
+    assert found.effective > 180
+
+
+def test_what_few_members_have_and_nobody_else_is_left_out_however_many_the_others_are():
+    rng = np.random.default_rng(0)
+    truth = np.arange(3300) < 300
+    X = rng.normal(size=(3300, 3))
+    X[:60, 0] += 20
+    found = weighting(propensity(X, truth, np.arange(3300), rng), truth, np.arange(3300))
+    assert found.trimmed[0] == pytest.approx(60, abs=3)
+
+
+def test_categories_have_no_order():
+    """Fifty categories of unequal frequency, on which a null score depends: read as numbers, .54 of .58 is left."""
+    rng = np.random.default_rng(0)
+    truth = np.arange(2000) < 1000
+    effect = rng.normal(size=50)
+    likely = np.exp(0.5 * effect)
+    kind = np.where(truth, rng.choice(50, 2000, p=likely / likely.sum()), rng.integers(0, 50, 2000))
+    score = effect[kind] + rng.normal(size=2000)
+    rows = kind[:, None].astype(float)
+    chances = propensity(rows, truth, np.arange(2000), rng, category=[0])
+    even = judged(score, truth, np.arange(2000), weighting(chances, truth, np.arange(2000)).weight)
+    assert judged(score, truth, np.arange(2000), np.ones(2000)).low > 0.55
+    assert even.low <= 0.5 <= even.high
+
+
+def test_a_leak_that_a_drift_hides_is_found():
+    """Others lie higher in a column with which the score rises: the raw AUC is one half, that of the leak alone .66."""
+    found = []
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        truth = np.arange(2000) < 1000
+        X = rng.normal(size=(2000, 3))
+        X[:, 0] = np.where(truth, rng.uniform(0, 0.7, 2000), rng.uniform(0.3, 1, 2000))
+        score = 2 * X[:, 0] + rng.normal(size=2000) + 0.6 * truth
+        raw = judged(score, truth, np.arange(2000), np.ones(2000))
+        assert raw.low < 0.52
+        made = weighting(propensity(X, truth, np.arange(2000), rng), truth, np.arange(2000))
+        found.append(judged(score, truth, np.arange(2000), made.weight))
+    assert min(e.low for e in found) > 0.55
+    assert np.mean([e.value for e in found]) == pytest.approx(0.66, abs=0.035)

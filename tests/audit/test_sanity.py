@@ -91,3 +91,15 @@ def test_rows_per_person_fails_where_only_one_side_has_several():
     check = [sanity.rows_per_person(dataclasses.replace(data, groups=g), game)[0] for g in (alike, grouped)]
     assert [c.passed for c in check] == [True, False]
     assert sanity.rows_per_person(data, game) == []
+
+
+def test_a_difference_in_categories_is_seen_whatever_their_numbers():
+    """Sixty categories, of which members have mostly those with an odd number."""
+    rng = np.random.default_rng(0)
+    inside = np.arange(2000) < 1000
+    odd = rng.random(2000) < np.where(inside, 0.7, 0.3)
+    X = (2 * rng.integers(0, 30, 2000) + odd)[:, None].astype(float)
+    schema = Schema((Column("town", kind="category", categories=tuple(map(str, range(60)))),), ("no", "yes"))
+    data = Dataset(X, rng.integers(0, 2, 2000), schema)
+    game = Game(inside[:, None], np.array([0]), np.zeros((1, 1), bool), np.ones((2000, 1), bool))
+    assert not sanity.blind(data, game, rng).passed

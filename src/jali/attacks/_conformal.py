@@ -20,6 +20,7 @@ WIDEST = 500  # encoded features that are read
 MOST_CLASSES = 255  # labels that the trees read as categories; more are read as numbers
 FLOOR = 0.3  # added to absolute residuals before their logarithm, in units of their mean
 TINY = 1e-12
+LARGEST = 1e150  # signals with larger values are made smaller, so that squares stay finite: only their order counts
 TIE = 1e-9  # weight of z where the p-values are equal; below any step of -log p with fewer than ten million people
 
 
@@ -64,6 +65,7 @@ class Split:
     def standardised(self, value: Floats) -> Floats:
         """The signal (N,) as normal scores, minus its mean for such a record, divided by its spread there."""
         mean, spread, _ = self.parts
+        value = value / max(1.0, float(np.abs(value).max(initial=0.0)) / LARGEST)
         even = normal_scores(value, value[mean])
         away = even - self._predicted(mean, even[mean], max_iter=60, learning_rate=0.1, max_leaf_nodes=16)
         size = np.abs(away[spread])
@@ -98,7 +100,7 @@ def normal_scores(value: Floats, known: Floats) -> Floats:
     levels, count = np.unique(known, return_counts=True)
     score = ndtri((np.cumsum(count) - count / 2) / len(known))
     beyond = value - np.clip(value, levels[0], levels[-1])
-    scale = max(float(known.std()), TINY)
+    scale = float(known.std()) or TINY
     return np.asarray(np.interp(value, levels, score) + np.sign(beyond) * np.log1p(np.abs(beyond) / scale))
 
 

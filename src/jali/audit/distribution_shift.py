@@ -6,6 +6,7 @@ between them besides membership looks like a leak.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -78,10 +79,11 @@ def _key(setup: Setup) -> str:
 
 @dataclass(frozen=True)
 class _People:
-    """The scored records of the one target (G,), as the blind classifier reads them (G, P)."""
+    """The scored records of the one target (G,), as the blind classifier reads them (G, P); category: which columns."""
 
     record: Ints
     rows: Floats
+    category: Sequence[int]
     truth: Bools
     group: Ints
 
@@ -91,9 +93,10 @@ def _corrected(data: Dataset, game: Game, seed: int, found: Check) -> Compared:
     rng = stream(seed, STATISTICS, 6)
     record = np.flatnonzero(game.scored[:, 0])
     truth = game.member[record, game.targets[0]]
-    of = _People(record, sanity.rows_read(data, rng)[record], truth, data.group_numbers()[record])
+    rows, category = sanity.rows_read(data, rng)
+    of = _People(record, rows[record], category, truth, data.group_numbers()[record])
     try:
-        chances = propensity(of.rows, of.truth, of.group, rng)
+        chances = propensity(of.rows, of.truth, of.group, rng, category=of.category)
     except JaliError as error:
         return Compared(game, found) if found.passed else _uncorrected(game, found, str(error))
     apart = delong(chances, of.truth, group=of.group)
@@ -103,7 +106,7 @@ def _corrected(data: Dataset, game: Game, seed: int, found: Check) -> Compared:
     if made.effective < LEAST:
         few = f"the non-members who resemble the members count for {made.effective:,.0f} people, and {LEAST} are needed"
         return _uncorrected(game, found, few)
-    left = balance(of.rows, of.truth, of.group, rng)
+    left = balance(of.rows, of.truth, of.group, rng, of.category)
     if not _covers_half(left):
         return _uncorrected(game, found, f"with weights the same classifier still has AUC {_span(left)}")
     detail = f"{found.detail}; with weighted non-members AUC {_span(left)}"
@@ -120,7 +123,7 @@ def _uncorrected(game: Game, found: Check, why: str) -> Compared:
     return Compared(game, found.model_copy(update={"detail": detail}))
 
 
-def balance(rows: Floats, truth: Bools, group: Ints, rng: Rng) -> Estimate:
+def balance(rows: Floats, truth: Bools, group: Ints, rng: Rng, category: Sequence[int] = ()) -> Estimate:
     """The weighted AUC of the blind classifier on people whom it was not trained on: one half if weights balance.
 
     The classifier learns on half of the people; the other half gets weights of its own. Weights that were fitted on
@@ -128,9 +131,10 @@ def balance(rows: Floats, truth: Bools, group: Ints, rng: Rng) -> Estimate:
     The level is 95 %: weights are taken as given, so these intervals cover more often than they say.
     """
     learn = sanity.half_of(truth, group, rng)
-    margin = sanity.margins(rows, truth, learn, rng)
+    margin = sanity.margins(rows, truth, learn, rng, category)
     held = ~learn
-    made = weighting(propensity(rows[held], truth[held], group[held], rng), truth[held], group[held])
+    chances = propensity(rows[held], truth[held], group[held], rng, category=category)
+    made = weighting(chances, truth[held], group[held])
     kept = made.kept
     return delong(margin[kept], truth[held][kept], 0.95, group[held][kept], made.weight[kept])
 

@@ -15,6 +15,7 @@ from jali.core.explanation import Attribution, Counterfactual
 from jali.core.protocols import HasUnit, OnRequest, Signal, Vector
 from jali.core.values import Bools, Column, Dataset, Evidence, Floats, Game, Ints, Schema, Seen, SignalName, Unit
 from jali.data.tables.aligned import Aligned, aligned
+from jali.data.tables.copies import copies
 from jali.data.tables.frames import label, near
 from jali.games.given_model import HALF
 
@@ -75,7 +76,8 @@ def gathered(table: Any, layout: Layout, member: Bools, seed: int) -> Dump:
     evidence = Evidence(names, np.where(observed, value, 0.0), observed, inside[:, None], tuple(u for *_, u in found))
     asked = ", ".join(c.name for c in both.schema.columns[:8]) + (" and more" if len(both.schema.columns) > 8 else "")
     read = f"Columns taken as queries, which say nothing about the model: {asked}." if parts["queries"] else ""
-    return Dump(data, evidence, _game(inside, data.group_numbers(), seed), (*filter(None, [read]), *both.notes))
+    game, same = _game(data, inside, seed)
+    return Dump(data, evidence, game, (*filter(None, [read, same]), *both.notes))
 
 
 def _parts(table: Any, layout: Layout) -> dict[str, list[str]]:
@@ -215,8 +217,12 @@ def _computed(given: Mapping[str, Any], kind: str, seen: Bools, low: Sequence[st
     return out
 
 
-def _game(member: Bools, person: Ints, seed: int) -> Game:
-    """One target without shadow models; half of the people outside are set aside to compare with."""
+def _game(data: Dataset, member: Bools, seed: int) -> tuple[Game, str]:
+    """One target without shadow models; half of the people outside are set aside to compare with.
+
+    Second, a sentence where rows that were not trained on are rows of members all the same.
+    """
+    person = data.group_numbers()
     inside = np.unique(person[member])
     outside = np.setdiff1d(np.unique(person), inside)
     if len(outside) < FEWEST or len(inside) < FEWEST // 2:
@@ -226,7 +232,17 @@ def _game(member: Bools, person: Ints, seed: int) -> Game:
         )
     drawn = np.random.default_rng(seed).permutation(outside)[: round(HALF * len(outside))]
     aside = np.isin(person, drawn)
-    mixed = ~member & np.isin(person, inside)  # rows of members that were not trained on
+    found = copies(data, member, ~member)
+    if found.too_many:
+        raise JaliError(
+            f"{found.count:,} of {found.others:,} rows that were not trained on equal one that was, in every query "
+            f"column and the label, and {found.twins:,} of {found.train:,} training rows equal another one: does the "
+            "member column say who was trained on?"
+        )
+    mixed = ~member & (np.isin(person, inside) | found.same_people)  # rows of members that were not trained on
+    many = int(found.same_people.sum())
+    same = f"{many:,} rows that were not trained on equal a training row: they are left out." if many else ""
+    aside = aside & ~mixed
     scored = (~aside & ~mixed)[:, None]
     asked = (~mixed)[:, None]
-    return Game(member[:, None], np.array([0]), np.zeros((1, 1), dtype=bool), scored, asked, aside)
+    return Game(member[:, None], np.array([0]), np.zeros((1, 1), dtype=bool), scored, asked, aside), same

@@ -43,7 +43,7 @@ class Forecast:
     """What an audit will take, and the smallest leak and addition in AUC that 8 of 10 audits like it would find.
 
     leak: above one half, for one attack. addition: to a baseline with an AUC of 0.6, of the explainer that answers
-    least; None where none would be found. reason: why there is no addition. people: judged per target.
+    least; None where none would be found. reason: why there is no addition. people, records: judged per target.
     """
 
     seconds: float
@@ -54,6 +54,7 @@ class Forecast:
     leak: float
     addition: float | None
     reason: str = ""
+    records: int = 0
 
 
 def forecast(setup: Setup, workers: int = 1) -> Forecast:
@@ -64,17 +65,21 @@ def forecast(setup: Setup, workers: int = 1) -> Forecast:
     cells = int(game.cells().sum())
     records, models = game.member.shape
     signals = probe.signals
+    person = setup.data.group_numbers()
     attacking = PER_CELL * sum(signals) * records * models * len(game.targets) * 3
-    addition, reason = _addition(game, probe, rng) if setup.parts.explain else (None, "no explanation is audited")
+    addition, reason = (
+        _addition(game, probe, person, rng) if setup.parts.explain else (None, "no explanation is audited")
+    )
     return Forecast(
         seconds=(models * probe.training + cells * probe.per_cell + attacking) / workers,
         memory=(1 + workers) * PROCESS + memory(records, models, signals, workers),
         models=models,
         targets=len(game.targets),
-        people=int(game.scored.sum() / len(game.targets)),
-        leak=_leak(game, rng),
+        people=_people(game, person),
+        leak=_leak(game, person, rng),
         addition=addition,
         reason=reason,
+        records=int(game.scored.sum() / len(game.targets)),
     )
 
 
@@ -121,28 +126,51 @@ def _probe(setup: Setup, rng: Rng) -> Probe:
     return Probe(took[1] * 2**growth, per_cell, [len(r.names(data.schema)) for r in chosen], shares)
 
 
-def _leak(game: Game, rng: Rng) -> float:
+def _people(game: Game, person: Ints) -> int:
+    """How many people (N,) are judged per target."""
+    return round(np.mean([len(np.unique(person[scored])) for scored in game.scored.T]))
+
+
+def _leak(game: Game, person: Ints, rng: Rng) -> float:
     """The smallest AUC above one half that 8 of 10 audits would tell from chance, from made-up audits without a leak.
 
     A leak of x moves the interval of an audit up by x: it is found where x exceeds half the width less the chance
-    deviation from one half, so the limit is the 80 % quantile of that.
+    deviation from one half, so the limit is the 80 % quantile of that. Half of the variance of a score is that of the
+    person (N,), whose rows share it.
     """
-    small = _picked(game, np.sort(rng.permutation(len(game.member))[:FEW]))
+    rows = _whole_people(person, rng)
+    small = _picked(game, rows)
     unit, record = np.nonzero(small.scored.T)
     truth = small.member[record, small.targets[unit]]
+    _, owner = np.unique(person[rows], return_inverse=True)
+    shared, own = owner.max() + 1 < len(rows), owner[record]
     needed = []
     for _ in range(DRAWS):
-        found = estimate("auc", Guesses(rng.normal(size=len(unit)), truth, unit, record), rng)[0]
+        score = rng.normal(size=len(unit))
+        if shared:
+            score += rng.normal(size=(len(game.targets), len(rows)))[unit, own]
+        found = estimate("auc", Guesses(score, truth, unit, record, own), rng)[0]
         if found.low is None:
             return math.nan
         needed.append(0.5 - found.low)
     return float(np.quantile(needed, POWER)) * math.sqrt(len(small.member) / len(game.member))
 
 
-def _addition(game: Game, probe: Probe, rng: Rng) -> tuple[float | None, str]:
+def _whole_people(person: Ints, rng: Rng) -> Ints:
+    """About FEW records (N,) at most, of people drawn at random, each with all records."""
+    _, owner = np.unique(person, return_inverse=True)
+    order = rng.permutation(int(owner.max()) + 1)
+    fit = np.cumsum(np.bincount(owner)[order]) <= FEW
+    fit[0] = True
+    return np.flatnonzero(np.isin(owner, order[fit]))
+
+
+def _addition(game: Game, probe: Probe, person: Ints, rng: Rng) -> tuple[float | None, str]:
     """The smallest addition that would be found, from made-up signals of a score and an explanation in this game.
 
-    The explanation has as many signals as that of the explainer which answers least, and answers as many people.
+    The explanation has as many signals as that of the explainer which answers least, and answers as many people. The
+    made-up signals of a person's m rows are independent; those of real ones share half of their variance, so that the
+    variance of a mean is 1 + (m - 1) / 2 times as large (the design effect of Kish 1965).
     """
     rows = _some(game, rng)
     small = _picked(game, rows)
@@ -159,10 +187,11 @@ def _addition(game: Game, probe: Probe, rng: Rng) -> tuple[float | None, str]:
         planted = recover(evidence, small, trial, [rng] * len(SIZES))
     except JaliError as error:
         return None, str(error)
-    shrunk = math.sqrt(len(rows) / len(game.member))
+    each = len(person) / len(np.unique(person))
+    shrunk = math.sqrt(len(rows) / len(game.member) * (1 + (each - 1) / 2))
     wide = [Planted(p.size, p.recovered, *(x * shrunk for x in (p.noise, p.deviation, p.half))) for p in planted]
     found = control(trial, wide).detectable
-    return found, "" if found is not None else "no addition up to 0.3 would be found"
+    return found, "" if found is not None else f"no addition up to {planted[-1].size:g} would be found"
 
 
 def _some(game: Game, rng: Rng) -> Ints:

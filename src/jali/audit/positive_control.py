@@ -26,11 +26,11 @@ from jali.stats.intervals import foreseen
 from jali.stats.roc import auc
 
 SIZES = (0.0, 0.002, 0.01, 0.05)  # additions in AUC that are planted; the first tells how strong the baseline is
+FURTHER = 0.15  # planted too where the largest of these would not be found: what lies beyond was never seen
 PLAYERS = 8  # shadow models that play the targets, at most
 FEWEST = 4  # shadow models needed: one plays the target, and the others are its shadows
 POWER = 0.8
 EXACT = 1e-9
-MOST = 0.3  # largest addition that is thought about
 LARGEST = 4.0  # shift in deviations, root mean square
 JUDGED = 20_000  # guesses from which it is computed what a shift adds, at most
 DRAWN = 4  # times that these are made
@@ -191,22 +191,29 @@ def recover(
     records: Records | None = None,
     person: Ints | None = None,
 ) -> list[Planted]:
-    """Plant additions of each size and attack them; sizes that are too large to be possible are left out."""
+    """Plant additions of each size and attack them; sizes that are too large to be possible are left out.
+
+    Where the largest would be missed too often, a larger one is planted: no limit is named beyond what was planted.
+    """
     playing = players(game)
     learnt: dict[int, Combination] = {}
-    ideal: Ideal | None = None
-    tried = []
-    for size, rng in zip(SIZES, rngs, strict=True):
+    tried: list[_Tried] = []
+
+    def add(size: float, rng: Rng) -> None:
+        ideal = Ideal.of(tried[0].found.baseline["auc"]) if tried else None
         shift = ideal.shift_for(size, rng) if ideal else 0.0
         if shift is not None:
             leak = plant(evidence, trial, shift, rng)
             found = guess_by_metric(leak.evidence, playing, trial, records, person, ("auc",), learnt)
-            ideal = ideal or Ideal.of(found.baseline["auc"])
-            tried.append(_tried(size, found, leak, ideal, playing))
-    follows = _follows(tried)
-    smaller = math.sqrt(_people(tried) / _judged_people(evidence, game, trial))
-    several = len(together(trial.attack, game)) > 1
-    return [_recovered(one, follows, several, game, smaller) for one in tried]
+            tried.append(_tried(size, found, leak, ideal or Ideal.of(found.baseline["auc"]), playing))
+
+    for size, rng in zip(SIZES, rngs, strict=True):
+        add(size, rng)
+    made = _all_recovered(tried, evidence, game, trial)
+    if float(_power(np.array([made[-1].size]), made)[0]) < POWER:
+        add(FURTHER, rngs[-1])
+        made = _all_recovered(tried, evidence, game, trial)
+    return made
 
 
 @dataclass(frozen=True)
@@ -217,6 +224,14 @@ class _Tried:
     found: ByMetric
     attack: Floats
     ideal: Floats
+
+
+def _all_recovered(tried: Sequence[_Tried], evidence: Evidence, game: Game, trial: Trial) -> list[Planted]:
+    """What was recovered of each size, for an audit of the real size."""
+    follows = _follows(tried)
+    smaller = math.sqrt(_people(tried) / _judged_people(evidence, game, trial))
+    several = len(together(trial.attack, game)) > 1
+    return [_recovered(one, follows, several, game, smaller) for one in tried]
 
 
 def _tried(size: float, found: ByMetric, leak: Leak, ideal: Ideal, playing: Game) -> _Tried:
@@ -298,24 +313,25 @@ def _curve(planted: Sequence[Planted]) -> Floats:
 def _power(size: Floats, planted: Sequence[Planted]) -> Floats:
     """The probability that the interval of an audit like this lies above zero, at sizes (n,).
 
-    Between planted sizes by interpolation; beyond the largest what is recovered grows in proportion. What is recovered
-    is an estimate: its noise is added to the chance deviation of an audit, so that 8 of 10 are 8 of 10 on average over
-    controls, whose luck would otherwise decide. A larger leak does not make an interval narrower.
+    Between planted sizes by interpolation. What is recovered is an estimate: its noise is added to the chance deviation
+    of an audit, so that 8 of 10 are 8 of 10 on average over controls, whose luck would otherwise decide. A larger leak
+    does not make an interval narrower.
     """
     at = np.array([p.size for p in planted])
-    beyond = np.maximum(size / at[-1], 1.0)
-    mean = np.interp(size, at, _curve(planted)) * beyond
+    mean = np.interp(size, at, _curve(planted))
     half = np.interp(size, at, np.maximum.accumulate([p.half for p in planted]))
     chance = np.interp(size, at, np.maximum.accumulate([p.deviation for p in planted]))
     # That nothing is recovered where nothing is planted is no estimate.
-    noise = np.interp(size, at, [0.0, *(p.noise for p in planted[1:])]) * beyond
+    noise = np.interp(size, at, [0.0, *(p.noise for p in planted[1:])])
     return np.asarray(ndtr((mean - half) / np.maximum(np.hypot(chance, noise), EXACT)))
 
 
 def _detectable(planted: Sequence[Planted]) -> float | None:
-    """Where the power reaches 8 of 10 for good, between the planted sizes or beyond; None if nowhere."""
-    largest = planted[-1].size
-    grid = np.unique(np.concatenate([np.geomspace(0.0003, MOST, 600), [largest]]))
+    """Where the power reaches 8 of 10 for good, up to the largest size that was planted; None if nowhere.
+
+    Nobody saw what is recovered beyond. Limits that were drawn there in proportion were found in 9 of 15 audits.
+    """
+    grid = np.geomspace(0.0003, planted[-1].size, 600)
     missed = np.flatnonzero(_power(grid, planted) < POWER)
     first = int(missed[-1]) + 1 if len(missed) else 0
     return float(grid[first]) if first < len(grid) else None

@@ -6,6 +6,7 @@ non-members beyond the columns that are read stays confounded.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,10 +39,14 @@ class Weighting:
         return self.weight > 0
 
 
-def propensity(rows: Floats, truth: Bools, group: Ints, rng: Rng, folds: int = FOLDS) -> Floats:
+def propensity(
+    rows: Floats, truth: Bools, group: Ints, rng: Rng, folds: int = FOLDS, category: Sequence[int] = ()
+) -> Floats:
     """The probability (G,) of being a member given the record (G, P), by boosted trees fitted on other people.
 
-    All rows of a person (G,) are in one fold; members and non-members are spread evenly over the folds.
+    All rows of a person (G,) are in one fold; members and non-members are spread evenly over the folds. Both sides
+    count for one half in all, however many they are: a propensity above one half is then that of records which are
+    commoner among members. category: the columns whose numbers have no order.
     """
     from sklearn.ensemble import HistGradientBoostingClassifier
 
@@ -49,15 +54,30 @@ def propensity(rows: Floats, truth: Bools, group: Ints, rng: Rng, folds: int = F
     out = np.empty(len(truth))
     for k in range(folds):
         learn = fold != k
-        model = HistGradientBoostingClassifier(max_iter=100, max_leaf_nodes=4, random_state=int(rng.integers(2**31)))
+        model = HistGradientBoostingClassifier(
+            max_iter=100,
+            max_leaf_nodes=4,
+            random_state=int(rng.integers(2**31)),
+            categorical_features=list(category) or None,
+        )
         out[~learn] = alone(_fitted, (model, rows[learn], truth[learn], rows[~learn]))
-    return out
+    return _even(out, truth)
 
 
 def _fitted(job: tuple[Any, Floats, Bools, Floats]) -> Floats:
     model, rows, truth, others = job
     chances: Floats = model.fit(rows, truth).predict_proba(others)[:, 1]
     return chances
+
+
+def _even(chances: Floats, truth: Bools) -> Floats:
+    """Probabilities (G,) as they would be with as many members as non-members (G,).
+
+    >>> _even(np.array([0.9, 0.95]), np.arange(10) < 9).round(3)
+    array([0.5  , 0.679])
+    """
+    odds = chances * max(int((~truth).sum()), 1)
+    return np.asarray(odds / (odds + (1 - chances) * max(int(truth.sum()), 1)))
 
 
 def _folds(truth: Bools, group: Ints, rng: Rng, folds: int) -> Ints:
@@ -77,8 +97,7 @@ def _folds(truth: Bools, group: Ints, rng: Rng, folds: int) -> Ints:
 def weighting(chances: Floats, truth: Bools, group: Ints, most: float = MOST) -> Weighting:
     """Weights that give non-members the covariates of the members: odds e / (1 - e), the members' own weight is 1.
 
-    Rows with a propensity above `most` are left out on both sides. The odds that do not come from the records (how many
-    members there are) cancel in every metric.
+    Rows with a propensity above `most` are left out on both sides.
     Hirano, Imbens and Ridder, Efficient Estimation of Average Treatment Effects, 2003; Crump et al. 2009 on trimming.
 
     >>> found = weighting(np.array([0.5, 0.98, 0.2, 0.99]), np.array([True, True, False, False]), np.arange(4))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from jali.audit.trials import Trial, guess
@@ -19,6 +21,7 @@ SIXTEEN = 16
 MOST = 12_000  # rows that the blind classifier reads
 FEW_SHADOWS = "not run: it needs at least two shadow models"
 WIDEST = 500  # columns that it reads
+MOST_CATEGORIES = 255  # of a column that scikit-learn's trees tell apart
 
 
 def blind(data: Dataset, game: Game, rng: Rng) -> Check:
@@ -31,21 +34,41 @@ def blind(data: Dataset, game: Game, rng: Rng) -> Check:
     sides = [np.unique(game.member[game.scored[:, t], j]) for t, j in enumerate(game.targets)]
     if all(len(side) < 2 for side in sides):
         return Check(name=BLIND, passed=True, detail="not run: only members, or only non-members, are scored")
-    rows = rows_read(data, rng)
+    rows, category = rows_read(data, rng)
     group = data.group_numbers()
     found = []
     for t in range(min(3, len(game.targets))):
         scored = rng.permutation(np.flatnonzero(game.scored[:, t]))[:MOST]
         truth = game.member[scored, game.targets[t]]
-        found.append(delong(*_held_out(rows[scored], truth, group[scored], rng), LEVEL))
+        found.append(delong(*_held_out(rows[scored], truth, group[scored], rng, category), LEVEL))
     worst = max(found, key=lambda e: e.value or 0.0)
     return _above_half(BLIND, worst, "a classifier on (x, y) alone, without any model")
 
 
-def rows_read(data: Dataset, rng: Rng) -> Floats:
-    """Records and labels (N, P), as the blind classifier reads them."""
-    columns = np.sort(rng.permutation(data.X.shape[1])[:WIDEST]) if data.X.shape[1] > WIDEST else slice(None)
-    return np.concatenate([data.X[:, columns], data.y[:, None]], axis=1)
+def rows_read(data: Dataset, rng: Rng) -> tuple[Floats, list[int]]:
+    """Records and labels (N, P), as the blind classifier reads them, and which of these columns are categories.
+
+    Numbers of categories have no order, and small trees that split them as numbers see little of what differs. Of a
+    column with more categories than trees read, the most frequent ones are told apart.
+    """
+    wide = data.X.shape[1]
+    columns = np.sort(rng.permutation(wide)[:WIDEST]) if wide > WIDEST else np.arange(wide)
+    rows = np.concatenate([data.X[:, columns], data.y[:, None]], axis=1)
+    category = [at for at, j in enumerate(columns.tolist()) if data.schema.columns[j].kind == "category"]
+    for at in category:
+        rows[:, at] = _frequent(rows[:, at])
+    return rows, category
+
+
+def _frequent(column: Floats) -> Floats:
+    """A column of categories (N,) as numbers from 0 on, the most frequent first; rare ones share the last.
+
+    >>> _frequent(np.array([7.0, 300.0, 300.0]))
+    array([1., 0., 0.])
+    """
+    _, at, count = np.unique(column, return_inverse=True, return_counts=True)
+    rank = np.argsort(np.argsort(-count, kind="stable"), kind="stable")
+    return np.asarray(np.minimum(rank[at], MOST_CATEGORIES - 1), dtype=np.float64)
 
 
 def rows_per_person(data: Dataset, game: Game) -> list[Check]:
@@ -70,7 +93,7 @@ def rows_per_person(data: Dataset, game: Game) -> list[Check]:
     return [Check(name="rows per person", passed=worst >= 1 - LEVEL, detail=detail, value=worst)]
 
 
-def _held_out(rows: Floats, truth: Bools, group: Ints, rng: Rng) -> tuple[Floats, Bools]:
+def _held_out(rows: Floats, truth: Bools, group: Ints, rng: Rng, category: Sequence[int] = ()) -> tuple[Floats, Bools]:
     """Scores and truth of one half of the groups, one each, by a classifier trained on the other half.
 
     One split, not cross-validation, whose folds depend on each other: its AUC varies a quarter more than its interval
@@ -78,7 +101,7 @@ def _held_out(rows: Floats, truth: Bools, group: Ints, rng: Rng) -> tuple[Floats
     Rows of one person share their membership, so a group stays on one side and counts once.
     """
     learn = half_of(truth, group, rng)
-    margin = margins(rows, truth, learn, rng)
+    margin = margins(rows, truth, learn, rng, category)
     people, at, first = _unique(group)
     side = learn[first]
     total = np.bincount(at[~learn], weights=margin, minlength=len(people))
@@ -97,11 +120,16 @@ def half_of(truth: Bools, group: Ints, rng: Rng) -> Bools:
     return chosen
 
 
-def margins(rows: Floats, truth: Bools, learn: Bools, rng: Rng) -> Floats:
+def margins(rows: Floats, truth: Bools, learn: Bools, rng: Rng, category: Sequence[int] = ()) -> Floats:
     """How much the rows outside `learn` (G,) look like members' to a classifier trained on the others."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
-    model = HistGradientBoostingClassifier(max_iter=40, max_leaf_nodes=8, random_state=int(rng.integers(2**31)))
+    model = HistGradientBoostingClassifier(
+        max_iter=40,
+        max_leaf_nodes=8,
+        random_state=int(rng.integers(2**31)),
+        categorical_features=list(category) or None,
+    )
     # A limit on threads does not reach a library that is loaded after it was set, so it is set again here.
     found: Floats = alone(lambda m: m.fit(rows[learn], truth[learn]).decision_function(rows[~learn]), model)
     return found

@@ -283,3 +283,32 @@ def test_a_claim_of_the_model_itself_leads_too():
     false = StatedGuarantee(what="the predictions", claim="epsilon = 1", refuted="The draws show epsilon >= 6.")
     assert first_screen.screen(Results(guarantees=[false])).lead == "The privacy claim of the predictions is false."
     assert "contradicted" in first_screen.screen(Results(contradicted=["too much"])).lead
+
+
+@pytest.mark.parametrize(
+    ("rate", "harm", "words"),
+    [
+        ({"value": 0.001, "low": -0.002, "high": 0.004}, Harm.NONE, "for the attacks tried."),
+        (
+            {"value": 0.01, "low": -0.02, "high": 0.05},
+            Harm.OPEN,
+            "up to 50 more of 1,000 members lie within the interval",
+        ),
+        ({"value": None, "reason": "too few"}, Harm.OPEN, "what it adds could not be resolved: too small to tell."),
+    ],
+)
+def test_a_small_addition_in_auc_does_not_reassure_about_a_few_members(rate, harm, words):
+    """Five of 1,000 members who are recognised for certain raise the AUC by .005 or less."""
+    few = Row(kind="contrast", metric="tpr@0.01", explainer="e", against="score", units=16, n=2000, **rate)
+    results = Results(rows=[added("e", (-0.004, 0.006), detectable=0.012), few], controls=[control("e")])
+    (found,) = verdicts(results)
+    assert found.harm == harm
+    assert "adds less than 0.012 AUC" in found.sentences[0]
+    assert words in found.sentences[0]
+
+
+def test_no_sentence_limits_a_rate():
+    """The positive control plants its additions in AUC, so nothing was shown about rates."""
+    few = Row(kind="contrast", metric="tpr@0.01", explainer="e", against="score", value=0.0, low=-0.002, high=0.002)
+    (found,) = verdicts(Results(rows=[added("e", (-0.004, 0.006)), few], controls=[control("e")]))
+    assert "1,000" not in " ".join(found.sentences)

@@ -16,8 +16,10 @@ def sentences(found: Forecast) -> list[str]:
     'This audit trains 32 models and attacks 32 of them, each with 4,000 records: about 1.5 hours and 2.0 GB of memory.'
     """
     trained = f"trains {found.models:,} model{'s' * (found.models != 1)} and attacks {found.targets:,} of them"
+    records = found.records or found.people
+    judged = f"{records:,} records" + (f" of {found.people:,} people" if found.people < records else "")
     out = [
-        f"This audit {trained}, each with {found.people:,} records: about {_duration(found.seconds)} and "
+        f"This audit {trained}, each with {judged}: about {_duration(found.seconds)} and "
         f"{found.memory / 1e9:.1f} GB of memory."
     ]
     if math.isfinite(found.leak):

@@ -96,8 +96,32 @@ def _not_found(results: Results, rows: list[Row], auc: Row, base: Channel) -> Fi
     known = detection_limits.limit(results, auc)
     if kind_of(auc) == "open" and known.kind == "bounded":
         less = f"less than {words.above(known.found)} AUC to membership inference"
-        return Finding(Harm.NONE, f"Beside {BASES[base]} it adds {less}, for the attacks tried{_people(auc)}.")
+        said = f"Beside {BASES[base]} it adds {less}, for the attacks tried{_people(auc)}."
+        few = _few_members(rows)
+        return Finding(Harm.OPEN if few else Harm.NONE, f"{said}{few}")
     return Finding(Harm.OPEN, f"What it adds to {BASES[base]}: {TOO_SMALL}{_people(auc)}.")
+
+
+def _few_members(rows: list[Row]) -> str:
+    """What a small AUC leaves open: a few members who are recognised for certain. Empty where the interval is narrow.
+
+    If a share s of the members is recognised, the AUC rises by no more than s. The positive control plants its
+    additions in AUC, so nothing is said of a rate but its interval, and where that is wide nothing sounds reassuring.
+
+    >>> _few_members([Row(kind="contrast", metric="tpr@0.01", value=0.0, low=-0.03, high=0.04)])
+    ' With ten people in 1,000 wrongly flagged, up to 40 more of 1,000 members lie within the interval: too small to tell.'
+    """  # noqa: E501
+    rates = [row for row in rows if row.metric == RATES[0]]
+    if not rates:
+        return ""
+    price = f" With {words.price(RATES[0])}"
+    ends = [row.high for row in rates if row.value is not None and row.high is not None]
+    if not ends:
+        return f"{price}, what it adds could not be resolved: {TOO_SMALL}."
+    if max(ends) <= resolution.SMALL:
+        return ""
+    more = words.per_thousand(max(ends))
+    return f"{price}, up to {more} more of 1,000 members lie within the interval: {TOO_SMALL}."
 
 
 def _queried(results: Results, explainer: str) -> Finding | None:
