@@ -11,7 +11,7 @@ from jali.core.errors import JaliError
 from jali.core.guarantee import Guarantee, Private, unannounced
 from jali.core.protocols import Existing, Model, Trainer
 from jali.core.values import Dataset, Rng
-from jali.privacy.discrete_noise import SystemRandom
+from jali.privacy.byte_sources import SystemRandom
 from jali.privacy.overlap import overlaps
 from jali.protect.explainer import ProtectedExplainer
 from jali.protect.guarantees import protection_of

@@ -18,7 +18,7 @@ from jali.defend._dp.checks import ROW, positive
 from jali.models.fitted.estimator import Several
 from jali.models.fitted.membership_check import checked
 from jali.models.logistic import Logistic
-from jali.privacy.discrete_noise import SystemRandom
+from jali.privacy.byte_sources import SystemRandom
 
 ASSUMES = (
     "bounds, categories and classes are public, and so is that both classes occur in the training rows",
