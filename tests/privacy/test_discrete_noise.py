@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from decimal import Decimal, localcontext
 from fractions import Fraction
 
 import numpy as np
@@ -11,9 +12,11 @@ import pytest
 from scipy.stats import chisquare
 
 from jali.core.errors import JaliError
+from jali.privacy import discrete_noise
 from jali.privacy.byte_sources import SystemRandom
 from jali.privacy.discrete_noise import (
     LARGEST,
+    Uniform,
     below,
     below_each,
     bernoulli_exp,
@@ -85,6 +88,28 @@ def test_many_laplace_numbers_have_the_distribution_of_one(scale):
     found = Counter(laplace_each(np.full(DRAWS, scale), np.random.default_rng(4)).tolist())
     assert fits(found, lambda x: math.exp(-abs(x) / scale), 3) > 0.001
     assert fits(found, lambda x: math.exp(-abs(x) / (1.25 * scale)), 3) < 1e-5
+
+
+def test_exact_arithmetic_decides_as_double_precision_does(monkeypatch):
+    """Whatever lies near a probability gets more digits: here that is everything."""
+    monkeypatch.setattr(discrete_noise, "NEAR", 2.0**60)
+    scale = np.full(400, 3)
+    found = laplace_each(scale, np.random.default_rng(4))
+    monkeypatch.undo()
+    assert np.array_equal(found, laplace_each(scale, np.random.default_rng(4)))
+
+
+def test_a_number_at_a_probability_gets_more_digits():
+    rng = np.random.default_rng(0)
+    with localcontext(prec=40):
+        chance = Decimal(-1).exp() * 2**53
+        at = math.floor(chance)
+        expected = float(chance - at)
+    share = np.mean([Uniform(at, rng).below_exp(Fraction(1)) for _ in range(1000)])
+    assert share == pytest.approx(expected, abs=0.06)
+    tiny = Uniform(0, rng)
+    assert tiny.below_exp(Fraction(36))
+    assert not tiny.below_exp(Fraction(1000))
 
 
 def test_each_number_has_its_own_scale():

@@ -11,6 +11,7 @@ whose names end in `each` draw many numbers at once.
 from __future__ import annotations
 
 import math
+from decimal import Decimal, localcontext
 from fractions import Fraction
 
 import numpy as np
@@ -19,6 +20,9 @@ from jali.core.errors import JaliError
 from jali.core.values import Bools, Ints, Rng
 
 LARGEST = 2**44  # of the scales of many draws at once, so that no product leaves 64 bits
+DIGITS = 53  # binary digits of a uniform number that are looked at first
+SPARE = np.uint64(64 - DIGITS)
+NEAR = 256.0  # of 2^53: how near to a probability double precision does not decide; its error is below 10 of them
 
 
 def below(n: int, rng: Rng) -> int:
@@ -123,14 +127,17 @@ def below_each(n: Ints, rng: Rng) -> Ints:
 
 
 def bernoulli_exp_each(over: Ints, under: Ints, rng: Rng) -> Bools:
-    """True with probability exp(-over / under) for each fraction (count,) from 0 to 1, exactly."""
-    out = np.ones(len(over), dtype=bool)
-    left = np.arange(len(over))
-    k = 1
-    while len(left):
-        left = left[below_each(under[left] * k, rng) < over[left]]
-        k += 1
-        out[left] = k % 2 == 1
+    """True with probability exp(-over / under) for each fraction (count,) from 0 to 1, exactly.
+
+    A uniform number is compared with the probability. Its first 53 binary digits and double precision decide, but for
+    numbers that are too near to it: these get more digits until exact arithmetic decides.
+    """
+    drawn = words(len(over), rng) >> SPARE
+    chance = np.exp(-(over / under)) * 2.0**DIGITS
+    ahead = chance - drawn.astype(np.float64)
+    out = ahead > 0
+    for i in np.flatnonzero(np.abs(ahead) < NEAR):
+        out[i] = Uniform(int(drawn[i]), rng).below_exp(Fraction(int(over[i]), int(under[i])))
     return out
 
 
@@ -158,11 +165,38 @@ def laplace_each(scale: Ints, rng: Rng) -> Ints:
 
 
 def _times(count: int, rng: Rng) -> Ints:
-    """How often (count,) a coin that shows heads with probability 1 / e does so before it shows tails."""
-    out = np.zeros(count, dtype=np.int64)
-    left = np.arange(count)
-    one = np.ones(count, dtype=np.int64)
-    while len(left):
-        left = left[bernoulli_exp_each(one[: len(left)], one[: len(left)], rng)]
-        out[left] += 1
+    """How often (count,) a coin that shows heads with probability 1 / e does so before it shows tails.
+
+    It does so k times or more with probability exp(-k): where a uniform number lies below that.
+    """
+    drawn = words(count, rng) >> SPARE
+    number = drawn.astype(np.float64)
+    with np.errstate(divide="ignore"):
+        least = np.log(2.0**DIGITS / (number + NEAR))
+        most = np.log(2.0**DIGITS / np.maximum(number - NEAR, 0.0))
+    out = np.maximum(np.floor(least), 0.0).astype(np.int64)
+    for i in np.flatnonzero(np.floor(most) != np.floor(least)):
+        exact = Uniform(int(drawn[i]), rng)
+        while exact.below_exp(Fraction(int(out[i]) + 1)):
+            out[i] += 1
     return out
+
+
+class Uniform:
+    """A uniform number between 0 and 1 whose first binary digits are known, and that gets more when they are needed."""
+
+    def __init__(self, drawn: int, rng: Rng) -> None:
+        self.drawn = drawn
+        self.digits = DIGITS
+        self.rng = rng
+
+    def below_exp(self, gamma: Fraction) -> bool:
+        """Whether it lies below exp(-gamma), by decimal arithmetic with an error far below its last digit."""
+        while True:
+            with localcontext(prec=self.digits // 3 + 20):
+                chance = (-Decimal(gamma.numerator) / Decimal(gamma.denominator)).exp() * 2**self.digits
+                apart = chance - self.drawn
+            if abs(apart) > 2:
+                return apart > 0
+            self.drawn = (self.drawn << 64) | int.from_bytes(self.rng.bytes(8))
+            self.digits += 64
