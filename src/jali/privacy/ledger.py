@@ -81,12 +81,13 @@ class Ledger:
     whoever reads the file can test guesses. Arrays are the same question if they are equal bit by bit, including type
     and shape. `user` is stored as given, so pass a pseudonym.
 
+    >>> from jali.privacy.snapped_noise import laplace_on_grid
     >>> path = Path(tempfile.mkdtemp()) / "answers.ledger"
     >>> noise = Guarantee("laplace noise", 0.5, "replace-one", ("one noised score",), noise="laplace")
     >>> with Ledger(path, 1.0, 0.0, "replace-one") as ledger:
-    ...     first = ledger.answer("score of case 7", noise, lambda rng: 0.3 + rng.laplace(scale=2.0))
-    ...     repeated = ledger.answer("score of case 7", noise, lambda rng: 0.3 + rng.laplace(scale=2.0))
-    ...     first == repeated, ledger.state().spent
+    ...     first = ledger.answer("score of case 7", noise, lambda rng: laplace_on_grid(0.3, 1.0, 0.5, rng))
+    ...     repeated = ledger.answer("score of case 7", noise, lambda rng: laplace_on_grid(0.3, 1.0, 0.5, rng))
+    ...     bool(first == repeated), ledger.state().spent
     (True, 0.5)
     """
 

@@ -59,6 +59,17 @@ class Grid:
         return np.asarray(np.rint(value / self.step), dtype=np.int64)
 
 
+def laplace_on_grid(value: Floats | float, sensitivity: float, epsilon: float, rng: Rng) -> Floats:
+    """Numbers with this sensitivity each, on their grid, each released with this epsilon.
+
+    >>> float(laplace_on_grid(0.25, 1.0, 1000.0, np.random.default_rng(0))) % 2**-30
+    0.0
+    """
+    value = np.asarray(value, dtype=np.float64)
+    grid = Grid(np.full(value.shape, float(sensitivity)), epsilon)
+    return np.asarray((grid.whole(value) + laplace_each(grid.scale(), rng)) * grid.step)
+
+
 @dataclass(frozen=True)
 class Settling:
     """Noise on vectors (width,) that hides how far, up to `error` in length, they are from their exact values."""
