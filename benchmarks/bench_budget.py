@@ -16,11 +16,14 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from jali.core.errors import JaliError
 from jali.core.guarantee import Guarantee
+from jali.core.values import Rng
+from jali.privacy.snapped_noise import laplace_on_grid
 from jali.protect.budget import Budget
 
 PRICES = (0.25, 0.5, 0.125)
@@ -29,6 +32,11 @@ QUESTIONS = 4000
 
 def claim(price: float) -> Guarantee:
     return Guarantee("laplace noise", price, "replace-one", ("explanations",), "release", noise="laplace")
+
+
+def noised(price: float) -> Callable[[Rng], float]:
+    """An answer as it is released: a number with noise of this price, on its grid."""
+    return lambda rng: float(laplace_on_grid(0.0, 1.0, price, rng))
 
 
 def work(folder: Path, epsilon: float, seed: int) -> None:
@@ -40,7 +48,7 @@ def work(folder: Path, epsilon: float, seed: int) -> None:
             question = draw.randrange(QUESTIONS)
             price = PRICES[question % len(PRICES)]
             try:
-                answer = budget.ledger.answer(f"question {question}", claim(price), lambda rng: rng.laplace())
+                answer = budget.ledger.answer(f"question {question}", claim(price), noised(price))
             except JaliError:
                 time.sleep(0.01)
                 continue
@@ -122,7 +130,7 @@ def filter_agrees(prices: list[float], epsilon: float) -> Any:
     count = dp.t.make_count(*space)
     for i, price in enumerate(sequence):
         try:
-            mine.ledger.answer(f"question {i}", claim(price), lambda rng: rng.laplace())
+            mine.ledger.answer(f"question {i}", claim(price), noised(price))
             granted = True
         except JaliError:
             granted = False

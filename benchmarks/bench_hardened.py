@@ -2,8 +2,9 @@
 
 German credit, 500 people, networks that remember them, LIME with few samples. First: the attack on the L1 norm of the
 attributions, and the combined attack on all signals, without and with normalisation, and with two digits of three
-columns. Second: an attacker who asks 64 times and averages, without a key; with a key, the 64 answers must be the same
-bit for bit. Usage: bench_hardened.py [models] [people]
+columns; the same for input_x_gradient, which leaks more. Second: an attacker who asks 64 times and averages, without a
+key; with a key, the 64 answers must be the same bit for bit.
+Usage: bench_hardened.py [models] [people] [1: gradients alone]
 """
 
 from __future__ import annotations
@@ -69,7 +70,17 @@ def attacked(evidence: Any, game: Any, name: str) -> dict[str, Any]:
     return out
 
 
-def main(models: int, people: int) -> bool:
+def gradients() -> dict[str, Any]:
+    """An explainer that leaks without being asked again, as it is and hardened."""
+    plain = registry.build("explain", "input_x_gradient")
+    return {
+        "input_x_gradient": plain,
+        "gradient, normalised": Hardened(plain, normalise=True),
+        "gradient, two digits of three": Hardened(plain, round=2, top=3, normalise=True),
+    }
+
+
+def main(models: int, people: int, only_gradients: int = 0) -> bool:
     lime = Lime(samples=SAMPLES)
     parts: dict[str, Any] = {
         "lime": lime,
@@ -77,6 +88,7 @@ def main(models: int, people: int) -> bool:
         "two digits of three columns": Hardened(lime, round=2, top=3, normalise=True),
         f"asked {TIMES} times": Asked(lime),
     }
+    parts = gradients() if only_gradients else parts | gradients()
     data = registry.build("data", f"sample(german, n={people})")
     network = registry.build("model", "mlp(hidden=[64], epochs=150, lr=0.01)")
     game = registry.build("game", f"rotate(models={models})")

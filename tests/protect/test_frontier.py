@@ -17,11 +17,13 @@ from jali import cli
 from jali.api import read_frontier
 from jali.core.errors import JaliError
 from jali.core.guesses import Guesses
+from jali.core.values import Channel
 from jali.explain.linear_recourse import LinearRecourse
 from jali.models.logistic import Logistic
 from jali.protect.frontier.candidates import Candidate
 from jali.protect.frontier.choice import chosen_one
 from jali.protect.frontier.dominance import Point, compared, dominances, front, perhaps_front
+from jali.protect.frontier.leakage import SEEN, _attempts
 from jali.protect.frontier.per_target import difference, of_guesses, of_people
 from jali.stats.intervals import contrast
 from tests.protect.people import SETTINGS, trained
@@ -218,3 +220,19 @@ def test_a_fitted_model_of_ones_own_is_trained_again():
     found = jali.frontier(model, rows, defend=["k_groups(k=5)"], game="rotate(models=3)", **SETTINGS)
     assert [c.model for c in found.results.configurations] == ["Pipeline", "Pipeline"]
     assert {"leakage", "utility"} == set(found.to_frame()["kind"])
+
+
+def test_whoever_sees_more_may_use_an_attack_that_reads_less(small):
+    """A combined attack that fails must not make the same explanations look better beside the decision."""
+    found = {(a.family.channel, a.attack): a.found for a in _attempts("x", Channel.EXPLANATION, "auc", "lira", "none")}
+    assert set(found) == {
+        (Channel.EXPLANATION, "lira"),
+        (Channel.DECISION_AND_EXPLANATION, "lira of explanation"),
+        (Channel.SCORE_AND_EXPLANATION, "lira of explanation"),
+    }
+    told = [leak for leak in read_frontier(small[0]).results.leaks if leak.metric == "auc" and leak.channel]
+    leaks = {(leak.configuration, leak.channel): leak.validation.value for leak in told}
+    for name in {configuration for configuration, _ in leaks}:
+        seen = [leaks[name, channel] or 0.0 for channel in SEEN]
+        assert seen == sorted(seen)
+    assert any(leaks.values())

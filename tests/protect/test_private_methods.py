@@ -118,3 +118,23 @@ def test_a_model_without_a_stability_bound_is_refused(tmp_path):
         jali.protect(model, train, "public_direction(epsilon=0.5)", population, **DECLARED, budget=budget)
     assert set(BOUNDS) == set(train[0].columns)
     assert SETTINGS["favourable"] == "yes"
+
+
+@pytest.mark.parametrize(
+    "method", ["k_groups", "k_rules(tree_surrogate(), k=10)", "k_rules(trepan(sample=50), k=10)", "private_background"]
+)
+def test_a_table_with_gaps_is_refused_in_one_sentence_by_what_reads_its_rows(method):
+    (X, y), _, _ = trained()
+    holes = X.assign(income=X["income"].where(np.arange(len(X)) % 7 > 0))
+    with pytest.raises(JaliError, match="cannot explain rows with missing numbers, and column 'income' has"):
+        jali.protect("logistic", (holes, y), method, **SETTINGS)
+
+
+def test_a_private_model_of_a_table_with_gaps_answers_those_who_have_none():
+    (X, y), (others, _), _ = trained()
+    holes = X.assign(income=X["income"].where(np.arange(len(X)) % 7 > 0))
+    protected = jali.protect(None, (holes, y), "dp_logistic(epsilon=50.0, bound=2.0)", **SETTINGS)
+    asked = others.head(20).assign(income=others["income"].head(20).where(np.arange(20) > 0))
+    answers = protected.explain(asked)
+    assert "income" in answers[0].withheld
+    assert any(answer.row for answer in answers)

@@ -17,7 +17,7 @@ from jali.core import registry
 from jali.core.errors import JaliError
 from jali.core.explanation import Explainer
 from jali.core.protocols import Attack, Design, ReadsMissing, Signal, Source, Trainer
-from jali.core.values import Dataset, Game
+from jali.core.values import Dataset, Game, Schema
 from jali.parallel import Engine, Progress, Watch, engine, silent
 from jali.store import Store
 
@@ -120,19 +120,28 @@ def load(experiment: Experiment) -> Setup:
 
 def _check_missing(experiment: Experiment, data: Dataset) -> None:
     """Refuse explainers and query attacks that cannot read rows with missing numbers."""
-    holes = [column.name for column in data.schema.columns if column.missing]
-    if not holes:
-        return
-    why = f"column {holes[0]!r} has missing numbers"
     for part in experiment.explain:
-        if not (isinstance(part, ReadsMissing) and part.reads_missing):
-            able = [n for n in registry.names("explain") if isinstance(registry.find("explain", n), ReadsMissing)]
-            raise JaliError(
-                f"{registry.name_of(part)} cannot explain rows with missing numbers, and {why}: fill them in, or use "
-                f"an explainer that can ({', '.join(able)})."
-            )
-    if experiment.runs:
-        raise JaliError(f"Query attacks cannot read rows with missing numbers, and {why}: fill them in first.")
+        check_missing(part, data.schema)
+    if experiment.runs and (hole := _hole(data.schema)):
+        raise JaliError(f"Query attacks cannot read rows with missing numbers, and {hole}: fill them in first.")
+
+
+def check_missing(part: Explainer, schema: Schema) -> None:
+    """Refuse an explainer that cannot read rows with missing numbers, where a column has some."""
+    hole = _hole(schema)
+    if not hole or (isinstance(part, ReadsMissing) and part.reads_missing):
+        return
+    able = [n for n in registry.names("explain") if isinstance(registry.find("explain", n), ReadsMissing)]
+    raise JaliError(
+        f"{registry.name_of(part)} cannot explain rows with missing numbers, and {hole}: fill them in, or use "
+        f"an explainer that can ({', '.join(able)})."
+    )
+
+
+def _hole(schema: Schema) -> str:
+    """The first column with missing numbers, in words; empty if there is none."""
+    holes = [column.name for column in schema.columns if column.missing]
+    return f"column {holes[0]!r} has missing numbers" if holes else ""
 
 
 def _check_threshold(experiment: Experiment) -> None:

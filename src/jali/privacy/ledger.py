@@ -16,7 +16,8 @@ the total as if all prices had been fixed beforehand; it shows how tight the fil
 adaptive prices.
 
 What is not proven: that a claim is true; that `make` uses only the generator it is given (its duration and failures are
-not hidden); that floating-point noise from a simulation-grade generator is as good as its formula.
+not hidden). The generator's `bytes` are those of a keyed hash (`KeyedRandom`), so noise that is drawn from them is as
+good as the sampler; its other draws are those of a generator for simulations.
 
 A file that was edited is refused (see `ledger_chain`). One that was replaced by an older copy, or edited by somebody
 who computes its links anew, is noticed by whoever kept its last receipt and gives it to `check`. Nothing is protected
@@ -47,6 +48,7 @@ from jali.core.guarantee import Adjacency, Guarantee
 from jali.core.values import Rng
 from jali.privacy import ledger_chain as chain
 from jali.privacy.accounting import Filter, added, best_order, decimal
+from jali.privacy.byte_sources import KeyedRandom
 from jali.privacy.ledger_contents import Question, decoded, digest, encoded
 from jali.privacy.ledger_state import Entry as Entry
 from jali.privacy.ledger_state import State as State
@@ -79,12 +81,13 @@ class Ledger:
     whoever reads the file can test guesses. Arrays are the same question if they are equal bit by bit, including type
     and shape. `user` is stored as given, so pass a pseudonym.
 
+    >>> from jali.privacy.snapped_noise import laplace_on_grid
     >>> path = Path(tempfile.mkdtemp()) / "answers.ledger"
     >>> noise = Guarantee("laplace noise", 0.5, "replace-one", ("one noised score",), noise="laplace")
     >>> with Ledger(path, 1.0, 0.0, "replace-one") as ledger:
-    ...     first = ledger.answer("score of case 7", noise, lambda rng: 0.3 + rng.laplace(scale=2.0))
-    ...     repeated = ledger.answer("score of case 7", noise, lambda rng: 0.3 + rng.laplace(scale=2.0))
-    ...     first == repeated, ledger.state().spent
+    ...     first = ledger.answer("score of case 7", noise, lambda rng: laplace_on_grid(0.3, 1.0, 0.5, rng))
+    ...     repeated = ledger.answer("score of case 7", noise, lambda rng: laplace_on_grid(0.3, 1.0, 0.5, rng))
+    ...     bool(first == repeated), ledger.state().spent
     (True, 0.5)
     """
 
@@ -134,7 +137,7 @@ class Ledger:
                 file.execute("INSERT INTO answers VALUES (?, ?, NULL, NULL, ?)", (asked, seed, link))
         if done:
             return found
-        kind, body = encoded(make(np.random.default_rng(int.from_bytes(seed))))
+        kind, body = encoded(make(KeyedRandom(seed)))
         link = chain.answer_link(self._key, asked, kind, body)
         with self._transaction() as file:
             store = "UPDATE answers SET seed = NULL, kind = ?, body = ?, link = ? WHERE question = ? AND body IS NULL"

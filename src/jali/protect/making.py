@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from jali.audit.setup import check_missing
 from jali.core import registry
 from jali.core.errors import JaliError
 from jali.core.guarantee import Guarantee, Private, unannounced
 from jali.core.protocols import Existing, Model, Trainer
 from jali.core.values import Dataset, Rng
-from jali.privacy.discrete_noise import SystemRandom
+from jali.privacy.byte_sources import SystemRandom
 from jali.privacy.overlap import overlaps
 from jali.protect.explainer import ProtectedExplainer
 from jali.protect.guarantees import protection_of
@@ -47,6 +48,8 @@ def made(
         if model is None:
             raise JaliError(f"{method.text} explains a model: pass it as the first argument.")
         explainer = method.explainer_for(model)
+        if explainer.reads_training_data:  # others meet the rows that people ask about, where gaps are answered for
+            check_missing(explainer, train.schema)
         ready = explainer.prepare(model, train.schema, train if explainer.reads_training_data else None, rng)
         guarantee = _guaranteed(method, ready, train, seed is not None)
     claim = _paid_each(method.part, train)

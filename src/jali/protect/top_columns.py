@@ -14,7 +14,8 @@ from jali.core.explanation import Attribution, Explainer
 from jali.core.guarantee import Guarantee
 from jali.core.protocols import Model
 from jali.core.values import Dataset, Floats, Ints, Rng
-from jali.privacy.discrete_noise import SystemRandom, below, bernoulli_exp
+from jali.privacy.byte_sources import SystemRandom
+from jali.privacy.discrete_noise import below, bernoulli_exp
 from jali.privacy.mechanisms import released
 from jali.protect.budget import Budget
 from jali.protect.protection import Condition, Protection, of_claim

@@ -19,6 +19,7 @@ DRAWN = ("accuracy", "answered", "valid", "cost", "fidelity", "agreement", "imit
 DOWNWARDS = ("cost",)  # measures of which less is better: drawn upside down, so that up is always better
 MARKERS = ("o", "s", "D", "^", "v", "P", "X")
 CROWDED = (0.09, 0.05)  # shares of the axes within which numbers would lie on each other
+EDGE = 0.2  # of the width of a figure: marks that far right have their labels to the left
 LEGEND = (
     "Every mark is a configuration, with its number in the table below, on the fresh target models. Its place is the "
     "upper end of what attacks reach from decision and explanation; the line to its left is the interval. Up and left "
@@ -113,5 +114,24 @@ def _numbered(axes: Axes, places: dict[int, Place]) -> None:
         else:
             groups.append((x, y, [number]))
     for x, y, numbers in groups:
-        text = ", ".join(map(str, numbers))
-        axes.annotate(text, (x, y), (5, 5), textcoords="offset points", fontsize=11, color=svg.INK, zorder=5)
+        # Near the right edge a label stands below and to the left: so it neither leaves the figure nor meets others.
+        outer = x > axes.get_xlim()[1] - EDGE * width
+        place = (-5, -14) if outer else (5, 5)
+        side = "right" if outer else "left"
+        style = {"textcoords": "offset points", "fontsize": 11, "color": svg.INK, "zorder": 5, "ha": side}
+        axes.annotate(listed(numbers), (x, y), place, **style)
+
+
+def listed(numbers: Sequence[int]) -> str:
+    """Numbers in order, with ends instead of three or more that follow each other.
+
+    >>> listed([1, 2, 3, 4, 7, 9, 10])
+    '1–4, 7, 9, 10'
+    """
+    parts: list[list[int]] = []
+    for number in numbers:
+        if parts and number == parts[-1][-1] + 1:
+            parts[-1].append(number)
+        else:
+            parts.append([number])
+    return ", ".join(f"{p[0]}–{p[-1]}" if len(p) > 2 else ", ".join(map(str, p)) for p in parts)

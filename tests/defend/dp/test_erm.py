@@ -53,7 +53,7 @@ def test_more_columns_than_rows_are_solved_in_the_row_space():
     found = minimisers(A, y, 0.5, tilt)
     for b, w in zip(tilt, found, strict=True):
         assert np.linalg.norm(gradient(A, y, 0.5, b, w)) < 1e-7
-    np.testing.assert_allclose(found, erm._newton(erm._Problem(A, y, 0.5, tilt)), atol=1e-7)
+    np.testing.assert_allclose(found, erm._newton(erm._Problem(A, y, 0.5, tilt), 1.0), atol=1e-7)
 
 
 def test_company_and_size_of_blocks_do_not_matter(monkeypatch):

@@ -12,13 +12,13 @@ from jali.core.explanation import Counterfactual
 from jali.core.guarantee import VoidClaim
 from jali.core.values import Column, Dataset, Schema
 from jali.data.linear_gaussian import LinearGaussian
-from jali.defend._dp.noise import ball
 from jali.defend._dp.recourse import recourse_requests
 from jali.defend.explain import dp_weights_recourse
 from jali.defend.explain.dp_weights_recourse import DPWeightsRecourse
 from jali.defend.models.clipped_logistic import ClippedLogistic
 from jali.defend.models.dp_logistic import DPLogistic
 from jali.models.logistic import Logistic
+from jali.privacy.snapped_noise import ball
 from jali.verify.mechanisms_under_test import subject
 from jali.verify.run import verify
 from tests.explaining import explained
@@ -85,7 +85,7 @@ def test_a_margin_for_one_row_fixed_beforehand_fails():
     data = setting(1000, 20)
     model, part, shares = deployed(data), private(0.5), []
     known, X = part.frame(data.schema), data.X[:80]
-    drawn = ball(20_000, 21, part.noise(known), np.random.default_rng(0))[:, 0]
+    drawn = ball(20_000, 21, part.noise(known, 1000), np.random.default_rng(0))[:, 0]
     for w in part.weights(data, 20, np.random.default_rng(1)):
         requests = recourse_requests("x", model, X, data.schema)
         rows, reached = dp_weights_recourse.nearest(X, requests, known, w, float(np.quantile(drawn, 0.95)))
@@ -101,7 +101,7 @@ def test_the_answer_is_the_closed_form_on_the_released_weights():
     out = explain(part, deployed(data), data)
     w = dp_weights_recourse.drawn(part.weights, data, b"no secret")
     known = part.weights.frame(data.schema)
-    there, r = known.rows(out.rows[out.found]), part.weights.error(w, 0.3, known)
+    there, r = known.rows(out.rows[out.found]), part.weights.error(w, 0.3, known, len(data))
     np.testing.assert_allclose(there @ w, r * np.linalg.norm(there, axis=1), rtol=1e-4)
     move = (out.rows - data.X[:80])[out.found]
     np.testing.assert_allclose(move, np.outer(move @ w[:-1], w[:-1]) / (w[:-1] @ w[:-1]), atol=1e-9)
@@ -123,7 +123,7 @@ def test_releases_of_keys_follow_the_noise_of_the_mechanism():
     data = setting(300)
     exact = DPLogistic(1e12, method="output", **SETTINGS).weights(data, 1, np.random.default_rng(0))[0]
     w = np.stack([dp_weights_recourse.drawn(private(), data, key.to_bytes(16)) for key in range(300)])
-    law = stats.gamma(6, scale=private().noise(private().frame(data.schema)))
+    law = stats.gamma(6, scale=private().noise(private().frame(data.schema), 300))
     assert stats.kstest(np.linalg.norm(w - exact, axis=1), law.cdf).pvalue > 1e-3
 
 

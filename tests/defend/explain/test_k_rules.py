@@ -84,3 +84,9 @@ def test_mistakes_are_one_sentence():
         KRules(registry.build("explain", "nice"))
     with pytest.raises(JaliError, match="pass them as train"):
         KRules().prepare(None, SCHEMA, None, np.random.default_rng(0))
+    few = crowd(30, 0)
+    with pytest.raises(JaliError, match="k = 31 is more than the 30 people"):
+        KRules(k=31).prepare(None, SCHEMA, few, np.random.default_rng(0))
+    twice = Dataset(few.X, few.y, SCHEMA, np.arange(30) // 2)
+    with pytest.raises(JaliError, match="k = 16 is more than the 15 people"):
+        KRules(k=16).prepare(None, SCHEMA, twice, np.random.default_rng(0))

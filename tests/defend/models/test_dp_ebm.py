@@ -9,7 +9,7 @@ import jali
 from jali.core.errors import JaliError
 from jali.core.values import Column, Dataset, Schema
 from jali.defend.models.dp_ebm import DPEBM
-from jali.privacy.discrete_noise import SystemRandom
+from jali.privacy.byte_sources import SystemRandom
 from tests.protect.people import DECLARED, trained
 
 

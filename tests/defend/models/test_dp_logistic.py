@@ -84,7 +84,7 @@ def test_two_worlds_are_told_apart_no_better_than_epsilon_allows():
 def test_one_record_moves_the_exact_minimiser_by_less_than_output_perturbation_assumes(C):
     rng, worst = np.random.default_rng(0), 0.0
     part = DPLogistic(1e12, bound=1.0, C=C, method="output")
-    limit = part.noise(part.frame(LINE)) * 1e12
+    limit = part.noise(part.frame(LINE), 8) * 0.99e12
     for n in (1, 1, 2, 3, 8):
         for a, b in neighbours(rng, n):
             moved = part.weights(a, 1, rng) - part.weights(b, 1, rng)
@@ -105,13 +105,15 @@ def test_output_noise_is_a_ball_around_the_minimiser():
     part, data = DPLogistic(0.5, bound=1.0, C=0.2, method="output"), table()
     exact = DPLogistic(1e12, bound=1.0, C=0.2, method="output").weights(data, 1, np.random.default_rng(0))[0]
     b = part.weights(data, 5000, np.random.default_rng(1)) - exact
-    scale = 2 * 0.2 * np.sqrt(2) / 0.5
+    scale = 2 * 0.2 * np.sqrt(2) / (0.99 * 0.5)  # 1 % of epsilon hides the errors of arithmetic
     assert stats.kstest(np.linalg.norm(b, axis=1), stats.gamma(7, scale=scale).cdf).pvalue > 1e-3
     share = b[:, 2] ** 2 / (b**2).sum(axis=1)
     assert stats.kstest(share, stats.beta(0.5, 3).cdf).pvalue > 1e-3
 
 
-@pytest.mark.parametrize(("C", "left", "penalty"), [(0.2, 1 - np.log1p(0.1), 5.0), (9, 0.5, 0.5 / np.expm1(0.5))])
+@pytest.mark.parametrize(
+    ("C", "left", "penalty"), [(0.2, 0.99 - np.log1p(0.1), 5.0), (9, 0.495, 0.5 / np.expm1(0.495))]
+)
 def test_objective_noise_recovered_from_the_optimum(C, left, penalty):
     """b = -q w - sum of gradients; bound 1 gives R^2 = 2. C = 9 leaves less than half, so the penalty is raised."""
     part, data = DPLogistic(1.0, bound=1.0, C=C), table()
@@ -126,7 +128,7 @@ def test_the_split_of_epsilon_is_continuous_and_less_noise_is_needed_for_more():
     scales = []
     for epsilon in np.geomspace(0.05, 50, 200):
         part = DPLogistic(float(epsilon), bound=1.0, C=5.0)
-        scales.append(part.noise(part.frame(LINE)))
+        scales.append(part.noise(part.frame(LINE), 1))
     assert (np.diff(scales) < 0).all()
     assert (np.diff(np.log(scales)) > -0.1).all()
 
@@ -138,9 +140,9 @@ def test_error_bounds_the_distance_from_the_fit_without_noise(method):
     part = DPLogistic(1.0, bound=1.0, C=3.0, method=method)
     W, known = part.weights(data, 500, np.random.default_rng(2)), part.frame(data.schema)
     far = np.linalg.norm(W - exact, axis=1)
-    beyond = np.mean([f > part.error(w, 0.1, known) + 1e-6 for f, w in zip(far, W, strict=True)])
+    beyond = np.mean([f > part.error(w, 0.1, known, 300) + 1e-6 for f, w in zip(far, W, strict=True)])
     assert beyond <= 0.1 + 3 * np.sqrt(0.09 / 500)
-    assert part.error(W[0], 1.0, known) == 0
+    assert part.error(W[0], 1.0, known, 300) == 0
 
 
 # --- the model ---------------------------------------------------------------------------------------------------

@@ -7,7 +7,10 @@ import math
 from jali.core.errors import JaliError
 
 ROW = "one record is one row; a person with k rows is protected k times less"
-FLOATS = "noise is drawn in double precision, not by a mechanism that resists floating-point attacks"
+EXACT_NOISE = (
+    "noise is exact on a public grid; what it is added to is computed in double precision, and the noise allows for "
+    "errors of a hundred-thousandth of its sensitivity"
+)
 
 
 def positive(name: str, field: str, value: float) -> None:

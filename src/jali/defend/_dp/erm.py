@@ -10,10 +10,10 @@ from jali.core.errors import JaliError
 from jali.core.values import Floats
 from jali.defend._dp.sigmoid import sigmoid
 
-ENOUGH = 1e-9  # length of the gradient, relative to its start, at which a minimiser counts as exact
+ENOUGH = 1e-12  # length of the gradient, relative to the longest possible one, at which a minimiser counts as exact
 EXACT = (
-    f"the weights minimise the objective up to a gradient of {ENOUGH:g} of its length at the start, and the search "
-    "reaches that for every data set: it refuses where it does not"
+    f"the weights minimise the objective up to a gradient of {ENOUGH:g} of the longest possible one, in double "
+    "precision, and the search reaches that for every data set: it refuses where it does not"
 )
 STEPS = 200
 HALVINGS = 50
@@ -21,25 +21,29 @@ ROUNDING = 1e-12  # relative rounding error of an objective
 CELLS = 1_000_000  # most numbers in the weighted rows of perturbations that are solved together, to bound the memory
 
 
-def minimisers(A: Floats, y: Floats, penalty: float, tilt: Floats) -> Floats:
+def minimisers(A: Floats, y: Floats, penalty: float, tilt: Floats, longest: float | None = None) -> Floats:
     """The minimisers (T, k) of F(w) + tilt_t . w, F(w) = sum_i log(1 + e^(w.a_i)) - y_i w.a_i + penalty/2 ||w||^2.
 
     Rows A (n, k), y (n,) of zeros and ones, tilt (T, k). Outside the row space of A only the penalty and the tilt
-    act, so that w = -tilt / penalty there; with more columns than rows, the problem is solved inside the row space. The
-    guarantee holds for the exact optimum only, so a search that does not reach it is an error.
+    act, so that w = -tilt / penalty there; with more columns than rows, the problem is solved inside the row space.
+    `longest` is a bound on the rows' lengths, taken from them where it is not given. The gradient at the result is
+    shorter than 1e-12 (n longest + ||tilt||), twice that with rounding errors; the guarantee allows for no more, so a
+    search that does not reach it is an error.
 
     >>> A, y = np.array([[1.0], [1.0]]), np.array([0.0, 1.0])
     >>> minimisers(A, y, 1.0, np.array([[0.0], [2.0]])).round(4)  # roots of 2/(1 + e^-w) - 1 + w + tilt
     array([[ 0.    ],
            [-1.3967]])
     """
+    if longest is None:
+        longest = float(np.linalg.norm(A, axis=1).max(initial=0.0))
     if A.shape[1] > len(A):
         basis, triangle = np.linalg.qr(A.T)
         inside = tilt @ basis
-        solved = minimisers(np.ascontiguousarray(triangle.T), y, penalty, inside)
+        solved = minimisers(np.ascontiguousarray(triangle.T), y, penalty, inside, longest)
         return np.asarray(solved @ basis.T - (tilt - inside @ basis.T) / penalty)
     size = max(1, CELLS // max(1, A.size))
-    some = [_newton(_Problem(A, y, penalty, tilt[at : at + size])) for at in range(0, len(tilt), size)]
+    some = [_newton(_Problem(A, y, penalty, tilt[at : at + size]), longest) for at in range(0, len(tilt), size)]
     return np.concatenate(some) if some else np.zeros_like(tilt)
 
 
@@ -75,11 +79,11 @@ class _Problem:
         return np.asarray(np.linalg.solve(hessian, gradient[:, :, None])[:, :, 0])
 
 
-def _newton(problem: _Problem) -> Floats:
+def _newton(problem: _Problem, longest: float) -> Floats:
     """Damped Newton steps on all objectives at once; those that have converged are left as they are."""
     W = np.zeros_like(problem.tilt)
     gradient = problem.gradient(W)
-    enough = ENOUGH * np.maximum(1.0, np.linalg.norm(gradient, axis=1))
+    enough = ENOUGH * (len(problem.A) * longest + np.linalg.norm(problem.tilt, axis=1))
     for _ in range(STEPS):
         left = np.flatnonzero(~(np.linalg.norm(gradient, axis=1) <= enough))
         if not len(left):

@@ -1,4 +1,4 @@
-"""The noise distributions of the private trainers and explainers."""
+"""Noise of the private trainers and explainers: which record gets which draw, and how far noise reaches."""
 
 from __future__ import annotations
 
@@ -6,18 +6,9 @@ import math
 
 import numpy as np
 
-from jali.core.values import Floats, Rng
-
-
-def ball(count: int, width: int, scale: float, rng: Rng) -> Floats:
-    """Vectors (count, width) with density proportional to exp(-||b|| / scale): direction uniform, length Gamma(width).
-
-    >>> ball(2, 3, 1.0, np.random.default_rng(0)).shape
-    (2, 3)
-    """
-    direction = rng.standard_normal((count, width))
-    length = rng.gamma(width, scale, count) / np.linalg.norm(direction, axis=1)
-    return np.asarray(direction * length[:, None])
+from jali.core.values import Floats, Ints, Rng
+from jali.privacy.discrete_noise import laplace_each
+from jali.privacy.snapped_noise import Grid
 
 
 def farthest(beta: float, width: int, scale: float) -> float:
@@ -31,14 +22,22 @@ def farthest(beta: float, width: int, scale: float) -> float:
     return float(gamma.isf(beta, width, scale=scale))
 
 
-def laplace(X: Floats, each: int, rng: Rng) -> Floats:
-    """Standard Laplace noise (n, each) for records X (n, D), whatever the order of the records in the call.
+def laplace(X: Floats, scale: Ints, rng: Rng) -> Ints:
+    """Whole Laplace noise (n, each) of these scales for records X (n, D), whatever the order of records in the call.
 
-    Noise is assigned in the order of the rows' contents. Equal rows get different draws.
+    Noise is drawn in the order of the rows' contents. Equal rows get different draws.
     """
-    out = np.empty((len(X), each))
-    out[sorted(range(len(X)), key=lambda i: X[i].tobytes())] = rng.laplace(size=(len(X), each))
+    order = sorted(range(len(X)), key=lambda i: X[i].tobytes())
+    out = np.empty(scale.shape, dtype=np.int64)
+    out[order] = laplace_each(scale[order], rng)
     return out
+
+
+def noised(X: Floats, value: Floats, grid: Grid, rng: Rng) -> Floats:
+    """Values (n, each) of records X (n, D) on their grid, each released with the epsilon of the grid."""
+    drawn = laplace(X, grid.scale(), rng)
+    # Where nothing can move a value there is nothing to hide.
+    return np.where(grid.sensitivity > 0, (grid.whole(value) + drawn) * grid.step, value)
 
 
 def shift(beta: float) -> float:

@@ -11,7 +11,7 @@ from jali.core.protocols import Source
 from jali.core.values import Dataset, Floats, Schema
 from jali.data.linear_gaussian import LinearGaussian
 from jali.data.sample import Sample
-from jali.defend._dp.checks import FLOATS, ROW
+from jali.defend._dp.checks import EXACT_NOISE, ROW
 from jali.defend._dp.erm import EXACT
 from jali.defend.models.clipped_logistic import ClippedLogistic
 from jali.models.logistic import Logistic
@@ -24,7 +24,7 @@ ASSUMES = (
     "who needs recourse is decided by the model without noise, and is not covered",
     EXACT,
     ROW,
-    FLOATS,
+    EXACT_NOISE,
 )
 
 

@@ -21,6 +21,7 @@ from jali.defend._dp.sigmoid import sigmoid
 from jali.defend._dp.stability import StableModel, stable
 from jali.defend.models.clipped_logistic import ClippedLogistic
 from jali.privacy.mechanisms import released
+from jali.privacy.snapped_noise import Grid
 
 
 @dataclass(frozen=True)
@@ -86,8 +87,11 @@ class AboveThreshold:
             rows = moved(X, way * ((i + 1) * self.reach / self.steps), model.encoding)
             p[i] = sigmoid(requests.sign * (model.logits(rows) @ [-1.0, 1.0]))
             change = np.maximum(change, model.stability.probability(rows))
-        noise = laplace(X, 1 + self.steps, rng).T * change / self.epsilon
-        passed: Bools = p + 4 * noise[1:] >= 0.5 + self.margin + 2 * noise[0]
+        grid = Grid(change, self.epsilon)
+        scales = np.stack([grid.scale(2.0), *[grid.scale(4.0)] * self.steps], axis=1)
+        noise = laplace(X, scales, rng).T
+        threshold = grid.whole(np.full(len(X), 0.5 + self.margin)) + noise[0]
+        passed: Bools = grid.whole(p) + noise[1:] >= threshold
         return np.where(passed.any(axis=0), 1.0 + passed.argmax(axis=0), 0.0)
 
     def deployed(self) -> ClippedLogistic:

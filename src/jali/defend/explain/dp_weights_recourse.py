@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -21,6 +20,7 @@ from jali.defend._keys import FRESH, MAKE, secret_of
 from jali.defend.models.clipped_logistic import ClippedLogistic
 from jali.defend.models.dp_logistic import DPLogistic
 from jali.models.fitted.linear import LinearEnsemble
+from jali.privacy.byte_sources import KeyedRandom
 from jali.privacy.mechanisms import released
 
 NO_KEY = f"no key was given, so anybody who knows the rows can compute the noise and subtract it; {MAKE}"
@@ -41,10 +41,10 @@ class DPWeightsRecourse:
     margin for one row fixed beforehand would be shorter, but here the row depends on the noise: such a margin fails
     where w is mostly noise. beta = 1 leaves the margin out.
 
-    The noise is drawn from a stream seeded by a key and the training rows, so that all tiles and workers answer from
-    the same weights. `key` names a file with at least 16 random bytes that other users cannot read; the name need not
-    be secret. Without a key, anybody who knows the rows can compute the noise: that is enough for a study, but there is
-    no guarantee. The deployed model is asked only for its decisions.
+    The noise is drawn from bytes that a key and the training rows determine (`KeyedRandom`), so that all tiles and
+    workers answer from the same weights. `key` names a file with at least 16 random bytes that other users cannot read;
+    the name need not be secret. Without a key, anybody who knows the rows can compute the noise: that is enough for a
+    study, but there is no guarantee. The deployed model is asked only for its decisions.
 
     Chaudhuri, Monteleoni and Sarwate, JMLR 2011 (weights); Mochaourab et al., 2021 (margins).
 
@@ -83,7 +83,7 @@ class DPWeightsRecourse:
         trainer = self._private()
         known = trainer.frame(schema)
         w = self._released(replace(train, schema=schema), [secret])[0]
-        return _Prepared(model, known, w, trainer.error(w, self.beta, known))
+        return _Prepared(model, known, w, trainer.error(w, self.beta, known, len(train)))
 
     def guarantee(self, schema: Schema | None = None) -> Guarantee:
         """The guarantee of the weights, for the explanations alone; without a usable key there is none.
@@ -139,7 +139,7 @@ class DPWeightsRecourse:
     def _released(self, rows: Dataset, secrets: list[bytes]) -> Floats:
         """The weights (count, P + 1) that are released for these rows with each of the secrets."""
         trainer = self._private()
-        scale = trainer.noise(trainer.frame(rows.schema))
+        scale = trainer.noise(trainer.frame(rows.schema), len(rows))
         return released("private weights", lambda: all_drawn(trainer, rows, secrets), scale=scale)
 
     def _private(self) -> DPLogistic:
@@ -177,9 +177,8 @@ def drawn(trainer: DPLogistic, train: Dataset, secret: bytes) -> Floats:
 def all_drawn(trainer: DPLogistic, train: Dataset, secrets: list[bytes]) -> Floats:
     """The draws of weights (count, P + 1) for these training rows, one for each secret."""
     content = f"{trainer}|{train.X.shape}{train.schema}".encode() + train.X.tobytes() + train.y.tobytes()
-    names = [hmac.new(secret, content, hashlib.sha256).hexdigest() for secret in secrets]
-    streams = [np.random.default_rng(int(name, 16)) for name in names]
-    return trainer.weights_with(train, trainer.drawn_noise(train.schema, 1, streams))
+    names = [hmac.digest(secret, content, "sha256") for secret in secrets]
+    return trainer.weights_from(train, 1, [KeyedRandom(name) for name in names])
 
 
 def nearest(X: Floats, requests: Requests, known: Frame, w: Floats, error: float) -> tuple[Floats, Bools]:

@@ -73,6 +73,9 @@ class KRules:
         """Prepare the wrapped explainer, and keep the training rows to count people in."""
         if train is None or len(train) == 0:
             raise JaliError("k_rules counts people in the training rows: pass them as train.")
+        many = len(np.unique(train.group_numbers()))
+        if many < self.k:
+            raise JaliError(f"k_rules: k = {self.k} is more than the {many} people trained on: choose a smaller k.")
         ready = self.inner.prepare(model, schema, train, rng)
         return _Prepared(self, ready, train, predictions(model, train.X)[1])
 

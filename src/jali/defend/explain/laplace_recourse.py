@@ -13,13 +13,14 @@ from jali.core.explanation import Counterfactual, Gives, Wants
 from jali.core.guarantee import Guarantee
 from jali.core.protocols import Linear, Model
 from jali.core.values import Dataset, Floats, Rng, Schema
-from jali.defend._dp.checks import FLOATS, ROW, positive
-from jali.defend._dp.noise import laplace
+from jali.defend._dp.checks import EXACT_NOISE, ROW, positive
+from jali.defend._dp.noise import noised
 from jali.defend._dp.recourse import moved, recourse_requests
 from jali.defend._dp.sigmoid import sigmoid
 from jali.explain.native.capability import linear
 from jali.models.logistic import Logistic
 from jali.privacy.mechanisms import mark, released
+from jali.privacy.snapped_noise import Grid
 
 LIMIT = 1 - 1e-9  # scores above this share of the largest possible score count as clamped
 REFUTED = (
@@ -78,7 +79,7 @@ class LaplaceRecourse:
 
     def noised(self, score: Floats, X: Floats, rng: Rng) -> Floats:
         """The noised scores f' (n,) from scores f (n,) of records X (n, D); the noise covers nothing else."""
-        p = sigmoid(score) + laplace(X, 1, rng)[:, 0] / self.epsilon
+        p = noised(X, sigmoid(score)[:, None], Grid(np.ones((len(X), 1)), self.epsilon), rng)[:, 0]
         p = np.clip(p, self.clamp, 1 - self.clamp)
         return np.asarray(np.log(p) - np.log1p(-p))
 
@@ -97,7 +98,7 @@ class LaplaceRecourse:
             "one score of one record that was chosen without the training rows; k scores cost k epsilon",
             "who needs recourse is decided by the model without noise, and is not covered",
             ROW,
-            FLOATS,
+            EXACT_NOISE,
         )
         return Guarantee(
             "Laplace noise on the probability",

@@ -13,13 +13,14 @@ from jali.core.guarantee import Guarantee, announce
 from jali.core.protocols import Model, Source
 from jali.core.values import Dataset, Floats, Rng, Schema
 from jali.defend._dp.checks import chance, positive
-from jali.defend._dp.noise import laplace, shift
+from jali.defend._dp.noise import noised, shift
 from jali.defend._dp.public import DEPLOYED, direction, example, per_answer
 from jali.defend._dp.recourse import Requests, inside, moved, recourse_requests, two_classes
 from jali.defend._dp.sigmoid import sigmoid
 from jali.defend._dp.stability import StableModel, stable
 from jali.defend.models.clipped_logistic import ClippedLogistic
 from jali.privacy.mechanisms import released
+from jali.privacy.snapped_noise import Grid
 
 CLAMP = 1e-5
 
@@ -77,14 +78,18 @@ class PublicDirection:
 
     def lowered(self, model: StableModel, X: Floats, requests: Requests, way: Floats, rng: Rng) -> Floats:
         """Score and slope (2, n) along way (n, P), noised and lowered; answers depend on nothing else of the model."""
-        noise = 2 / self.epsilon * (laplace(X, 2, rng) - shift(self.beta / 2))
         slope = (way @ (model.coef[:, 1] - model.coef[:, 0])) * requests.sign
         steep = model.stability.weights * np.linalg.norm(way * model.stability.frame.scale, axis=1)
-        if self.noised == "score":
-            return np.stack([requests.score + model.stability.score(X) * noise[:, 0], slope + steep * noise[:, 1]])
-        p = sigmoid(requests.score) + model.stability.probability(X) * noise[:, 0]
-        p = np.clip(p, CLAMP, 1 - CLAMP)
-        return np.stack([np.log(p) - np.log1p(-p), slope + steep * noise[:, 1]])
+        on_score = self.noised == "score"
+        level = requests.score if on_score else sigmoid(requests.score)
+        reach = model.stability.score(X) if on_score else model.stability.probability(X)
+        sensitivity = np.stack([reach, steep], axis=1)
+        made = noised(X, np.stack([level, slope], axis=1), Grid(sensitivity, self.epsilon / 2), rng)
+        first, second = (made - 2 / self.epsilon * shift(self.beta / 2) * sensitivity).T
+        if on_score:
+            return np.stack([first, second])
+        p = np.clip(first, CLAMP, 1 - CLAMP)
+        return np.stack([np.log(p) - np.log1p(-p), second])
 
     def deployed(self) -> ClippedLogistic:
         """A trainer of models that this part can explain."""

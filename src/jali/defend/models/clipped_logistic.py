@@ -49,5 +49,6 @@ class ClippedLogistic:
         known = frame("clipped_logistic", data.schema, self.bound, self.scaling)
         start = np.zeros((1, len(known.scale) + 1))
         sets = [data.rows(mine) for mine in member.T]
-        weights = [minimisers(known.cut(s.X), labels("clipped_logistic", s), 1 / self.C, start) for s in sets]
+        rows = [(known.cut(s.X), labels("clipped_logistic", s)) for s in sets]
+        weights = [minimisers(A, y, 1 / self.C, start, known.radius) for A, y in rows]
         return StableEnsemble(known.ensemble(np.concatenate(weights)), Stability(known, self.C))

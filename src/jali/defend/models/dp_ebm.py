@@ -18,7 +18,7 @@ from jali.defend._dp.checks import ROW, positive
 from jali.models.fitted.estimator import Several
 from jali.models.fitted.membership_check import checked
 from jali.models.logistic import Logistic
-from jali.privacy.discrete_noise import SystemRandom
+from jali.privacy.byte_sources import SystemRandom
 
 ASSUMES = (
     "bounds, categories and classes are public, and so is that both classes occur in the training rows",
@@ -104,6 +104,10 @@ class DPEBM:
         if len(schema.classes) != 2:
             many = len(schema.classes)
             raise JaliError(f"dp_ebm needs exactly two classes, and this table has {many}: merge classes.")
+        if holes := [c.name for c in schema.columns if c.missing]:
+            raise JaliError(
+                f"dp_ebm cannot bin missing numbers privately, and column {holes[0]!r} has some: fill them in."
+            )
         bounds = {c.name: (c.low, c.high) for c in schema.columns if c.kind != "category"}
         if not all(np.isfinite(pair).all() for pair in bounds.values()):
             raise JaliError("dp_ebm needs finite public bounds of every number: give low and high in the schema.")

@@ -11,13 +11,16 @@ import numpy as np
 from jali.core.errors import JaliError
 from jali.core.guarantee import Constant, Covered, Guarantee, announce
 from jali.core.values import Bools, Dataset, Floats, Rng, Schema, frozen
-from jali.defend._dp.checks import FLOATS, ROW, bounded, positive
-from jali.defend._dp.erm import EXACT, minimisers
-from jali.defend._dp.noise import ball, farthest
+from jali.defend._dp.checks import ROW, bounded, positive
+from jali.defend._dp.erm import ENOUGH, EXACT, minimisers
+from jali.defend._dp.noise import farthest
 from jali.defend._dp.scaling import Frame, frame, labels
 from jali.defend.models.clipped_logistic import ClippedLogistic
 from jali.models.fitted.linear import LinearEnsemble
 from jali.privacy.mechanisms import released
+from jali.privacy.snapped_noise import EXACTNESS, Settling, ball, longest
+
+SETTLING = 0.01  # the share of epsilon that hides what arithmetic loses
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,10 @@ class DPLogistic:
     Hence e = epsilon - ln(1 + C R^2 / 4) with q = 1 / C; where that would leave less than half, e = epsilon / 2 and q =
     (R^2 / 4) / (e^(epsilon / 2) - 1). Chaudhuri et al. bound the same ratio by the square, and raise q only where
     nothing is left; for rank-one Hessians one factor is enough.
+
+    Both proofs are about real numbers. What is computed differs from them by a known error, so the weights are rounded
+    to a public grid with whole noise that hides this error, for 1 % of epsilon (`Settling`). The proofs above have the
+    other 99 %.
 
     Both guarantees hold in total, for any number of decisions and of explanations that do not read the training rows.
     Both need the exact optimum, so a search that does not reach it is an error. delta is 0. The number of rows, the
@@ -99,7 +106,7 @@ class DPLogistic:
             "explanations do not read the training rows again",
             EXACT,
             ROW,
-            FLOATS,
+            f"{SETTLING:.0%} of epsilon is spent on exact noise that hides the errors of arithmetic",
         )
         name = f"{self.method} perturbation"
         claim = Guarantee(name, self.epsilon, "replace-one", covers, assumes=assumes, decides=decides)
@@ -120,52 +127,72 @@ class DPLogistic:
 
     def weights(self, data: Dataset, count: int, rng: Rng) -> Floats:
         """Released weights (count, P + 1) on the rows of the frame, the intercept last."""
-        return self.weights_with(data, self.drawn_noise(data.schema, count, [rng]))
+        return self.weights_from(data, count, [rng])
 
-    def drawn_noise(self, schema: Schema, count: int, rngs: list[Rng]) -> Floats:
-        """The noise b (count times streams, P + 1) of so many releases from each stream."""
-        known = self.frame(schema)
-        scale = self.noise(known)
-        return np.concatenate([ball(count, len(known.scale) + 1, scale, rng) for rng in rngs])
+    def weights_from(self, data: Dataset, count: int, rngs: list[Rng]) -> Floats:
+        """Released weights (count times streams, P + 1): so many from each stream of random bytes."""
+        known = self.frame(data.schema)
+        width = len(known.scale) + 1
+        settling = self.settling(known, len(data))
+        noise = np.concatenate([ball(count, width, self.noise(known, len(data)), rng) for rng in rngs])
+        steps = np.concatenate([settling.noise(count, rng) for rng in rngs])
+        return settling.settled(self.weights_with(data, noise), steps)
 
     def weights_with(self, data: Dataset, noise: Floats) -> Floats:
-        """The weights (count, P + 1) that noise (count, P + 1) gives."""
+        """The weights (count, P + 1) that noise (count, P + 1) gives, before they are settled."""
         known = self.frame(data.schema)
         y = labels("dp_logistic", data)
         if self.method == "objective":
-            return minimisers(known.cut(data.X), y, self._split(known)[1], noise)
-        return minimisers(known.cut(data.X), y, 1 / self.C, np.zeros_like(noise[:1])) + noise
+            return minimisers(known.cut(data.X), y, self._split(known)[1], noise, known.radius)
+        return minimisers(known.cut(data.X), y, 1 / self.C, np.zeros_like(noise[:1]), known.radius) + noise
 
-    def noise(self, known: Frame) -> float:
+    def noise(self, known: Frame, rows: int) -> float:
         """The scale of the noise b, whose length is Gamma(P + 1, scale)."""
         if self.method == "objective":
             return 2 * known.radius / self._split(known)[0]
-        return 2 * self.C * known.radius / self.epsilon
+        off = 2 * ENOUGH * rows * known.radius  # how far the gradient at the computed minimiser is from zero
+        return 2 * self.C * (known.radius + off) / self._spent()
 
-    def error(self, weights: Floats, beta: float, known: Frame) -> float:
+    def settling(self, known: Frame, rows: int) -> Settling:
+        """The noise that hides how far computed weights are from those of the proof."""
+        width = len(known.scale) + 1
+        length = longest(width, self.noise(known, rows))
+        error = EXACTNESS * length + 2.0**-50 * self.C * rows * known.radius  # the draw, and its sum with the weights
+        if self.method == "objective":
+            # The objective is q-strongly convex, so weights are off by the gradient there, divided by q.
+            error = (error + 2 * ENOUGH * (rows * known.radius + length)) / self._split(known)[1]
+        return Settling(error, SETTLING * self.epsilon, width)
+
+    def error(self, weights: Floats, beta: float, known: Frame, rows: int) -> float:
         """A bound on the distance of released weights (P + 1,) from those without noise, wrong with probability beta.
 
         For `output` it is a quantile of the length of b. For `objective` the gradient of the plain objective at the
         release is -C (b + (q - 1/C) w), and the objective is 1-strongly convex, so the distance is at most the length
-        of that.
+        of that. The noise of settling is added, wrong with a hundredth of beta.
         """
         if beta == 1:
             return 0.0
-        length = farthest(beta, len(weights), self.noise(known))
+        length = farthest(0.99 * beta, len(weights), self.noise(known, rows))
+        settled = self.settling(known, rows).reach(0.01 * beta)
         if self.method == "output":
-            return length
+            return length + settled
         extra = self._split(known)[1] - 1 / self.C
-        return self.C * (length + extra * float(np.linalg.norm(weights)))
+        return self.C * (length + extra * (float(np.linalg.norm(weights)) + settled)) + settled
 
     def _declared(self, data: Dataset, count: int, rng: Rng) -> Floats:
         """The weights, released by the declared mechanism."""
-        scale = self.noise(self.frame(data.schema))
+        scale = self.noise(self.frame(data.schema), len(data))
         return released("private weights", lambda: self.weights(data, count, rng), scale=scale)
 
     def _split(self, known: Frame) -> tuple[float, float]:
         """The epsilon left for the noise, e, and the penalty, q."""
+        epsilon = self._spent()
         curvature = known.radius**2 / 4
-        left = self.epsilon - math.log1p(self.C * curvature)
-        if left >= self.epsilon / 2:
+        left = epsilon - math.log1p(self.C * curvature)
+        if left >= epsilon / 2:
             return left, 1 / self.C
-        return self.epsilon / 2, curvature / math.expm1(self.epsilon / 2)
+        return epsilon / 2, curvature / math.expm1(epsilon / 2)
+
+    def _spent(self) -> float:
+        """The epsilon of the proof in real numbers: all but what settling takes."""
+        return (1 - SETTLING) * self.epsilon

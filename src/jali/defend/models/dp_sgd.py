@@ -27,7 +27,8 @@ ASSUMES = (
     "where the networks start, the schema's scale and categories, and all fields do not come from these rows",
     "explanations do not read the training rows again",
     ROW,
-    "noise is drawn in single precision, not by a mechanism that resists floating-point attacks",
+    "PyTorch draws the noise (through Opacus, or by itself for mlp) with a generator of its own, in single precision, "
+    "from a seed of 63 bits that must stay secret; it does not resist floating-point attacks",
 )
 DECIDES: tuple[Constant, ...] = ("scale", "categories", "classes")
 

@@ -23,7 +23,11 @@ from jali.protect.frontier.candidates import Candidate
 from jali.protect.frontier.per_target import PerTarget, of_guesses, of_people
 from jali.store import Arrays
 
-SEEN = (Channel.EXPLANATION, Channel.DECISION_AND_EXPLANATION, Channel.SCORE_AND_EXPLANATION)
+SEEN = (
+    Channel.EXPLANATION,
+    Channel.DECISION_AND_EXPLANATION,
+    Channel.SCORE_AND_EXPLANATION,
+)  # each shows the one before
 ASKED = 300  # people outside the training set whose answers linkage reads, for each target
 
 
@@ -98,7 +102,16 @@ def _attacked(
         signals = "" if trial.attack.many else f" on {trial.names[0].signal}"
         attack = registry.spec(trial.attack) + signals
         for metric, number in found.items():
-            out.append(Attempt(by_spec[trial.explainer], Family("membership", trial.channel, metric), attack, number))
+            out += _attempts(by_spec[trial.explainer], trial.channel, metric, attack, number)
+    return out
+
+
+def _attempts(candidate: str, channel: Channel, metric: str, attack: str, found: PerTarget | str) -> list[Attempt]:
+    """One attack as an attempt of every attacker who sees what it reads: whoever sees more may ignore the rest."""
+    out = []
+    for seen in SEEN[SEEN.index(channel) :]:
+        name = attack if seen == channel else f"{attack} of {channel.label}"
+        out.append(Attempt(candidate, Family("membership", seen, metric), name, found))
     return out
 
 
