@@ -96,10 +96,8 @@ def _parquet(path: Path) -> pd.DataFrame:
         import pyarrow  # noqa: F401
     except ImportError:
         raise JaliError("Reading .parquet files needs pyarrow: pip install 'jali-audit[parquet]'.") from None
-    import pandas as pd
-
     _check_parquet(path)
-    return pd.read_parquet(path, engine="pyarrow")
+    return pieces.by_column(path)
 
 
 def _check_parquet(path: Path) -> None:
