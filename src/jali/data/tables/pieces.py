@@ -51,7 +51,7 @@ def pages(rows: int, kind: Any) -> npt.NDArray[Any]:
     return np.frombuffer(mmap.mmap(-1, max(1, rows * kind.itemsize)), kind, rows)
 
 
-def by_column(path: Path) -> pd.DataFrame:
+def by_column(path: Path, check_names: Callable[[list[str]], None]) -> pd.DataFrame:
     """The table in a Parquet file, read column by column, so that it never exists in two forms.
 
     Columns have the types that pandas finds, except that texts are pandas categories: these hold each text once.
@@ -61,14 +61,21 @@ def by_column(path: Path) -> pd.DataFrame:
     from pyarrow import parquet
 
     with parquet.ParquetFile(path, pre_buffer=False) as file:
-        names = file.schema_arrow.empty_table().to_pandas().columns  # without the index that pandas wrote
+        names = _names(file.schema_arrow)
+        check_names(names)
         columns = {}
         for name in names:
-            read = file.read(columns=[name], use_threads=False).to_pandas(strings_to_categorical=True)
-            columns[name] = _moved(read[name])
+            read = file.read(columns=[name], use_threads=False).select([name])
+            columns[name] = _moved(read.to_pandas(strings_to_categorical=True).iloc[:, 0])
             del read
             pyarrow.default_memory_pool().release_unused()
     return pd.DataFrame(columns, copy=False)
+
+
+def _names(schema: Any) -> list[str]:
+    """The names of the columns, without the index that pandas wrote beside them."""
+    index = (schema.pandas_metadata or {}).get("index_columns", [])
+    return [name for name in schema.names if name not in index]
 
 
 def _moved(values: pd.Series[Any]) -> Any:
