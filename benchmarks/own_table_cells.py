@@ -158,7 +158,7 @@ EXPLAINERS: dict[str, dict[tuple[str, ...], str]] = {
         ("LightGBM",): LIME,
         (): "explain = 'lime_tabular(samples=50)'",
     },
-    "DiCE": {TABLES: DICE, (): "explain = 'dice'"},
+    "DiCE": {TABLES: DICE, ("torch, fit=",): "explain = 'dice(sparsity=\"binary\")'", (): "explain = 'dice'"},
     "captum": {
         ("torch, fit=",): "explain = captum.attr.IntegratedGradients",
         ARRAYS: ABLATION,

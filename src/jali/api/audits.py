@@ -16,7 +16,7 @@ from jali.api.running import armed, as_played, run_setup
 from jali.audit import queries
 from jali.audit.forecast import Forecast, forecast
 from jali.audit.reference import needed
-from jali.audit.setup import Experiment, Resources
+from jali.audit.setup import Experiment, Resources, Setup
 from jali.config import Config, checked
 from jali.core import registry
 from jali.core.errors import JaliError
@@ -103,12 +103,16 @@ def audit(
 
 
 def from_config(
-    config: Config, resources: Resources, show_values: bool = False, trust: bool | Collection[str] = False
+    config: Config,
+    resources: Resources,
+    show_values: bool = False,
+    trust: bool | Collection[str] = False,
+    setup: Setup | None = None,
 ) -> Audit:
     """Run the audit a configuration describes; one that names evidence is attacked without a model.
 
     A configuration may be somebody else's file. It may name modules, whose code would run, only in the settings that
-    are trusted (True: in all).
+    are trusted (True: in all). setup: what `loaded` returned for it, where it was loaded before.
     """
     config.vet(trust)
     if config.evidence:
@@ -117,16 +121,21 @@ def from_config(
             return as_released(path, config.as_released)
         return attack_file(path, config.attack, config.seed, resources)
     experiment = experiment_of(config)
-    setup = armed(experiment, config.attack, config.knowledge)
+    setup = setup or armed(experiment, config.attack, config.knowledge)
     return run_setup(setup, resources, as_played(config, experiment, setup), show_values, named=bool(config.attack))
+
+
+def loaded(config: Config, trust: bool | Collection[str] = False) -> Setup:
+    """The data and the game of an audit that a configuration describes: a large table is read once, here."""
+    config.vet(trust)
+    return armed(experiment_of(config), config.attack, config.knowledge)
 
 
 def foresee(config: Config, workers: int = 1, trust: bool | Collection[str] = False) -> Forecast:
     """What an audit will take and what it could see, from a probe of one model."""
     if config.evidence:
         raise JaliError("There is nothing to forecast for evidence that was gathered already: attack it.")
-    config.vet(trust)
-    return forecast(armed(experiment_of(config), config.attack, config.knowledge), workers)
+    return forecast(loaded(config, trust), workers)
 
 
 def experiment_of(config: Config) -> Experiment:

@@ -7,9 +7,9 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-from jali.api.audits import experiment_of, from_config
+from jali.api.audits import from_config, loaded
 from jali.api.result import Audit
-from jali.api.running import armed, stages
+from jali.api.running import stages
 from jali.audit import all_models
 from jali.audit.setup import Resources, Setup
 from jali.config import Config, read
@@ -48,16 +48,22 @@ class Done:
 
 
 def run_shard(
-    config: Config, resources: Resources, shard: Shard, out: Path, trust: bool | Collection[str] = False
+    config: Config,
+    resources: Resources,
+    shard: Shard,
+    out: Path,
+    trust: bool | Collection[str] = False,
+    setup: Setup | None = None,
 ) -> Done:
     """Train, explain and query the models of one part of an audit; the store keeps the results.
 
-    The configuration goes to the folder, so that `merge` needs nothing else.
+    The configuration goes to the folder, so that `merge` needs nothing else. setup: what `loaded` returned for it,
+    where it was loaded before.
     """
     models = 0
     new = 0
-    for setup in _setups(config, trust):
-        some, made = all_models.shard(setup, resources, shard.part, shard.of)
+    for stage in _setups(config, trust, setup):
+        some, made = all_models.shard(stage, resources, shard.part, shard.of)
         models += some
         new += made
     write_text(out / CONFIGURATION, config.toml(out))
@@ -79,10 +85,8 @@ def merge(out: Path, resources: Resources, trust: bool | Collection[str] = False
     return from_config(config, resources, trust=trust)
 
 
-def _setups(config: Config, trust: bool | Collection[str]) -> list[Setup]:
+def _setups(config: Config, trust: bool | Collection[str], setup: Setup | None = None) -> list[Setup]:
     """The setups whose models an audit trains."""
     if config.evidence:
         raise JaliError("Evidence that was gathered already has no models to train: attack it without --shard.")
-    config.vet(trust)
-    setup = armed(experiment_of(config), config.attack, config.knowledge)
-    return stages(setup, named=bool(config.attack))
+    return stages(setup or loaded(config, trust), named=bool(config.attack))

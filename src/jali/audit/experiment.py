@@ -15,6 +15,7 @@ from jali.audit.guarantees import stamped as covered
 from jali.audit.one_for_all import explains_each_model
 from jali.audit.one_model import STATISTICS, digest, stream
 from jali.audit.setup import Experiment, Resources, Setup
+from jali.audit.shadow_copies import trains_each_model
 from jali.audit.signal_attacks import Attacked, attack_evidence
 from jali.audit.summary import left_out, measures, sensitive, sizes, twins
 from jali.audit.training_fit import fits_worse
@@ -70,6 +71,7 @@ def _documented(setup: Setup, found: Gathered, attacked: Attacked, against: Comp
         *attacked.checks,
         sanity.parity(found.parity),
         *explains_each_model(found.evidence, setup.game, _users(setup)),
+        *(trains_each_model(found.evidence, setup.game) if isinstance(setup.parts.model, Given) else ()),
     ]
     return Results(
         rows=stamped(rows, _key(setup)),

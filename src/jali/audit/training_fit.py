@@ -15,18 +15,23 @@ def fits_worse(evidence: Evidence, game: Game) -> list[str]:
     The shadow models were trained in the same way, on as many rows. So rows that another model was trained on, columns
     in another order, or rows that were prepared differently show here, and nowhere else: the audit then finds little.
     """
-    at = [k for k, name in enumerate(evidence.names) if name.signal == "correctness" and not name.explainer]
-    shadows = np.flatnonzero(game.shadows[0])
-    if not at or not len(shadows):
-        return []
-    [mine, *theirs] = [_right(evidence, at[0], j) for j in (int(game.targets[0]), *shadows.tolist())]
-    if not mine < min(theirs) - WORSE:
+    mine, theirs = shares_right(evidence, game)
+    if not theirs or not mine < min(theirs) - WORSE:
         return []
     return [
         f"The model is right for {mine:.0%} of its training rows, and models that were trained in the same way for "
         f"{min(theirs):.0%} or more of theirs. Are these the rows that it was trained on, with the columns in the same "
         "order and prepared in the same way? If not, this audit says nothing about it."
     ]
+
+
+def shares_right(evidence: Evidence, game: Game) -> tuple[float, list[float]]:
+    """The share of its members for whom the first target is right, and the same of each of its shadow models."""
+    at = [k for k, name in enumerate(evidence.names) if name.signal == "correctness" and not name.explainer]
+    if not at:
+        return 0.0, []
+    shadows = np.flatnonzero(game.shadows[0]).tolist()
+    return _right(evidence, at[0], int(game.targets[0])), [_right(evidence, at[0], j) for j in shadows]
 
 
 def _right(evidence: Evidence, signal: int, column: int) -> float:

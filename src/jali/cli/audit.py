@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Optional
 
@@ -15,6 +16,7 @@ from jali.core.errors import JaliError
 
 if TYPE_CHECKING:
     from jali.audit.forecast import Forecast
+    from jali.audit.setup import Setup
     from jali.config import Config
 
 
@@ -71,13 +73,13 @@ def audit(
         return
     part = parsed(shard)
     with terminal.writable(out, shared=part is not None):
-        _show_schema(config, show_values)
+        setup = _shown(config, show_values, trusted)
         with terminal.watching() as watch:
             resources = resources_for(out, workers, watch, engine, store)
             if part is not None:
-                run_shard(config, resources, part, out, trusted)
+                run_shard(config, resources, part, out, trusted, setup)
                 return
-            found = from_config(config, resources, show_values, trusted)
+            found = from_config(config, resources, show_values, trusted, setup)
         finish(found, out)
 
 
@@ -155,11 +157,13 @@ def _foreseen(found: Forecast) -> None:
         terminal.console().print(sentence, markup=False, highlight=False)
 
 
-def _show_schema(config: Config, show_values: bool) -> None:
-    """Print what was inferred from a user's own file."""
-    if not config.is_file():
-        return
-    from jali.core import registry
+def _shown(config: Config, show_values: bool, trusted: Collection[str]) -> Setup | None:
+    """Load a user's own file and print what was inferred from it; None: the data are no file."""
+    if not config.is_file() or config.evidence:
+        return None
+    from jali.api.audits import loaded
     from jali.report.audit import schema
 
-    terminal.console().print(schema.table(registry.build("data", config.source()).load().schema, show_values))
+    setup = loaded(config, trusted)
+    terminal.console().print(schema.table(setup.data.schema, show_values))
+    return setup

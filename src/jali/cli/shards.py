@@ -14,7 +14,7 @@ from jali.core import imports
 
 if TYPE_CHECKING:
     from jali.api.shards import Shard
-    from jali.audit.setup import Resources
+    from jali.audit.setup import Resources, Setup
     from jali.config import Config
 
 
@@ -45,11 +45,13 @@ def parsed(text: str) -> Shard | None:
     return shards.Shard.parse(text) if text else None
 
 
-def run_shard(config: Config, resources: Resources, shard: Shard, out: Path, trusted: Collection[str]) -> None:
+def run_shard(
+    config: Config, resources: Resources, shard: Shard, out: Path, trusted: Collection[str], setup: Setup | None
+) -> None:
     """Run one shard and say what it did."""
     from jali.api import shards
 
-    done = shards.run_shard(config, resources, shard, out, trusted)
+    done = shards.run_shard(config, resources, shard, out, trusted, setup)
     typer.echo(
         f"Shard {shard.part} of {shard.of}: {done.models} models, {done.new} of them new. "
         f"When all shards are done: jali merge {out}"

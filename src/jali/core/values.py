@@ -267,7 +267,7 @@ class Game:
         object.__setattr__(self, "scored", frozen(self.scored, bool, (n, len(targets)), "scored"))
         if self.asked is not None:
             object.__setattr__(self, "asked", frozen(self.asked, bool, (n, m), "asked"))
-        if (self.scored & ~self.cells()[:, targets]).any():
+        if self.asked is not None and (self.scored & ~self.asked[:, targets]).any():
             raise JaliError("Every record that is scored must also be asked about under its target: extend `asked`.")
         if self.aside is not None:
             object.__setattr__(self, "aside", frozen(self.aside, bool, (n,), "aside"))

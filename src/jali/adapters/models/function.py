@@ -48,12 +48,13 @@ class FunctionModel:
     def predict_proba(self, rows: Any) -> Floats:
         """Probabilities (n, K)."""
         try:
-            answer = self.function(rows)
+            answer = self.function(rows.copy())  # it may change its argument
         except JaliError:
             raise
         except Exception as error:  # a user's code may raise anything
             kind = "a table" if hasattr(rows, "columns") else f"an array of {rows.dtype}"
             raise JaliError(
-                f"{self.name} cannot read {kind} of shape {rows.shape}: {type(error).__name__}: {first_line(error)}"
+                f"{self.name} cannot read {kind} of shape {rows.shape}: {type(error).__name__}: {first_line(error)}. "
+                "It gets rows in the form of train (sparse matrices as arrays): convert them in the function."
             ) from error
         return probabilities(self.name, answer, list(self.classes_), len(rows))

@@ -14,7 +14,7 @@ from jali.adapters.models.function import FunctionModel
 from jali.adapters.models.hidden_splits import hidden_splits, needs_eval_set
 from jali.adapters.models.http import HttpModel
 from jali.adapters.models.onnx import OnnxModel, is_session
-from jali.adapters.models.torch_module import TorchModule, is_module, reseeded
+from jali.adapters.models.torch_module import TorchModule, is_module, reseeded, training_mode
 from jali.core.errors import JaliError
 from jali.core.values import Rng
 from jali.models.fitted.estimator import first_line
@@ -36,14 +36,15 @@ class Brought:
 
 def brought(model: Any, fit: Fit | None, classes: Sequence[Any], rows: int) -> Brought:
     """A fitted model of any kind that is known; classes: in the order of its answers, where it does not say itself."""
+    mode = training_mode(model)
     estimator = as_estimator(model, classes)
     if fit is not None:
-        return Brought(estimator, Trained(fit, list(classes)), notes=hidden_splits(model, rows))
+        return Brought(estimator, Trained(fit, list(classes)), notes=(*mode, *hidden_splits(model, rows)))
     if estimator is not model and hasattr(model, "get_params"):  # an estimator that predicts labels alone
         return Brought(estimator, PredictsLabels(Cloned(model), list(classes)), notes=hidden_splits(model, rows))
     if estimator is not model:
         why = f"There are no shadow models, because a {type(model).__name__} cannot be trained again: {GIVE_FIT}."
-        return Brought(estimator, None, why)
+        return Brought(estimator, None, why, mode)
     if why := needs_eval_set(model):
         return Brought(estimator, None, why)
     try:

@@ -23,6 +23,19 @@ def is_module(model: Any) -> bool:
     return torch is not None and isinstance(model, torch.nn.Module)
 
 
+def training_mode(model: Any) -> tuple[str, ...]:
+    """What is to be said of a module that is in training mode, where that changes its answers."""
+    if not is_module(model) or not model.training:
+        return ()
+    kinds = [type(part).__name__ for part in model.modules()]
+    if not any(kind.endswith("Dropout") or kind.startswith(("Dropout", "BatchNorm")) for kind in kinds):
+        return ()
+    return (
+        f"{type(model).__name__} was in training mode, in which dropout or batch normalisation change its answers. It "
+        "was put into evaluation mode, as for answers to people: model.eval().",
+    )
+
+
 class TorchModule:
     """A module that maps rows (n, D) as float32 to logits (n, K), to one logit of two classes, or to probabilities.
 

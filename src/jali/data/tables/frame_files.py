@@ -76,8 +76,20 @@ def _delimited(path: Path, separator: str) -> pd.DataFrame:
     frames.check_names(names)
     frame = _rows(path, separator, names)
     if not frame.index.equals(pd.RangeIndex(len(frame))):
-        raise JaliError(f"The rows of {path} have more fields than its header has names ({len(names)}).")
+        raise JaliError(f"The rows of {path} have more fields than its header has names ({len(names)}){_why(names)}.")
     return frame
+
+
+def _why(names: list[str]) -> str:
+    """What may be wrong with a header of few names.
+
+    >>> _why(["age;income"])
+    ": are they separated by ';'? Save the file with commas, and numbers with a decimal point"
+    """
+    other = next((sign for sign in ";\t|" if len(names) == 1 and sign in names[0]), "")
+    return f": are they separated by {other!r}? Save the file with commas, and numbers with a decimal point" * bool(
+        other
+    )
 
 
 def _rows(path: Path, separator: str, names: list[str]) -> pd.DataFrame:
@@ -96,10 +108,8 @@ def _parquet(path: Path) -> pd.DataFrame:
         import pyarrow  # noqa: F401
     except ImportError:
         raise JaliError("Reading .parquet files needs pyarrow: pip install 'jali-audit[parquet]'.") from None
-    import pandas as pd
-
     _check_parquet(path)
-    return pd.read_parquet(path, engine="pyarrow")
+    return pieces.by_column(path, frames.check_names)
 
 
 def _check_parquet(path: Path) -> None:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from jali.core.errors import JaliError
 from jali.core.values import Column, Dataset, Floats, Ints, Kind, Schema
-from jali.data.tables import columns
+from jali.data.tables import columns, written
 from jali.data.tables.columns import is_text as is_text
 from jali.data.tables.schema_files import Declared, check_values
 from jali.data.tables.schema_files import label as label
@@ -127,11 +127,16 @@ class _Asked:
         name = str(values.name)
         declared = self.declared.columns.get(name)
         stated = name in self.kinds or name in self.categories or name in self.integers
-        if self.identifiers and not stated and declared is None and columns.is_identifier(values):
+        as_text = "category" in (self.kinds.get(name), declared and declared.kind) or name in self.categories
+        if self.identifiers and not as_text:
+            values = written.meant(values)
+        unknown = self.identifiers and not stated and declared is None
+        if unknown:
+            written.check(values)
+        if unknown and columns.is_identifier(values):
             keep = "" if is_text(values) else f"; --kind {name}=integer keeps it"
             self.notes.append(f"Column {name!r} is different in each row and was left out as an identifier{keep}.")
             return None
-        as_text = "category" in (self.kinds.get(name), declared and declared.kind) or name in self.categories
         if self.own and not as_text and (days := columns.days(values)) is not None:
             self.notes.append(f"Column {name!r} holds dates, which are read as days since 1970-01-01.")
             values = days
@@ -260,11 +265,11 @@ def near(name: str, names: Sequence[str]) -> str:
     >>> near("aeg", ["age", "sex"])
     "did you mean 'age'?"
     """
+    if _is_row(names):
+        return "its first line looks like a row of values: write a line with the names of the columns above it."
     alike = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
     if alike:
         return f"did you mean {' or '.join(map(repr, alike))}?"
-    if _is_row(names):
-        return "its first line looks like a row of values: write a line with the names of the columns above it."
     if len(names) == 1:
         return f"its only column is {names[0]!r}: are the values separated by something else?"
     return f"it has {', '.join(map(repr, names[:10]))}{' and more' if len(names) > 10 else ''}."

@@ -58,7 +58,7 @@ class OwnTables:
     def sample(self) -> tuple[Any, Any]:
         """The first training rows as the model reads them, and their labels."""
         rows = self._read(_table(self.train[0], "train")).head(CHECKED)
-        return rows if self.inputs() == "frame" else rows.to_numpy(), np.asarray(self.train[1])[:CHECKED]
+        return rows if self.inputs() == "frame" else rows.to_numpy(copy=True), np.asarray(self.train[1])[:CHECKED]
 
     def class_labels(self, given: Sequence[Any] = ()) -> list[Any]:
         """The labels as users write them, in the order of a model's answers: as given, or in ascending order."""
@@ -117,6 +117,7 @@ def pair(given: Any, name: str) -> tuple[Any, Any]:
     if not isinstance(given, tuple | list) or len(given) != 2:
         raise JaliError(f"{name} must be a pair (X, y) of rows and their labels.")
     X = _pandas(given[0], name)
+    _check_order(X, given[1], name)
     rows, labels = _table(X, name), np.asarray(given[1])
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
@@ -142,6 +143,19 @@ def _pandas(X: Any, name: str) -> Any:
             f"{name}: X is a {type(X).__module__.partition('.')[0]} table, and a pandas table or an array was expected "
             f"({error}): convert it first, for example with X.to_pandas()."
         ) from None
+
+
+def _check_order(X: Any, y: Any, name: str) -> None:
+    """Refuse labels with the index of the rows in another order: by place they would belong to other people."""
+    import pandas as pd
+
+    if not isinstance(X, pd.DataFrame) or not isinstance(y, pd.Series | pd.DataFrame) or X.index.equals(y.index):
+        return
+    if X.index.is_unique and len(X) == len(y) and not len(X.index.symmetric_difference(y.index)):
+        raise JaliError(
+            f"{name}=(X, y): y has the index of X in another order, and labels are read by their place: give "
+            "y.loc[X.index], or y.to_numpy() if the places are right."
+        )
 
 
 def _missing(labels: Any) -> int:

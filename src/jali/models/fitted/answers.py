@@ -20,7 +20,7 @@ def probabilities(name: str, answer: Any, classes: Sequence[Any], rows: int) -> 
     """The answer of a model for so many rows, as probabilities (n, K) in the order of its classes.
 
     It may be an array, a tensor, a list or a table; one column is the probability of the second of two classes; a table
-    or a list of mappings may name the classes; labels become probabilities of 0 and 1.
+    or mappings may name the classes; labels become probabilities of 0 and 1.
 
     >>> probabilities("mine", [0.25, 1.0], ["no", "yes"], 2).tolist()
     [[0.75, 0.25], [0.0, 1.0]]
@@ -65,14 +65,34 @@ def _array(name: str, answer: Any, classes: Sequence[Any]) -> npt.NDArray[Any]:
         given = [label(c) for c in answer.columns]
         cells: npt.NDArray[Any] = answer.to_numpy()
         return cells[:, [given.index(n) for n in names]] if set(given) == set(names) else cells
+    if isinstance(answer, Mapping):
+        return _by_class(name, answer, names)
     if hasattr(answer, "detach"):
         answer = answer.detach().cpu().numpy()
     if isinstance(answer, list | tuple) and answer and isinstance(answer[0], Mapping):
         return _by_name(name, answer, names)
     try:
-        return np.asarray(answer)
+        found = np.asarray(answer)
     except ValueError:
         raise JaliError(f"{name} gave rows of different lengths: expected {len(classes)} numbers for each.") from None
+    if not found.ndim:
+        kind = "nothing" if answer is None else f"one {type(answer).__name__}"
+        raise JaliError(
+            f"{name} gave {kind}: expected an array or list with a probability for each row and each of the classes "
+            f"{_listed(classes)}, as predict_proba(X) returns it."
+        )
+    return found
+
+
+def _by_class(name: str, answer: Mapping[Any, Any], names: Sequence[str]) -> Floats:
+    """A mapping from class to the probabilities (n,) of all rows as an array (n, K)."""
+    given = {label(key): value for key, value in answer.items()}
+    if set(given) != set(names):
+        raise JaliError(
+            f"{name} gave a mapping with the keys {_listed(list(given))}: expected the classes {_listed(names)}, each "
+            "with a probability for each row."
+        )
+    return np.column_stack([np.asarray(given[n], dtype=np.float64) for n in names])
 
 
 def _by_name(name: str, answer: Sequence[Mapping[Any, Any]], names: Sequence[str]) -> Floats:

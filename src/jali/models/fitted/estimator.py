@@ -250,7 +250,7 @@ def _is_logit(estimator: Any, rows: Any) -> bool:
         return False
     if not hasattr(estimator, "predict_proba"):
         return True
-    scores = decision(estimator, rows)
+    scores = decision(estimator, rows.copy())  # a scaler with copy=False changes what it is given
     probability = _ask(estimator, "predict_proba", rows)
     if scores.shape != probability.shape:
         return False
