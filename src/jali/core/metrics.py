@@ -199,6 +199,11 @@ ADVERSARY = (  # what a query attack had to work with
     _count("surrogates", "Surrogates", "Local surrogates that were attacked."),
     _count("voters", "Voters", "Local surrogates on which the attack could be run."),
     _share("fidelity", "Fidelity", "How often the surrogate agrees with the model on the rows that it explains."),
+    _share(
+        "local_fidelity",
+        "Local fidelity",
+        "How often local surrogates agree with the model on new rows around a record.",
+    ),
     _share("surrogate_accuracy", "Surrogate accuracy", "How often a global surrogate is right about unseen records."),
     _count("rules", "Rules", "Rules that the surrogate shows."),
     _share("countered", "With a counterfactual rule", "Share of records with a rule that would change their outcome."),
