@@ -212,8 +212,8 @@ class Surrogate:
     """Readable models that stand in for the black box: which (n,) of the models explains each record, where found (n,).
 
     A global surrogate is one model for all records, a local one is a model for each. countered (n,): which records also
-    got a rule that would change their outcome, where the explainer gives such rules. fidelity (n,): on what share of new
-    rows around the record its model decides like the black box, where the explainer checked that.
+    got a rule that would change their outcome, where the explainer gives such rules. fidelity (n,): on what share of
+    new rows around the record its model decides like the black box, where the explainer checked that.
     """
 
     models: tuple[Model, ...]

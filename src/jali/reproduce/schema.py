@@ -255,8 +255,10 @@ class Paper(Strict):
             yield from (place(text) for lines in comparison.panels.values() for text in lines.values())
         for diagram in self.critical_differences:
             yield from (place(text) for places in diagram.methods.values() for text in places)
-        for plot in (*self.trade_offs, *self.bars):
-            yield from (place(text) for points in plot.lines.values() for text in points.values())
+        for lines in (plot.lines for plot in self.trade_offs):
+            yield from (place(text) for points in lines.values() for text in points.values())
+        for lines in (chart.lines for chart in self.bars):
+            yield from (place(text) for points in lines.values() for text in points.values())
 
 
 def place(text: str) -> tuple[str, str]:

@@ -29,8 +29,8 @@ READING = {
     "thresholds": "Balanced accuracy for each threshold, given as the share of records below it; the dashed line is "
     "chance.",
     "trade-off": "Trade-off plot: each point is one setting, with 95 % intervals in both directions.",
-    "sorted": "Sorted curves: the records that were explained, largest value first; a curve below another has the smaller "
-    "values at every share of the records.",
+    "sorted": "Sorted curves: the records that were explained, largest value first; a curve below another has the "
+    "smaller values at every share of the records.",
     "bars": "Means over target models, with 95 % intervals.",
     "ranks": "Critical-difference diagram: average ranks over settings; the ranks of methods under one bar do not "
     "differ significantly (Nemenyi's test at 5 %).",
