@@ -263,6 +263,20 @@ EXPLANATIONS = (
         high=math.inf,
         worse="higher",
     ),
+    _share(
+        "deletion", "Deletion", "Mean probability of the outcome as columns are replaced, largest attribution first."
+    ),
+    _share(
+        "insertion", "Insertion", "Mean probability of the outcome as columns are put in, largest attribution first."
+    ),
+    _share("infidelity", "Infidelity", "Share of what removals change in the score that attributions do not foresee."),
+    Metric(
+        "rank_agreement",
+        "Rank agreement",
+        "index",
+        "Rank correlation of attributions with those of a model trained without noise on the same rows.",
+        low=-1.0,
+    ),
     Metric("seconds", "Seconds", "seconds", "Seconds per record explained.", high=math.inf, worse="higher"),
 )
 TABLE = {m.name: m for m in (*GUESSES, *DECISIONS, *IDENTITY, *ADVERSARY, *MODEL, *EXPLANATIONS)}

@@ -68,7 +68,8 @@ class Setup(Strict):
     smaller: what even --scale paper has less of than the paper, and why; empty where it has the paper's sizes.
 
     Or `scores`, a file of evidence among the data that other people's models produced: its methods then name the
-    file's signals, and `raw` keeps these on their own scale.
+    file's signals, and `raw` keeps these on their own scale. faithful: of how many records the faithfulness of
+    attributions is measured, under each of six models; 0: of none.
     """
 
     about: str = ""
@@ -79,6 +80,7 @@ class Setup(Strict):
     raw: bool = False
     methods: list[str]
     seed: NonNegativeInt = 0
+    faithful: NonNegativeInt = 0
     scales: list[Scale] = Field(default_factory=lambda: list(SCALES))
     smaller: str = ""
     smoke: dict[str, str] = Field(default_factory=dict)

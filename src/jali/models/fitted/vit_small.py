@@ -39,11 +39,11 @@ def body(tensors: dict[str, torch.Tensor]) -> nn.Module:
 
 
 @functools.cache
-def _body() -> Any:
-    """The class of the body; defined on first use, because torch takes seconds to import."""
+def _block() -> Any:
+    """The class of one layer; defined on first use, because torch takes seconds to import."""
     import torch
     from torch import nn
-    from torch.nn.functional import interpolate, scaled_dot_product_attention
+    from torch.nn.functional import scaled_dot_product_attention
 
     class Attention(nn.Module):
         def __init__(self, width: int) -> None:
@@ -88,6 +88,18 @@ def _body() -> Any:
             out: torch.Tensor = tokens + self.ls2(self.mlp(self.norm2(tokens)))
             return out
 
+    return Block
+
+
+@functools.cache
+def _body() -> Any:
+    """The class of the body."""
+    import torch
+    from torch import nn
+    from torch.nn.functional import interpolate
+
+    layer = _block()
+
     class Patches(nn.Module):
         def __init__(self, width: int) -> None:
             super().__init__()
@@ -102,7 +114,7 @@ def _body() -> Any:
             self.patch_embed = Patches(width)
             self.cls_token = nn.Parameter(torch.zeros(1, 1, width))
             self.pos_embed = nn.Parameter(torch.zeros(1, positions, width))
-            self.blocks = nn.Sequential(*(Block(width) for _ in range(depth)))
+            self.blocks = nn.Sequential(*(layer(width) for _ in range(depth)))
             self.norm = nn.LayerNorm(width, 1e-6)
 
         def positions(self, across: int) -> torch.Tensor:
