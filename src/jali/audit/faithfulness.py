@@ -60,7 +60,7 @@ def _attributions(prepared: Preparations, explainer: Explainer, people: Dataset,
 
 
 def faithfulness(model: Model, people: Dataset, given: Attribution, other: Floats | None = None) -> dict[str, Floats]:
-    """Deletion and insertion (n,) of the attributions of the people; other: the row (D,) that columns are taken from."""
+    """Deletion and insertion (n,) of the attributions of the people; other: the row (D,) that replaces them."""
     X = people.X
     order = np.argsort(-by_column(given.value, people.schema), axis=1, kind="stable")
     label = model.logits(X).argmax(axis=1)
