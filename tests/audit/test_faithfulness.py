@@ -24,9 +24,9 @@ from jali.data.tables.images import pixels
 from jali.models.fitted.linear import LinearModel
 
 SCHEMA = Schema((Column("a", centre=1.0, spread=2.0), Column("b"), Column("c")))
-WEIGHT = np.array([[0.0, 4.0], [0, -2.0], [0, 0.5]])
+WEIGHT = np.array([[-1.0, 3.0], [1.0, -1.0], [0.0, 0.5]])
 MODEL = LinearModel(Encoding(SCHEMA), WEIGHT, np.array([0.0, 0.3]))
-PEOPLE = Dataset(np.random.default_rng(0).normal(size=(7, 3)), np.zeros(7, dtype=int), SCHEMA)
+PEOPLE = Dataset(1.5 * np.random.default_rng(0).normal(size=(9, 3)), np.zeros(9, dtype=int), SCHEMA)
 
 
 def exact() -> Attribution:
@@ -42,15 +42,15 @@ def test_what_a_linear_model_adds_up_foresees_every_removal():
     scaled = infidelity(MODEL, PEOPLE, Attribution(5 * exact().value), neutral(PEOPLE), rng)
     np.testing.assert_allclose(scaled, 0.0, atol=1e-12)  # the scale of attributions does not count
     wrong = infidelity(MODEL, PEOPLE, Attribution(-exact().value), neutral(PEOPLE), rng)
-    predicted = MODEL.logits(PEOPLE.X).argmax(axis=1)
-    np.testing.assert_allclose(wrong[predicted == 1], 1.0)  # the wrong way round foresees nothing
-    assert (predicted == 1).any()
+    np.testing.assert_allclose(wrong, 1.0)  # the wrong way round foresees nothing
+    assert set(MODEL.logits(PEOPLE.X).argmax(axis=1)) == {0, 1}
 
 
 def test_infidelity_of_half_of_what_matters_is_the_share_that_it_misses():
     """Removals of column a change the score by 4 z_a, those of b by -2 z_b; attributions that name a alone miss b."""
-    both = Dataset(np.array([[1.0 + 2.0, 3.0, 0.0]]), [0], SCHEMA)  # encoded (1, 3, 0): score 4 - 6 + .3 < 0: class 0
-    model = LinearModel(Encoding(SCHEMA), WEIGHT, np.array([0.0, 9.0]))  # class 1
+    both = Dataset(np.array([[1.0 + 2.0, 3.0, 0.0]]), [0], SCHEMA)  # encoded (1, 3, 0)
+    weight = np.array([[0.0, 4.0], [0.0, -2.0], [0.0, 0.5]])
+    model = LinearModel(Encoding(SCHEMA), weight, np.array([0.0, 9.0]))  # class 1: 4 - 6 + 9 > 0
     missed = infidelity(model, both, Attribution(np.array([[4.0, 0.0, 0.0]])), neutral(both), np.random.default_rng(0))
     draws = np.random.default_rng(0)
     gone = np.array([draws.random((1, 3)) < 0.2 for _ in range(20)])[:, 0]
@@ -99,7 +99,7 @@ def measured():
     }.items():
         parts = {
             kind: registry.build(kind, spec)
-            for kind, spec in {"data": "lending(n=300)", "model": text, "game": "rotate(models=4)"}.items()
+            for kind, spec in {"data": "linear_gaussian(n=300, d=8)", "model": text, "game": "rotate(models=4)"}.items()
         }
         explain = (registry.build("explain", "input_x_gradient"),)
         setup = load(Experiment(**parts, explain=explain, faithful=Faithful(records=30, models=3)))
@@ -121,7 +121,7 @@ def test_noise_takes_agreement_and_leaves_a_linear_model_faithful(measured):
         value, defined = measured[model][metric]
         return float(value[defined].mean())
 
-    assert mean("plain", "rank_agreement") > 0.9
+    assert mean("plain", "rank_agreement") > 0.8
     assert mean("private", "rank_agreement") < mean("plain", "rank_agreement") - 0.1
     # Attributions of a linear model foresee its own removals of numbers, however noisy its weights are.
-    assert mean("private", "infidelity") < 0.5
+    assert max(mean(model, "infidelity") for model in ("plain", "private")) < 1e-6
