@@ -35,6 +35,11 @@ def plain(scores):
     return evidence.read(scores, raw=True)[:2]
 
 
+@pytest.fixture(scope="module")
+def norms(scores):
+    return scores.with_name("norms.npz")
+
+
 GUESSED: dict[tuple, list] = {}
 
 
@@ -118,3 +123,20 @@ def test_as_released(scores):
     assert variance == pytest.approx((0.6138, 0.0372, 0.1224), abs=1e-4)  # printed: .613, .025, .120, of another run
     loss = [each["loss", m, None] for m in WANTED]
     assert loss == pytest.approx((0.569604, 0.054285, 0.094621), abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("signal", "logs", "raw", "as_released"),
+    [
+        ("l1", (0.6407, 0.0211, 0.0755), (0.6380, 0.0118, 0.0622), (0.638013, 0.0922, 0.1562)),
+        ("l2", (0.6377, 0.0208, 0.0747), (0.6334, 0.0110, 0.0595), (0.6334, 0.0775, 0.1464)),
+    ],
+)
+def test_the_norms_of_table_3(norms, signal, logs, raw, as_released):
+    """Printed: L1 .639 / .093 / .156 and L2 .633 / .078 / .146, by the authors' reading of the curve."""
+    assert means(evidence.read(norms)[:2], "lira", (signal,)) == pytest.approx(logs, abs=5e-4)
+    found = evidence.read(norms, raw=True)[:2]
+    assert means(found, 'lira(spread="common")', (signal,)) == pytest.approx(raw, abs=5e-4)
+    rows = released.attack(norms, "huang2024").results.rows
+    mean = {r.metric: r.value for r in rows if r.signal == signal and r.target is None}
+    assert [mean[m] for m in WANTED] == pytest.approx(as_released, abs=5e-5)

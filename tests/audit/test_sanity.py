@@ -66,7 +66,7 @@ def test_orientation_fails_for_an_attack_that_is_upside_down():
 
 
 def test_parity_fails_when_outputs_depend_on_company():
-    from jali.audit.one_model import company
+    from jali.audit.one_tile import company
 
     class Standardising:
         def logits(self, X):

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from jali.audit.quality import Measured, Quality
-from jali.audit.summary import cells_of, difference, measures, sizes
+from jali.audit.summary import cells_of, combined, measures, sizes
 from jali.core.values import Column, Dataset, Evidence, Game, Schema, SignalName
 from jali.games.outsiders import Outsiders
 
@@ -112,13 +112,13 @@ def test_a_difference_is_taken_within_each_target():
     defined[0, ::7] = False
     quality = Quality((Measured("ncp", "a"), Measured("ncp", "b")), np.stack([more, base]).astype(np.float32), defined)
     mine, other = (cells_of(quality, Measured("ncp", name), None, game) for name in "ab")
-    found = difference(game, mine, other)
+    found = combined(game, (1, -1), (mine, other))
     each = [(more - base)[defined[0] & (unit == t)].mean() for t in range(4)]
     assert found.value == pytest.approx(np.mean(each), abs=1e-5)
     assert 0.28 < found.low < found.value < found.high < 0.32
     assert cells_of(quality, Measured("ncp", "c"), None, game) is None
     nobody = cells_of(quality, Measured("ncp", "a"), np.zeros(n, dtype=bool), game, "old")
-    assert difference(game, nobody, other) is None
+    assert combined(game, (1, -1), (nobody, other)) is None
 
 
 def test_groups_are_compared_within_each_target():
@@ -130,11 +130,30 @@ def test_groups_are_compared_within_each_target():
     value = 10.0 * unit + old[record] + 0.1 * rng.normal(size=len(unit))
     quality = Quality((Measured("ncp", "a"),), value[None].astype(np.float32), np.ones((1, len(unit)), dtype=bool))
     ncp = Measured("ncp", "a")
-    found = difference(game, cells_of(quality, ncp, old, game, "old"), cells_of(quality, ncp, ~old, game, "young"))
+    both = cells_of(quality, ncp, old, game, "old"), cells_of(quality, ncp, ~old, game, "young")
+    found = combined(game, (1, -1), both)
     each = [value[(unit == t) & old[record]].mean() - value[(unit == t) & ~old[record]].mean() for t in range(5)]
     assert found.value == pytest.approx(np.mean(each), abs=1e-5)
     assert found.low < 1 < found.high
     assert found.high - found.low < 0.2
+
+
+def test_a_gap_that_grows_is_a_signed_sum_within_each_target():
+    """Old records lose 1 more than young ones now and .4 more before, whatever the target adds to all of them."""
+    rng, n = np.random.default_rng(2), 60
+    data = Dataset(np.zeros((n, 1)), np.zeros(n, dtype=int), Schema((Column("x"),)))
+    game = Outsiders(targets=5, share=0.5).draw(data, rng)
+    unit, record = np.nonzero(game.scored.T)
+    old = np.arange(n) % 3 == 0
+    noise = 0.02 * rng.normal(size=(2, len(unit)))
+    value = np.stack([10.0 * unit + old[record], 3.0 * unit + 0.4 * old[record]]) + noise
+    names = (Measured("ncp", "now"), Measured("ncp", "before"))
+    quality = Quality(names, value.astype(np.float32), np.ones(value.shape, dtype=bool))
+    cells = [cells_of(quality, name, who, game, "g") for name in names for who in (old, ~old)]
+    found = combined(game, (1, -1, -1, 1), cells)
+    assert found.value == pytest.approx(0.6, abs=0.02)
+    assert found.low < 0.6 < found.high
+    assert found.high - found.low < 0.06
 
 
 def test_none_of_some_records_is_not_none_of_all():

@@ -144,6 +144,20 @@ def test_a_tree_errs_on_no_row_that_it_was_grown_on():
     np.testing.assert_array_equal(agreement(made, fresh(model, X, data, seed, samples=400)), 1.0)
 
 
+@pytest.mark.parametrize("generator", ["genetic", "random"])
+def test_the_check_is_on_near_rows_that_no_tree_was_grown_on(generator):
+    data, model = setting()
+    X = people(6, 1).X
+    last = int(np.random.default_rng(0).integers(2**31, size=3)[-1])
+    made = explain(model, X, data, samples=200, trees=2, generator=generator, check=True)
+    near = fresh(model, X, data, last, samples=200)
+    np.testing.assert_array_equal(made.fidelity, agreement(made, near))
+    assert made.fidelity.min() < 1
+    plain = explain(model, X, data, samples=200, trees=2, generator=generator)
+    assert plain.fidelity is None
+    assert [local.rules() for local in plain.models] == [local.rules() for local in made.models]
+
+
 def test_neighbourhoods_are_local():
     data, model = setting()
     X = people(15, 1).X

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import jali
+from jali.audit.faithfulness import faithfulness
 from jali.core.encoding import Encoding
 from jali.core.explanation import Attribution
 from jali.core.values import Column, Dataset, Schema
 from jali.models.fitted.linear import LinearModel
-from jali.protect.faithfulness import faithfulness
 from tests.protect.people import SETTINGS, trained
 
 

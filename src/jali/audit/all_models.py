@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from jali.audit import faithfulness
 from jali.audit.attack_runs import AttackRun, Completed, Failed, restored
 from jali.audit.evidence import read_only
 from jali.audit.one_model import Block, Readout, Roles, digest, run_block, shared_arrays, unfinished
@@ -69,7 +71,8 @@ def readouts(experiment: Experiment, regression: bool = False) -> tuple[Readout,
     signals += [s for s in dict.fromkeys(named) if s not in signals]
     out = [Readout(None, tuple(s for s in signals if not s.needs & EXPLAINED))]
     for explainer in experiment.explain:
-        out.append(Readout(explainer, tuple(s for s in signals if s.needs & EXPLAINED == {explainer.gives})))
+        mine = tuple(s for s in signals if s.needs & EXPLAINED == {explainer.gives})
+        out.append(Readout(explainer, mine, experiment.faithful if explainer.gives == "attribution" else None))
     return tuple(out)
 
 
@@ -282,9 +285,16 @@ def roles_of(game: Game) -> Roles:
 def _keys(model: str, roles: Roles, chosen: tuple[Readout, ...], runs: tuple[AttackRun, ...]) -> tuple[str, ...]:
     """The key of each readout and each attack run of a model."""
     queried = digest(roles.asked, roles.measured)
-    seen = (registry.key("evidence", model, queried, r.explainer or "prediction", *r.signals) for r in chosen)
+    seen = (
+        registry.key("evidence", model, queried, r.explainer or "prediction", *r.signals, *_more(r)) for r in chosen
+    )
     attacked = (registry.key("run", model, queried, *_parts_of(run)) for run in runs)
     return (*seen, *attacked)
+
+
+def _more(readout: Readout) -> tuple[str, ...]:
+    """What determines the result of a readout beside its parts."""
+    return () if readout.faithful is None else (repr(readout.faithful), inspect.getsource(faithfulness))
 
 
 def _parts_of(run: AttackRun) -> tuple[Any, ...]:

@@ -19,8 +19,10 @@ from typing import Any
 
 import numpy as np
 
+from jali.audit import faithfulness
 from jali.audit.attack_runs import AttackRun, TargetModel, try_run
-from jali.audit.one_tile import look, predicted, tile_numbers, tiles
+from jali.audit.faithfulness import Faithful
+from jali.audit.one_tile import company, look, predicted, tiles
 from jali.audit.preparations import Preparations
 from jali.audit.quality import MEASURES, RELIANCE, SECONDS, Measured, Neighbourhood, appraise, reliance
 from jali.core import registry
@@ -28,7 +30,19 @@ from jali.core.encoding import Encoding
 from jali.core.errors import JaliError
 from jali.core.explanation import Explainer
 from jali.core.guarantee import unannounced
-from jali.core.protocols import CountsFailures, Ensemble, Existing, HasUnit, Model, Signal, Storable, Trainer, Vector
+from jali.core.protocols import (
+    CountsFailures,
+    DrawsModels,
+    Ensemble,
+    Existing,
+    HasUnit,
+    LibraryNoise,
+    Model,
+    Signal,
+    Storable,
+    Trainer,
+    Vector,
+)
 from jali.core.values import Bools, Dataset, Floats, Rng, Schema, Seen, SignalName, Unit
 from jali.models.fitted.restore import restore
 from jali.parallel import Ref
@@ -42,6 +56,7 @@ STATISTICS = 4
 QUERY = 5
 PREPARE = 6
 FORECAST = 7
+TWIN = 8
 
 
 def stream(seed: int, stage: int, *where: int) -> Rng:
@@ -51,10 +66,14 @@ def stream(seed: int, stage: int, *where: int) -> Rng:
 
 @dataclass(frozen=True)
 class Readout:
-    """What is read of a model: an explainer (None: the prediction itself) and the signals of its explanations."""
+    """What is read of a model: an explainer (None: the prediction itself) and the signals of its explanations.
+
+    faithful: of how many attributions faithfulness is measured; None: of none.
+    """
 
     explainer: Explainer | None
     signals: tuple[Signal, ...]
+    faithful: Faithful | None = None
 
     @property
     def label(self) -> str:
@@ -83,8 +102,11 @@ class Readout:
         """The measures: quality of recourse, and for any explainer the time it takes."""
         if self.explainer is None:
             return (Measured(RELIANCE),)
-        of_recourse = MEASURES if self.explainer.gives == "counterfactual" else ()
-        return tuple(Measured(metric, self.label) for metric in (*of_recourse, SECONDS))
+        kinds: dict[str, tuple[str, ...]] = {"counterfactual": MEASURES}
+        if self.faithful is not None:
+            kinds["attribution"] = faithfulness.MEASURES
+        measures = (*kinds.get(self.explainer.gives, ()), SECONDS)
+        return tuple(Measured(metric, self.label) for metric in measures)
 
 
 @dataclass(frozen=True)
@@ -197,6 +219,17 @@ class _OneModel:
         return preparations(self.model(), block.data, member, block.seed, block.numbers[self.at])
 
     @cached_property
+    def twin(self) -> Preparations:
+        """The explainers of a model that is trained on the same rows without noise, in a stream of its own."""
+        block = self.block
+        number = block.numbers[self.at]
+        member = block.roles.pick(self.at).member
+        trainer = block.trainer
+        plain = trainer.plain() if isinstance(trainer, DrawsModels | LibraryNoise) else trainer
+        model = plain.fit(block.data, member[:, None], [stream(block.seed, TWIN, number)])[0]
+        return preparations(model, block.data, member, block.seed, number)
+
+    @cached_property
     def attacked(self) -> TargetModel:
         """The model under attack, shared by all attacks on it."""
         block = self.block
@@ -210,7 +243,7 @@ class _OneModel:
         roles = block.roles.pick(self.at)
         number = block.numbers[self.at]
         if isinstance(work, Readout):
-            return observe(self.prepared, block.data, roles, work, block.seed, number)
+            return observe(self.prepared, block.data, roles, work, block.seed, number, lambda: self.twin)
         if not roles.measured.any():
             return {}
         return try_run(work, self.attacked, _named_stream(block.seed, QUERY, number, work.label)).arrays()
@@ -226,8 +259,19 @@ def _named_stream(seed: int, stage: int, number: int, name: str) -> Rng:
     return stream(seed, stage, zlib.crc32(name.encode()), number)
 
 
-def observe(prepared: Preparations, data: Dataset, roles: Roles, readout: Readout, seed: int, number: int) -> Arrays:
-    """Signals (S, N) of one readout of one model, where they were observed, and the quality of recourse."""
+def observe(
+    prepared: Preparations,
+    data: Dataset,
+    roles: Roles,
+    readout: Readout,
+    seed: int,
+    number: int,
+    twin: Callable[[], Preparations] | None = None,
+) -> Arrays:
+    """Signals (S, N) of one readout of one model, where they were observed, and the quality of explanations.
+
+    twin: a model without noise that faithful attributions are compared with, where they are measured.
+    """
     model = prepared.model
     label = zlib.crc32(readout.label.encode())
     kinds = len(readout.measures())
@@ -254,10 +298,16 @@ def observe(prepared: Preparations, data: Dataset, roles: Roles, readout: Readou
         elif some.any():
             quality[-1, rows[some]] = each  # SECONDS
             defined[-1, rows[some]] = True
-            if kinds > 1:
+            if readout.explainer is not None and readout.explainer.gives == "counterfactual":
                 rng = stream(seed, STATISTICS, label, number, tile)
                 given = seen.explanation.pick(some)
                 quality[:-1, rows[some]], defined[:-1, rows[some]] = appraise(model, seen.x[some], given, near, rng)
+    if readout.faithful is not None and readout.explainer is not None and twin is not None:
+        few = readout.faithful.rows(roles.measured, number)
+        if len(few):
+            rng = stream(seed, STATISTICS, label, number)
+            quality[:-1, few] = faithfulness.measured(prepared, twin(), readout.explainer, data.rows(few), rng)
+            defined[:-1, few] = True
     observed = np.tile(found, (numbers, 1))
     arrays = {"value": np.where(observed, value, 0.0), "observed": observed}
     arrays |= {"quality": quality[:, roles.measured], "defined": defined[:, roles.measured]}
@@ -276,20 +326,6 @@ def _read(signals: tuple[Signal, ...], seen: Seen, rows: int) -> Floats:
     """All numbers (S, n) of the signals of one tile, vectors part by part."""
     found = [np.asarray(signal(seen.only(signal.needs))).reshape(rows, -1).T for signal in signals]
     return np.concatenate(found) if found else np.zeros((0, rows))
-
-
-def company(model: Model, data: Dataset, inside: Bools) -> float:
-    """The largest change of outputs when members and non-members of the first tile are evaluated separately."""
-    first = tile_numbers(len(data)) == 0
-    X = data.X[first]
-    mine = inside[first]
-    together = model.logits(X)
-    worst = 0.0
-    for side in (mine, ~mine):
-        if side.any():
-            apart = model.logits(X[side])
-            worst = max(worst, float((np.abs(apart - together[side]) / (1 + np.abs(apart))).max()))
-    return worst
 
 
 def models_of(block: Block) -> Callable[[int], Model]:

@@ -89,3 +89,17 @@ def tile_numbers(records: int) -> Ints:
     """
     shuffled = np.random.default_rng(records).permutation(records)
     return np.asarray(shuffled // TILE)
+
+
+def company(model: Model, data: Dataset, inside: Bools) -> float:
+    """The largest change of outputs when members and non-members of the first tile are evaluated separately."""
+    first = tile_numbers(len(data)) == 0
+    X = data.X[first]
+    mine = inside[first]
+    together = model.logits(X)
+    worst = 0.0
+    for side in (mine, ~mine):
+        if side.any():
+            apart = model.logits(X[side])
+            worst = max(worst, float((np.abs(apart - together[side]) / (1 + np.abs(apart))).max()))
+    return worst

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from jali.audit.attack_runs import AttackRun
+from jali.audit.faithfulness import Faithful
 from jali.audit.one_model import GAME, stream
 from jali.core import registry
 from jali.core.errors import JaliError
@@ -31,7 +32,7 @@ def no_progress(label: str) -> Progress:  # noqa: ARG001
 
 @dataclass(frozen=True)
 class Experiment:
-    """A point of the grid: one part of each kind, and a seed."""
+    """A point of the grid: one part of each kind, and a seed; faithful: how many attributions are tested."""
 
     data: Source
     model: Trainer
@@ -41,6 +42,7 @@ class Experiment:
     signal: tuple[Signal, ...] = ()
     runs: tuple[AttackRun, ...] = ()
     seed: int = 0
+    faithful: Faithful | None = None
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -134,28 +134,30 @@ def cells_of(quality: Quality, name: Measured, inside: Bools | None, game: Game,
     return Cells(quality.value[at].astype(np.float64), defined, group)
 
 
-def difference(game: Game, more: Cells, less: Cells, person: Ints | None = None) -> Estimate | None:
-    """Mean of one measure minus that of another, on the same target models; None if no target has both.
+def combined(game: Game, signs: Sequence[int], cells: Sequence[Cells], person: Ints | None = None) -> Estimate | None:
+    """Signed sum of the means of measures, on the same target models; None if no target has all of them.
 
-    Means are subtracted within each target. Unless groups are compared, they are taken over the records that have both.
+    Means are added within each target. Unless groups are compared, they are taken over the records that have all.
     person (N,): whose record each is; without it every record is a person of its own.
     """
     unit, record = np.nonzero(game.scored.T)
-    value = np.stack([more.value, less.value])
-    defined = np.stack([more.defined, less.defined])
-    if not (more.group or less.group):
+    value = np.stack([c.value for c in cells])
+    defined = np.stack([c.defined for c in cells])
+    if not any(c.group for c in cells):
         defined[:] = defined.all(axis=0)
     count = np.stack([np.bincount(unit, side, len(game.targets)) for side in defined])
-    both: Bools = np.asarray((count > 0).all(axis=0))
-    if not both.any():
+    every: Bools = np.asarray((count > 0).all(axis=0))
+    if not every.any():
         return None
-    means = np.stack([np.bincount(unit, v * t, len(both)) for v, t in zip(value, defined, strict=True)]) / count.clip(1)
+    totals = np.stack([np.bincount(unit, v * t, len(every)) for v, t in zip(value, defined, strict=True)])
+    means = totals / count.clip(1)
     effect = np.where(defined, (value - means[:, unit]) / count.clip(1)[:, unit], 0.0)
-    mine = effect[0] - effect[1]
-    cells = both[unit]
+    weight = np.asarray(signs, dtype=np.float64)
+    mine = weight @ effect
+    there = every[unit]
     who = record if person is None else person[record]
-    known = spread(mine[cells], unit[cells], who[cells])
-    return over_units((means[0] - means[1])[both], 0.95, (-np.inf, np.inf), known)
+    known = spread(mine[there], unit[there], who[there])
+    return over_units((weight @ means)[every], 0.95, (-np.inf, np.inf), known)
 
 
 def sensitive(data: Dataset) -> dict[str, Bools]:

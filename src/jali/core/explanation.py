@@ -212,13 +212,15 @@ class Surrogate:
     """Readable models that stand in for the black box: which (n,) of the models explains each record, where found (n,).
 
     A global surrogate is one model for all records, a local one is a model for each. countered (n,): which records also
-    got a rule that would change their outcome, where the explainer gives such rules.
+    got a rule that would change their outcome, where the explainer gives such rules. fidelity (n,): on what share of
+    new rows around the record its model decides like the black box, where the explainer checked that.
     """
 
     models: tuple[Model, ...]
     which: Ints
     found: Bools
     countered: Bools | None = None
+    fidelity: Floats | None = None
 
     def __post_init__(self) -> None:
         which = frozen(self.which, np.int64, (None,), "which")
@@ -226,6 +228,8 @@ class Surrogate:
         object.__setattr__(self, "found", frozen(self.found, bool, (len(which),), "found"))
         if self.countered is not None:
             object.__setattr__(self, "countered", frozen(self.countered, bool, (len(which),), "countered"))
+        if self.fidelity is not None:
+            object.__setattr__(self, "fidelity", frozen(self.fidelity, np.float64, (len(which),), "fidelity"))
         if len(which) and not (which.min() >= 0 and which.max() < len(self.models)):
             raise JaliError(f"which must name models of the surrogate, 0 to {len(self.models) - 1}.")
 

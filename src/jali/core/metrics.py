@@ -199,6 +199,11 @@ ADVERSARY = (  # what a query attack had to work with
     _count("surrogates", "Surrogates", "Local surrogates that were attacked."),
     _count("voters", "Voters", "Local surrogates on which the attack could be run."),
     _share("fidelity", "Fidelity", "How often the surrogate agrees with the model on the rows that it explains."),
+    _share(
+        "local_fidelity",
+        "Local fidelity",
+        "How often local surrogates agree with the model on new rows around a record.",
+    ),
     _share("surrogate_accuracy", "Surrogate accuracy", "How often a global surrogate is right about unseen records."),
     _count("rules", "Rules", "Rules that the surrogate shows."),
     _share("countered", "With a counterfactual rule", "Share of records with a rule that would change their outcome."),
@@ -257,6 +262,20 @@ EXPLANATIONS = (
         "Largest distance between the private values of those who match and of everybody.",
         high=math.inf,
         worse="higher",
+    ),
+    _share(
+        "deletion", "Deletion", "Mean probability of the outcome as columns are replaced, largest attribution first."
+    ),
+    _share(
+        "insertion", "Insertion", "Mean probability of the outcome as columns are put in, largest attribution first."
+    ),
+    _share("infidelity", "Infidelity", "Share of what removals change in the score that attributions do not foresee."),
+    Metric(
+        "rank_agreement",
+        "Rank agreement",
+        "index",
+        "Rank correlation of attributions with those of a model trained without noise on the same rows.",
+        low=-1.0,
     ),
     Metric("seconds", "Seconds", "seconds", "Seconds per record explained.", high=math.inf, worse="higher"),
 )

@@ -39,6 +39,7 @@ class Lore:
     the training rows, but the bounds of rules can lie next to their values. At least a tenth of the rows are of another
     class; where no such row can be drawn, the tree is a single leaf and the record counts as not found. With
     `trees` > 1, that many neighbourhoods are drawn and their trees are merged into one by vote, which is more stable.
+    With `check`, one more genetic neighbourhood is drawn, on which the fidelity of each tree is measured.
     All records of a call share the random draws, and each generation is one query of the black box.
 
     The first rule of an answer is the factual one, which is true of the record. The others are counterfactual rules:
@@ -71,6 +72,7 @@ class Lore:
     samples: int = 2000
     generations: int = 10
     trees: int = 1
+    check: bool = False
     local: ClassVar[bool] = True
     gives: ClassVar[Gives] = "surrogate"
     wants: ClassVar[Wants] = "labels"
@@ -108,18 +110,30 @@ class _Prepared:
     def explain(self, X: Floats, rng: Rng) -> Surrogate:
         """A tree for each of the rows (n, D), found where its neighbourhood has more than one class."""
         part, schema = self.part, self.marginals.schema
-        seeds = rng.integers(2**31, size=part.trees)  # drawn once, so that the result does not depend on the blocks
-        models, found = list[Local](), list[bool]()
+        # Drawn once, so that the result does not depend on the blocks; the last seed is that of the check.
+        seeds = rng.integers(2**31, size=part.trees + part.check)
+        models, found, agree = list[Local](), list[bool](), list[float]()
         for some in blocks(len(X), part.samples * X.shape[1]):
             records = Records(self.model, X[some], self.marginals)
-            near = [part.neighbourhood(records, np.random.default_rng(int(seed))) for seed in seeds]
+            near = [part.neighbourhood(records, np.random.default_rng(int(seed))) for seed in seeds[: part.trees]]
             trees = [_tree(near, i, schema, int(seeds[0])) for i in range(len(records.X))]
             models += explained(trees, records, self.train, self.decided)
             found += np.any([one.both for one in near], axis=0).tolist()
+            if part.check:
+                other = around(
+                    records, "genetic", part.samples, part.generations, np.random.default_rng(int(seeds[-1]))
+                )
+                agree += [_fidelity(tree, other, i) for i, tree in enumerate(trees)]
         countered = np.array([local.countered for local in models], dtype=bool)
-        return Surrogate(tuple(models), np.arange(len(X)), np.array(found, dtype=bool), countered)
+        fidelity = np.array(agree) if part.check else None
+        return Surrogate(tuple(models), np.arange(len(X)), np.array(found, dtype=bool), countered, fidelity)
 
 
 def _tree(near: list[Neighbourhood], i: int, schema: Schema, seed: int) -> Tree:
     """The tree of record i."""
     return merged([one.rows[i] for one in near], [one.labels[i] for one in near], schema, seed)
+
+
+def _fidelity(tree: Tree, other: Neighbourhood, i: int) -> float:
+    """On what share of the rows of another neighbourhood of record i its tree decides like the black box."""
+    return float(np.mean(tree.logits(other.rows[i]).argmax(axis=1) == other.labels[i]))

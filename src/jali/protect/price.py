@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from jali.anonymity.region_search import needed
+from jali.audit.faithfulness import faithfulness, rank_correlation
 from jali.audit.quality import Neighbourhood, cost, sparsity, validity
 from jali.core.errors import JaliError
 from jali.core.explanation import Attribution, Counterfactual, Explanation, Surrogate
 from jali.core.protocols import Model
 from jali.core.values import Bools, Dataset, Floats
-from jali.protect.faithfulness import faithfulness
 from jali.protect.wording import kept_immutable
 from jali.stats.intervals import average, clopper_pearson
 from jali.text.rules import hits
@@ -202,7 +202,7 @@ def _of_attributions(
     out: dict[str, Measured] = {}
     if plain is not None:
         theirs = faithfulness(model, people, plain)
-        out["agreement"] = Measured(_rank_correlation(given.value, plain.value), everybody)
+        out["agreement"] = Measured(rank_correlation(given.value, plain.value), everybody)
     for name, value in mine.items():
         out[name] = Measured(value, everybody, theirs.get(name), everybody if theirs else None)
     return out
@@ -216,16 +216,6 @@ def _of_surrogate(model: Model, people: Dataset, given: Surrogate, plain: Surrog
         return {"imitation": Measured(right, everybody)}
     before = hits(plain, model, people.X).astype(np.float64)
     return {"imitation": Measured(right, everybody, before, everybody)}
-
-
-def _rank_correlation(a: Floats, b: Floats) -> Floats:
-    """Spearman's correlation (n,) of the rows of two arrays (n, P); 0 where one of them is constant."""
-    from scipy.stats import rankdata
-
-    x = rankdata(a, axis=1) - (a.shape[1] + 1) / 2
-    y = rankdata(b, axis=1) - (b.shape[1] + 1) / 2
-    size = np.sqrt((x * x).sum(axis=1) * (y * y).sum(axis=1))
-    return np.asarray(np.divide((x * y).sum(axis=1), size, out=np.zeros(len(a)), where=size > 0))
 
 
 def _accuracy(model: Model, people: Dataset, original: Model | None) -> Measured:

@@ -1,18 +1,22 @@
-"""The data of a paper's figures: ROC curves, distances, accuracy by threshold, trade-offs and ranks."""
+"""The data of a paper's figures: ROC curves, distances, accuracy by threshold, sorted curves, trade-offs, ranks."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
+from jali.audit.quality import Measured
+from jali.audit.summary import cells_of
 from jali.audit.trials import curve
+from jali.core.errors import JaliError
 from jali.core.guesses import Estimate, Guesses
 from jali.core.values import Floats
-from jali.reproduce.numbers import Ran, number, word
-from jali.reproduce.schema import Comparison, CriticalDifference, Figure, Paper, TradeOff, group, place
+from jali.reproduce.numbers import Ran, explainer_of, number, word
+from jali.reproduce.ranking import ranked
+from jali.reproduce.schema import Paper, group, place
+from jali.reproduce.schema_figures import Bars, Comparison, CriticalDifference, Figure, TradeOff
 from jali.results.reproduction import Drawing, Ranked, Series
-from jali.stats.ranks import ranking
 
 BINS = 40
 GRID = np.linspace(0, 1, 101)
@@ -25,7 +29,9 @@ def drawings(paper: Paper, ran: dict[str, Ran]) -> Iterator[Drawing]:
             yield _trade_off(plot, metric, ran, paper)
     for diagram in paper.critical_differences:
         yield from _critical_difference(diagram, ran, paper)
-    yield from _figures(paper.figures, ran)
+    for chart in paper.bars:
+        yield _bars(chart, ran, paper)
+    yield from _figures(paper, ran)
     for comparison in paper.comparisons:
         yield from _compared(comparison, ran)
 
@@ -52,12 +58,11 @@ def _trade_off(plot: TradeOff, metric: str, ran: dict[str, Ran], paper: Paper) -
 
 def _critical_difference(diagram: CriticalDifference, ran: dict[str, Ran], paper: Paper) -> Iterator[Drawing]:
     """Ranks over the settings in which every method has a number; nothing where there are fewer than two."""
-    values = np.array([[_value(p, diagram.metric, ran, paper) for p in places] for places in diagram.methods.values()])
-    there = np.isfinite(values).all(axis=0)
-    if there.sum() < 2:
+    try:
+        found = ranked(diagram, ran, paper)
+    except JaliError:
         return
-    found = ranking(list(diagram.methods), values[:, there].T)
-    ranked = Ranked(
+    told = Ranked(
         names=found.names,
         rank=tuple(found.rank.tolist()),
         distance=found.distance,
@@ -66,14 +71,7 @@ def _critical_difference(diagram: CriticalDifference, ran: dict[str, Ran], paper
         settings=found.settings,
     )
     title = f"Ranks by {word(diagram.metric)}"
-    yield Drawing(figure=diagram.figure, title=title, kind="ranks", ranked=ranked)
-
-
-def _value(text: str, metric: str, ran: dict[str, Ran], paper: Paper) -> float:
-    """The number at a place; not a number where there is none."""
-    study, method = place(text)
-    found = number(ran[study], method, metric, paper).value if study in ran else None
-    return np.nan if found is None else found
+    yield Drawing(figure=diagram.figure, title=title, kind="ranks", ranked=told)
 
 
 def _both(text: str, plot: TradeOff, up: str, ran: dict[str, Ran], paper: Paper) -> tuple[Estimate, Estimate]:
@@ -90,13 +88,61 @@ def _halves(e: Estimate) -> tuple[float, float]:
     return value - float(value if e.low is None else e.low), float(value if e.high is None else e.high) - value
 
 
-def _figures(figures: Iterable[Figure], ran: dict[str, Ran]) -> Iterator[Drawing]:
-    for figure in figures:
+def _bars(chart: Bars, ran: dict[str, Ran], paper: Paper) -> Drawing:
+    """A metric of each series in each setting; settings without a number are left out."""
+    series = []
+    for label, places in chart.lines.items():
+        found = {setting: _at(text, chart.metric, ran, paper) for setting, text in places.items()}
+        known = {setting: e for setting, e in found.items() if e.value is not None}
+        series.append(
+            Series(
+                label=label,
+                x=[float(list(places).index(setting)) for setting in known],
+                y=[float(e.value or 0.0) for e in known.values()],
+                spread=[(0.0, 0.0, *_halves(e)) for e in known.values()],
+                notes=list(known),
+            )
+        )
+    name = word(chart.metric)
+    return Drawing(figure=chart.figure, title=name, kind="bars", series=series, axes=("", name))
+
+
+def _at(text: str, metric: str, ran: dict[str, Ran], paper: Paper) -> Estimate:
+    study, method = place(text)
+    return number(ran[study], method, metric, paper, group(text)) if study in ran else Estimate(None)
+
+
+def _figures(paper: Paper, ran: dict[str, Ran]) -> Iterator[Drawing]:
+    for figure in paper.figures:
         for study, title in figure.panels.items():
-            some = ran[study].guesses if study in ran else {}
-            shown = {t: some[t] for t in figure.methods if t in some}
+            if study not in ran:
+                continue
+            if figure.kind == "sorted":
+                yield _sorted(figure, title, ran[study], paper)
+                continue
+            shown = {t: ran[study].guesses[t] for t in figure.methods if t in ran[study].guesses}
             if shown:
                 yield _panel(figure, title, shown)
+
+
+def _sorted(figure: Figure, title: str, ran: Ran, paper: Paper) -> Drawing:
+    """A measure of every record that was explained, all targets together, largest first, by the share of records."""
+    series = []
+    for method in figure.methods:
+        values = _each(ran, Measured(figure.metric, explainer_of(paper.methods[method])))
+        if len(values):
+            y = np.quantile(values, 1 - GRID, method="inverted_cdf")
+            series.append(Series(label=method, x=GRID.tolist(), y=y.tolist()))
+    axes = ("share of the records, largest first", word(figure.metric))
+    return Drawing(figure=figure.figure, title=title, kind="sorted", series=series, axes=axes)
+
+
+def _each(ran: Ran, name: Measured) -> Floats:
+    """A measure of every record that was explained, of all targets."""
+    if ran.found is None or ran.setup is None:
+        return np.zeros(0)
+    cells = cells_of(ran.found.quality, name, None, ran.setup.game)
+    return np.zeros(0) if cells is None else cells.value[cells.defined]
 
 
 def _compared(comparison: Comparison, ran: dict[str, Ran]) -> Iterator[Drawing]:

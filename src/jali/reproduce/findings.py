@@ -11,7 +11,7 @@ from jali.core.guesses import Estimate
 from jali.reproduce.numbers import Ran, number, word
 from jali.reproduce.placing import column_of, item_of, row_of
 from jali.reproduce.resolving import needs
-from jali.reproduce.schema import MODEL, SCALES, Paper, Scale, Sentence, Table, group, place
+from jali.reproduce.schema import MODEL, RANKED, SCALES, Paper, Scale, Sentence, Table, group, place
 from jali.reproduce.sentences import compared
 from jali.reproduce.verdicts import of_bound, of_count, of_order, of_sameness, of_value
 from jali.results.reproduction import Finding, Reproduction, Study, Verdict
@@ -20,6 +20,10 @@ from jali.stats.intervals import apart
 SENTENCES = "Sentences"
 OUR_SENTENCES = f"{SENTENCES} of ours"
 TESTED = "t test of"
+RANKS = "ranks in"
+# How a sentence is shown where it is not an order; ranks that do not differ are less than a critical distance apart.
+SHOWN_AS: dict[str, Literal["same", "count"]] = {"same": "same", "alike": "same", "count": "count"}
+ONE = 1.0
 DUE = "not in the run that is judged again: a new run is due"
 
 
@@ -27,7 +31,7 @@ def findings(paper: Paper, ran: dict[str, Ran], scale: Scale) -> list[Finding]:
     """A finding for every claim about the studies that ran, numbers first."""
     cells, sentences = _claims(paper, ran)
     numbers = [_value(c, number(ran[c.study], c.method, c.metric, paper), ran, scale) for c in cells]
-    return numbers + [_sentence(s, compared(s, ran, paper), ran, scale) for s in sentences]
+    return numbers + [_sentence(s, compared(s, ran, paper), _behind(s, paper, ran), scale) for s in sentences]
 
 
 def judged_again(paper: Paper, kept: Reproduction) -> list[Finding]:
@@ -46,13 +50,23 @@ def judged_again(paper: Paper, kept: Reproduction) -> list[Finding]:
     cells, sentences = _claims(paper, ran)
     scale: Scale = next(s for s in SCALES if s == kept.scale)
     numbers = [_value(c, _kept(c.text, c.metric, "", ran, known, paper), ran, scale) for c in cells]
-    return numbers + [_sentence(s, _kept_difference(s, ran, known, paper), ran, scale) for s in sentences]
+    sides = [_kept_difference(s, ran, known, paper) for s in sentences]
+    return numbers + [
+        _sentence(s, ours, _behind(s, paper, ran), scale) for s, ours in zip(sentences, sides, strict=True)
+    ]
 
 
 def _claims(paper: Paper, ran: dict[str, Ran]) -> tuple[list[_Cell], list[Sentence]]:
     """The published numbers and sentences whose studies have all run."""
     cells = [c for c in _cells(paper) if c.study in ran]
-    return cells, [s for s in paper.sentences if all(place(p)[0] in ran for p in s.places())]
+    return cells, [s for s in paper.sentences if all(place(p)[0] in ran for p in _places(s, paper))]
+
+
+def _places(sentence: Sentence, paper: Paper) -> list[str]:
+    """The places that a sentence rests on; for one about ranks all places of its diagram."""
+    if sentence.kind not in RANKED:
+        return sentence.places()
+    return [text for places in paper.diagram(sentence).methods.values() for text in places]
 
 
 def _remembered(finding: Finding) -> Estimate:
@@ -144,22 +158,27 @@ def _limits(published: float, tolerance: float, bound: str) -> list[float]:
     return ends.get(bound, [published - tolerance, published + tolerance])
 
 
-def _sentence(sentence: Sentence, ours: Estimate, ran: dict[str, Ran], scale: Scale) -> Finding:
+def _behind(sentence: Sentence, paper: Paper, ran: dict[str, Ran]) -> list[Study]:
+    """The studies that a sentence rests on."""
+    return [ran[study].study for study in dict.fromkeys(place(text)[0] for text in _places(sentence, paper))]
+
+
+def _sentence(sentence: Sentence, ours: Estimate, behind: list[Study], scale: Scale) -> Finding:
+    kind: Literal["order", "same", "count"] = SHOWN_AS.get(sentence.kind, "order")
+    tolerance = ONE if sentence.kind == "alike" else sentence.tolerance
     verdict = {
         "order": of_order(ours),
-        "test": of_order(ours),
-        "same": of_sameness(ours, sentence.tolerance),
+        "same": of_sameness(ours, tolerance),
         "count": of_count(sentence.published or 0.0, ours),
-    }[sentence.kind]
-    limits = {"order": [0.0], "same": [-sentence.tolerance, sentence.tolerance]}.get(sentence.kind, [])
-    behind = [ran[study].study for study in dict.fromkeys(place(text)[0] for text in sentence.places())]
+    }[kind]
+    limits = {"order": [0.0], "same": [-tolerance, tolerance]}.get(sentence.kind, [])
     found = Finding(
         quantity=sentence.says,
         section=SENTENCES,
         source=f"{sentence.source}; {word(sentence.metric, sentence.by)}",
-        kind="order" if sentence.kind == "test" else sentence.kind,
+        kind=kind,
         published=sentence.published,
-        tolerance=sentence.tolerance,
+        tolerance=tolerance,
         place=_number_of(sentence),
         weak=bool(sentence.weak),
         item=item_of(sentence.source),
@@ -173,6 +192,12 @@ def _number_of(sentence: Sentence) -> str:
     """The name of the number of a sentence; sentences that judge the same difference share it."""
     if sentence.kind == "count":
         return at(f"count of {', '.join(sentence.among)}", sentence.metric, sentence.by)
+    if sentence.kind in RANKED:
+        rest = f" {sentence.more} over {sentence.less}" if sentence.kind == "rank" else ""
+        return at(f"{RANKS} {sentence.diagram}{rest}", sentence.metric)
+    if sentence.kind == "growth":
+        before = f"{sentence.more_before} less {sentence.less_before}"
+        return at(f"{sentence.more} less {sentence.less}, since {before}", sentence.metric, sentence.by)
     how = f"{TESTED} " if sentence.kind == "test" else ""
     return at(f"{how}{sentence.more} less {sentence.less}", sentence.metric, sentence.by)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from jali.core.errors import JaliError
 from jali.reproduce.files import read
-from jali.reproduce.findings import judged_again
+from jali.reproduce.findings import RANKS, judged_again
 from jali.reproduce.perturbing import perturbed
 from jali.reproduce.schema import Paper
 from jali.results.reproduction import Drawing, Finding, Reproduction, Study
@@ -41,8 +41,9 @@ def _studies(paper: Paper, kept: Reproduction, now: Reproduction) -> list[Study]
 
 
 def _unchanged(findings: list[Finding], studies: list[Study]) -> list[Finding]:
-    """The findings that rest on none of the studies run now."""
-    return [f for f in findings if not any(f"{study.name} / " in f.place for study in studies)]
+    """The findings that rest on none of the studies run now; ranks rest on many, so that they are always made anew."""
+    still = [f for f in findings if not f.place.startswith(RANKS)]
+    return [f for f in still if not any(f"{study.name} / " in f.place for study in studies)]
 
 
 def _drawings(kept: list[Drawing], now: list[Drawing]) -> list[Drawing]:

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from jali.audit import sanity
 from jali.audit.all_models import Gathered, RunRecord, blocks, gather, readouts
 from jali.audit.experiment import checks, measured, warnings
+from jali.audit.faithfulness import Faithful
 from jali.audit.guarantees import Guarantees, capped, guarantees
 from jali.audit.one_model import STATISTICS, stream, unfinished
 from jali.audit.reference import needed, records_of
@@ -213,6 +214,7 @@ def _experiment(setup: Setup, methods: dict[str, Method]) -> Experiment:
         signal=tuple(registry.build("signal", text) for text in signals),
         runs=tuple(runs),
         seed=setup.seed,
+        faithful=Faithful(setup.faithful) if setup.faithful else None,
     )
 
 

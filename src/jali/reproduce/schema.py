@@ -8,13 +8,14 @@ from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, NonNegativeInt, ValidationError
+from pydantic import Field, FiniteFloat, NonNegativeInt, ValidationError
 
 from jali.core import files
 from jali.core.errors import JaliError
 from jali.core.untrusted import vet
 from jali.reproduce.as_released import with_released
 from jali.reproduce.grids import expanded
+from jali.reproduce.schema_figures import Bars, Comparison, CriticalDifference, Figure, Strict, TradeOff
 from jali.results.reproduction import Item
 from jali.text import toml
 
@@ -26,15 +27,10 @@ Differs = Annotated[str, Field(pattern=rf"^$|^({'|'.join(CAUSES)}): \S")]
 CHANCE = "chance"
 NOTHING = "nothing"
 MODEL = "model"
+RANKED = ("rank", "alike")  # kinds of sentences about the methods of a diagram, not about places
 
 
-class _Strict(BaseModel):
-    """A table of a paper's file; unknown keys are refused."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Method(_Strict):
+class Method(Strict):
     """One attack on one signal or several, of an explanation or of the prediction; or a query attack.
 
     `among` names an explainer: only records that it answered under the target are scored. A query attack queries the
@@ -66,13 +62,14 @@ class Method(_Strict):
         return self.signal if isinstance(self.signal, list) else [self.signal] if self.signal else []
 
 
-class Setup(_Strict):
+class Setup(Strict):
     """One experiment: the parts, the methods by name, and what other scales change.
 
     smaller: what even --scale paper has less of than the paper, and why; empty where it has the paper's sizes.
 
     Or `scores`, a file of evidence among the data that other people's models produced: its methods then name the
-    file's signals, and `raw` keeps these on their own scale.
+    file's signals, and `raw` keeps these on their own scale. faithful: of how many records the faithfulness of
+    attributions is measured, under each of six models; 0: of none.
     """
 
     about: str = ""
@@ -83,6 +80,7 @@ class Setup(_Strict):
     raw: bool = False
     methods: list[str]
     seed: NonNegativeInt = 0
+    faithful: NonNegativeInt = 0
     scales: list[Scale] = Field(default_factory=lambda: list(SCALES))
     smaller: str = ""
     smoke: dict[str, str] = Field(default_factory=dict)
@@ -102,7 +100,7 @@ class Setup(_Strict):
                 raise JaliError(f"A scale changes data, model or game of a study, not {key!r}.")
 
 
-class Table(_Strict):
+class Table(Strict):
     """Published numbers: study -> method (or `model`) -> metric -> number, judged from `scale` upwards.
 
     bound: metrics for which the number is an upper ("most") or lower ("least") bound. same: they were computed from the
@@ -131,24 +129,30 @@ class Table(_Strict):
                 raise JaliError(f"{self.source}: {min(missing)} needs a tolerance.")
 
 
-class Sentence(_Strict):
+class Sentence(Strict):
     """A sentence about numbers. A place is `study / method`, `study / method @ group`, `chance`, or `nothing`: 0.
 
     order: `metric` is higher at `more` than at `less` (either may be chance).
     test: the same by a two-sample t test over target models, as papers report it; it ignores that targets are paired.
     same: it differs by at most `tolerance` between the two.
     count: at least `published` of the places `among` lie above chance.
+    growth: the difference of more and less is larger than that of `more_before` and `less_before`.
+    rank: of the methods of the critical-difference diagram `diagram`, `more` has the better average rank than `less`.
+    alike: no two methods of that diagram differ significantly, by Nemenyi's test.
     by: the query attack, by name, whose metric is compared, where it is not the method's own.
     weak: why the sentence could not fail here, whatever is true; it is then marked, and counted apart.
     """
 
     says: str
     source: str
-    kind: Literal["order", "test", "same", "count"] = "order"
+    kind: Literal["order", "test", "same", "count", "growth", "rank", "alike"] = "order"
     metric: str
     by: str = ""
     more: str = ""
     less: str = CHANCE
+    more_before: str = ""
+    less_before: str = ""
+    diagram: str = ""
     among: list[str] = Field(default_factory=list)
     published: FiniteFloat | None = None
     tolerance: Annotated[FiniteFloat, Field(ge=0)] = 0.0
@@ -161,59 +165,26 @@ class Sentence(_Strict):
         """Refuse a sentence without the places that it compares."""
         if self.kind == "count" and (not self.among or self.published is None):
             raise JaliError(f"{self.says!r} counts: it needs `among`, a list of places, and `published`, a number.")
-        if self.kind != "count" and not (self.more and self.less):
+        if self.kind not in ("count", "alike") and not (self.more and self.less):
             raise JaliError(f"{self.says!r} compares: it needs `more` and `less`, each a place or chance.")
+        if (self.kind == "growth") != bool(self.more_before and self.less_before):
+            raise JaliError(
+                f"{self.says!r}: growth, and growth alone, needs `more_before` and `less_before`, two places."
+            )
+        if (self.kind in RANKED) != bool(self.diagram):
+            raise JaliError(f"{self.says!r}: sentences about ranks, and these alone, name a `diagram`.")
         if self.kind == "test" and {CHANCE, NOTHING} & {self.more, self.less}:
             raise JaliError(f"{self.says!r} tests two samples: `more` and `less` are both places.")
 
     def places(self) -> list[str]:
-        """The places it compares, without chance and nothing."""
-        return [p for p in (*self.among, self.more, self.less) if p not in ("", CHANCE, NOTHING)]
+        """The places it compares, without chance and nothing; none for ranks, whose diagram has them."""
+        if self.kind in RANKED:
+            return []
+        both = (self.more, self.less, self.more_before, self.less_before)
+        return [p for p in (*self.among, *both) if p not in ("", CHANCE, NOTHING)]
 
 
-class Figure(_Strict):
-    """A figure: the same methods on several studies, one panel each, by study -> title."""
-
-    figure: str
-    kind: Literal["roc", "distances", "thresholds"]
-    methods: list[str]
-    panels: dict[str, str]
-
-
-class Comparison(_Strict):
-    """A figure of ROC curves from several studies, one panel each: title -> label -> place."""
-
-    figure: str
-    panels: dict[str, dict[str, str]]
-
-
-class CriticalDifference(_Strict):
-    """A critical-difference diagram: methods by their ranks in a metric over settings, label -> a place per setting."""
-
-    figure: str
-    metric: str
-    methods: dict[str, list[str]]
-
-    def model_post_init(self, _: Any) -> None:
-        """Refuse methods that were not run in the same settings."""
-        if len(self.methods) < 2 or len({len(places) for places in self.methods.values()}) != 1:
-            raise JaliError(f"{self.figure} ranks two or more methods, each with one place per setting.")
-
-
-class TradeOff(_Strict):
-    """A trade-off plot: a metric across, others upwards, one panel each; by: the query attack whose metrics they are.
-
-    lines: label -> note -> place; each line joins the points of one defence, and notes (its settings) name them.
-    """
-
-    figure: str
-    across: str
-    upwards: list[str]
-    by: str = ""
-    lines: dict[str, dict[str, str]]
-
-
-class Paper(_Strict):
+class Paper(Strict):
     """The contents of a paper's file."""
 
     title: str
@@ -228,9 +199,12 @@ class Paper(_Strict):
     comparisons: list[Comparison] = Field(default_factory=list)
     trade_offs: list[TradeOff] = Field(default_factory=list)
     critical_differences: list[CriticalDifference] = Field(default_factory=list)
+    bars: list[Bars] = Field(default_factory=list)
 
     def model_post_init(self, _: Any) -> None:
-        """Refuse a file that names a study or a method it does not define."""
+        """Refuse a file that names a study, a method or a diagram it does not define."""
+        for sentence in (s for s in self.sentences if s.kind in RANKED):
+            self.diagram(sentence)
         for study, method in self._mentioned():
             if study not in self.studies:
                 raise JaliError(f"There is no study {study!r}; there are {', '.join(self.studies)}.")
@@ -239,6 +213,19 @@ class Paper(_Strict):
                 raise JaliError(f"Study {study!r} has no method {method!r}; it has {', '.join(known)}.")
             if method != MODEL and method not in self.methods:
                 raise JaliError(f"There is no method {method!r}; there are {', '.join(self.methods)}.")
+
+    def diagram(self, sentence: Sentence) -> CriticalDifference:
+        """The diagram that a sentence about ranks is about."""
+        named = (sentence.diagram, sentence.metric)
+        found = next((d for d in self.critical_differences if (d.figure, d.metric) == named), None)
+        if found is None:
+            raise JaliError(
+                f"{sentence.says!r} is about ranks by {named[1]} in {named[0]!r}, and there is no such diagram."
+            )
+        labels = (sentence.more, sentence.less) if sentence.kind == "rank" else ()
+        if unknown := [label for label in labels if label not in found.methods]:
+            raise JaliError(f"{named[0]!r} does not rank {unknown[0]!r}; it ranks {', '.join(found.methods)}.")
+        return found
 
     def specifications(self) -> Iterator[tuple[str, str]]:
         """Every specification of a part, at every scale, and its kind."""
@@ -270,8 +257,10 @@ class Paper(_Strict):
             yield from (place(text) for lines in comparison.panels.values() for text in lines.values())
         for diagram in self.critical_differences:
             yield from (place(text) for places in diagram.methods.values() for text in places)
-        for plot in self.trade_offs:
-            yield from (place(text) for points in plot.lines.values() for text in points.values())
+        for lines in (plot.lines for plot in self.trade_offs):
+            yield from (place(text) for points in lines.values() for text in points.values())
+        for lines in (chart.lines for chart in self.bars):
+            yield from (place(text) for points in lines.values() for text in points.values())
 
 
 def place(text: str) -> tuple[str, str]:

@@ -7,13 +7,14 @@ import numpy as np
 from jali.audit.all_models import Gathered, RunRecord
 from jali.audit.quality import Measured
 from jali.audit.setup import Setup as Loaded
-from jali.audit.summary import Cells, cells_of, difference, sensitive
+from jali.audit.summary import Cells, cells_of, combined, sensitive
 from jali.audit.trials import paired
 from jali.core import registry
 from jali.core.errors import JaliError
 from jali.core.guesses import Estimate, Guesses
 from jali.core.values import Bools
 from jali.reproduce.numbers import Ran, explainer_of, number
+from jali.reproduce.ranking import judged
 from jali.reproduce.schema import CHANCE, NOTHING, Paper, Sentence, group, place
 from jali.stats import roc
 from jali.stats.intervals import apart, contrast
@@ -24,7 +25,8 @@ MANY = 10**6  # units of a number that is known exactly
 
 def compared(sentence: Sentence, ran: dict[str, Ran], paper: Paper) -> Estimate:
     """The number of a sentence; without one, the reason."""
-    compare = {"count": _counted, "test": _tested}.get(sentence.kind, _difference)
+    kinds = {"count": _counted, "test": _tested, "growth": _grown, "rank": judged, "alike": judged}
+    compare = kinds.get(sentence.kind, _difference)
     try:
         return compare(sentence, ran, paper)
     except JaliError as error:
@@ -50,13 +52,33 @@ def _difference(sentence: Sentence, ran: dict[str, Ran], paper: Paper) -> Estima
 
 def _matched(sentence: Sentence, ran: Ran, paper: Paper) -> Estimate | None:
     """More minus less of a measure of two explainers, or groups, on the same target models; None for other metrics."""
+    return _paired(sentence, {sentence.more: 1, sentence.less: -1}, ran, paper)
+
+
+def _grown(sentence: Sentence, ran: dict[str, Ran], paper: Paper) -> Estimate:
+    """More minus less, minus the same before: on the same target models, or of independent studies."""
+    signs = {sentence.more: 1, sentence.less: -1, sentence.more_before: -1, sentence.less_before: 1}
+    studies = {place(text)[0] for text in signs}
+    found = _paired(sentence, signs, ran[min(studies)], paper) if len(studies) == 1 else None
+    if found is not None:
+        return found
+    now, before = (
+        apart(*(_side(text, sentence, ran, paper, None) for text in both))
+        for both in ((sentence.more, sentence.less), (sentence.more_before, sentence.less_before))
+    )
+    return apart(now, before)
+
+
+def _paired(sentence: Sentence, signs: dict[str, int], ran: Ran, paper: Paper) -> Estimate | None:
+    """A signed sum of a measure at several places, target by target; None where it is no measure."""
     if ran.found is None or ran.setup is None:
         return None
-    more = _cells_at(sentence, sentence.more, ran.found, ran.setup, paper)
-    less = _cells_at(sentence, sentence.less, ran.found, ran.setup, paper)
-    return (
-        None if more is None or less is None else difference(ran.setup.game, more, less, ran.setup.data.group_numbers())
-    )
+    found, setup = ran.found, ran.setup
+    cells = [_cells_at(sentence, text, found, setup, paper) for text in signs]
+    known = [c for c in cells if c is not None]
+    if len(known) < len(cells):
+        return None
+    return combined(setup.game, list(signs.values()), known, setup.data.group_numbers())
 
 
 def _cells_at(sentence: Sentence, text: str, found: Gathered, setup: Loaded, paper: Paper) -> Cells | None:

@@ -101,13 +101,13 @@ class Ranked(BaseModel):
 
 
 class Drawing(BaseModel):
-    """One panel: ROC curves, distances of members and others, accuracy by threshold, a trade-off, or ranks."""
+    """One panel: curves, distances of members and others, accuracy by threshold, trade-offs, ranks, or bars."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     figure: str
     title: str
-    kind: Literal["roc", "distances", "thresholds", "trade-off", "ranks"]
+    kind: Literal["roc", "distances", "thresholds", "trade-off", "ranks", "sorted", "bars"]
     curves: list[Curve] = Field(default_factory=list)
     series: list[Series] = Field(default_factory=list)
     axes: tuple[str, str] = ("", "")

@@ -67,3 +67,21 @@ def test_ranks_are_a_critical_difference_diagram_with_its_test() -> None:
     (panel,) = plate.panels
     assert {"MIA: 1.20", "LO: 1.80"} <= set(texts(panel.drawn))
     assert panel.fine == "Friedman test over 9 settings: p = 0.046."
+
+
+def test_sorted_curves_fall_and_bars_have_their_settings() -> None:
+    line = Series(label="CF-K", x=[0.0, 0.5, 1.0], y=[0.4, 0.2, 0.0])
+    bar = Series(
+        label="minority", x=[0.0, 1.0], y=[0.5, 0.3], spread=[(0.0, 0.0, 0.1, 0.1)] * 2, notes=["Adult", "CMC"]
+    )
+    drawings = [
+        Drawing(figure="Figure 4", title="Adult", kind="sorted", series=[line], axes=("share", "NCP")),
+        Drawing(
+            figure="Figure 7", title="NCP", kind="bars", series=[bar, bar.model_copy(update={"label": "majority"})]
+        ),
+    ]
+    curve, bars = plates(drawings)
+    assert "Sorted curves" in curve.reading[0]
+    assert {"share", "NCP"} <= set(texts(str(curve.panels[0].drawn)))
+    assert [t for t in texts(str(bars.panels[0].drawn)) if t in ("Adult", "CMC")] == ["Adult", "CMC"]
+    assert [label for label, _ in bars.legend] == ["minority", "majority"]

@@ -70,6 +70,8 @@ def _surrogate(truth: Truth) -> dict[str, float]:
         "rules": float(len(rules)),
         "rules_below_10": float(few.sum()),
     }
+    if explanation.fidelity is not None and len(explanation.fidelity):
+        out["local_fidelity"] = float(explanation.fidelity.mean())
     if explanation.countered is not None and len(explanation.countered):
         out["countered"] = float(explanation.countered.mean())
     outside = truth.records.rows(~truth.member)

@@ -29,6 +29,9 @@ READING = {
     "thresholds": "Balanced accuracy for each threshold, given as the share of records below it; the dashed line is "
     "chance.",
     "trade-off": "Trade-off plot: each point is one setting, with 95 % intervals in both directions.",
+    "sorted": "Sorted curves: the records that were explained, largest value first; a curve below another has the "
+    "smaller values at every share of the records.",
+    "bars": "Means over target models, with 95 % intervals.",
     "ranks": "Critical-difference diagram: average ranks over settings; the ranks of methods under one bar do not "
     "differ significantly (Nemenyi's test at 5 %).",
 }
@@ -95,6 +98,10 @@ def _panel(name: str, drawing: Drawing, start: float, limits: tuple[float, float
     if drawing.ranked is not None:
         return _ranks(name, drawing.title, drawing.ranked)
     strokes = curves.strokes([s.label for s in drawing.series])
+    if drawing.kind == "sorted":
+        return Panel(drawing.title, _sorted(name, drawing, strokes), tuple(strokes.items()), "")
+    if drawing.kind == "bars":
+        return Panel(drawing.title, _bars(name, drawing, strokes), tuple(strokes.items()), "")
     return Panel(drawing.title, _thresholds(name, drawing, strokes, limits), tuple(strokes.items()), "")
 
 
@@ -138,6 +145,40 @@ def _thresholds(name: str, drawing: Drawing, strokes: Mapping[str, Stroke], limi
         axes.set_ylabel("balanced accuracy")
         labels = ", ".join(s.label for s in drawing.series)
         return svg.inline(figure, name, f"Accuracy by threshold, {drawing.title}: {labels}")
+
+
+def _sorted(name: str, drawing: Drawing, strokes: Mapping[str, Stroke]) -> Markup:
+    with svg.canvas(SIZE[1], SIZE[0]) as figure:
+        axes = _open(figure.add_axes(curves.frame(SIZE[0])))
+        for series in drawing.series:
+            stroke = strokes[series.label]
+            (line,) = axes.plot(series.x, series.y, color=svg.SERIES[stroke.colour - 1], zorder=4)
+            line.set(linewidth=stroke.width, linestyle=DASHES[stroke.dash], drawstyle="steps-post")
+        axes.set(xlim=(0, 1))
+        axes.set_ylim(bottom=0)
+        axes.set_xlabel(drawing.axes[0])
+        axes.set_ylabel(drawing.axes[1])
+        labels = ", ".join(s.label for s in drawing.series)
+        return svg.inline(figure, name, f"Sorted {drawing.axes[1]}, {drawing.title}: {labels}")
+
+
+def _bars(name: str, drawing: Drawing, strokes: Mapping[str, Stroke]) -> Markup:
+    """Bars of one setting side by side; series differ by their fill too, so that colours are not needed."""
+    settings = {x: note for series in drawing.series for x, note in zip(series.x, series.notes, strict=True)}
+    width = 0.8 / len(drawing.series)
+    with svg.canvas(SIZE[1], SIZE[0]) as figure:
+        axes = _open(figure.add_axes(curves.frame(SIZE[0])))
+        for k, series in enumerate(drawing.series):
+            at = np.array(series.x) + (k + 0.5) * width - 0.4
+            colour = svg.SERIES[strokes[series.label].colour - 1]
+            fill = colour if k == 0 else "none"
+            axes.bar(at, series.y, 0.9 * width, facecolor=fill, edgecolor=colour, linewidth=1.6, zorder=3)
+            sides = np.array([(down, up) for _, _, down, up in series.spread]).T
+            axes.errorbar(at, series.y, yerr=sides, fmt="none", ecolor=svg.INK, elinewidth=1.2, zorder=4)
+        axes.set_xticks(sorted(settings), [settings[x] for x in sorted(settings)])
+        axes.set_ylim(bottom=0)
+        axes.set_ylabel(drawing.axes[1])
+        return svg.inline(figure, name, f"{drawing.title}: {', '.join(s.label for s in drawing.series)}")
 
 
 def _trade(name: str, drawing: Drawing) -> Panel:

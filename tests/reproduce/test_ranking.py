@@ -1,0 +1,112 @@
+"""Sentences about the ranks of methods, and about differences that grow."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from pydantic import ValidationError
+
+from jali.reproduce.findings import findings, judged_again
+from jali.reproduce.keeping import joined
+from jali.reproduce.numbers import Ran
+from jali.results import Row
+from jali.results.reproduction import Reproduction, Study
+from jali.stats.ranks import critical_distance
+from tests.reproduce.test_findings import only, paper, sentence
+
+METHODS = {"first": ["a / strong", "b / strong"], "second": ["a / weak", "b / weak"]}
+DIAGRAM = {"figure": "Figure 2", "metric": "auc", "methods": METHODS}
+
+
+def measured(name: str, **values: float) -> Ran:
+    """A study whose methods have these values, as metrics of query attacks over 4 targets that agree."""
+    overall = {method: {"auc": np.full(4, value)} for method, value in values.items()}
+    return Ran(Study(name=name, parts={}), overall=overall)
+
+
+def ranked(**fields):
+    return sentence(diagram="Figure 2", **fields)
+
+
+def settings(*pairs: tuple[float, float]) -> dict[str, Ran]:
+    return {name: measured(name, strong=s, weak=w) for name, (s, w) in zip("ab", pairs, strict=True)}
+
+
+def of(*sentences, diagrams=(DIAGRAM,)):
+    return paper(critical_differences=list(diagrams), sentences=list(sentences))
+
+
+def test_a_method_that_is_always_better_ranks_above_the_other():
+    claims = of(ranked(kind="rank", more="first", less="second"))
+    found = only(claims, settings((0.7, 0.6), (0.8, 0.5)))
+    assert (found.kind, found.verdict, found.value, found.units) == ("order", "matches", 1.0, 2)
+    assert only(claims, settings((0.5, 0.6), (0.5, 0.8))).verdict == "deviates"
+    # Better once and worse once: the mean of +1 and -1 over two settings, with an interval that is very wide.
+    open_ = only(claims, settings((0.7, 0.6), (0.5, 0.8)))
+    assert (open_.verdict, open_.value) == ("not resolvable", 0.0)
+
+
+def test_alike_is_the_widest_difference_in_critical_distances():
+    claims = of(ranked(kind="alike"))
+    found = only(claims, settings((0.7, 0.6), (0.8, 0.5)))
+    # Two methods, two settings: q = 2.772 for two, distance = 2.772 sqrt(2 * 3 / 24) = 1.386; ranks 1 and 2.
+    assert critical_distance(2, 2) == pytest.approx(1.386, abs=1e-3)
+    assert found.value == pytest.approx(1 / 1.386, abs=1e-3)
+    assert (found.kind, found.verdict, found.tolerance) == ("same", "matches", 1.0)
+    many = {"first": ["a / strong"] * 12, "second": ["a / weak"] * 12}
+    wide = only(of(ranked(kind="alike"), diagrams=[{**DIAGRAM, "methods": many}]), settings((0.7, 0.6), (0.8, 0.5)))
+    assert wide.verdict == "deviates"  # 12 settings: the critical distance is .57, and the ranks are 1 apart
+
+
+def test_ranks_need_two_settings_and_every_study_of_the_diagram():
+    claims = of(ranked(kind="alike"))
+    both = settings((0.7, 0.6), (0.8, 0.5))
+    del both["b"].overall["weak"]
+    assert "in 1 settings; ranks need 2" in only(claims, both).reason
+    assert findings(claims, {"a": both["a"]}, "standard") == []
+
+
+@pytest.mark.parametrize(
+    ("fields", "says"),
+    [
+        ({"kind": "rank", "more": "first", "less": "third", "diagram": "Figure 2"}, "does not rank 'third'"),
+        ({"kind": "alike", "diagram": "Figure 9"}, "no such diagram"),
+        ({"kind": "alike"}, "name a `diagram`"),
+        ({"more": "a / strong", "diagram": "Figure 2"}, "name a `diagram`"),
+        ({"kind": "growth", "more": "a / strong", "less": "a / weak"}, "more_before"),
+    ],
+)
+def test_a_claim_about_nothing_is_refused(fields, says):
+    with pytest.raises(ValidationError, match=says):
+        of(sentence(**fields))
+
+
+def test_growth_is_a_difference_of_differences():
+    """.30 - .10 now against .15 - .10 before, four independent measures with a half-width of .01 each."""
+
+    def row(group: str, value: float) -> Row:
+        return Row(kind="measure", metric="auc", group=group, value=value, low=value - 0.01, high=value + 0.01, units=5)
+
+    rows = [row("few", 0.30), row("many", 0.10)]
+    before = [row("few", 0.15), row("many", 0.10)]
+    ran = {"a": Ran(Study(name="a", parts={}, measures=rows)), "b": Ran(Study(name="b", parts={}, measures=before))}
+    places = {"more": "a / strong @ few", "less": "a / strong @ many"}
+    since = {"more_before": "b / strong @ few", "less_before": "b / strong @ many"}
+    found = only(paper(sentences=[sentence(kind="growth", **places, **since)]), ran)
+    assert found.value == pytest.approx(0.15)
+    assert found.high - found.value == pytest.approx(0.02)  # sqrt of four times .01 squared
+    assert (found.verdict, found.kind) == ("matches", "order")
+
+
+def test_ranks_of_an_earlier_run_stay_until_any_study_is_run_again(tmp_path, monkeypatch):
+    claims = of(ranked(kind="alike"), ranked(kind="rank", more="first", less="second"))
+    ran = settings((0.7, 0.6), (0.8, 0.5))
+    made = findings(claims, ran, "standard")
+    studies = [r.study for r in ran.values()]
+    kept = Reproduction(
+        paper="p", title="t", citation="c", scale="standard", command="", findings=made, studies=studies
+    )
+    assert [f.value for f in judged_again(claims, kept)] == [f.value for f in made]
+    now = kept.model_copy(update={"studies": studies[:1], "findings": []})
+    monkeypatch.setattr("jali.reproduce.keeping.read", lambda *_: kept)
+    assert [f.value for f in joined(claims, tmp_path / "p.json", now).findings] == [None, None]
