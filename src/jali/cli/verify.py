@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
 
-from jali import terminal
+from jali import __version__, terminal
 from jali.cli.options import Many
 from jali.core import imports
 from jali.core.errors import JaliError
@@ -71,7 +71,7 @@ def verify(
             watch(f"drawing from {name}")
             tested = subject(name, epsilon, adjacency, delta)  # type: ignore[arg-type]
             found = engine.verify(tested, chosen_pairs(tested, data, target, pairs, seed), draws, seed, minutes)
-        _save(found, verification_page.sheet, out)
+        _save(found.model_copy(update={"jali": __version__}), verification_page.sheet, out)
     terminal.console().print(verification.text(found), markup=False, highlight=False, soft_wrap=True)
     if verification.EXIT[found.verdict]:
         raise SystemExit(verification.EXIT[found.verdict])

@@ -9,7 +9,6 @@ from typing import Literal
 
 import numpy as np
 
-from jali import __version__
 from jali.core.errors import JaliError
 from jali.core.guarantee import Guarantee, under_replacement
 from jali.results.verification import Verification
@@ -99,7 +98,6 @@ def _verification(
         pairs_evaluated=len({id(each.trial.pair) for each in found}),
         confidence=LEVEL,
         seed=seed,
-        jali=__version__,
     )
 
 
