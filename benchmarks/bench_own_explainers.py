@@ -23,7 +23,8 @@ import jali
 from jali.api.explainers import with_explainers
 from jali.api.own_model import Own, own_experiment
 from jali.audit.all_models import Gathered, gather
-from jali.audit.setup import Resources, Setup, load
+from jali.audit.setup import Experiment, Resources, Setup, load
+from jali.core import registry
 from jali.models.fitted.estimator import FittedModel
 
 
@@ -125,6 +126,23 @@ def equal() -> None:
         setup = ready(model, ["tree_shap", shap.TreeExplainer], X, y, 2)
         found = gather(setup, Resources())
         print(f"{name}: largest difference of a signal {difference(found, 'tree_shap', 'TreeExplainer'):.1e}")
+    if importlib.util.find_spec("captum"):
+        equal_captum()
+
+
+CAPTUM = {"InputXGradient": "input_x_gradient", "IntegratedGradients": "integrated_gradients"}
+
+
+def equal_captum() -> None:
+    """Captum's attributions of networks through the adapter, beside ours: both signals and attributions."""
+    steps = {"integrated_gradients": "integrated_gradients(steps=50)"}  # as many as captum takes by default
+    for theirs, name in CAPTUM.items():
+        given = [registry.build("explain", text) for text in (f'captum(method="{theirs}")', steps.get(name, name))]
+        parts = [registry.build("data", "lending(n=300)"), registry.build("model", "mlp(epochs=20)")]
+        setup = load(Experiment(*parts, registry.build("game", "rotate(models=3)"), explain=tuple(given)))
+        found = gather(setup, Resources())
+        ours, captum = (registry.spec(part) for part in reversed(given))
+        print(f"captum {theirs}: largest difference of a signal {difference(found, ours, captum):.1e}")
 
 
 def libraries() -> None:

@@ -70,6 +70,15 @@ def cases(train: pd.DataFrame, others: pd.DataFrame) -> Iterator[Case]:
     yield "NICE", lambda: load("nice").NICE(predict_fn=forest.predict_proba, **nice), TRAINED
     texts = frame.assign(income=frame["income"].map({0: "no", 1: "yes"}))
     yield "lore_sa", lambda: load("lore_sa.dataset").TabularDataset(texts, class_name="income"), TRAINED
+    strangers = np.array(others[numbers].to_numpy(float))
+    theirs = others[[*numbers, "income"]]
+    labels = {"X_train": strangers.copy(), "y_train": others["income"].to_numpy()}
+    yield "DiCE, others' rows", lambda: _dice(theirs, numbers, forest), 0
+    made = lambda: load("anchor.anchor_tabular").AnchorTabularExplainer(["no", "yes"], numbers, strangers)  # noqa: E731
+    yield "anchors, others' rows", made, 0
+    yield "NICE, others' rows", lambda: load("nice").NICE(predict_fn=forest.predict_proba, **(nice | labels)), 0
+    named = theirs.assign(income=theirs["income"].map({0: "no", 1: "yes"}))
+    yield "lore_sa, others' rows", lambda: load("lore_sa.dataset").TabularDataset(named, class_name="income"), 0
     yield "EBM (counts only)", lambda: _ebm(X, y), 0
     yield "other people's table", lambda: others, 0
 
@@ -101,6 +110,8 @@ def documents(train: pd.DataFrame, others: pd.DataFrame, folder: Path) -> Iterat
         yield f"shap force plot, {name}", _force(rows[numbers], forest, folder / f"force {want}.html"), want
         yield f"lime page, {name}", _lime(rows[numbers].to_numpy(float), X, numbers, forest, folder), want and 1
     yield "MLflow model with an input example", _mlflow(forest, train[numbers][:5], folder / "mlflow"), 5
+    yield "MLflow model, others' example", _mlflow(forest, others[numbers][:5], folder / "mlflow others"), 0
+    yield "MLflow model without an example", _mlflow(forest, None, folder / "mlflow none"), 0
 
 
 def _force(rows: pd.DataFrame, forest: Any, path: Path) -> Path:
@@ -118,7 +129,7 @@ def _lime(rows: Any, X: Any, names: list[str], forest: Any, folder: Path) -> Pat
     return path
 
 
-def _mlflow(forest: Any, rows: pd.DataFrame, folder: Path) -> Path:
+def _mlflow(forest: Any, rows: pd.DataFrame | None, folder: Path) -> Path:
     load("mlflow.sklearn").save_model(forest, str(folder), input_example=rows, serialization_format="pickle")
     return folder
 

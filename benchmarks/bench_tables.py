@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 
 AUDITED = 5000  # rows: larger tables are only read
+LARGE = 10_000_000  # bytes
 Columns = dict[str, Any]
 
 
@@ -71,6 +72,8 @@ def one(path: str) -> None:
     from jali.core.errors import JaliError
     from jali.data.table import Table
 
+    if path.endswith(".parquet"):
+        import pyarrow.parquet  # noqa: F401
     before = peak()
     began = time.process_time()
     source = Table(path, "y")
@@ -92,15 +95,55 @@ def one(path: str) -> None:
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         for name, columns in TABLES.items():
+            table = pd.DataFrame(columns())
             path = Path(folder) / "table.csv"
-            pd.DataFrame(columns()).to_csv(path, index=False)
-            done = subprocess.run([sys.executable, __file__, str(path)], capture_output=True, text=True, check=False)
-            said = done.stdout.strip() or done.stderr.strip().splitlines()[-1]
-            print(f"{name:28s} {said}", flush=True)
+            table.to_csv(path, index=False)
+            show(name, path)
+            if len(table) > AUDITED:
+                table.to_parquet(path.with_suffix(".parquet"))
+                show(f"{name}, Parquet", path.with_suffix(".parquet"))
+
+
+def show(name: str, path: Path) -> None:
+    """What happens to one file, and for a large one the peak of `jali audit`, which refuses it or is not begun."""
+    print(f"{name:28s} {_told('read', path)}", flush=True)
+    if path.stat().st_size > LARGE:
+        print(f"{'  jali audit':28s} {_told('audit', path)}", flush=True)
+
+
+def _told(what: str, path: Path) -> str:
+    command = [sys.executable, __file__, what, str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.stdout.strip() or done.stderr.strip().splitlines()[-1]
+
+
+def command(path: str) -> None:
+    """The peak of what `jali audit` does with a file before it trains a model, above what the imports take."""
+    import sklearn.ensemble  # noqa: F401
+
+    from jali.api.audits import loaded
+    from jali.audit.large import said_before
+    from jali.config import checked
+    from jali.core.errors import JaliError
+
+    if path.endswith(".parquet"):
+        import pyarrow.parquet  # noqa: F401
+    before = peak()
+    began = time.process_time()
+    config = checked({"data": path, "target": "y", "model": "logistic", "explain": ["input_x_gradient"]})
+    setup = loaded(config)
+    try:
+        said = said_before(setup)
+    except JaliError as error:
+        said = f"refused: {error}"
+    size = setup.data.X.nbytes / 2**20
+    megabytes = peak() - before
+    spent = time.process_time() - began
+    print(f"{spent:5.1f} s  peak {megabytes:.0f} MB = {megabytes / size:.2f} tables; {said.partition('.')[0]}")
 
 
 if __name__ == "__main__":
     if len(sys.argv) > 1:
-        one(sys.argv[1])
+        {"read": one, "audit": command}[sys.argv[1]](sys.argv[2])
     else:
         main()

@@ -87,9 +87,8 @@ TREES = (*TABLES[:-1], "CatBoost, categories")
 ARRAYS = ("function, fit=", "HTTP", "ONNX")
 GRADIENTS = "explain = ['integrated_gradients', 'scfe']"
 REMOVED = """
-def explain(model, X):
-    without = [model.predict_proba(X.assign(**{name: FILL[name]})) for name in X]
-    return np.stack([model.predict_proba(X)[:, 1] - w[:, 1] for w in without], axis=1)
+score = lambda model, X: model.predict_proba(X)[:, [1]]
+explain = lambda model, X: np.hstack([score(model, X) - score(model, X.assign(**{n: FILL[n]})) for n in X])
 """
 REMOVED_NUMBERS = """
 def explain(model, X):
@@ -117,8 +116,7 @@ score = lambda model, X: model(torch.tensor(X).float()).softmax(1).detach().nump
 explain = lambda model, background: shap.KernelExplainer(lambda X: score(model, X), background[:2])
 """
 KERNEL_TEXTS = """
-read = lambda X, like: pd.DataFrame(X, columns=like.columns).astype(like.dtypes)
-score = lambda model, like: lambda X: model.predict_proba(read(X, like))
+score = lambda model, like: lambda X: model.predict_proba(pd.DataFrame(X, columns=like.columns).astype(like.dtypes))
 explain = lambda model, background: shap.KernelExplainer(score(model, background), background[:2])
 """
 LAST_STEP = "explain = lambda model, X: shap.TreeExplainer(model[-1])(model[:-1].transform(X))"

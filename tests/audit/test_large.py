@@ -10,7 +10,7 @@ from jali.audit import large
 from jali.audit.large import LargeAudit, notice
 from jali.audit.one_for_all import explains_each_model
 from jali.audit.setup import Experiment, Resources
-from jali.audit.training_fit import fits_worse
+from jali.audit.training_fit import fits_otherwise
 from jali.config import Config
 from jali.core import registry
 from jali.core.errors import JaliError
@@ -67,8 +67,8 @@ def test_a_target_that_fits_worse_than_its_shadow_models_is_noticed():
     member = np.ones((60, 3), dtype=bool)
     right = np.ones((1, 60, 3))
     name = SignalName("correctness")
-    assert fits_worse(evidence(member, right, name), game(member)) == []
+    assert fits_otherwise(evidence(member, right, name), game(member)) == []
     right[0, :30, 0] = 0
-    [text] = fits_worse(evidence(member, right, name), game(member))
+    [text] = fits_otherwise(evidence(member, right, name), game(member))
     assert "right for 50% of its training rows" in text
     assert "for 100% or more of theirs" in text

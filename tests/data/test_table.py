@@ -249,3 +249,34 @@ def test_jali_schema_writes_a_file_that_is_read(write, tmp_path, monkeypatch):
     assert "1001" in (tmp_path / "all.toml").read_text()
     changed = run.invoke(app, ["schema", path, *options])
     assert "is read as it is" in str(changed.exception)
+
+
+def test_a_parquet_file_is_read_column_by_column_to_the_same_table(tmp_path):
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "my.parquet"
+    table = pd.DataFrame({"a.b": [1, 2], "a": [0.5, None], "n": pd.array([1, None], dtype="Int64"), "t": ["x", None]})
+    table["c"] = pd.Categorical(["u", "v"])
+    table.index = pd.Index([7, 9], name="row")
+    table.to_parquet(path)
+    read = Table(str(path)).frame()
+    assert_frame_equal(read.astype({"t": object}), table.reset_index(drop=True).astype({"t": object}))
+
+
+def test_a_parquet_file_with_one_name_twice_is_refused(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    path = tmp_path / "my.parquet"
+    parquet.write_table(pyarrow.Table.from_arrays([pyarrow.array([1]), pyarrow.array([2])], ["x", "x"]), path)
+    with pytest.raises(JaliError, match="'x' occurs more than once"):
+        Table(str(path)).frame()
+
+
+def test_a_header_with_another_separator_is_recognised(write):
+    with pytest.raises(JaliError, match="are they separated by ';'"):
+        Table(write("age;rate;paid\n30;0,5;yes\n31;1,5;no\n"), "paid").load()
+
+
+def test_a_row_of_values_as_header_is_not_searched_for_a_name(write):
+    with pytest.raises(JaliError, match="looks like a row of values"):
+        Table(write("30,0.5,yes\n31,1.5,no\n"), "y").load()

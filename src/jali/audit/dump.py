@@ -191,7 +191,11 @@ def _numbers(table: Any, names: Sequence[str]) -> Floats:
 def _logits(p: Floats, schema: Schema) -> Floats:
     """Log-probabilities (n, C) from probabilities of all classes, or of the second one alone."""
     if not np.isfinite(p).all() or p.min() < 0 or p.max() > 1 + 1e-6:
-        raise JaliError("--output: probabilities between 0 and 1 are expected; name the columns of probabilities.")
+        off = int((~((p >= 0) & (p <= 1 + 1e-6))).any(axis=1).sum())
+        raise JaliError(
+            f"--output: probabilities between 0 and 1 are expected, and {off} of {len(p)} rows have others or none: "
+            "name the columns of probabilities, and leave such rows out."
+        )
     p = np.hstack([1 - p, p]) if p.shape[1] == 1 else p
     if p.shape[1] != len(schema.classes):
         raise JaliError(

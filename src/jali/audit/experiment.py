@@ -18,7 +18,7 @@ from jali.audit.setup import Experiment, Resources, Setup
 from jali.audit.shadow_copies import trains_each_model
 from jali.audit.signal_attacks import Attacked, attack_evidence
 from jali.audit.summary import left_out, measures, sensitive, sizes, twins
-from jali.audit.training_fit import fits_worse
+from jali.audit.training_fit import fits_otherwise
 from jali.core import registry
 from jali.core.protocols import Cautioned
 from jali.core.values import Dataset, Evidence, Game
@@ -87,9 +87,9 @@ def _documented(setup: Setup, found: Gathered, attacked: Attacked, against: Comp
 
 
 def _fit(setup: Setup, found: Gathered) -> list[str]:
-    """A warning where a model that exists fits its rows worse than its own kind does."""
+    """A warning where a model that exists fits its rows worse or better than its own kind does."""
     alike = isinstance(setup.parts.model, Given) and setup.parts.model.stand_in is None
-    return fits_worse(found.evidence, setup.game) if alike else []
+    return fits_otherwise(found.evidence, setup.game) if alike else []
 
 
 def _users(setup: Setup) -> list[str]:

@@ -9,14 +9,23 @@ from jali.core.values import Evidence, Game
 WORSE = 0.15  # share of rows; a clone that was trained alike differs by less
 
 
-def fits_worse(evidence: Evidence, game: Game) -> list[str]:
-    """A warning where the first target is right about its members clearly less often than its shadow models are.
+def fits_otherwise(evidence: Evidence, game: Game) -> list[str]:
+    """A warning where the first target is right about its members clearly less or more often than its shadow models.
 
     The shadow models were trained in the same way, on as many rows. So rows that another model was trained on, columns
     in another order, or rows that were prepared differently show here, and nowhere else: the audit then finds little.
+    So does a user's fit that trains on other rows than it is given, or less well.
     """
     mine, theirs = shares_right(evidence, game)
-    if not theirs or not mine < min(theirs) - WORSE:
+    if not theirs:
+        return []
+    if mine > max(theirs) + WORSE:
+        return [
+            f"The model is right for {mine:.0%} of its training rows, and shadow models for {max(theirs):.0%} or less "
+            "of theirs: does fit train on the X and y that it is given, and as the model was trained? If not, "
+            "this audit finds less than an adversary would."
+        ]
+    if not mine < min(theirs) - WORSE:
         return []
     return [
         f"The model is right for {mine:.0%} of its training rows, and models that were trained in the same way for "

@@ -206,3 +206,32 @@ def test_xgboost_with_early_stopping_asks_for_fit():
     assert found.refit is None
     assert "needs an eval_set when it is fitted: give fit=" in found.without
     assert brought(model, grown, [0, 1], 150).refit is not None
+
+
+def test_a_function_may_change_the_rows_that_it_is_given():
+    def emptied(rows):
+        out = np.column_stack([1 - rows[:, 0], rows[:, 0]])
+        rows[:] = 0.0
+        return out
+
+    rows = np.array([[0.25], [0.75]])
+    model = as_estimator(emptied, [0, 1])
+    assert model.predict_proba(rows).tolist() == model.predict_proba(rows).tolist() == [[0.75, 0.25], [0.25, 0.75]]
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (None, "mine gave nothing: expected an array or list"),
+        ((x for x in [0.5]), "mine gave one generator: expected"),
+        ({"no": [0.5]}, "mine gave a mapping with the keys no: expected the classes no, yes"),
+    ],
+)
+def test_answers_that_are_no_probabilities_are_named(answer, said):
+    with pytest.raises(JaliError, match=said):
+        probabilities("mine", answer, ["no", "yes"], 1)
+
+
+def test_a_mapping_from_classes_to_columns_is_read():
+    found = probabilities("mine", {"yes": [0.9, 0.2], "no": [0.1, 0.8]}, ["no", "yes"], 2)
+    assert found.tolist() == [[0.1, 0.9], [0.8, 0.2]]

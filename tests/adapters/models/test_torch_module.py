@@ -15,7 +15,7 @@ from jali.models.given import Given
 torch = pytest.importorskip("torch", reason="the extra jali-audit[torch] is not installed")
 from torch import nn  # noqa: E402
 
-from jali.adapters.models.torch_module import Reseeded, TorchModule, reseeded  # noqa: E402
+from jali.adapters.models.torch_module import Reseeded, TorchModule, reseeded, training_mode  # noqa: E402
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(400, 3))
@@ -124,3 +124,10 @@ def test_no_rows_have_no_logits_and_decide_nothing_about_the_outputs():
     with torch.no_grad():
         by_hand = net(torch.tensor(X, dtype=torch.float32)).numpy()
     np.testing.assert_allclose(model.decision_function(X), by_hand, rtol=1e-6)
+
+
+def test_a_module_in_training_mode_is_mentioned_where_that_changes_its_answers():
+    with_dropout = nn.Sequential(nn.Linear(2, 3), nn.Dropout(), nn.Linear(3, 2))
+    [text] = training_mode(with_dropout)
+    assert "was in training mode" in text
+    assert training_mode(with_dropout.eval()) == training_mode(nn.Linear(2, 2)) == training_mode(print) == ()

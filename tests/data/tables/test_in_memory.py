@@ -3,6 +3,7 @@ import pandas as pd
 import pytest
 
 from jali.core.errors import JaliError
+from jali.data.tables import in_memory
 from jali.data.tables.in_memory import OwnTables
 
 ROWS = pd.DataFrame({"who": ["a", "b", "a"], "age": [30, 40, 50], 7: ["x", "y", "x"]})
@@ -27,3 +28,12 @@ def test_arrays_are_marked_by_number():
 def test_a_column_that_is_not_there():
     with pytest.raises(JaliError, match="no column 'agee' among its inputs; did you mean 'age'"):
         OwnTables(*BOTH, None, quasi=("agee",)).load()
+
+
+def test_labels_with_the_index_of_the_rows_in_another_order_are_refused():
+    rows = pd.DataFrame({"x": [1.0, 2.0, 3.0]}, index=["a", "b", "c"])
+    labels = pd.Series([0, 1, 0], index=["b", "a", "c"])
+    with pytest.raises(JaliError, match="y has the index of X in another order"):
+        in_memory.pair((rows, labels), "train")
+    assert in_memory.pair((rows, labels.loc[rows.index]), "train")[1].tolist() == [1, 0, 0]
+    assert in_memory.pair((rows, labels.reset_index(drop=True)), "train")[1].tolist() == [0, 1, 0]

@@ -116,3 +116,13 @@ def test_columns_in_another_order_are_left_to_scikit_learn():
     assert _forest(forest, table) is not None
     assert _forest(forest, table[["b", "a"]]) is None
     assert _forest(forest, table.astype(str)) is None
+
+
+def test_a_scaler_that_changes_the_rows_in_place_changes_no_score():
+    rng = np.random.default_rng(0)
+    X = 3.0 + 2.0 * rng.normal(size=(40, 2))
+    y = (X[:, 0] > 3).astype(int)
+    schema = Schema((Column("a"), Column("b")))
+    both = [make_pipeline(StandardScaler(copy=copy), LogisticRegression()).fit(X.copy(), y) for copy in (True, False)]
+    kept, changed = (fitted(model, np.array, schema, np.arange(2), X.copy()).logits(X) for model in both)
+    np.testing.assert_array_equal(kept, changed)

@@ -265,11 +265,12 @@ def near(name: str, names: Sequence[str]) -> str:
     >>> near("aeg", ["age", "sex"])
     "did you mean 'age'?"
     """
-    if _is_row(names):
-        return "its first line looks like a row of values: write a line with the names of the columns above it."
-    alike = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
+    values = _is_row(names)
+    alike = difflib.get_close_matches(name, names, n=3, cutoff=0.7 if values else 0.5)
     if alike:
         return f"did you mean {' or '.join(map(repr, alike))}?"
+    if values:
+        return "its first line looks like a row of values: write a line with the names of the columns above it."
     if len(names) == 1:
         return f"its only column is {names[0]!r}: are the values separated by something else?"
     return f"it has {', '.join(map(repr, names[:10]))}{' and more' if len(names) > 10 else ''}."
