@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from jali.audit.trials import curve
+from jali.audit.thresholds import curve
 from jali.core.guesses import Estimate, Guesses
 from jali.core.values import Floats
 from jali.reproduce.numbers import Ran, number, word

@@ -108,8 +108,7 @@ def learn(shadows: Shadows, base: int, metrics: Sequence[str], tuning: Tuning, k
     Records that no shadow model was asked about take no part. known: what was learnt with the same baseline on the same
     shadow models; its baseline is used again.
     """
-    asked = np.flatnonzero(shadows.observed.any(axis=(0, 2)))
-    shadows = shadows.rows(asked[:: -(-len(asked) // RECORDS) or 1])
+    shadows = shadows.sample(np.ones(shadows.member.shape[1], dtype=bool), RECORDS)
     aside = set_aside(shadows)
     judged = _judged(shadows)
     alone = known.baseline if known else _pool(shadows, slice(0, base), aside, judged, metrics, tuning)
