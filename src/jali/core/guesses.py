@@ -80,7 +80,14 @@ class Shadows:
             asked |= observed[:, which].any(axis=1)
         records = np.flatnonzero(asked)
         records = records[:: -(-len(records) // most) or 1]
-        return self.rows(records).models(which)
+        if len(records) == len(asked):
+            return self.models(which)
+        if which.all():
+            return self.rows(records)
+        cells = np.ix_(records, np.flatnonzero(which))
+        value = np.stack([signal[cells] for signal in self.value])
+        observed = np.stack([signal[cells] for signal in self.observed])
+        return Shadows(value, observed, self.member[cells], self.units)
 
     def unit(self, signal: int) -> Unit:
         """The unit of a signal, plain if none is known."""

@@ -5,6 +5,7 @@ The temporary file has no name: nobody else can open it, and the system removes 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import struct
 import tempfile
@@ -66,22 +67,21 @@ def _mapped(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> npt.NDArray[An
     """One array of an archive, whose header was checked."""
     if member.file_size < SMALL or archive.fp is None:
         return as_array(archive, member)
-    with archive.open(member) as part:
+    with archive.open(member) as part, contextlib.ExitStack() as opened:
         read = np.lib.format.read_array_header_1_0
         if np.lib.format.read_magic(part) == (2, 0):
             read = np.lib.format.read_array_header_2_0
         shape, by_column, dtype = read(part, max_header_size=HEADER)
         begins = part.tell()
-        stored = member.compress_type == zipfile.ZIP_STORED
-        file = None if stored else _temporary(member.file_size - begins)
-        while piece := part.read(PIECE):  # the last one checks the sum of the archive
-            if file is not None:
-                file.write(piece)
-    order: Any = "F" if by_column else "C"
-    if file is None:
-        offset = _place(archive, member) + begins
-        return np.memmap(archive.fp, dtype=dtype, mode="r", shape=shape, offset=offset, order=order)
-    with file:
+        order: Any = "F" if by_column else "C"
+        if member.compress_type == zipfile.ZIP_STORED:
+            while part.read(PIECE):  # the last one checks the sum of the archive
+                pass
+            begins += _place(archive, member)
+            return np.memmap(archive.fp, dtype=dtype, mode="r", shape=shape, offset=begins, order=order)
+        file = opened.enter_context(_temporary(member.file_size - begins))
+        while piece := part.read(PIECE):
+            file.write(piece)
         file.flush()
         return np.memmap(file, dtype=dtype, mode="r", shape=shape, order=order)
 
