@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from jali.core.errors import JaliError
-from jali.store import files, map_arrays, mapped, read_arrays, scratch
+from jali.store import files, map_arrays, mapped, read_arrays, release, scratch
 
 
 @pytest.fixture
@@ -100,6 +100,19 @@ def test_scratch_is_zero_and_private(everything_mapped):
     found[1] = 5.0
     assert found.sum() == 15.0
     assert os.listdir(everything_mapped) == []
+
+
+def test_what_is_given_back_is_read_again(tmp_path, everything_mapped):
+    found = scratch((1000, 10), np.float64)
+    found[:] = np.arange(10)
+    release(np.asarray(found)[5:, 3:])
+    assert (found == np.arange(10)).all()
+    release(np.arange(3))
+    np.save(tmp_path / "x.npy", np.zeros(10_000))
+    private = np.load(tmp_path / "x.npy", mmap_mode="c")
+    private[:] = 7.0
+    release(private)
+    assert (private == 7.0).all()
 
 
 HOLDS = """

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from jali.core.errors import JaliError
 from jali.core.values import Evidence, Floats, Game, SignalName, Unit
-from jali.store import MOST, Arrays, map_arrays, scratch, write_arrays
+from jali.store import MOST, Arrays, map_arrays, release, scratch, write_arrays
 
 GAME = ("member", "targets", "shadows", "scored", "asked", "aside", "record_weight", "oriented")
 WHOLE = ("signals", "explainers", "value", "observed")  # arrays of a file that an audit wrote
@@ -33,7 +33,7 @@ OWN = {
     "attribution_l2": Unit.MINUS_LOG,
     "attribution_variance": Unit.MINUS_LOG,
 }
-CELLS = 4_000_000  # that are converted or compared at a time
+CELLS = 1_000_000  # that are converted or compared at a time
 LOGARITHMIC = ("variance", "l1", "l2", "linf", "counterfactual_distance")
 
 
@@ -77,9 +77,9 @@ def _same(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> bool:
 
 
 def blocks(shape: tuple[int, ...]) -> Iterator[slice]:
-    """Rows of an array of this shape, a few million cells at a time.
+    """Rows of an array of this shape, a million cells at a time.
 
-    >>> list(blocks((5, 2_000_000)))
+    >>> list(blocks((5, 500_000)))
     [slice(0, 2, None), slice(2, 4, None), slice(4, 6, None)]
     """
     step = max(1, CELLS // max(1, int(np.prod(shape[1:], dtype=np.int64))))
@@ -166,6 +166,7 @@ def _plain(path: Path, arrays: Arrays, raw: bool, low: Sequence[str]) -> Evidenc
             observed[s] = _mask(arrays, name, member.shape)
         turned = None if oriented and name not in low else (raw, name in low)
         _fill(value[s], name, arrays.pop(name), observed[s], turned)
+        release(value)
     signals = tuple(_first_edition(name) if oriented else SignalName(name) for name in names)
     units = _of_names(signals) if oriented else tuple(_plain_unit(name, raw or name in low) for name in names)
     read_only(value, observed)

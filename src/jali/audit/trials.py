@@ -19,6 +19,7 @@ from jali.results import Kind, Row
 from jali.stats.intervals import Judged, Paired, difference, estimate, over_targets
 from jali.stats.judged import OneTarget, measured
 from jali.stats.roc import METRICS
+from jali.store import release
 
 SCORES = ("score", "baseline", "forced")
 TOGETHER = 32  # targets for which a combination is learnt at once, at most
@@ -154,6 +155,7 @@ def _by_target(
     chosen = evidence.pick(trial.names)
     for group in together(trial.attack, game):
         yield from _scores(chosen, game, trial, group, records, metrics, known)
+        release(chosen.value)
 
 
 def rows_alone(evidence: Evidence, game: Game, trial: Trial, records: Records | None, rng: Rng) -> list[Row]:
@@ -210,6 +212,7 @@ def _scores(
     if isinstance(attack, Combines):
         sets = game.shadows[group][:, some]
         some_of = shadows.sample(np.asarray(sets.all(axis=0)), attack.learns_from)
+        release(evidence.value)
         learnt = attack.learn(some_of, trial.base or len(trial.names), metrics, known.get(group[0]))
         known[group[0]] = learnt
         found = learnt.apply([target for target, _ in seen], shadows, sets)

@@ -14,7 +14,7 @@ from jali.store.files import (
     write_arrays,
     write_text,
 )
-from jali.store.mapped import map_arrays, scratch
+from jali.store.mapped import map_arrays, release, scratch
 from jali.store.secret import user_secret
 
 __all__ = [
@@ -29,6 +29,7 @@ __all__ = [
     "atomic",
     "map_arrays",
     "read_arrays",
+    "release",
     "remove",
     "scratch",
     "sweep",

@@ -6,6 +6,7 @@ The temporary file has no name: nobody else can open it, and the system removes 
 from __future__ import annotations
 
 import contextlib
+import mmap
 import os
 import struct
 import tempfile
@@ -44,6 +45,20 @@ def scratch(shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
         return np.zeros(shape, dtype=kind)
     with _temporary(size) as file:
         return np.memmap(file, dtype=kind, mode="r+", shape=shape)
+
+
+def release(array: npt.NDArray[Any]) -> None:
+    """Give back the memory that a map takes; it is read from its file again when it is needed. Others are left alone.
+
+    A map whose changes are private ("c") would lose them, so it is left alone, too.
+    """
+    base: Any = array
+    while isinstance(base, np.ndarray):
+        if isinstance(base, np.memmap) and base.mode not in ("r", "r+"):
+            return
+        base = base.base
+    if isinstance(base, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+        base.madvise(mmap.MADV_DONTNEED)
 
 
 def _temporary(size: int) -> IO[bytes]:
