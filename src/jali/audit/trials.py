@@ -102,7 +102,7 @@ def guess_by_metric(
     parts: dict[str, dict[str, list[Floats]]] = {kind: {metric: [] for metric in metrics} for kind in SCORES}
     helps: dict[str, list[bool]] = {metric: [] for metric in metrics}
     rows = []
-    for scores, judged in _by_target(evidence, game, trial, records, metrics, {} if known is None else known):
+    for scores, judged in _by_target(evidence, game, trial, records, metrics, known):
         rows.append(judged)
         for metric, combined in scores.items():
             helps[metric].append(combined.helps)
@@ -149,7 +149,7 @@ def _by_target(
     trial: Trial,
     records: Records | None,
     metrics: Sequence[str],
-    known: dict[int, Combination],
+    known: dict[int, Combination] | None = None,
 ) -> Iterator[tuple[Mapping[str, Combined], Ints]]:
     """Target by target: the scores by metric, and the records that are judged."""
     chosen = evidence.pick(trial.names)
@@ -164,7 +164,7 @@ def rows_alone(evidence: Evidence, game: Game, trial: Trial, records: Records | 
         return rows_of(trial, guess_by_metric(evidence, game, trial, records).score, game, rng)
 
     def targets() -> Iterator[OneTarget]:
-        for t, (scores, record) in enumerate(_by_target(evidence, game, trial, records, ("auc",), {})):
+        for t, (scores, record) in enumerate(_by_target(evidence, game, trial, records, ("auc",))):
             score = scores["auc"].score
             if not np.isfinite(score).all():
                 raise JaliError(NOT_FINITE)
@@ -202,7 +202,7 @@ def _scores(
     group: list[int],
     records: Records | None,
     metrics: Sequence[str],
-    known: dict[int, Combination],
+    known: dict[int, Combination] | None,
 ) -> list[tuple[Mapping[str, Combined], Ints]]:
     """By target of a group: the scores by metric, and the rows that are judged."""
     attack = trial.attack
@@ -211,10 +211,9 @@ def _scores(
     shadows = _shadows(evidence, game, attack, some)
     if isinstance(attack, Combines):
         sets = game.shadows[group][:, some]
-        some_of = shadows.sample(np.asarray(sets.all(axis=0)), attack.learns_from)
-        release(evidence.value)
-        learnt = attack.learn(some_of, trial.base or len(trial.names), metrics, known.get(group[0]))
-        known[group[0]] = learnt
+        learnt = _learnt(attack, trial, shadows, sets, metrics, known.get(group[0]) if known else None)
+        if known is not None:
+            known[group[0]] = learnt
         found = learnt.apply([target for target, _ in seen], shadows, sets)
     elif isinstance(attack, ScoresTogether):
         value = np.stack([target.value[0] for target, _ in seen])
@@ -227,6 +226,15 @@ def _scores(
         picked = {id(c): c if judged.all() else c.pick(judged) for c in scores.values()}
         out.append(({metric: picked[id(c)] for metric, c in scores.items()}, np.flatnonzero(judged)))
     return out
+
+
+def _learnt(
+    attack: Combines, trial: Trial, shadows: Shadows, sets: Bools, metrics: Sequence[str], known: Combination | None
+) -> Combination:
+    """What an attack learns on the models that all sets (T, K) have; the records for it are gone afterwards."""
+    some = shadows.sample(np.asarray(sets.all(axis=0)), attack.learns_from)
+    release(shadows.value)
+    return attack.learn(some, trial.base or len(trial.names), metrics, known)
 
 
 def _plain(trial: Trial, target: Target, shadows: Shadows) -> Combined:

@@ -296,6 +296,7 @@ def _applied(pool: Pool, wanted: set[str], targets: Sequence[Target], shadows: S
         for t, target in enumerate(targets[part]):
             said = scored(pool.rules, reading.table(t, target.value[pool.signals][:, there]), wanted)
             out.append({name: _spread(score, there) for name, score in said.items()})
+        del reading  # it is large, and would be there beside the next one
     return out
 
 
