@@ -2,6 +2,7 @@
 
 python benchmarks/bench_attack.py           # the small file and a tenth of the middle one
 python benchmarks/bench_attack.py --long    # 50,000 x 128 x 6 and 200,000 x 256 x 2
+python benchmarks/bench_attack.py --size 50000 128 6
 """
 
 from __future__ import annotations
@@ -34,10 +35,13 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--long", action="store_true")
+    parser.add_argument("--size", type=int, nargs=3, metavar=("RECORDS", "MODELS", "SIGNALS"))
     options = parser.parse_args()
     sizes = [(2000, 16, 2)] if options.small else [(2000, 16, 2), (5000, 128, 6)]
     if options.long:
         sizes += [(50_000, 128, 6), (200_000, 256, 2)]
+    if options.size:
+        sizes = [tuple(options.size)]
     with tempfile.TemporaryDirectory() as name:
         for size in sizes:
             path = Path(name) / "evidence.npz"

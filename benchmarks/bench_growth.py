@@ -20,7 +20,7 @@ from jali.core.values import Evidence, Game, SignalName
 from measure import exponent
 
 ROWS, MODELS, WORKERS = 10_000_000, 256, 64
-BYTES = 110  # of memory for each guess while its trial is judged: 746 MB at 50,000 records and 128 targets
+BYTES = 57  # of memory for each guess of a combined attack: five scores, target, record, membership
 
 
 def cpu(run: object) -> float:

@@ -12,7 +12,7 @@ from jali.audit.distribution_shift import LEAST, balance, compared
 from jali.audit.propensity import propensity, weighting
 from jali.audit.setup import Experiment, Setup, load
 from jali.audit.signal_attacks import ALPHA, attack_evidence
-from jali.audit.trials import curve, flagged
+from jali.audit.thresholds import curve, flagged
 from jali.core import registry
 from jali.core.guesses import Guesses
 from jali.core.values import Channel, Game

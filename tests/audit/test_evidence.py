@@ -7,6 +7,7 @@ from jali.audit import evidence
 from jali.audit.signal_attacks import attack_evidence
 from jali.core.errors import JaliError
 from jali.core.values import Channel, Evidence, Game, SignalName
+from jali.store import mapped
 from tests.conftest import planted
 
 
@@ -186,3 +187,42 @@ def test_what_the_pattern_of_gaps_leaks_is_the_decisions(tmp_path):
     for base in ("score", "decision"):
         [row] = [r for r in rows if r.kind == "contrast" and r.against == base and r.metric == "auc"]
         assert row.low <= 0 <= row.high
+
+
+def plain_arrays():
+    """Arrays of another tool, with a gap, a known name and whole numbers."""
+    member, x = some(60, 6)
+    mask = np.ones(x.shape, dtype=bool)
+    mask[3, 2] = False
+    x[3, 2] = np.nan
+    return {"member": member, "loss": x.astype(np.float32), "observed/loss": mask, "votes": (10 * mask).astype("i2")}
+
+
+@pytest.mark.parametrize("write", [np.savez, np.savez_compressed])
+@pytest.mark.parametrize("cells", [1, 100, 10**7])
+def test_mapped_evidence_in_blocks_is_that_which_is_loaded(tmp_path, monkeypatch, write, cells):
+    write(tmp_path / "e.npz", **plain_arrays())
+    loaded, game, _ = evidence.read(tmp_path / "e.npz", low=["votes"])
+    monkeypatch.setattr(mapped, "SMALL", 0)
+    monkeypatch.setattr(evidence, "CELLS", cells)
+    found, same, _ = evidence.read(tmp_path / "e.npz", low=["votes"])
+    assert isinstance(found.value.base, np.memmap)
+    assert found.names == loaded.names
+    assert found.units == loaded.units
+    assert found.value.tobytes() == loaded.value.tobytes()
+    assert found.observed.tobytes() == loaded.observed.tobytes()
+    assert same.member.tobytes() == game.member.tobytes()
+    evidence.write(tmp_path / "own.npz", found, same)
+    evidence.write(tmp_path / "own.npz", found, same)  # compared with what is there, block by block
+    for low in ([], ["loss"]):
+        own, _, _ = evidence.read(tmp_path / "own.npz", low=low)
+        sign = np.array([-1.0 if "loss" in low else 1.0, 1.0])[:, None, None]
+        assert (own.value == sign * loaded.value).all()
+
+
+def test_all_gaps_in_all_blocks_are_counted(tmp_path, monkeypatch):
+    monkeypatch.setattr(evidence, "CELLS", 1)
+    member, x = some(10, 4)
+    x[[1, 5, 9], 0] = np.nan, np.inf, -np.inf
+    with pytest.raises(JaliError, match="'mine' holds 3 missing or infinite values"):
+        evidence.read(save(tmp_path / "e.npz", member=member, mine=x))

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from jali.api.finishing import finished
 from jali.api.own_model import NO_MODEL
 from jali.api.released import frame_of, truths
 from jali.api.result import Audit
-from jali.api.running import finished
 from jali.audit import distribution_shift, sanity
 from jali.audit.dump import Layout, gathered
 from jali.audit.experiment import Outcome, stamped

@@ -6,9 +6,9 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from jali.api.finishing import finished
 from jali.api.own_model import NO_MODEL
 from jali.api.result import Audit
-from jali.api.running import finished
 from jali.audit import evidence
 from jali.audit.experiment import Outcome, stamped
 from jali.audit.one_model import digest

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import platform
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
-from importlib.metadata import version
 from typing import Any
 
-from jali import __version__
+from jali.api.finishing import finished
 from jali.api.result import Audit
 from jali.audit import queries
-from jali.audit.all_models import controls
 from jali.audit.examples.answers import examples
 from jali.audit.examples.pictures import pictures
 from jali.audit.experiment import Outcome, run
 from jali.audit.large import LargeAudit, said_before
 from jali.audit.reference import needed, provided
 from jali.audit.setup import Experiment, Resources, Setup, load
-from jali.audit.threat_models import not_tested, threats
 from jali.config import Config
 from jali.core import registry
 from jali.core.errors import JaliError
@@ -123,25 +118,6 @@ def _add(results: Results, more: Outcome) -> None:
     results.timings["query attacks"] = sum(more.results.timings.values())
     kept = ("game", "members per target", "targets", "records scored per target")
     results.facts["query attacks"] = {name: more.results.facts[name] for name in kept if name in more.results.facts}
-
-
-def finished(outcome: Outcome, config: Config, setup: Setup | None = None) -> Audit:
-    """Add the facts about the run itself: threats, what was not tested, configuration and versions."""
-    results, data = outcome.results, outcome.data
-    results.jali = __version__
-    results.date = datetime.now(UTC).date().isoformat()
-    results.title = config.title()
-    results.config = config.model_dump(exclude_defaults=False)
-    runs = () if setup is None else setup.parts.runs
-    named = () if setup is None else setup.parts.signal
-    results.threats = threats(results, outcome.game, runs, list(dict.fromkeys([*named, *controls(named)])))
-    results.not_tested = not_tested(results)
-    if not config.explain and data is not None:
-        results.warnings.append("No explainer was named: this audit covers the predictions only.")
-    names = ("numpy", "scipy", "scikit-learn")
-    results.facts["versions"] = {"python": platform.python_version(), **{n: version(n) for n in names}}
-    results.image = None if data is None else data.schema.image
-    return Audit(results, outcome.evidence, outcome.game, config)
 
 
 def _reveal(setup: Setup, resources: Resources, outcome: Outcome) -> None:

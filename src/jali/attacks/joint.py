@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from jali.attacks._combined.choice import Learnt, learn
+from jali.attacks._combined.choice import RECORDS, Learnt, learn
 from jali.attacks._combined.reading import Tuning
 from jali.core.errors import JaliError
 from jali.core.guesses import Shadows, Target
@@ -53,6 +53,7 @@ class Joint:
     ridge: float = 0.02
     requires: ClassVar[frozenset[str]] = frozenset({"in", "out"})
     many: ClassVar[bool] = True
+    learns_from: ClassVar[int] = RECORDS
 
     def __post_init__(self) -> None:
         if self.prior <= 1:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from jali.core.errors import JaliError
 from jali.core.values import Evidence, Floats, Game, SignalName, Unit
-from jali.store import MOST, Arrays, read_arrays, write_arrays
+from jali.store import MOST, Arrays, map_arrays, release, scratch, write_arrays
 
 GAME = ("member", "targets", "shadows", "scored", "asked", "aside", "record_weight", "oriented")
 WHOLE = ("signals", "explainers", "value", "observed")  # arrays of a file that an audit wrote
@@ -33,6 +33,7 @@ OWN = {
     "attribution_l2": Unit.MINUS_LOG,
     "attribution_variance": Unit.MINUS_LOG,
 }
+CELLS = 1_000_000  # that are converted or compared at a time
 LOGARITHMIC = ("variance", "l1", "l2", "linf", "counterfactual_distance")
 
 
@@ -60,11 +61,30 @@ def _is_there(path: Path, arrays: Arrays) -> bool:
     if not path.is_file():
         return False
     try:
-        old = read_arrays(path)
+        old = map_arrays(path)
     except JaliError:
         return False
-    same = [name in old and old[name].dtype == a.dtype and np.array_equal(old[name], a) for name, a in arrays.items()]
-    return len(old) == len(arrays) and all(same)
+    return len(old) == len(arrays) and all(name in old and _same(old[name], a) for name, a in arrays.items())
+
+
+def _same(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> bool:
+    """Whether two arrays are the same, block by block."""
+    if a.dtype != b.dtype or a.shape != b.shape:
+        return False
+    if a.ndim < 3:
+        return np.array_equal(a, b)
+    return all(np.array_equal(x[rows], y[rows]) for x, y in zip(a, b, strict=True) for rows in blocks(x.shape))
+
+
+def blocks(shape: tuple[int, ...]) -> Iterator[slice]:
+    """Rows of an array of this shape, a million cells at a time.
+
+    >>> list(blocks((5, 500_000)))
+    [slice(0, 2, None), slice(2, 4, None), slice(4, 6, None)]
+    """
+    step = max(1, CELLS // max(1, int(np.prod(shape[1:], dtype=np.int64))))
+    for start in range(0, shape[0], step):
+        yield slice(start, start + step)
 
 
 def read(
@@ -78,7 +98,7 @@ def read(
     counterfactual_distance, log-odds for a cross-entropy loss; raw keeps the scale. Any other name is larger = member
     unless listed in low.
     """
-    arrays = read_arrays(path, most)
+    arrays = map_arrays(path, most)
     _check_kinds(arrays)
     member = _membership(arrays)
     try:
@@ -98,13 +118,21 @@ def _whole(arrays: Arrays, member: npt.NDArray[np.bool_], low: Sequence[str]) ->
     if value.shape != (len(names), *member.shape):
         raise JaliError(f"`value` has shape {value.shape}, but there are {len(names)} signals of shape {member.shape}.")
     value = np.asarray(value, dtype=np.float64)
-    for s, name in enumerate(names):
-        if str(name) in low:
-            value[s] *= -1.0
+    if low:
+        value = _turned(value, [s for s, name in enumerate(names) if str(name) in low])
     units = tuple(_unit(text) for text in arrays["units"].tolist()) if "units" in arrays else _of_names(names)
     turned = tuple(Unit.PLAIN if str(name) in low else unit for name, unit in zip(names, units, strict=True))
     read_only(value, arrays["observed"])
     return Evidence(names, value, arrays["observed"], member, turned)
+
+
+def _turned(value: Floats, signals: Sequence[int]) -> Floats:
+    """A copy of values (S, N, M) with some signals negative."""
+    out: Floats = scratch(value.shape, np.float64)
+    for s, cells in enumerate(value):
+        for rows in blocks(cells.shape):
+            out[s, rows] = -cells[rows] if s in signals else cells[rows]
+    return out
 
 
 def _unit(text: str) -> Unit:
@@ -128,12 +156,17 @@ def _plain(path: Path, arrays: Arrays, raw: bool, low: Sequence[str]) -> Evidenc
         raise JaliError(f"{path} holds no signal: add one array of shape {member.shape} per signal beside `member`.")
     _known(low, names)
     oriented = bool(arrays.get("oriented", False))
-    value = np.empty((len(names), *member.shape))
-    observed = np.ones(value.shape, dtype=bool)
+    shape = (len(names), *member.shape)
+    value: Floats = scratch(shape, np.float64)
+    # Where nothing is missing, one True is seen as many: evidence is large.
+    gaps = any(MASK + name in arrays for name in names)
+    observed = scratch(shape, bool) if gaps else np.broadcast_to(np.True_, shape)
     for s, name in enumerate(names):
-        observed[s] = _mask(arrays, name, member.shape)
-        cells = _cells(name, arrays.pop(name), observed[s])  # large files: one signal at a time is held twice
-        value[s] = cells if oriented and name not in low else _oriented(name, cells, observed[s], raw, name in low)
+        if gaps:
+            observed[s] = _mask(arrays, name, member.shape)
+        turned = None if oriented and name not in low else (raw, name in low)
+        _fill(value[s], name, arrays.pop(name), observed[s], turned)
+        release(value)
     signals = tuple(_first_edition(name) if oriented else SignalName(name) for name in names)
     units = _of_names(signals) if oriented else tuple(_plain_unit(name, raw or name in low) for name in names)
     read_only(value, observed)
@@ -188,18 +221,26 @@ def _mask(arrays: Arrays, name: str, shape: tuple[int, ...]) -> npt.NDArray[np.b
     return mask.astype(bool)
 
 
-def _cells(name: str, array: npt.NDArray[Any], observed: npt.NDArray[np.bool_]) -> Floats:
+def _fill(
+    out: Floats, name: str, array: npt.NDArray[Any], observed: npt.NDArray[np.bool_], turned: tuple[bool, bool] | None
+) -> None:
+    """Enter a signal (N, M), block by block; turned: raw and low of `_oriented`, None where it is oriented already."""
     if array.shape != observed.shape:
         raise JaliError(f"Signal {name!r} has shape {array.shape}, but `member` has {observed.shape}: they must agree.")
     if not np.issubdtype(array.dtype, np.number) and array.dtype != bool:
         raise JaliError(f"Signal {name!r} must hold numbers, not {array.dtype}.")
-    cells = array.astype(np.float64)
-    bad = int((~np.isfinite(cells[observed])).sum())
+    bad = 0
+    for rows in blocks(array.shape):
+        cells = array[rows].astype(np.float64)
+        mine = observed[rows]
+        wrong = mine & ~np.isfinite(cells)
+        bad += int(wrong.sum())
+        cells = np.where(mine & ~wrong, cells, 0.0)
+        out[rows] = cells if turned is None else _oriented(name, cells, mine & ~wrong, *turned)
     if bad:
         raise JaliError(
             f"Signal {name!r} holds {bad} missing or infinite values; mark gaps in a bool array `{MASK}{name}`."
         )
-    return np.where(observed, cells, 0.0)
 
 
 def _oriented(name: str, cells: Floats, observed: npt.NDArray[np.bool_], raw: bool, low: bool) -> Floats:

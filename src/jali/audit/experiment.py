@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field, fields, replace
 
-from jali.adapters.explainers.own import OwnExplainer
 from jali.audit import attack_cache, sanity
 from jali.audit.all_models import Gathered, gather
 from jali.audit.attack_run_rows import rows_of_run
@@ -94,6 +93,8 @@ def _fit(setup: Setup, found: Gathered) -> list[str]:
 
 def _users(setup: Setup) -> list[str]:
     """The names of explainers of the user's own that are made anew for each model."""
+    from jali.adapters.explainers.own import OwnExplainer  # evidence alone is attacked without any adapter
+
     return [part.name for part in setup.parts.explain if isinstance(part, OwnExplainer) and not part.bound]
 
 

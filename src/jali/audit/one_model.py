@@ -169,7 +169,8 @@ def digest(*arrays: Any) -> str:
     out = hashlib.sha256()
     for array in arrays:
         whole = np.ascontiguousarray(array)
-        out.update(f"{whole.shape}{whole.dtype}".encode() + whole.tobytes())
+        out.update(f"{whole.shape}{whole.dtype}".encode())
+        out.update(whole.view(np.uint8) if whole.ndim and whole.size else whole.tobytes())
     return out.hexdigest()
 
 

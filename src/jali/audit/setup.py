@@ -19,7 +19,7 @@ from jali.core.errors import JaliError
 from jali.core.explanation import Explainer
 from jali.core.protocols import Attack, Design, ReadsMissing, Signal, Source, Trainer
 from jali.core.values import Dataset, Game, Schema
-from jali.parallel import Engine, Progress, Watch, engine, silent
+from jali.parallel import Engine, Progress, Watch, cores, engine, silent
 from jali.store import Store
 
 SMALL = 500_000  # cells of evidence: signals x records x models
@@ -49,9 +49,9 @@ class Experiment:
 class Resources:
     """Where and how an experiment runs; nothing here changes a number.
 
-    workers: processes of this machine, or of a Dask cluster that is started here. block: models of one task. store: for
-    results by content key. engine: `processes`, `dask`, `dask://host:8786`, or an executor of `concurrent.futures`.
-    exchange: where tables are published for workers, if not in the store.
+    workers: processes of this machine, or of a Dask cluster that is started here; 0: one per core. block: models of one
+    task. store: for results by content key. engine: `processes`, `dask`, `dask://host:8786`, or an executor of
+    `concurrent.futures`. exchange: where tables are published for workers, if not in the store.
     """
 
     workers: int = 1
@@ -64,7 +64,7 @@ class Resources:
     @property
     def pool(self) -> Engine:
         """The engine."""
-        return engine(self.engine, self.workers)
+        return engine(self.engine, self.workers or cores())
 
     @property
     def place(self) -> Store | None:

@@ -14,15 +14,15 @@ from jali.audit.positive_control import SIZES, Planted, control, no_finer_than, 
 from jali.audit.reference import arrays_of, needed, records_of, restored
 from jali.audit.setup import Resources
 from jali.audit.summary import exposed, groups
+from jali.audit.thresholds import curve, group_rows
 from jali.audit.trial_results import Drawer, Found
 from jali.audit.trials import (
     ByMetric,
     Trial,
     contrast_rows,
-    curve,
-    group_rows,
     guess_by_metric,
     paired_rows,
+    rows_alone,
     rows_of,
     unresolved,
 )
@@ -117,11 +117,14 @@ def _fetched(job: _Job, found: Found | None) -> Found:
 def _attacked(job: _Job) -> Found:
     """The rows of one trial, and its guesses where these are kept."""
     game = job.game()
+    rng = stream(job.seed, STATISTICS, 2)
     try:
+        if not job.keep and job.person() is None:
+            return rows_alone(job.evidence(), game, job.trial, job.records(), rng), None
         found = guess_by_metric(job.evidence(), game, job.trial, job.records(), job.person())
     except JaliError as error:
         return unresolved(job.trial, str(error)), None
-    return rows_of(job.trial, found.score, game, stream(job.seed, STATISTICS, 2)), found if job.keep else None
+    return rows_of(job.trial, found.score, game, rng), found if job.keep else None
 
 
 def attack_evidence(

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from jali.audit.quality import RELIANCE, SHOWN, Measured, Quality
-from jali.audit.trials import flagged
+from jali.audit.thresholds import flagged
 from jali.audit.unique import one_of_a_kind
 from jali.core.guesses import Estimate, Guesses
 from jali.core.metrics import metric as metric_of

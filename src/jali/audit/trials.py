@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,18 +12,19 @@ from jali.audit.reference import REFERENCE
 from jali.audit.reference import known as known_records
 from jali.core import registry
 from jali.core.errors import JaliError
-from jali.core.guesses import Combined, Estimate, Guesses, Records, Shadows, Target, places, rows_by_unit, weighted
+from jali.core.guesses import NOT_FINITE, Combined, Estimate, Guesses, Records, Shadows, Target, weighted
 from jali.core.protocols import Attack, Combination, Combines, ScoresTogether
 from jali.core.values import Bools, Channel, Evidence, Floats, Game, Ints, Rng, SignalName
-from jali.results import Curve, Kind, Row
-from jali.stats.intervals import HOW_UNITS, Judged, average, averages, clopper_pearson, contrast, estimate
-from jali.stats.people import people, trials
+from jali.results import Kind, Row
+from jali.stats.intervals import Judged, Paired, difference, estimate, over_targets
+from jali.stats.judged import OneTarget, measured
 from jali.stats.roc import METRICS
+from jali.store import release
 
+SCORES = ("score", "baseline", "forced")
 TOGETHER = 32  # targets for which a combination is learnt at once, at most
 KEPT = 0.65  # share of their shadow models that must be common to them
-NUMBERS = 4_000_000  # records x targets that an attack on one signal scores at once
-GRID = tuple(float(f) for f in np.logspace(-4, 0, 41).round(8))
+NUMBERS = 3_000_000  # records x targets that an attack on one signal scores at once
 
 
 @dataclass(frozen=True)
@@ -98,37 +99,80 @@ def guess_by_metric(
     known: what was learnt on the same game with the same baseline, by the first target of each group; it is used where
     it is there, and entered where not.
     """
-    chosen = evidence.pick(trial.names)
-    memory = {} if known is None else known
-    found = []
-    for group in together(trial.attack, game):
-        found += _scores(chosen, game, trial, group, records, metrics, memory)
-    rows = [r for _, r in found]
-    unit = np.repeat(np.arange(len(rows)), [len(r) for r in rows])
-    record = np.concatenate(rows)
-    truth = game.member[record, game.targets[unit]]
-    owner = np.empty(0, dtype=np.int64) if person is None else person[record]
-    read_only(truth, unit, record, owner)
-
-    def joined(part: Callable[[Combined], Floats]) -> dict[str, Guesses]:
-        """Metrics with the same scores share one value."""
-        made: dict[tuple[int, ...], Guesses] = {}
-        out = {}
-        for metric in metrics:
-            scores = [part(each[metric]) for each, _ in found]
-            same = tuple(map(id, scores))
-            if same not in made:
-                whole = np.concatenate(scores)
-                read_only(whole)
-                made[same] = weighted(game, Guesses(whole, truth, unit, record, owner))
-            out[metric] = made[same]
-        return out
-
-    score = joined(lambda c: c.score)
+    parts: dict[str, dict[str, list[Floats]]] = {kind: {metric: [] for metric in metrics} for kind in SCORES}
+    helps: dict[str, list[bool]] = {metric: [] for metric in metrics}
+    rows = []
+    for scores, judged in _by_target(evidence, game, trial, records, metrics, known):
+        rows.append(judged)
+        for metric, combined in scores.items():
+            helps[metric].append(combined.helps)
+            for kind in SCORES if trial.base else SCORES[:1]:
+                parts[kind][metric].append(vars(combined)[kind])
+    about = _about(game, rows, person)
+    score = _joined(parts["score"], about)
     if not trial.base:
         return ByMetric(score, {}, {}, {})
-    used = {metric: np.array([each[metric].helps for each, _ in found]) for metric in metrics}
-    return ByMetric(score, joined(lambda c: c.baseline), joined(lambda c: c.forced), used)
+    used = {metric: np.array(each) for metric, each in helps.items()}
+    return ByMetric(score, _joined(parts["baseline"], about), _joined(parts["forced"], about), used)
+
+
+def _about(game: Game, rows: Sequence[Ints], person: Ints | None) -> Callable[[Floats], Guesses]:
+    """Scores (G,) about records (n,) of each target as guesses, which all share what they are about."""
+    pairs = zip(rows, game.targets, strict=True)
+    truth = np.concatenate([game.member[mine, column] for mine, column in pairs])
+    unit = np.repeat(np.arange(len(rows)), [len(r) for r in rows])
+    record = np.concatenate(rows)
+    owner = np.empty(0, dtype=np.int64) if person is None else person[record]
+    read_only(truth, unit, record, owner)
+    return lambda score: weighted(game, Guesses(score, truth, unit, record, owner))
+
+
+def _joined(parts: dict[str, list[Floats]], about: Callable[[Floats], Guesses]) -> dict[str, Guesses]:
+    """The guesses of each metric from its scores by target; those with the same scores share one value.
+
+    Lists are emptied on the way, so that the scores of one metric only are there twice.
+    """
+    made: dict[tuple[int, ...], Guesses] = {}
+    named = {metric: tuple(map(id, scores)) for metric, scores in parts.items()}
+    for metric, scores in parts.items():
+        if named[metric] not in made:
+            whole = np.concatenate(scores)
+            read_only(whole)
+            made[named[metric]] = about(whole)
+        scores.clear()
+    return {metric: made[same] for metric, same in named.items()}
+
+
+def _by_target(
+    evidence: Evidence,
+    game: Game,
+    trial: Trial,
+    records: Records | None,
+    metrics: Sequence[str],
+    known: dict[int, Combination] | None = None,
+) -> Iterator[tuple[Mapping[str, Combined], Ints]]:
+    """Target by target: the scores by metric, and the records that are judged."""
+    chosen = evidence.pick(trial.names)
+    for group in together(trial.attack, game):
+        yield from _scores(chosen, game, trial, group, records, metrics, known)
+        release(chosen.value)
+
+
+def rows_alone(evidence: Evidence, game: Game, trial: Trial, records: Records | None, rng: Rng) -> list[Row]:
+    """`rows_of` a trial whose guesses nobody else needs: where possible they are judged as they come, and not kept."""
+    if len(game.targets) == 1 or game.weight is not None or isinstance(trial.attack, Combines):
+        return rows_of(trial, guess_by_metric(evidence, game, trial, records).score, game, rng)
+
+    def targets() -> Iterator[OneTarget]:
+        for t, (scores, record) in enumerate(_by_target(evidence, game, trial, records, ("auc",))):
+            score = scores["auc"].score
+            if not np.isfinite(score).all():
+                raise JaliError(NOT_FINITE)
+            yield OneTarget(score, game.member[record, game.targets[t]], record)
+
+    found = measured(targets(), tuple(METRICS), len(game.member))
+    facts = _counts(found.guesses, found.members, game)
+    return [filled(trial.row(metric), *over_targets(metric, found), facts) for metric in METRICS]
 
 
 def together(attack: Attack, game: Game) -> list[list[int]]:
@@ -158,7 +202,7 @@ def _scores(
     group: list[int],
     records: Records | None,
     metrics: Sequence[str],
-    known: dict[int, Combination],
+    known: dict[int, Combination] | None,
 ) -> list[tuple[Mapping[str, Combined], Ints]]:
     """By target of a group: the scores by metric, and the rows that are judged."""
     attack = trial.attack
@@ -167,9 +211,9 @@ def _scores(
     shadows = _shadows(evidence, game, attack, some)
     if isinstance(attack, Combines):
         sets = game.shadows[group][:, some]
-        common = np.asarray(sets.all(axis=0))  # a copy of the models in it is large, and not kept
-        learnt = attack.learn(shadows.models(common), trial.base or len(trial.names), metrics, known.get(group[0]))
-        known[group[0]] = learnt
+        learnt = _learnt(attack, trial, shadows, sets, metrics, known.get(group[0]) if known else None)
+        if known is not None:
+            known[group[0]] = learnt
         found = learnt.apply([target for target, _ in seen], shadows, sets)
     elif isinstance(attack, ScoresTogether):
         value = np.stack([target.value[0] for target, _ in seen])
@@ -182,6 +226,15 @@ def _scores(
         picked = {id(c): c if judged.all() else c.pick(judged) for c in scores.values()}
         out.append(({metric: picked[id(c)] for metric, c in scores.items()}, np.flatnonzero(judged)))
     return out
+
+
+def _learnt(
+    attack: Combines, trial: Trial, shadows: Shadows, sets: Bools, metrics: Sequence[str], known: Combination | None
+) -> Combination:
+    """What an attack learns on the models that all sets (T, K) have; the records for it are gone afterwards."""
+    some = shadows.sample(np.asarray(sets.all(axis=0)), attack.learns_from)
+    release(shadows.value)
+    return attack.learn(some, trial.base or len(trial.names), metrics, known)
 
 
 def _plain(trial: Trial, target: Target, shadows: Shadows) -> Combined:
@@ -250,18 +303,13 @@ def feasible(attack: Attack, game: Game) -> bool:
 def rows_of(trial: Trial, guesses: Mapping[str, Guesses], game: Game, rng: Rng, kind: Kind = "attack") -> list[Row]:
     """One row per metric, each with the guesses made for it."""
     made = {}
-    for mine in {id(each): each for each in guesses.values()}.values():  # one at a time: guesses can be millions
-        judged = Judged(mine)
+    for mine in {id(each): each for each in guesses.values()}.values():
+        judged = Judged(mine, tuple(metric for metric, each in guesses.items() if each is mine))
         for metric, each in guesses.items():
             if each is mine:
                 number, how = estimate(metric, judged, rng)
-                made[metric] = _filled(trial.row(metric, kind), number, how, _facts(mine, game))
+                made[metric] = filled(trial.row(metric, kind), number, how, _facts(mine, game))
     return [made[metric] for metric in guesses]
-
-
-def _judged_once(guesses: Mapping[str, Guesses]) -> dict[int, Judged]:
-    """Guesses that several metrics share are sorted once."""
-    return {id(mine): Judged(mine) for mine in guesses.values()}
 
 
 def unresolved(trial: Trial, reason: str, kind: Kind = "attack") -> list[Row]:
@@ -276,16 +324,28 @@ def contrast_rows(trial: Trial, found: ByMetric, game: Game, rng: Rng) -> list[R
     it, and the interval is that of the forced combination, with zero inside: an attacker may ignore what hurts.
     """
     out = []
-    once = _judged_once(found.score) | _judged_once(found.baseline) | _judged_once(found.forced)
+    pairs = _pairs(found.score, found.baseline)
+    forced_pairs = _pairs(found.forced, found.baseline)
     for metric, with_ in found.score.items():
-        baseline = once[id(found.baseline[metric])]
-        number, how = contrast(metric, once[id(with_)], baseline, rng)
+        number, how = difference(metric, pairs[metric], rng)
         if number.value is not None and not found.used[metric].any():
-            forced, how = contrast(metric, once[id(found.forced[metric])], baseline, rng)
+            forced, how = difference(metric, forced_pairs[metric], rng)
             number = _around_zero(forced)
             how = f"{how}, of the combination made to use the explanation"
-        row = _filled(trial.row(metric, "contrast"), number, how, _facts(with_, game))
+        row = filled(trial.row(metric, "contrast"), number, how, _facts(with_, game))
         out.append(row.model_copy(update={"unchanged": int((~found.used[metric]).sum())}))
+    return out
+
+
+def _pairs(with_: Mapping[str, Guesses], without: Mapping[str, Guesses]) -> dict[str, Paired]:
+    """The pair of each metric; metrics with the same two scores share one, which is sorted once for all of them."""
+    asked: dict[tuple[int, int], list[str]] = {}
+    for metric, mine in with_.items():
+        asked.setdefault((id(mine), id(without[metric])), []).append(metric)
+    out = {}
+    for metrics in asked.values():
+        pair = Paired(Judged(with_[metrics[0]]), Judged(without[metrics[0]]), tuple(metrics))
+        out |= dict.fromkeys(metrics, pair)
     return out
 
 
@@ -313,88 +373,18 @@ def paired(a: Guesses, b: Guesses) -> tuple[Guesses, Guesses]:
 
 
 def _facts(guesses: Guesses, game: Game) -> dict[str, float]:
-    scored = int(game.judged().sum())
+    return _counts(len(guesses.score), int(np.count_nonzero(guesses.truth)), game)
+
+
+def _counts(guesses: int, members: int, game: Game) -> dict[str, float]:
     return {
-        "n": len(guesses.score) // max(1, len(game.targets)),
-        "base_rate": float(guesses.truth.mean()) if len(guesses.truth) else 0.0,
-        "coverage": len(guesses.score) / max(1, scored),
+        "n": guesses // max(1, len(game.targets)),
+        "base_rate": members / guesses if guesses else 0.0,
+        "coverage": guesses / max(1, int(game.judged().sum())),
     }
 
 
-def _filled(row: Row, e: Estimate, how: str, facts: dict[str, float]) -> Row:
+def filled(row: Row, e: Estimate, how: str, facts: dict[str, float]) -> Row:
+    """A row with its number and what it is based on."""
     fields = {"value": e.value, "low": e.low, "high": e.high, "units": e.units, "reason": e.reason}
     return row.model_copy(update={**fields, **facts, "interval": how})
-
-
-def curve(label: str, explainer: str, guesses: Guesses) -> Curve:
-    """ROC averaged over targets on a grid of false-positive rates, with a band."""
-    at = places(guesses.unit)[1]
-    mine = guesses.truth
-    person = guesses.group[mine]
-    thresholds = _thresholds(guesses, GRID)
-    found = averages((guesses.score[mine] > cut[at[mine]] for cut in thresholds), at[mine], person)
-    few = min(_others(guesses, rows) for rows in rows_by_unit(guesses.unit))
-    low = [min(max(float(e.low or 0.0), 0.0), 1.0) for e in found]
-    high = [min(max(float(e.high or 0.0), 0.0), 1.0) for e in found]
-    floor = float(1 - 0.05 ** (1 / max(1, few)))
-    tpr = [float(e.value or 0.0) for e in found]
-    return Curve(label=label, explainer=explainer, fpr=list(GRID), tpr=tpr, low=low, high=high, floor=floor)
-
-
-def _others(guesses: Guesses, of: slice | Ints) -> float:
-    """The number of people who are non-members among some guesses, with weights their effective number."""
-    side = ~guesses.truth[of]
-    return people(guesses.group[of][side], None if guesses.weights is None else guesses.weight[of][side])
-
-
-def flagged(guesses: Guesses, alpha: float) -> Bools:
-    """Which guesses (G,) exceed the threshold of their target that at most a share alpha of its non-members exceeds.
-
-    With weights, a share alpha of their sum. A target without non-members has no such threshold, and nobody is flagged.
-    """
-    at = places(guesses.unit)[1]
-    return np.asarray(guesses.score > _thresholds(guesses, (alpha,))[0][at])
-
-
-def _thresholds(guesses: Guesses, alphas: Sequence[float]) -> Floats:
-    """The threshold (A, T) of each target at each rate, from one sort per target; -inf where everybody may pass."""
-    each = rows_by_unit(guesses.unit)
-    out = np.full((len(alphas), len(each)), np.inf)
-    for k, mine in enumerate(each):
-        others = ~guesses.truth[mine]
-        if others.any():
-            score = guesses.score[mine][others]
-            ranked = np.argsort(-score)
-            above = np.cumsum(guesses.weight[mine][others][ranked])
-            allowed = np.searchsorted(above, np.array(alphas) * above[-1] + 1e-9, side="right")
-            out[:, k] = np.append(score[ranked], -np.inf)[allowed]
-    return out
-
-
-def group_rows(trial: Trial, guesses: Guesses, groups: dict[str, Bools], alpha: float, rng: Rng) -> list[Row]:
-    """TPR of each subgroup's members at one common threshold per target."""
-    metric = f"tpr@{alpha}"
-    hit = flagged(guesses, alpha)
-    out = []
-    gate, how = estimate(metric, guesses, rng)
-    for label, inside in groups.items():
-        mine = guesses.truth & inside[guesses.record]
-        if not mine.any():
-            continue
-        units = len(np.unique(guesses.unit[mine]))
-        number, made = (gate, how) if gate.value is None else _group_rate(hit[mine], guesses.pick(mine), units)
-        row = trial.row(metric).model_copy(update={"group": label})
-        out.append(_filled(row, number, made, {"n": int(mine.sum() // units)}))
-    return out
-
-
-def _group_rate(hit: Bools, members: Guesses, units: int) -> tuple[Estimate, str]:
-    """Share of a subgroup's members that are flagged, with the thresholds taken as fixed."""
-    hits = int(hit.sum())
-    if units == 1 or hits in (0, len(hit)):
-        rate = hits / len(hit)
-        n = trials(hit, members.group)
-        low, high = clopper_pearson(hits if n == len(hit) else rate * n, n)
-        return Estimate(rate, low, high, units), "Clopper-Pearson at the threshold found"
-    number = average(hit, members.unit, members.group)
-    return replace(number, low=max(number.low or 0.0, 0.0), high=min(number.high or 1.0, 1.0)), HOW_UNITS

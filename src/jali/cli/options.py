@@ -33,7 +33,8 @@ def resources_for(out: Path, workers: int, watch: Watch, engine: str = "processe
     from jali.audit.setup import Resources
     from jali.parallel import engine as parse
 
-    made = Resources(workers=workers_for(workers), store=store_in(out, store), watch=watch, engine=engine)
+    # How many cores there are is found out when workers are needed: it takes a library.
+    made = Resources(workers=_none_negative(workers), store=store_in(out, store), watch=watch, engine=engine)
     parse(engine)  # a mistake in the name is said before anything else is done
     return made
 
@@ -42,9 +43,13 @@ def workers_for(named: int) -> int:
     """The number of workers: as named, or one per core."""
     from jali.parallel import cores
 
+    return _none_negative(named) or cores()
+
+
+def _none_negative(named: int) -> int:
     if named < 0:
         raise JaliError(f"--workers must be 0 or more, not {named}.")
-    return named or cores()
+    return named
 
 
 def finish(found: Audit, out: Path) -> None:

@@ -9,6 +9,8 @@ import numpy as np
 from jali.core.errors import JaliError
 from jali.core.values import Bools, Floats, Game, Ints, Unit, frozen
 
+NOT_FINITE = "An attack returned a score that is not finite."
+
 
 @dataclass(frozen=True)
 class Records:
@@ -70,6 +72,22 @@ class Shadows:
         if which.all():
             return self
         return Shadows(self.value[:, :, which], self.observed[:, :, which], self.member[:, which], self.units)
+
+    def sample(self, which: Bools, most: int) -> Shadows:
+        """The chosen models (K,), and of the records that any of them was asked about so many, evenly, at most."""
+        asked = np.zeros(len(self.member), dtype=bool)
+        for observed in self.observed:
+            asked |= observed[:, which].any(axis=1)
+        records = np.flatnonzero(asked)
+        records = records[:: -(-len(records) // most) or 1]
+        if len(records) == len(asked):
+            return self.models(which)
+        if which.all():
+            return self.rows(records)
+        cells = np.ix_(records, np.flatnonzero(which))
+        value = np.stack([signal[cells] for signal in self.value])
+        observed = np.stack([signal[cells] for signal in self.observed])
+        return Shadows(value, observed, self.member[cells], self.units)
 
     def unit(self, signal: int) -> Unit:
         """The unit of a signal, plain if none is known."""
@@ -147,7 +165,7 @@ class Guesses:
     def __post_init__(self) -> None:
         score = frozen(self.score, np.float64, (None,), "score")
         if not np.isfinite(score).all():
-            raise JaliError("An attack returned a score that is not finite.")
+            raise JaliError(NOT_FINITE)
         object.__setattr__(self, "score", score)
         object.__setattr__(self, "truth", frozen(self.truth, bool, score.shape, "truth"))
         object.__setattr__(self, "unit", frozen(self.unit, np.int64, score.shape, "unit"))

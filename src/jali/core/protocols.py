@@ -351,7 +351,12 @@ class Combination(Protocol):
 
 @runtime_checkable
 class Combines(Protocol):
-    """Capability of an attack: it chooses on its shadow models how to combine signals, for each metric by itself."""
+    """Capability of an attack: it chooses on its shadow models how to combine signals, for each metric by itself.
+
+    learns_from: how many records it learns from at most.
+    """
+
+    learns_from: ClassVar[int]
 
     def learn(self, shadows: Shadows, base: int, metrics: Sequence[str], known: Any = None) -> Combination:
         """Choose by metric how to combine signals; the first `base` are those of the baseline, and always used.

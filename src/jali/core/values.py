@@ -322,10 +322,13 @@ class Evidence:
         observed = frozen(self.observed, bool, value.shape, "observed")
         object.__setattr__(self, "member", frozen(self.member, bool, value.shape[1:], "member"))
         object.__setattr__(self, "observed", observed)
+        gaps = False
         for name, cells, mask in zip(self.names, value, observed, strict=True):
-            if not np.isfinite(cells[mask]).all():
+            whole = bool(mask.all())
+            gaps |= not whole
+            if not (_finite(cells) if whole else np.isfinite(cells[mask]).all()):
                 raise JaliError(f"Signal '{name}' holds missing or infinite values where it is marked as observed.")
-        if value[~observed].any():
+        if gaps and value[~observed].any():
             value = frozen(np.where(observed, value, 0.0), np.float64, shape, "value")
         object.__setattr__(self, "value", value)
 
@@ -338,6 +341,12 @@ class Evidence:
             raise JaliError(f"There is no signal {str(missing[0])!r}; there are {known}.")
         at = [self.names.index(n) for n in names]
         return Evidence(names, self.value[at], self.observed[at], self.member, tuple(self.units[i] for i in at))
+
+
+def _finite(cells: Floats) -> bool:
+    """Whether all cells (N, M) are finite, a few records at a time: evidence is large."""
+    step = max(1, 1_000_000 // max(1, cells.shape[1]))
+    return all(bool(np.isfinite(cells[start : start + step]).all()) for start in range(0, len(cells), step))
 
 
 class Seen:

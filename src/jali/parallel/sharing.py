@@ -20,6 +20,7 @@ from jali.parallel.engines import HERE, Engine
 
 Arrays = dict[str, npt.NDArray[Any]]
 MEMORY = Path("/dev/shm")
+LARGE = 200_000_000  # bytes from which on arrays are shared in files on a disk
 
 
 class Place(Protocol):
@@ -110,8 +111,9 @@ def sharing(arrays: Mapping[str, npt.NDArray[Any]], engine: Engine = HERE, place
 
 @contextlib.contextmanager
 def _in_memory(arrays: Mapping[str, npt.NDArray[Any]]) -> Iterator[Ref]:
-    """Files that exist in memory only, where the system has such a folder; nobody else may read them."""
-    folder = tempfile.mkdtemp(prefix=f"jali-{stopping.run()}-", dir=MEMORY if os.access(MEMORY, os.W_OK) else None)
+    """Files that exist in memory only, where the system has such a folder with room; nobody else may read them."""
+    size = sum(array.nbytes for array in arrays.values())
+    folder = tempfile.mkdtemp(prefix=f"jali-{stopping.run()}-", dir=MEMORY if _roomy(size) else None)
     try:
         with stopping.held(Path(folder)):
             for name, array in arrays.items():
@@ -119,6 +121,17 @@ def _in_memory(arrays: Mapping[str, npt.NDArray[Any]]) -> Iterator[Ref]:
             yield Mapped(folder, tuple(arrays))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _roomy(size: int) -> bool:
+    """Whether so many bytes go into memory: few, because what is in files there cannot be given back when it is full.
+
+    Others are in files on a disk, which workers map; the system keeps in memory what is read often.
+    """
+    try:
+        return size <= LARGE and os.access(MEMORY, os.W_OK) and size < shutil.disk_usage(MEMORY).free / 2
+    except OSError:
+        return False
 
 
 def _save(path: Path, array: npt.NDArray[Any]) -> None:

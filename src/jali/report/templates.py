@@ -8,8 +8,6 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from jali.report import footnotes, thumbnails, views, words
 from jali.report.audit import answers, headline
-from jali.report.reproduction import compared, mirror, outcomes, studies
-from jali.reproduce.placing import items_in
 
 
 def environment() -> Environment:
@@ -18,12 +16,8 @@ def environment() -> Environment:
     loader = FileSystemLoader([here, here / "audit", here / "reproduction"])
     made = Environment(loader=loader, autoescape=_escaped, undefined=StrictUndefined, trim_blocks=True)
     made.lstrip_blocks = True
-    made.globals.update(
-        words=words, views=views, seen=headline.seen, compared=compared, studies=studies, thumbnails=thumbnails
-    )
-    made.globals.update(
-        answers=answers, footnotes=footnotes, outcomes=outcomes.outcomes, mirror=mirror, items_in=items_in
-    )
+    made.globals.update(words=words, views=views, seen=headline.seen, thumbnails=thumbnails)
+    made.globals.update(answers=answers, footnotes=footnotes)
     return made
 
 

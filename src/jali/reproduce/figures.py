@@ -8,7 +8,7 @@ import numpy as np
 
 from jali.audit.quality import Measured
 from jali.audit.summary import cells_of
-from jali.audit.trials import curve
+from jali.audit.thresholds import curve
 from jali.core.errors import JaliError
 from jali.core.guesses import Estimate, Guesses
 from jali.core.values import Floats

@@ -49,7 +49,25 @@ def effects(score: Floats, truth: Bools, weight: Floats | None = None, known: St
     >>> effects(np.array([3.0, 2.0, 2.0, 1.0]), np.array([True, True, False, False]))
     array([ 0.0625, -0.0625, -0.0625,  0.0625])
     """
+    if weight is None and known is not None and len(known[0]) == len(score) + 1:
+        return _of_distinct(truth, known) if np.all(score[1:] <= score[:-1]) else _of_any(score, truth, weight, known)
     score, truth = checked(score, truth)
+    return _of_any(score, truth, weight, known)
+
+
+def _of_distinct(truth: Bools, curve: Steps) -> Floats:
+    """`effects` of different scores from the highest down: others above a member, and members above an other."""
+    fp, tp, _ = curve
+    members = int(tp[-1])
+    others = int(fp[-1])
+    effect = np.where(truth, (others - fp[1:]) / others, tp[1:] / members)
+    mean = float(effect @ truth) / members
+    effect -= mean
+    effect /= np.where(truth, members, others)
+    return np.asarray(effect)
+
+
+def _of_any(score: Floats, truth: Bools, weight: Floats | None, known: Steps | None) -> Floats:
     effect = np.empty(len(score))
     for side, placed in zip((truth, ~truth), placements(score, truth, weight, known), strict=True):
         if weight is None:

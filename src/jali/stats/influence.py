@@ -44,7 +44,8 @@ def influence(
     >>> influence("auc", np.array([3.0, 2.0, 2.0, 1.0]), np.array([True, True, False, False]))
     array([ 0.0625, -0.0625, -0.0625,  0.0625])
     """
-    score, truth = checked(score, truth)
+    if known is None:
+        score, truth = checked(score, truth)
     name, _, alpha = metric.partition("@")
     if name == "auc":
         return delong.effects(score, truth, weight, known)

@@ -15,12 +15,12 @@ import numpy as np
 from scipy.special import ndtri, stdtrit
 
 from jali.core.errors import JaliError
-from jali.core.guesses import Estimate, Guesses, places, rows_by_unit
+from jali.core.guesses import Estimate, Guesses, rows_by_unit
 from jali.core.values import Bools, Floats, Ints, Rng
 from jali.stats import one_model, precision_recall, roc
 from jali.stats.delong import delong, delong_difference
-from jali.stats.influence import Owners, Spread
-from jali.stats.judged import Judged
+from jali.stats.influence import Spread
+from jali.stats.judged import Judged, Measured, Paired, Tally, numbered
 from jali.stats.one_model import (
     HOW_BOOTSTRAP,
     HOW_DELONG,
@@ -38,6 +38,8 @@ __all__ = [
     "HOW_RATE",
     "HOW_UNITS",
     "Judged",
+    "Measured",
+    "Paired",
     "apart",
     "bootstrap",
     "clopper_pearson",
@@ -127,24 +129,33 @@ def average(x: Floats | Bools, unit: Ints, person: Ints, level: float = 0.95) ->
     >>> average(np.array([1.0, 0.0, 1.0, 1.0]), np.array([0, 0, 1, 1]), np.arange(4)).value
     0.75
     """
-    return averages([x], unit, person, level)[0]
+    rows = rows_by_unit(unit)
+    persons, numbers = numbered(person)
+    return averages(((np.asarray(x)[None, r], numbers[r]) for r in rows), 1, persons, level)[0]
 
 
-def averages(each: Iterable[Floats | Bools], unit: Ints, person: Ints, level: float = 0.95) -> list[Estimate]:
-    """`average` of several x about the same guesses."""
-    owners = Owners.of(unit, person)
-    units, at = places(unit)
-    count = np.bincount(at)
-    out = []
-    for x in each:
-        means = np.bincount(at, weights=x) / count
-        effect = (x - means[at]) / count[at]
-        if units == 1:
-            half = float(ndtri((1 + level) / 2)) * float(np.linalg.norm(np.bincount(owners.person, effect)))
-            out.append(Estimate(float(means[0]), float(means[0]) - half, float(means[0]) + half, 1))
-        else:
-            out.append(over_units(means, level, (-np.inf, np.inf), owners.spread(effect)))
-    return out
+def averages(
+    targets: Iterable[tuple[Floats | Bools, Ints]], many: int, persons: int, level: float = 0.95
+) -> list[Estimate]:
+    """`average` of several x, target model by target model: x (A, n), and the persons (n,), numbers below `persons`."""
+    tallies = [Tally(persons) for _ in range(many)]
+    seen = np.zeros(persons, dtype=bool)
+    for each, person in targets:
+        seen[person] = True
+        for x, tally in zip(each, tallies, strict=True):
+            mean = float(x.mean())
+            tally.add(mean, (x - mean) / len(x), person)
+    known = int(np.count_nonzero(seen))
+    return [_averaged(tally, known, level) for tally in tallies]
+
+
+def _averaged(tally: Tally, known: int, level: float) -> Estimate:
+    """The mean over target models; of a single one, the interval of its people."""
+    if len(tally.values) > 1:
+        return over_units(np.array(tally.values), level, (-np.inf, np.inf), tally.spread(known))
+    [value] = tally.values
+    half = float(ndtri((1 + level) / 2)) * math.sqrt(tally.within)
+    return Estimate(value, value - half, value + half, 1)
 
 
 def estimate(metric: str, guesses: Guesses | Judged, rng: Rng, level: float = 0.95) -> tuple[Estimate, str]:
@@ -156,15 +167,21 @@ def estimate(metric: str, guesses: Guesses | Judged, rng: Rng, level: float = 0.
     'FPR 1 % needs at least 299 non-members; there are 10.'
     """
     judged = _judged(guesses)
+    if len(judged.rows) > 1:
+        return over_targets(metric, judged.measured(metric), level)
     reason = judged.undefined(metric)
     if reason:
         return Estimate(None, units=len(judged.rows), reason=reason), ""
-    if len(judged.rows) == 1:
-        return one_model.alone(metric, judged.guesses, rng, level)
-    known = judged.spread_of(metric)
+    return one_model.alone(metric, judged.guesses, rng, level)
+
+
+def over_targets(metric: str, found: Measured, level: float = 0.95) -> tuple[Estimate, str]:
+    """`estimate` of guesses about several target models, from what was measured of each."""
+    if metric in found.reasons:
+        return Estimate(None, units=found.units, reason=found.reasons[metric]), ""
     bounds = (-1.0 if metric == precision_recall.LIFT else 0.0, 1.0)
-    found = over_units(judged.values(metric), level, bounds, known, "@" in metric)
-    return _never_certain(metric, found, judged, level), HOW_UNITS
+    mean = over_units(found.values[metric], level, bounds, found.spread[metric], "@" in metric)
+    return _never_certain(metric, mean, found.people, level), HOW_UNITS
 
 
 def _judged(guesses: Guesses | Judged) -> Judged:
@@ -177,9 +194,7 @@ def each_target(metric: roc.Metric, guesses: Guesses) -> Estimate:
     return over_units(np.array(found))
 
 
-def contrast(
-    metric: str, with_: Guesses | Judged, without: Guesses | Judged, rng: Rng, level: float = 0.95
-) -> tuple[Estimate, str]:
+def contrast(metric: str, with_: Guesses, without: Guesses, rng: Rng, level: float = 0.95) -> tuple[Estimate, str]:
     """A metric of `with_` minus that of `without`, paired per target model, with its interval and the method.
 
     >>> truth = np.arange(40) % 2 == 0
@@ -187,10 +202,17 @@ def contrast(
     >>> contrast("auc", guesses, guesses, np.random.default_rng(0))
     (Estimate(value=0.0, low=0.0, high=0.0, units=2, reason=''), 't over target models')
     """
-    a = _judged(with_)
-    b = _judged(without)
+    return difference(metric, Paired(Judged(with_), Judged(without), (metric,)), rng, level)
+
+
+def difference(metric: str, pair: Paired, rng: Rng, level: float = 0.95) -> tuple[Estimate, str]:
+    """`contrast` of one of the metrics that are asked of a pair."""
+    a = pair.one
+    b = pair.other
     for name in ("unit", "record", "truth", "group", "weight"):
-        if not np.array_equal(vars(a.guesses)[name], vars(b.guesses)[name]):
+        mine = vars(a.guesses)[name]
+        other = vars(b.guesses)[name]
+        if mine is not other and not np.array_equal(mine, other):
             raise JaliError(f"A paired difference needs the same guesses in the same order; {name} differs.")
     reason = a.undefined(metric)
     if reason:
@@ -198,8 +220,7 @@ def contrast(
     if len(a.rows) == 1:
         found, how = one_model.alone_difference(metric, a.guesses, b.guesses, rng, level)
     else:
-        values = a.values(metric) - b.values(metric)
-        known = a.spread(a.effects(metric) - b.effects(metric))
+        values, known = pair.difference(metric)
         found, how = over_units(values, level, (-1.0, 1.0), known), HOW_UNITS
     return _perhaps_unseen(metric, found, a, b, level), how
 
@@ -213,13 +234,13 @@ def _perhaps_unseen(metric: str, found: Estimate, a: Judged, b: Judged, level: f
         return found
     if np.array_equal(a.guesses.score, b.guesses.score):
         return found
-    limit = _of_zero(metric, a, level)
+    limit = _of_zero(metric, a.people, level)
     return replace(found, low=found.low - limit, high=found.low + limit)
 
 
-def _of_zero(metric: str, judged: Judged, level: float) -> float:
+def _of_zero(metric: str, people: tuple[float, float], level: float) -> float:
     """The exact upper limit of a rate that is zero in as many trials as there are people of the kind that is found."""
-    return clopper_pearson(0, judged.people[metric.startswith("tpr")], level)[1]
+    return clopper_pearson(0, people[metric.startswith("tpr")], level)[1]
 
 
 def foreseen(metric: str, with_: Guesses, without: Guesses, units: int) -> tuple[float, float, float]:
@@ -228,13 +249,11 @@ def foreseen(metric: str, with_: Guesses, without: Guesses, units: int) -> tuple
     The guesses are those of some targets; what their people contribute to the variance of a mean falls with the number
     of targets, except for what targets share.
     """
-    a = Judged(with_)
-    b = Judged(without)
-    reason = a.undefined(metric)
+    pair = Paired(Judged(with_), Judged(without), (metric,))
+    reason = pair.one.undefined(metric)
     if reason:
         raise JaliError(reason)
-    values = a.values(metric) - b.values(metric)
-    known = a.spread(a.effects(metric) - b.effects(metric))
+    values, known = pair.difference(metric)
     here = len(values)
     if units == 1:
         deviation = math.sqrt(known.within * here)
@@ -267,12 +286,12 @@ def apart(a: Estimate, b: Estimate) -> Estimate:
     return Estimate(float(va - vb), float(low), float(high), min(a.units, b.units))
 
 
-def _never_certain(metric: str, found: Estimate, judged: Judged, level: float) -> Estimate:
+def _never_certain(metric: str, found: Estimate, people: tuple[float, float], level: float) -> Estimate:
     """No rate ends below the exact limit of a rate of zero, or above that of one, in as many trials as people.
 
     Targets that are judged on the same people are no further trials: a person who is missed once is missed again.
     """
     if found.low is None or found.high is None or "@" not in metric:
         return found
-    of_zero = _of_zero(metric, judged, level)
+    of_zero = _of_zero(metric, people, level)
     return replace(found, low=min(found.low, 1 - of_zero), high=max(found.high, of_zero))

@@ -347,6 +347,8 @@ def resolvable(name: str, truth: Bools, group: Ints | None = None, weight: Float
         return ""
     needed = math.ceil(math.log(0.05) / math.log1p(-float(level)))
     side = truth if kind == "tnr" else ~truth
+    if group is None and weight is None and (members if kind == "tnr" else others) >= needed:
+        return ""
     persons = np.flatnonzero(side) if group is None else group[side]
     count = len(persons) if group is None else people(persons)
     effective = count if weight is None else people(persons, weight[side])

@@ -14,6 +14,7 @@ from jali.store.files import (
     write_arrays,
     write_text,
 )
+from jali.store.mapped import map_arrays, release, scratch
 from jali.store.secret import user_secret
 
 __all__ = [
@@ -26,8 +27,11 @@ __all__ = [
     "Entry",
     "Store",
     "atomic",
+    "map_arrays",
     "read_arrays",
+    "release",
     "remove",
+    "scratch",
     "sweep",
     "sweep_killed",
     "together",

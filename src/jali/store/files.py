@@ -8,7 +8,7 @@ import os
 import secrets
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from pathlib import Path
 from typing import IO, Any
@@ -22,6 +22,7 @@ from jali.core.files import opened
 
 UNFINISHED = ".part"
 Arrays = dict[str, npt.NDArray[Any]]
+Take = Callable[[zipfile.ZipFile, zipfile.ZipInfo], npt.NDArray[Any]]
 GIGABYTE = 1e9
 MOST = 8 * GIGABYTE  # of arrays in one file that somebody may have sent, unless said otherwise
 PLAIN = "biufUS"  # kinds of arrays that hold numbers, yes or no, or text
@@ -31,6 +32,12 @@ HEADER = 10_000  # characters of the header of an array
 # A damaged or hostile file can fail in any way: in the archive, in its compression, in the header of an array.
 UNREADABLE = (Exception,)
 Waiting = list[tuple[Path, Path]]
+
+
+class NoRoomError(JaliError):
+    """There is no room to unpack a file."""
+
+
 _together: ContextVar[Waiting | None] = ContextVar("together", default=None)  # files that wait for others
 
 
@@ -147,11 +154,18 @@ def _shrinks(array: npt.NDArray[Any]) -> bool:
     return len(zlib.compress(middle, 1)) < 0.9 * len(middle)
 
 
-def unpack(file: IO[bytes], most: float = MOST) -> Arrays:
+def as_array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> npt.NDArray[Any]:
+    """One array of an archive, whose header was checked, in memory."""
+    with archive.open(member) as part:
+        found: npt.NDArray[Any] = np.lib.format.read_array(part, allow_pickle=False, max_header_size=HEADER)
+        return found
+
+
+def unpack(file: IO[bytes], most: float = MOST, take: Take = as_array) -> Arrays:
     """Read named arrays from an open npz file, up to so many bytes; it raises one of `UNREADABLE`.
 
     Names, types and sizes are checked before anything is read: only plain arrays of numbers and text are, each as large
-    as its header says.
+    as its header says. take: how each is read then.
     """
     if file.read(2) != b"PK":
         raise ValueError("it is not a zip archive")
@@ -164,7 +178,7 @@ def unpack(file: IO[bytes], most: float = MOST) -> Arrays:
         total = sum(_declared(archive, member) for member in members)
         if total > most:
             raise JaliError(f"its arrays take {total / GIGABYTE:.3g} GB, and the limit is {most / GIGABYTE:.3g} GB")
-        return {name: _array(archive, member) for name, member in zip(names, members, strict=True)}
+        return {name: take(archive, member) for name, member in zip(names, members, strict=True)}
 
 
 def _declared(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> int:
@@ -190,21 +204,17 @@ def _declared(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> int:
     return size
 
 
-def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> npt.NDArray[Any]:
-    with archive.open(member) as part:
-        found: npt.NDArray[Any] = np.lib.format.read_array(part, allow_pickle=False, max_header_size=HEADER)
-        return found
-
-
-def read_arrays(path: Path, most: float = MOST) -> Arrays:
+def read_arrays(path: Path, most: float = MOST, take: Take = as_array) -> Arrays:
     """Read named arrays, up to so many bytes; objects are refused."""
     try:
         with opened(path) as file:
-            return unpack(file, most)
+            return unpack(file, most, take)
     except FileNotFoundError:
         raise JaliError(f"There is no file {path}.") from None
     except IsADirectoryError:
         raise JaliError(f"{path} is a folder; an npz file was expected.") from None
+    except NoRoomError:
+        raise
     except JaliError as error:
         raise JaliError(f"{path} is too large: {error}; raise it with --max-gb if you trust the file.") from None
     except OSError as error:

@@ -19,6 +19,7 @@ from jali.attacks._combined.reading import (
     WHITE_PLACE,
     WHITE_STEADY,
 )
+from jali.attacks._combined.screen import more_than_linear
 from jali.core.values import Bools, Floats, Ints
 from jali.stats.roc import aucs
 
@@ -33,6 +34,8 @@ LINEAR = (OWN, ABOVE, WHITE_OWN, SUMS)
 # Trees multiply: they read places, not ratios, whose sign is chance where there is no common shift.
 TREES = (OWN, PLACE, RAW, WHITE_OWN, WHITE_PLACE, SUMS)
 ENOUGH = 10_000  # cells needed to fit trees
+MANY = 20_000  # cells with which trees are tried without a look
+LOOKED_AT = 50  # rows of a table: with more, a look takes longer than loading the trees
 MOST = 60_000  # cells that a linear rule is fitted on
 MOST_FOR_TREES = 20_000  # three times as many gave the same shares of known leaks
 
@@ -45,8 +48,8 @@ class Lesson:
     truth: Bools
 
 
-def rules(lessons: Sequence[Lesson], block: Ints) -> dict[str, Rule]:
-    """All candidates by name; those that are fitted learn from the lessons.
+def rules(lessons: Sequence[Lesson], block: Ints, trees: bool = False) -> dict[str, Rule]:
+    """All candidates by name, with or without trees; those that are fitted learn from the lessons.
 
     block (Q,): to which block each row of the table belongs.
     """
@@ -59,18 +62,38 @@ def rules(lessons: Sequence[Lesson], block: Ints) -> dict[str, Rule]:
     out["independent directions"] = Weighted(both)
     if not lessons:
         return out
-    everything = np.concatenate([lesson.table for lesson in lessons], axis=1)
-    truth = np.concatenate([lesson.truth for lesson in lessons])
-    step = -(-len(truth) // MOST)
-    everything = everything[:, ::step]
-    truth = truth[::step]
+    everything, truth = _cells(lessons)
     out[AS_THEY_ARE] = linear(everything, truth, np.flatnonzero(block == RAW), FAINT)
     out["sums, weighted"] = linear(everything, truth, np.flatnonzero(block == SUMS), FAINT)
     out["linear"] = linear(everything, truth, np.flatnonzero(np.isin(block, LINEAR)), RIDGE)
-    if len(truth) >= ENOUGH:
+    if trees:
         fewer = -(-len(truth) // MOST_FOR_TREES)
         out["boosted"] = boosted(everything[:, ::fewer], truth[::fewer], block)
     return out
+
+
+def _cells(lessons: Sequence[Lesson]) -> tuple[Floats, Bools]:
+    """The tables (Q, n) of lessons side by side with their membership (n,): as many cells as a rule is fitted on."""
+    everything = np.concatenate([lesson.table for lesson in lessons], axis=1)
+    truth = np.concatenate([lesson.truth for lesson in lessons])
+    step = -(-len(truth) // MOST)
+    return everything[:, ::step], truth[::step]
+
+
+def worth_trees(halves: Sequence[Sequence[Lesson]], block: Ints) -> bool:
+    """Whether trees are tried: both halves of the lessons need cells; with few, one must show a reason (`screen`)."""
+    cells = [sum(len(lesson.truth) for lesson in lessons) for lessons in halves]
+    if min(cells) < ENOUGH:
+        return False
+    rows = np.flatnonzero(np.isin(block, TREES))
+    if min(cells) >= MANY or len(rows) > LOOKED_AT:
+        return True
+    for lessons in halves:
+        table, truth = _cells(lessons)
+        rule = linear(table, truth, np.flatnonzero(np.isin(block, LINEAR)), RIDGE)
+        if more_than_linear(table[rows], truth, rule(table)):
+            return True
+    return False
 
 
 MIXTURES = {

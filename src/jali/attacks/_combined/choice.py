@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jali.attacks._combined.candidates import AS_THEY_ARE, Lesson, Rule, averaged, rules, scored, singles
+from jali.attacks._combined.candidates import AS_THEY_ARE, Lesson, Rule, averaged, rules, scored, singles, worth_trees
 from jali.attacks._combined.reading import Lens, Reading, Tuning, choose_lens, without
 from jali.core.guesses import Combined, Shadows, Target
 from jali.core.values import Bools, Floats, Ints
@@ -108,8 +108,7 @@ def learn(shadows: Shadows, base: int, metrics: Sequence[str], tuning: Tuning, k
     Records that no shadow model was asked about take no part. known: what was learnt with the same baseline on the same
     shadow models; its baseline is used again.
     """
-    asked = np.flatnonzero(shadows.observed.any(axis=(0, 2)))
-    shadows = shadows.rows(asked[:: -(-len(asked) // RECORDS) or 1])
+    shadows = shadows.sample(np.ones(shadows.member.shape[1], dtype=bool), RECORDS)
     aside = set_aside(shadows)
     judged = _judged(shadows)
     alone = known.baseline if known else _pool(shadows, slice(0, base), aside, judged, metrics, tuning)
@@ -254,7 +253,8 @@ def _pool(
     halves = _lessons(lens, mine, aside, judged)
     # Of the baseline each signal alone is a candidate, too, so that no single attack on it is stronger.
     alone = singles(halves[0] + halves[1], lens.blocks) if signals.stop is not None else {}
-    fitted = [alone | rules(lessons, lens.blocks) for lessons in halves]
+    trees = worth_trees(halves, lens.blocks)
+    fitted = [alone | rules(lessons, lens.blocks, trees) for lessons in halves]
     if not halves[1]:
         # A single shadow model shows no shift of any record, so the signals are compared with those of all others.
         how = AS_THEY_ARE if shadows.member.shape[1] == 1 and AS_THEY_ARE in fitted[0] else "sum"
@@ -296,6 +296,7 @@ def _applied(pool: Pool, wanted: set[str], targets: Sequence[Target], shadows: S
         for t, target in enumerate(targets[part]):
             said = scored(pool.rules, reading.table(t, target.value[pool.signals][:, there]), wanted)
             out.append({name: _spread(score, there) for name, score in said.items()})
+        del reading  # it is large, and would be there beside the next one
     return out
 
 

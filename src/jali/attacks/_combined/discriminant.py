@@ -21,8 +21,10 @@ def directions(rest: Floats, use: Bools, member: Bools, ridge: float) -> Floats:
     zero = np.zeros(rest.shape[:2])
     everybody = np.ones((1, use.shape[1]), dtype=bool)
     outside, inside = Sums.of(lambda rows: (rest[:, rows], zero[:, rows]), len(rest), use, member, everybody).sides()
-    means = np.where(member, inside.mean[:, :, None], outside.mean[:, :, None])
-    residual = np.where(use, rest - means, 0.0).reshape(len(means), -1)
+    residual = np.where(member, inside.mean[:, :, None], outside.mean[:, :, None])
+    np.subtract(rest, residual, out=residual)
+    residual *= use
+    residual = residual.reshape(len(rest), -1)
     freedom = np.maximum(inside.count - 1, 0).sum() + np.maximum(outside.count - 1, 0).sum()
     covariance = residual @ residual.T / max(freedom, 1.0)
     deviation = np.sqrt(np.maximum(np.diag(covariance), TINY))

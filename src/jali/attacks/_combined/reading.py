@@ -251,7 +251,9 @@ def choose_lens(shadows: Shadows, fit: Ints, tuning: Tuning) -> Lens:
     features = Features.of(shadows)
     own, common = _best_features(shadows, features, fit[:SOME], tuning.prior)
     use = np.asarray(shadows.observed.all(axis=0))
-    rest, _ = centred(features.pick(common)(shadows.value), use)
+    rest = features.pick(common)(shadows.value)
+    for f in range(len(rest)):  # one at a time: they are large
+        rest[f : f + 1] = centred(rest[f : f + 1], use)[0]
     weights = directions(rest, use, shadows.member, tuning.ridge)
     # Most signals have one feature for both.
     used = np.unique(np.concatenate([own, common]))

@@ -13,7 +13,7 @@ from jali.report.markdown import escape, slug
 from jali.report.reproduction import mirror
 from jali.report.reproduction.compared import published, tally
 from jali.report.reproduction.page import tidy
-from jali.report.templates import environment
+from jali.report.reproduction.templates import environment
 from jali.results.reproduction import Finding, Reproduction, Verdict
 
 UNEXPLAINED = "no cause is known yet"

@@ -16,7 +16,7 @@ from jali.report.reproduction import compared, mirror, studies
 from jali.report.reproduction.compared import MARKS, Section, sections, tally
 from jali.report.reproduction.forest import forest
 from jali.report.reproduction.panels import Plate, plates
-from jali.report.templates import environment
+from jali.report.reproduction.templates import environment
 from jali.reproduce.placing import items_in
 from jali.results.reproduction import Finding, Reproduction, Verdict
 
