@@ -23,7 +23,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -315,7 +315,7 @@ def main() -> None:
             whole = jali("audit", *command, "--workers", "2", "--out", str(folder / "small"))
             wanted = rows(folder / "small")
             report("a smaller audit on two processes", whole)
-        steps = {
+        steps: dict[str, Callable[[], None]] = {
             "dask": lambda: timed_on_dask(large, folder, of_large, base),
             "processes": lambda: killed(command, folder, wanted, options.kills, whole.wall),
             "shards": lambda: shards(command, folder, wanted, whole),

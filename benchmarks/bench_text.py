@@ -51,8 +51,10 @@ def audited(rows: int, shadows: int) -> tuple[float, float]:
     half = rows // 2
     model = pipeline().fit(X[:half], y[:half])
     began = time.process_time()
-    given = {"game": f"given_model(members={half}, shadows={shadows})", "attack": ["lira"]}
-    jali.audit(model, (X[:half], y[:half]), (X[half:], y[half:]), **given, resources=Resources(workers=1))
+    members = X[:half], y[:half]
+    others = X[half:], y[half:]
+    game = f"given_model(members={half}, shadows={shadows})"
+    jali.audit(model, members, others, game=game, attack=["lira"], resources=Resources(workers=1))
     spent = time.process_time() - began
     return spent, one_tile(model, X, y)
 

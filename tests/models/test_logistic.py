@@ -102,7 +102,7 @@ def test_the_gradient_vanishes_with_redundant_columns():
 
 @pytest.mark.parametrize("largest", [0, 300], ids=["approached", "solved"])
 def test_weights_are_close_to_the_optimum_under_a_weak_penalty(monkeypatch, largest):
-    """The objective curves by one or more in every weight, so the norm of the gradient bounds their distance from it."""
+    """The objective curves by one or more in every weight: the gradient bounds how far they are from the optimum."""
     monkeypatch.setattr(logistic, "LARGEST", largest)
     data = table(600, 2, kinds=20)
     fitted = Logistic(1000.0).fit(data, np.ones((600, 1), dtype=bool), streams(1))
