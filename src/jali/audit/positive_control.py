@@ -28,6 +28,7 @@ from jali.stats.roc import auc
 SIZES = (0.0, 0.002, 0.01, 0.05)  # additions in AUC that are planted; the first tells how strong the baseline is
 FURTHER = 0.15  # planted too where the largest of these would not be found: what lies beyond was never seen
 PLAYERS = 8  # shadow models that play the targets, at most
+SHARED = 2.0  # players judge the same people by what was learnt on the same models: half as many tell as much
 FEWEST = 4  # shadow models needed: one plays the target, and the others are its shadows
 POWER = 0.8
 EXACT = 1e-9
@@ -272,7 +273,7 @@ def _recovered(one: _Tried, follows: float, several: bool, game: Game, smaller: 
     used = one.found.used["auc"].mean() if several else 1.0
     mean = float(one.attack.mean()) - follows * (float(one.ideal.mean()) - one.size)
     rest = one.attack - follows * one.ideal
-    noise = float(rest.std(ddof=1)) / math.sqrt(len(rest)) if len(rest) > 1 else deviation
+    noise = float(rest.std(ddof=1)) / math.sqrt(len(rest) / SHARED) if len(rest) > 1 else deviation
     return Planted(one.size, float(used * mean), noise, deviation * smaller, half * smaller)
 
 
