@@ -125,8 +125,8 @@ def _numbered(axes: Axes, places: dict[int, Place]) -> None:
         outer = x > axes.get_xlim()[1] - EDGE * width
         place = (-5, -14) if outer else (5, 5)
         side = "right" if outer else "left"
-        style = {"textcoords": "offset points", "fontsize": 11, "color": svg.INK, "zorder": 5, "ha": side}
-        axes.annotate(listed(sorted(numbers)), (x, y), place, **style)
+        text = listed(sorted(numbers))
+        axes.annotate(text, (x, y), place, textcoords="offset points", fontsize=11, color=svg.INK, zorder=5, ha=side)
 
 
 def listed(numbers: Sequence[int]) -> str:
