@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import sys
 import time
+from typing import Any
 
 import numpy as np
 
@@ -90,11 +91,13 @@ def attacks(people: int, folds: int) -> bool:
     local = registry.build("explain", LOCAL)
     noise = registry.build("knowledge", "noise")
     runs = []
+    asked: list[Any] = [None, *(each for s in surrogates for each in (s, KRules(s, K)))]
     for text in ATTACKS.values():
-        for part in (None, *(each for s in surrogates for each in (s, KRules(s, K)))):
+        for part in asked:
             runs.append(AttackRun(registry.build("query_attack", text), noise, part))
     vote = registry.build("query_attack", f'vote({ATTACKS["ALOA"]}, select="threshold", each=2)')
-    runs += [AttackRun(vote, noise, part) for part in (local, KRules(local, K))]
+    both: list[Any] = [local, KRules(local, K)]
+    runs += [AttackRun(vote, noise, part) for part in both]
     data = registry.build("data", f'without(sample(adult, n={people}), ["fnlwgt"])')
     game = registry.build("game", f"folds(k={folds}, shadows=0)")
     setup = load(Experiment(data, registry.build("model", BLACK_BOX), game, runs=tuple(runs)))

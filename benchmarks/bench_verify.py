@@ -32,6 +32,7 @@ from scipy.stats import laplace as laplace_law
 from scipy.stats import norm
 
 from jali.defend._dp import noise
+from jali.privacy import snapped_noise
 from jali.results.verification import Verification
 from jali.stats.epsilon import event_bound
 from jali.verify.distinguishers import LEADING
@@ -93,10 +94,15 @@ def defences(seeds: int, draws: int, keep: Path) -> None:
 
 def _weakened(spec: str, part: int, draws: int, seed: int) -> Verification:
     """The test of a defence whose noise is divided by `part`, under the claim of epsilon = 1."""
-    weaker = {
-        "jali.defend.explain.public_direction.laplace": lambda X, each, rng: noise.laplace(X, each, rng) / part,
-        "jali.defend.explain.above_threshold.laplace": lambda X, each, rng: noise.laplace(X, each, rng) / part,
-        "jali.defend.models.dp_logistic.ball": lambda *law: noise.ball(*law) / part,
+    whole = noise.laplace
+
+    def less_laplace(X: Any, scale: Any, rng: Any) -> Any:
+        return whole(X, np.maximum(1, scale // part), rng)
+
+    weaker: dict[str, Any] = {
+        "jali.defend._dp.noise.laplace": less_laplace,
+        "jali.defend.explain.above_threshold.laplace": less_laplace,
+        "jali.defend.models.dp_logistic.ball": lambda *law: snapped_noise.ball(*law) / part,
     }
     with ExitStack() as stack:
         for where, less in weaker.items():

@@ -37,7 +37,7 @@ def test_bounds_from_the_rows_and_seeds_make_a_claim_void():
     assert "were taken from the rows" in loose.guarantee.void
     assert str(loose.guarantee).startswith("VOID")
     seeded = jali.protect(None, train, "dp_logistic(epsilon=5.0, bound=2.0)", **DECLARED, seed=1)
-    assert "not from a seed" in seeded.guarantee.void
+    assert "was drawn from a seed" in seeded.guarantee.void
     twice = jali.protect(None, train, "dp_logistic(epsilon=5.0, bound=2.0)", **DECLARED, seed=1)
     assert np.array_equal(seeded.model.coef, twice.model.coef)
     fresh = [jali.protect(None, train, "dp_logistic(epsilon=5.0, bound=2.0)", **DECLARED) for _ in range(2)]

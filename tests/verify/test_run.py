@@ -11,6 +11,7 @@ from jali.core.errors import JaliError
 from jali.core.guarantee import Guarantee, under_replacement
 from jali.defend._dp import noise
 from jali.models.logistic import Logistic
+from jali.privacy import snapped_noise
 from jali.privacy.mechanisms import mark, released
 from jali.report import verification
 from jali.verify.dependence import ROWS, UNDECLARED
@@ -137,10 +138,11 @@ def test_every_other_defence_stands_and_is_clean(name):
 # fifth of the noise that is 5/4 in the limit, of which 2,000 draws show 0.6; a ninth is the first to be refuted always.
 @pytest.mark.parametrize(("name", "part"), [(n, 9 if n == "above_threshold" else 5) for n in STANDING])
 def test_a_part_of_the_noise_under_the_same_claim_is_refuted(name, part, monkeypatch):
-    for module in ("public_direction", "above_threshold"):
-        less = f"jali.defend.explain.{module}.laplace"
-        monkeypatch.setattr(less, lambda X, each, rng: noise.laplace(X, each, rng) / part)
-    monkeypatch.setattr("jali.defend.models.dp_logistic.ball", lambda *law: noise.ball(*law) / part)
+    whole = noise.laplace
+    for module in ("_dp.noise", "explain.above_threshold"):
+        less = f"jali.defend.{module}.laplace"
+        monkeypatch.setattr(less, lambda X, scale, rng: whole(X, np.maximum(1, scale // part), rng))
+    monkeypatch.setattr("jali.defend.models.dp_logistic.ball", lambda *law: snapped_noise.ball(*law) / part)
     found = verify(subject(name, 1.0))
     assert found.verdict == "REFUTED"
     assert found.leaking_variables == []

@@ -197,6 +197,6 @@ class Uniform:
                 chance = (-Decimal(gamma.numerator) / Decimal(gamma.denominator)).exp() * 2**self.digits
                 apart = chance - self.drawn
             if abs(apart) > 2:
-                return apart > 0
+                return bool(apart > 0)
             self.drawn = (self.drawn << 64) | int.from_bytes(self.rng.bytes(8))
             self.digits += 64

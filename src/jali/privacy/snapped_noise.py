@@ -34,7 +34,7 @@ def steps_of(size: Floats) -> Floats:
     >>> steps_of(np.array([1.0, 0.3]))
     array([1.  , 0.25])
     """
-    return np.ldexp(1.0, np.frexp(size)[1] - 1)
+    return np.asarray(np.ldexp(1.0, np.frexp(size)[1] - 1))
 
 
 @dataclass(frozen=True, eq=False)

@@ -72,9 +72,15 @@ def _of_groups(ready: PreparedGroups, train: Dataset, declared: set[str]) -> Pro
     undeclared = [c.name for c in moving if c.name not in declared]
     conditions = [
         Condition(
-            f"each group has at least {ready.k} people, counted again row by row (least: {least})", least >= ready.k
+            f"each group has at least {ready.k} people, counted again row by row (least: {least})",
+            least >= ready.k,
+            f"a group has {least} people, fewer than {ready.k}",
         ),
-        Condition("no end of an interval is the value of exactly one person", not lone_ends(ready, train)),
+        Condition(
+            "no end of an interval is the value of exactly one person",
+            not lone_ends(ready, train),
+            "an end of an interval is the value of exactly one person",
+        ),
     ]
     if undeclared:
         named = ", ".join(undeclared[:3]) + (" and others" if len(undeclared) > 3 else "")
@@ -139,7 +145,11 @@ def _of_regions(part: KAnonymous, schema: Schema, grouped: bool) -> Protection:
             "to somebody who runs the method again and does not know who asked."
         )
     conditions = [
-        Condition("no private column shows the values of one person (repair is rounded)", part.repair == "rounded"),
+        Condition(
+            "no private column shows the values of one person (repair is rounded)",
+            part.repair == "rounded",
+            f"private columns show the values of one person (repair is {part.repair}, not rounded)",
+        ),
         Condition("all columns by which people can be found are named in quasi"),
         *known_categories(schema),
     ]

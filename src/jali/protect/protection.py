@@ -11,10 +11,14 @@ from jali.core.guarantee import Guarantee
 
 @dataclass(frozen=True)
 class Condition:
-    """One condition of a guarantee; met: True or False where it was checked, None where only its user can know."""
+    """One condition of a guarantee; met: True or False where it was checked, None where only its user can know.
+
+    otherwise: what is the case where it is not met, if the text alone would read as if it were.
+    """
 
     text: str
     met: bool | None = None
+    otherwise: str = ""
 
     def __str__(self) -> str:
         state = {True: "checked", False: "NOT MET", None: "yours to keep"}[self.met]
@@ -28,8 +32,9 @@ class Protection:
     epsilon, delta: of differential privacy, None where it is not claimed. per: whether each answer costs epsilon, or
     all together do.
 
-    >>> print(Protection("No value is that of one person.", (Condition("k people are in each group", False),)))
-    VOID: k people are in each group (the claim would be: No value is that of one person.)
+    >>> few = Condition("each group has 10 people", False, "a group has 3 people")
+    >>> print(Protection("No value is that of one person.", (few,)))
+    VOID: a group has 3 people (the claim would be: No value is that of one person.)
     """
 
     statement: str
@@ -42,7 +47,7 @@ class Protection:
     @property
     def void(self) -> str:
         """The conditions that are not met; empty where none is known to fail."""
-        return "; ".join(c.text for c in self.conditions if c.met is False)
+        return "; ".join(c.otherwise or c.text for c in self.conditions if c.met is False)
 
     def __str__(self) -> str:
         return f"VOID: {self.void} (the claim would be: {self.statement})" if self.void else self.statement
@@ -70,7 +75,11 @@ def of_claim(claim: Guarantee, seeded: bool, more: tuple[Condition, ...] = ()) -
         conditions.insert(0, Condition(claim.void, False))
     if claim.refuted:
         conditions.insert(0, Condition(claim.refuted, False))
-    drawn = Condition("the noise is drawn from the system's random bytes, not from a seed", not seeded)
+    drawn = Condition(
+        "the noise is drawn from the system's random bytes, not from a seed",
+        not seeded,
+        "the noise was drawn from a seed, as in a study: whoever knows the seed can subtract it",
+    )
     plain = Guarantee(claim.mechanism, claim.epsilon, claim.adjacency, claim.covers, claim.per, claim.delta)
     kept = () if "decisions" in claim.covers else ("the model and its decisions, from which explanations are made",)
     return Protection(

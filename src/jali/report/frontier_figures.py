@@ -18,7 +18,8 @@ FIRST = ("membership", Channel.DECISION_AND_EXPLANATION, "auc")
 DRAWN = ("accuracy", "answered", "valid", "cost", "fidelity", "agreement", "imitation")
 DOWNWARDS = ("cost",)  # measures of which less is better: drawn upside down, so that up is always better
 MARKERS = ("o", "s", "D", "^", "v", "P", "X")
-CROWDED = (0.09, 0.05)  # shares of the axes within which numbers would lie on each other
+CROWDED = (0.05, 0.05)  # shares of the axes within which numbers would lie on each other
+LETTER = 0.02  # width of a letter of a label, as a share of the axes
 EDGE = 0.2  # of the width of a figure: marks that far right have their labels to the left
 LEGEND = (
     "Every mark is a configuration, with its number in the table below, on the fresh target models. Its place is the "
@@ -105,12 +106,18 @@ def _numbered(axes: Axes, places: dict[int, Place]) -> None:
     width = max(axes.get_xlim()[1] - axes.get_xlim()[0], 1e-9)
     height = max(axes.get_ylim()[1] - axes.get_ylim()[0], 1e-9)
     groups: list[tuple[float, float, list[int]]] = []
-    for number, (leak, use) in sorted(places.items()):
+    for number, (leak, use) in sorted(places.items(), key=lambda item: _upper(item[1][0])):
         x = _upper(leak)
         y = float(use.value or 0.0)
-        near = [g for g in groups if abs(g[0] - x) < CROWDED[0] * width and abs(g[1] - y) < CROWDED[1] * height]
+        # A label reaches as far to the right as it is long.
+        near = [
+            g
+            for g in groups
+            if abs(g[1] - y) < CROWDED[1] * height
+            and x - g[0] < (CROWDED[0] + LETTER * len(listed(sorted(g[2])))) * width
+        ]
         if near:
-            near[0][2].append(number)
+            near[-1][2].append(number)
         else:
             groups.append((x, y, [number]))
     for x, y, numbers in groups:
@@ -118,8 +125,8 @@ def _numbered(axes: Axes, places: dict[int, Place]) -> None:
         outer = x > axes.get_xlim()[1] - EDGE * width
         place = (-5, -14) if outer else (5, 5)
         side = "right" if outer else "left"
-        style = {"textcoords": "offset points", "fontsize": 11, "color": svg.INK, "zorder": 5, "ha": side}
-        axes.annotate(listed(numbers), (x, y), place, **style)
+        text = listed(sorted(numbers))
+        axes.annotate(text, (x, y), place, textcoords="offset points", fontsize=11, color=svg.INK, zorder=5, ha=side)
 
 
 def listed(numbers: Sequence[int]) -> str:

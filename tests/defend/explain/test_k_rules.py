@@ -90,3 +90,17 @@ def test_mistakes_are_one_sentence():
     twice = Dataset(few.X, few.y, SCHEMA, np.arange(30) // 2)
     with pytest.raises(JaliError, match="k = 16 is more than the 15 people"):
         KRules(k=16).prepare(None, SCHEMA, twice, np.random.default_rng(0))
+
+
+def test_a_question_gets_one_rule_however_often_and_in_whatever_company_it_is_asked():
+    """Rules drawn anew for the same record each cover k people, but what they have in common may not."""
+    data = crowd(300, 0)
+    model = Logistic().fit(data, np.ones((300, 1), bool), [np.random.default_rng(0)])[0]
+    part = KRules(registry.build("explain", "lore(samples=100, generations=2)"))
+    ready = part.prepare(model, SCHEMA, data, np.random.default_rng(0))
+    X = crowd(6, 9).X
+    together = ready.explain(X, np.random.default_rng(1))
+    for i in (0, 5):
+        alone = ready.explain(X[i : i + 1], np.random.default_rng(2 + i))
+        assert alone.models[0].rules() == together.models[together.which[i]].rules()
+    assert ready.explain(X[:0], np.random.default_rng(0)).which.shape == (0,)

@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from jali.core.errors import JaliError
-from jali.core.explanation import Explainer, Gives, Prepared, Surrogate, Wants
+from jali.core.explanation import Explainer, Explanation, Gives, Prepared, Surrogate, Wants
 from jali.core.protocols import Model, is_local
 from jali.core.registry import name_of
 from jali.core.values import Dataset, Floats, Ints, Rng, Schema
 from jali.explain.native.rows import predictions
 from jali.explain.tree_surrogate import TreeSurrogate
+from jali.privacy.byte_sources import KeyedRandom
 from jali.text.rules import Prunable
 
 
@@ -77,21 +78,26 @@ class KRules:
         if many < self.k:
             raise JaliError(f"k_rules: k = {self.k} is more than the {many} people trained on: choose a smaller k.")
         ready = self.inner.prepare(model, schema, train, rng)
-        return _Prepared(self, ready, train, predictions(model, train.X)[1])
+        return _Prepared(self, ready, train, predictions(model, train.X)[1], rng.bytes(32) if self.local else b"")
 
 
 @dataclass(frozen=True, eq=False)
 class _Prepared:
-    """The surrogate of one model; labels (N,): the classes that it predicts for the training rows."""
+    """The surrogate of one model; labels (N,): the classes that it predicts for the training rows.
+
+    key: of what a local surrogate draws for a record. Two rules for one question, which cover k people each, can
+    have fewer in common; so a question gets one answer, however often and in whatever company it is asked.
+    """
 
     part: KRules
     ready: Prepared
     train: Dataset
     labels: Ints
+    key: bytes
 
     def explain(self, X: Floats, rng: Rng) -> Surrogate:
         """The surrogates of raw rows (n, D), cut back."""
-        found = self.ready.explain(X, rng)
+        found = self._one_by_one(X) if self.key and len(X) else self.ready.explain(X, rng)
         if not isinstance(found, Surrogate) or not all(isinstance(model, Prunable) for model in found.models):
             raise JaliError(f"{name_of(self.part.inner)} gives no rules that can be cut back: use trepan or lore.")
         kept = tuple(model.pruned(self.train, self.labels, self.part.k) for model in found.models)  # type: ignore[attr-defined]
@@ -99,3 +105,18 @@ class _Prepared:
         if countered is not None:
             countered = np.array([len(model.rules()) > 1 for model in kept], dtype=bool)
         return Surrogate(kept, found.which, found.found, countered)
+
+    def _one_by_one(self, X: Floats) -> Explanation:
+        """Local surrogates of each row by itself, drawn from bytes that the key and the row alone decide."""
+        made = [self.ready.explain(x[None], KeyedRandom(self.key + (x + 0.0).tobytes())) for x in X]
+        each = [one for one in made if isinstance(one, Surrogate)]
+        if len(each) < len(made):
+            return made[0]
+        start = np.cumsum([0, *(len(one.models) for one in each[:-1])])
+        countered = [one.countered for one in each if one.countered is not None]
+        return Surrogate(
+            tuple(model for one in each for model in one.models),
+            np.concatenate([one.which + at for one, at in zip(each, start, strict=True)]),
+            np.concatenate([one.found for one in each]),
+            np.concatenate(countered) if countered else None,
+        )
