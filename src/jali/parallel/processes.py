@@ -14,9 +14,6 @@ from jali.core import imports
 
 IDLE = 300.0  # seconds after which a worker without work ends
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS")
-# Arrays of a few hundred kilobytes come and go: given back to the system each time, a third of the time of judging would
-# be spent on getting them again (measured on glibc; other systems ignore these).
-KEPT = {"MALLOC_MMAP_THRESHOLD_": str(4 << 20), "MALLOC_TRIM_THRESHOLD_": str(64 << 20)}
 STOPPED = "A worker stopped while some jobs were given to the executor"
 Places = tuple[tuple[str, tuple[str, ...]], ...]
 
@@ -42,7 +39,7 @@ def pool(workers: int) -> Executor:
         stop()
     if not _pools:
         _start_trackers()
-        settings = dict.fromkeys(THREADS, "1") | KEPT | {imports.SAFE: "1"}
+        settings = dict.fromkeys(THREADS, "1") | {imports.SAFE: "1"}
         given = {
             "initializer": _begin,
             "initargs": (wanted[1], stopping.run(), os.getpid()),
