@@ -129,9 +129,9 @@ def average(x: Floats | Bools, unit: Ints, person: Ints, level: float = 0.95) ->
     >>> average(np.array([1.0, 0.0, 1.0, 1.0]), np.array([0, 0, 1, 1]), np.arange(4)).value
     0.75
     """
-    rows = rows_by_unit(unit)
+    each: Floats = np.asarray(x, dtype=np.float64)[None]
     persons, numbers = numbered(person)
-    return averages(((np.asarray(x)[None, r], numbers[r]) for r in rows), 1, persons, level)[0]
+    return averages(((each[:, r], numbers[r]) for r in rows_by_unit(unit)), 1, persons, level)[0]
 
 
 def averages(

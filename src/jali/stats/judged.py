@@ -177,6 +177,8 @@ class _Present:
 
     def add(self, target: OneTarget) -> None:
         """Enter a target model."""
+        if target.weight is None and self.count.all():
+            return
         for side, mine in enumerate((~target.truth, target.truth)):
             person = target.person[mine]
             if target.weight is None:

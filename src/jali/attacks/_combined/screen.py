@@ -30,7 +30,7 @@ def more_than_linear(table: Floats, truth: Bools, score: Floats) -> bool:
     looks = max(1, len(some) * (len(some) + 1) // 2)
     ranks = _ranks(some)
     fine = ranks * FINE // len(truth)
-    alone = [_surprise(np.bincount(p, left, FINE), np.bincount(p, variance, FINE)) for p in fine]
+    alone = [_surprise(_sums(p, left), _sums(p, variance)) for p in fine]
     if min(alone, default=1.0) < CHANCE / looks:
         return True
     parts = ranks * PARTS // len(truth)
@@ -48,6 +48,11 @@ def _ranks(rows: Floats) -> Ints:
     out = np.empty(rows.shape, dtype=np.int64)
     np.put_along_axis(out, order, np.arange(rows.shape[1])[None], axis=1)
     return out
+
+
+def _sums(part: Ints, x: Floats) -> Floats:
+    """The sums of x (n,) over the fine parts (n,) of a row."""
+    return np.asarray(np.bincount(part, x, FINE), dtype=np.float64)
 
 
 def _surprise(sums: Floats, variance: Floats) -> float:
