@@ -16,11 +16,13 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 PAGES = Path(__file__).parents[1] / "docs" / "reproduction"
 DATA = Path(os.environ.get("JALI_DATA", "."))
+Page = dict[str, Any]
 Cell = tuple[str, float, np.ndarray, str]  # its name, what is printed, what is found, the place on the page
 
 
@@ -289,11 +291,11 @@ def mondrian(q: np.ndarray, k: int, named: list[bool]) -> list[set[int]]:
 # --- beside the pages ------------------------------------------------------------------------------------------------
 
 
-def on_page(page: dict, place: str) -> tuple[float, float, float] | None:
+def on_page(page: Page, place: str) -> tuple[float, float, float] | None:
     """Our number at a place of a committed page, with its interval."""
     for finding in every(page["findings"]):
-        if finding.get("place") == place and finding.get("value") is not None:
-            return finding["value"], finding.get("low"), finding.get("high")
+        if finding.get("place") == place and finding.get("low") is not None:
+            return finding["value"], finding["low"], finding["high"]
     study, _, rest = place.partition(" / ")
     method, _, metric = rest.rpartition(": ")
     for one in page["studies"]:
@@ -303,7 +305,7 @@ def on_page(page: dict, place: str) -> tuple[float, float, float] | None:
     return None
 
 
-def every(node: object) -> Iterator[dict]:
+def every(node: object) -> Iterator[Page]:
     """All findings in the nested lists of a page."""
     if isinstance(node, dict):
         if "place" in node:
@@ -315,12 +317,12 @@ def every(node: object) -> Iterator[dict]:
             yield from every(child)
 
 
-def due(page: dict, place: str) -> bool:
+def due(page: Page, place: str) -> bool:
     """Whether the study at a place was run with another set-up than the paper's file now has."""
     return any(one.get("due") for one in page["studies"] if place.startswith(f"{one['name']} / "))
 
 
-def line(paper: str, page: dict, cell: Cell) -> str:
+def line(paper: str, page: Page, cell: Cell) -> str:
     """One cell: printed, found here, on the page, and whether these agree."""
     name, printed, values, place = cell
     error = float(values.std(ddof=1) / math.sqrt(len(values)))

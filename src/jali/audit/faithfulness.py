@@ -131,9 +131,7 @@ def columns_of(schema: Schema) -> Ints:
 def by_column(value: Floats, schema: Schema) -> Floats:
     """Attributions (n, P) of encoded features, summed over what is replaced together."""
     number = columns_of(schema)[Encoding(schema).source]
-    out = np.zeros((len(value), int(number.max()) + 1))
-    np.add.at(out, (slice(None), number), value)
-    return out
+    return np.stack([value[:, number == j].sum(axis=1) for j in range(int(number.max()) + 1)], axis=1)
 
 
 def _along(model: Model, start: Floats, goal: Floats, order: Ints, columns: Ints, label: Ints) -> Floats:
