@@ -29,7 +29,7 @@ ATTACKS = (
     "<form action=http://127.0.0.1:9><input autofocus onfocus=window.hacked=1>",
 )
 EVERY = " ".join(ATTACKS)
-ALIVE = """[...document.querySelectorAll('script, iframe, object, embed, form, link, base, [href^="javascript:"]')]
+ALIVE = """[...document.querySelectorAll('script:not(head > script), iframe, object, embed, form, link, base, [href^="javascript:"]')]
   .map(e => e.outerHTML).concat([...document.querySelectorAll('*')].filter(
      e => [...e.attributes].some(a => a.name.startsWith('on'))).map(e => e.outerHTML))"""
 

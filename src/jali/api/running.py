@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any
 
-from jali import __version__
+from jali import __version__, terminal
 from jali.api.result import Audit
 from jali.audit import queries
 from jali.audit.all_models import controls
@@ -19,7 +19,7 @@ from jali.audit.examples.pictures import pictures
 from jali.audit.experiment import Outcome, run
 from jali.audit.large import LargeAudit, said_before
 from jali.audit.reference import needed, provided
-from jali.audit.setup import Experiment, Resources, Setup, load
+from jali.audit.setup import Experiment, Resources, Setup, load, no_progress
 from jali.audit.threat_models import not_tested, threats
 from jali.config import Config
 from jali.core import registry
@@ -72,6 +72,13 @@ def run_setup(setup: Setup, resources: Resources, config: Config, show_values: b
     """Run attacks on signals and query attacks, or only the latter: see `stages`."""
     if text := said_before(setup):
         warnings.warn(text, LargeAudit, stacklevel=3)
+    if resources.watch is not no_progress:
+        return _run(setup, resources, config, show_values, named)
+    with terminal.in_notebook() as watch:
+        return _run(setup, replace(resources, watch=watch or no_progress), config, show_values, named)
+
+
+def _run(setup: Setup, resources: Resources, config: Config, show_values: bool, named: bool) -> Audit:
     resources.begin()
     parts = setup.parts
     first, *queried = stages(setup, named)

@@ -145,6 +145,8 @@ class Heat(BaseModel):
 class Exposed(BaseModel):
     """One record of the exposed tail, by row number only (values only where asked for).
 
+    recognised: of the `member_of` target models trained on it, how many gave it away to the attack, which sees the
+    channel (with this explainer) and is read at a metric such as `tpr@0.01`.
     Where records are pictures, the values are `label`, `picture` and `maps`: a map shows the outline of its picture.
     """
 
@@ -154,6 +156,10 @@ class Exposed(BaseModel):
     recognised: int
     member_of: int
     rate: float
+    attack: str = ""
+    explainer: str = ""
+    channel: Channel | None = None
+    metric: str = ""
     values: dict[str, str] = Field(default_factory=dict)
     label: str = ""
     picture: Picture | None = None
