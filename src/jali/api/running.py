@@ -125,7 +125,7 @@ def _queried_in(setup: Setup, resources: Resources) -> Outcome:
 
 def _add(results: Results, more: Outcome) -> None:
     """Add the results of query attacks; their game has its own sizes and checks."""
-    results.rows += more.results.find(kind="query attack")
+    results.rows += [row for row in more.results.rows if row.kind == "query attack" or row.beside]
     results.sanity += [c.model_copy(update={"name": f"{c.name}, query attacks"}) for c in more.results.sanity]
     results.timings["query attacks"] = sum(more.results.timings.values())
     kept = ("game", "members per target", "targets", "records scored per target")

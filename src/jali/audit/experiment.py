@@ -10,7 +10,7 @@ import numpy as np
 from jali.adapters.explainers.own import OwnExplainer
 from jali.audit import attack_cache, sanity
 from jali.audit.all_models import Gathered, gather
-from jali.audit.attack_run_rows import rows_of_run
+from jali.audit.attack_run_rows import changes, rows_of_run
 from jali.audit.distribution_shift import Compared, compared
 from jali.audit.guarantees import Guarantees, contradicted, guarantees, stated, voided
 from jali.audit.guarantees import stamped as covered
@@ -108,7 +108,7 @@ def measured(setup: Setup, found: Gathered) -> list[Row]:
     out = measures(found.evidence, setup.game, found.quality, sensitive(setup.data), person)
     for record in found.runs:
         out += rows_of_run(record, setup.game, lambda: stream(setup.parts.seed, STATISTICS, 2), person)
-    return out
+    return out + changes(found.runs, setup.game, person)
 
 
 def stamped(rows: list[Row], key: str) -> list[Row]:

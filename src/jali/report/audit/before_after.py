@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
-from jali.core import registry
+from jali.audit.wrapped import part_of, wraps
 from jali.core.values import Channel
 from jali.report import words
 from jali.report.audit import membership, verdicts
@@ -25,18 +25,12 @@ PRICES = {
 }
 
 
-@runtime_checkable
-class Wraps(Protocol):
-    """A part that changes the answers of another one."""
-
-    inner: Any
-
-
 @dataclass(frozen=True)
 class Change:
     """One number before and after; `harm` says whether it is about people or about what answers are worth.
 
-    phrase: the words of a sentence around the number, which stands at {}.
+    phrase: the words of a sentence around the number, which stands at {}. difference: its interval, where the same
+    people were asked on both sides.
     """
 
     label: str
@@ -44,6 +38,7 @@ class Change:
     harm: bool
     before: str
     after: str
+    difference: str = ""
 
     @property
     def told(self) -> str:
@@ -60,7 +55,7 @@ class Change:
 class Pair:
     """An explanation, the same one defended, and what differs.
 
-    lowers: whether the worst harm of the first has an interval that lies above the one of the second.
+    lowers: whether the worst harm is surely lower after: by the interval of the change, or else by both intervals.
     """
 
     bare: str
@@ -71,16 +66,10 @@ class Pair:
 
 def defended_by(results: Results, bare: str) -> list[tuple[str, Any]]:
     """Names and parts of the explanations of an audit that wrap another one of it."""
-    inner = verdicts.part_of(results, bare)
-    if inner is None:
-        return []
+    inner = part_of(results, bare)
     names = [name for name in verdicts.explainers(results) if name != bare]
-    parts = [(name, verdicts.part_of(results, name)) for name in names]
-    return [(name, one) for name, one in parts if isinstance(one, Wraps) and _same(one.inner, inner)]
-
-
-def _same(one: Any, other: Any) -> bool:
-    return registry.spec(one) == registry.spec(other)
+    parts = [(name, part_of(results, name)) for name in names]
+    return [(name, one) for name, one in parts if wraps(one, inner)]
 
 
 def pairs(results: Results) -> list[Pair]:
@@ -102,6 +91,9 @@ def pair(results: Results, bare: str, defended: str) -> Pair:
 def _lowers(results: Results, bare: str, defended: str) -> bool:
     """By the worst attack on each: people named, where the bare explanation names any; else what it adds."""
     before, after = (verdicts.best(results, name, "reidentified") for name in (bare, defended))
+    change = _change(results, bare, defended, "reidentified")
+    if before is not None and before.low and change is not None:
+        return change.high is not None and change.high < 0
     if before is None or not before.low:
         before, after = (membership.contrast(results, name, Channel.DECISION, "auc") for name in (bare, defended))
     if before is None or after is None or before.low is None or after.high is None:
@@ -115,8 +107,10 @@ def _harms(results: Results, bare: str, defended: str) -> list[Change]:
     for metric, phrase in NAMED.items():
         before, after = (verdicts.best(results, name, metric) for name in (bare, defended))
         if before is not None and after is not None:
-            shares = [verdicts.of_100(row) for row in (before, after)]
-            found.append(Change(f"{words.metric_name(metric)}, of 100", phrase, True, *shares))
+            one, other = (verdicts.of_100(row) for row in (before, after))
+            change = _change(results, bare, defended, metric)
+            less = "" if change is None else f"{100 * (change.low or 0.0):+.0f} to {100 * (change.high or 0.0):+.0f}"
+            found.append(Change(f"{words.metric_name(metric)}, of 100", phrase, True, one, other, _signed(less)))
     for base, name in membership.BASES.items():
         cells = [verdicts.more_of_100(results, one, base) for one in (bare, defended)]
         label = f"Cases of 100 in which the member is picked, more than with {name}"
@@ -124,6 +118,17 @@ def _harms(results: Results, bare: str, defended: str) -> list[Change]:
         if words.DASH not in cells:
             found.append(Change(label, phrase, True, *cells))
     return found
+
+
+def _change(results: Results, bare: str, defended: str, metric: str) -> Row | None:
+    """The change for the people whom the bare explanation answers; of several attacks the one that lowers it least."""
+    rows = results.find(kind="change", explainer=defended, beside=bare, metric=metric)
+    known = [row for row in rows if row.value is not None and row.low is not None and row.high is not None]
+    return max(known, key=lambda row: row.high or 0.0, default=None)
+
+
+def _signed(text: str) -> str:
+    return text.replace("-", words.MINUS)
 
 
 def _prices(results: Results, bare: str, defended: str) -> list[Change]:

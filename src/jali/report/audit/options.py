@@ -9,13 +9,14 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from jali.audit.wrapped import part_of
 from jali.core import registry
 from jali.core.values import Channel
 from jali.report import words
 from jali.report.audit import before_after
 from jali.report.audit.findings import Harm
 from jali.report.audit.membership import contrast
-from jali.report.audit.verdicts import Verdict, best, part_of, shows_rows
+from jali.report.audit.verdicts import Verdict, best, shows_rows
 from jali.results import Results, Row
 
 MOST = 4

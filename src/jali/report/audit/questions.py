@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from jali.audit.wrapped import part_of
 from jali.core import registry
 from jali.core.values import Channel
 from jali.report import views, words
@@ -101,7 +102,7 @@ def _does(results: Results, harm: Harm, names: Sequence[str]) -> str:
 
 def tells(results: Results, explainer: str) -> str:
     """What people are told by an explanation, in a few words; empty where that is not known."""
-    part = verdicts.part_of(results, explainer)
+    part = part_of(results, explainer)
     if part is None:
         return ""
     return REASONS if registry.name_of(part) == "reason_codes" else GIVES.get(part.gives, "")

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from jali.core import registry
-from jali.core.errors import JaliError
+from jali.audit.wrapped import part_of
 from jali.core.protocols import ReleasesRows
 from jali.core.values import Channel
 from jali.report import words
@@ -132,15 +130,6 @@ def shows_rows(results: Results, explainer: str) -> bool:
     """Whether an explainer of ours shows rows of training people."""
     part = part_of(results, explainer)
     return isinstance(part, ReleasesRows) and part.releases_rows()
-
-
-def part_of(results: Results, explainer: str) -> Any:
-    """The explainer that a row names; None where it is none of ours."""
-    try:
-        text = results.specification(explainer)
-        return registry.build("explain", text, modules=()) if text else None
-    except JaliError:
-        return None
 
 
 def _attributes(results: Results, explainer: str) -> list[Finding]:

@@ -46,11 +46,12 @@ def _groups(results: Results) -> str:
     if not above:
         return f"None of {compared} groups that were compared is clearly more exposed than everybody."
     rate = words.level(everybody.metric) is not None
-    named = [f"{row.group} ({words.value_of(row)}{' recognised' if rate else ' AUC'})" for row in above[:MOST]]
+    unit = " recognised" if rate else " AUC"
+    named = [f"{row.group} ({words.value_of(row)}{'' if k else unit})" for k, row in enumerate(above[:MOST])]
     price = f", with {words.price(everybody.metric)}" if rate else ""
     by = f" by {everybody.explainer}" if everybody.explainer else ""
     return (
-        f"Most exposed{by}: {words.listed(named)}. Of everybody it is {words.value_of(everybody)}{price}. "
+        f"Most exposed{by}: {words.listed(named)}; everybody: {words.value_of(everybody)}{price}. "
         f"{compared} groups were compared; one in 40 would stand out by chance."
     )
 
