@@ -48,7 +48,8 @@ class Change:
         '25 % of people are answered (before: 100 %)'
         """
         said = f"{self.label}: {self.after}" if self.after == membership.TOO_SMALL else self.phrase.format(self.after)
-        return f"{said} (before: {self.before})"
+        same = f"; change {self.difference} over the same people" if self.difference else ""
+        return f"{said} (before: {self.before}{same})"
 
 
 @dataclass(frozen=True)

@@ -113,6 +113,9 @@ def _much(results: Results, found: Sequence[Verdict]) -> tuple[str, ...]:
     if not found:
         return ()
     worst = found[0]
+    if worst.harm == Harm.CLAIM:
+        claims = [given.claim for given in results.guarantees if given.what == worst.explainer and given.refuted]
+        return (f"The claim is {claims[0]}. It does not hold, so it limits nothing.", *worst.sentences[1:2])
     if worst.harm != Harm.MEMBERSHIP:
         return worst.sentences[:2]
     rows = [membership.contrast(results, worst.explainer, base, "auc") for base in membership.BASES]
