@@ -138,7 +138,7 @@ def effect(shown: Shown) -> str:
     if change is None:
         return "The report suggests no command that changes the explanation."
     what = (
-        "right person named, per person who got an answer before"
+        "right person named, of everybody who had an answer,"
         if change.metric == "reidentified"
         else "AUC beside the decision"
     )
