@@ -2,8 +2,8 @@
 
 Run `python benchmarks/bench_query_attacks.py`. The copies are those of `label_only` (noise on 8 numbers, redrawn values
 of 4 categories); all 10 million are asked about in blocks, some hundred row by row, whose time is multiplied. CPU time
-of one thread, so that other load hurts neither. "Inference" is the model's own share of the time in blocks, which is the
-limit: the rest makes the copies. Memory is the peak of a fresh process above what it took once the model
+of one thread, so that other load hurts neither. "Inference" is the model's own share of the time in blocks, which is
+the limit: the rest makes the copies. Memory is the peak of a fresh process above what it took once the model
 was trained; one block of copies is printed beside it. `boundary_distance` is timed on the same records.
 """
 
