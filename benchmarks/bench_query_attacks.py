@@ -1,9 +1,9 @@
 """1,000 changed copies of each of 10,000 records put to a forest and a network: in blocks, and row by row.
 
-Run `python benchmarks/bench_inquiries.py`. The copies are those of `label_only` (noise on 8 numbers, redrawn values of
-4 categories); all 10 million are asked about in blocks, some hundred row by row, whose time is multiplied. CPU time of
-one thread, so that other load hurts neither. "Inference" is the model's own share of the time in blocks, which is the
-limit: the rest makes the copies. Memory is the peak of a fresh process above what it took once the model
+Run `python benchmarks/bench_query_attacks.py`. The copies are those of `label_only` (noise on 8 numbers, redrawn values
+of 4 categories); all 10 million are asked about in blocks, some hundred row by row, whose time is multiplied. CPU time
+of one thread, so that other load hurts neither. "Inference" is the model's own share of the time in blocks, which is
+the limit: the rest makes the copies. Memory is the peak of a fresh process above what it took once the model
 was trained; one block of copies is printed beside it. `boundary_distance` is timed on the same records.
 """
 

@@ -80,12 +80,16 @@ SUGGESTED = re.compile(r"^jali audit audit\.toml ")
 
 @dataclass(frozen=True)
 class Shown:
-    """What one exhibit showed: its results, and the change that the suggested command made, if there was one."""
+    """What one exhibit showed: its results, and the change that the suggested command made, if there was one.
+
+    after: the results of the suggested command.
+    """
 
     name: str
     results: Results
-    command: str
-    change: Change | None
+    command: str = ""
+    change: Change | None = None
+    after: Results | None = None
 
 
 def run(words: list[str], folder: Path) -> None:
@@ -110,11 +114,12 @@ def exhibited(name: str, runs: Path, small: bool, workers: int) -> Shown:
     results = read(folder / "results.json")
     commands = [o.command for o in screen(results).options if SUGGESTED.match(o.command)]
     if not commands:
-        return Shown(name, results, "", None)
+        return Shown(name, results)
     after = folder / "suggested"
     if not (after / "results.json").is_file():
         run([*shlex.split(commands[0])[1:], *common, "--out", "suggested"], folder)
-    return Shown(name, results, commands[0], harm(jali.compare(folder, after).results.changes))
+    changes = jali.compare(folder, after).results.changes
+    return Shown(name, results, commands[0], harm(changes), read(after / "results.json"))
 
 
 def harm(changes: list[Change]) -> Change | None:
@@ -132,14 +137,24 @@ def effect(shown: Shown) -> str:
         return "What it achieves was not measured."
     if change is None:
         return "The report suggests no command that changes the explanation."
-    what = "right person named" if change.metric == "reidentified" else "AUC beside the decision"
-    how = "paired" if change.paired else "as independent numbers"
+    what = (
+        "right person named, of everybody who had an answer,"
+        if change.metric == "reidentified"
+        else "AUC beside the decision"
+    )
+    how = "the same people on both sides" if change.paired else "as independent numbers"
     lowers = change.high is not None and change.high < 0
     said = "lowers the harm" if lowers else "does not lower the harm beyond chance"
     return (
         f"It {said}: {what} {change.before:.3f} before, {change.after:.3f} after (change {change.low:.3f} to "
-        f"{change.high:.3f}, {how})."
+        f"{change.high:.3f}, {how}).{price(shown)}"
     )
+
+
+def price(shown: Shown) -> str:
+    """What the report of the suggested audit says that it costs."""
+    first = screen(shown.after).options if shown.after is not None else ()
+    return next((f" {option.price}" for option in first if option.price), "")
 
 
 def picture(name: str, runs: Path, out: Path) -> bool:
@@ -150,25 +165,27 @@ def picture(name: str, runs: Path, out: Path) -> bool:
     except ImportError:
         return False
     out.mkdir(parents=True, exist_ok=True)
-    draw(runs / name, out / f"{name}.png", width=1000, height=760)
+    draw(runs / name, out / f"{name}.png", width=1280, height=800)
     return True
 
 
 def page(shown: list[Shown], pictures: bool) -> str:
     """The gallery in Markdown."""
     lowered = sum(s.change is not None and s.change.high is not None and s.change.high < 0 for s in shown)
-    with_command = sum(s.change is not None for s in shown)
+    with_command = sum(bool(s.command) for s in shown)
     parts = [
         "# Gallery\n\nSix audits, each with the first screen of its report. `python benchmarks/gallery.py` makes this "
         "page; everything in it runs offline.\n",
-        "Each report suggests what to do. Where the command that it suggests was run, as it stands, it lowered the "
-        f"harm beyond chance in {lowered} of {with_command} cases.\n",
+        f"Of {len(shown)} reports, {with_command} suggest a command that changes the explanation. Run as it stands, it "
+        f"lowered the harm beyond chance in {lowered} of {with_command} cases. Where a report has tried a defence that "
+        "does not lower what leaks, it says so and no longer suggests it.\n",
     ]
     for each in shown:
         exhibit = GALLERY[each.name]
         first = screen(each.results)
         command = shlex.join(["jali", "audit", *(o.replace("{n}", str(exhibit.people)) for o in exhibit.options)])
-        parts.append(f"## {exhibit.title}\n\n{exhibit.asks}\n\n**{first.lead}** {first.without}\n")
+        much = " ".join(first.answers[1].sentences)
+        parts.append(f"## {exhibit.title}\n\n{exhibit.asks}\n\n**{first.lead}** {much}\n")
         if pictures:
             parts.append(f"![First screen: {first.lead}](gallery/{each.name}.png)\n")
         parts.append(f"```\n{command} --game '{GAME}'\n```\n")

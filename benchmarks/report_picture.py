@@ -12,7 +12,7 @@ from pathlib import Path
 FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update")
 
 
-def main(run: Path, picture: Path, width: int = 1100, height: int = 1150) -> None:
+def main(run: Path, picture: Path, width: int = 1100, height: int = 775) -> None:
     from playwright.sync_api import sync_playwright
 
     program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")

@@ -10,10 +10,15 @@ import subprocess
 import sys
 import termios
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
 
+from jali.api import from_config
+from jali.audit.setup import Resources
+from jali.config import Config
+from jali.terminal import in_notebook, logged
 from tests.commands import PAPER
 from tests.screen import Screen
 
@@ -99,6 +104,76 @@ def test_output_to_a_file_goes_there_while_the_bars_are_on_the_terminal(tmp_path
     left = shown(words, tmp_path, 80, tmp_path / "said")
     assert (tmp_path / "said").read_text().splitlines()[-1] == "Report: b/report.html"
     assert left == []
+
+
+def test_a_log_has_a_line_in_ten_seconds_and_one_at_the_end():
+    clock = iter([0.0, 1.0, 9.0, 11.0, 12.0, 30.0]).__next__
+    lines: list[str] = []
+    step = logged(lines.append, clock)("attacking")
+    for done in (0, 1, 2, 3, 4):
+        step(done, 4)
+    assert lines == ["attacking: 2 of 4, about 11 s left", "attacking: 4 of 4, took 30 s"]
+
+
+def test_a_stage_of_seconds_says_nothing_in_a_log():
+    clock = iter([0.0, 1.0, 2.0]).__next__
+    lines: list[str] = []
+    step = logged(lines.append, clock)("attacking")
+    step(0, 1)
+    step(1, 1)
+    assert lines == []
+
+
+class ZMQInteractiveShell:
+    """The shell of a notebook's kernel, by its name."""
+
+
+class Cell:
+    """What a notebook shows below a cell, as it changes."""
+
+    def __init__(self) -> None:
+        self.shown: list[str] = []
+
+    def display(self, data: dict[str, str], raw: bool, display_id: bool) -> Cell:
+        assert raw
+        assert display_id
+        self.update(data, raw)
+        return self
+
+    def update(self, data: dict[str, str], raw: bool) -> None:
+        assert raw
+        self.shown.append(data["text/plain"])
+
+
+def notebook(shell: object) -> tuple[Cell, ModuleType]:
+    cell = Cell()
+    module = ModuleType("IPython")
+    vars(module).update(get_ipython=lambda: shell, display=SimpleNamespace(display=cell.display))
+    return cell, module
+
+
+def test_a_notebook_shows_the_stages_of_an_audit_and_then_nothing(monkeypatch):
+    cell, module = notebook(ZMQInteractiveShell())
+    monkeypatch.setitem(sys.modules, "IPython", module)
+    small = {
+        "data": "lending(n=120)",
+        "model": "logistic",
+        "game": "rotate(models=4)",
+        "explain": [],
+        "attack": ["threshold"],
+    }
+    from_config(Config(**small), Resources())
+    assert any(line.startswith("training and explaining: 0 of") for line in cell.shown)
+    assert any("\nattacking: " in line and "took" in line for line in cell.shown)
+    assert cell.shown[-1] == ""
+
+
+def test_a_shell_of_a_terminal_is_no_notebook(monkeypatch):
+    cell, module = notebook(object())
+    monkeypatch.setitem(sys.modules, "IPython", module)
+    with in_notebook() as watch:
+        assert watch is None
+    assert cell.shown == []
 
 
 def test_the_screen_knows_what_a_bar_does():

@@ -6,7 +6,8 @@ import contextlib
 import io
 import os
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from jali.parallel import Watch
+
+EVERY = 10.0  # seconds between two lines of progress in a log
+NOTEBOOK = "ZMQInteractiveShell"  # the shell of a notebook's kernel; that of a terminal has another name
 
 
 @contextlib.contextmanager
@@ -76,18 +80,21 @@ def locked(out: Path, shared: bool = False) -> Iterator[None]:
 
 @contextlib.contextmanager
 def watching() -> Iterator[Watch]:
-    """Progress bars on a terminal, silence in a pipe; whatever is printed meanwhile is erased with the bars."""
+    """Progress bars on a terminal, lines in a log or pipe; what is printed while bars are shown is erased with them."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
     stderr = Console(stderr=True)
+    if not stderr.is_terminal:
+        yield logged(lambda line: stderr.print(line, markup=False, highlight=False, soft_wrap=True))
+        return
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
         TextColumn("{task.percentage:>3.0f} %"),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=stderr, transient=True, disable=not stderr.is_terminal) as bars:
+    with Progress(*columns, console=stderr, transient=True) as bars:
 
         def watch(label: str) -> Any:
             task = bars.add_task(label, total=None)
@@ -101,6 +108,63 @@ def forgive() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper) and stream.errors in ("strict", "surrogateescape"):
             stream.reconfigure(errors="replace")
+
+
+def logged(say: Callable[[str], None], clock: Callable[[], float] = time.monotonic) -> Watch:
+    """Progress as lines of a log, one in `EVERY` seconds and one at the end; a stage of a few seconds says nothing."""
+
+    def watch(label: str) -> Any:
+        began = clock()
+        last = began
+
+        def step(done: int, total: int) -> None:
+            nonlocal last
+            now = clock()
+            ends = done == total and last > began
+            if now - last >= EVERY or ends:
+                last = now
+                say(line_of(label, done, total, now - began))
+
+        return step
+
+    return watch
+
+
+def line_of(label: str, done: int, total: int, seconds: float) -> str:
+    """How far a stage is, and about how long it will take.
+
+    >>> line_of("attacking", 3, 12, 30.0), line_of("attacking", 12, 12, 125.0)
+    ('attacking: 3 of 12, about 90 s left', 'attacking: 12 of 12, took 125 s')
+    """
+    if done >= total:
+        return f"{label}: {done:,} of {total:,}, took {seconds:.0f} s"
+    left = f", about {seconds / done * (total - done):.0f} s left" if done else ""
+    return f"{label}: {done:,} of {total:,}{left}"
+
+
+@contextlib.contextmanager
+def in_notebook() -> Iterator[Watch | None]:
+    """Progress as lines below the cell of a notebook, gone at the end; None where there is no notebook."""
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    if type(shell).__name__ != NOTEBOOK:
+        yield None
+        return
+    shown = sys.modules["IPython"].display.display({"text/plain": ""}, raw=True, display_id=True)
+    lines: dict[str, str] = {}
+
+    def watch(label: str) -> Any:
+        began = time.monotonic()
+
+        def step(done: int, total: int) -> None:
+            lines[label] = line_of(label, done, total, time.monotonic() - began)
+            shown.update({"text/plain": "\n".join(lines.values())}, raw=True)
+
+        return step
+
+    try:
+        yield watch
+    finally:
+        shown.update({"text/plain": ""}, raw=True)
 
 
 def console() -> Console:

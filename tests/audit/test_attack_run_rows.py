@@ -7,7 +7,7 @@ import pytest
 
 from jali.audit import queries
 from jali.audit.all_models import RunRecord
-from jali.audit.attack_run_rows import PER_CLASS, overall_estimate, rows_of_run, shown_overall
+from jali.audit.attack_run_rows import PER_CLASS, changes, overall_estimate, rows_of_run, shown_overall
 from jali.audit.grading.identity import GradesIdentity
 from jali.audit.grading.membership import GradesMembership
 from jali.core import registry
@@ -119,3 +119,37 @@ def test_numbers_of_the_whole_claim_stay_within_the_bounds_of_their_metric():
     assert overall_estimate("fidelity", np.array([0.9, 1.0])).high == 1.0
     assert overall_estimate("rules", np.array([90.0, 100.0])).high > 100
     assert list(shown_overall({"class_f1@1": np.ones(2), "rules": np.ones(2)})) == ["rules"]
+
+
+def named(explainer: str, right: list[float], answered: list[bool]) -> RunRecord:
+    """A linkage that names these of eight people rightly, where there is an answer."""
+    names = GradesIdentity.per_record
+    values = np.zeros((len(names), 8))
+    values[names.index("reidentified")] = right
+    return RunRecord(linkage(explainer), None, values, np.tile(answered, (len(names), 1)), {}, queries=4)
+
+
+def test_what_a_defence_changes_is_counted_over_everybody_who_had_an_answer():
+    """By hand: target 0 has 3 of 4 right before and 0 of 4 after, target 1 has 2 of 3 and 1 of 3."""
+    asked = [True, True, True, True, True, True, True, False]
+    bare = named("nice", [1, 1, 1, 0, 1, 1, 0, 0], asked)
+    kept = [False, False, True, True, True, False, True, True]  # the last had no answer before: not counted
+    defended = named("k_anonymous(nice)", [1, 1, 0, 0, 1, 1, 0, 1], kept)
+    made = {(r.kind, r.explainer): r for r in changes([defended, bare], game()) if r.metric == "reidentified"}
+    before = made["paired", "nice"]
+    (after,) = [row for (kind, name), row in made.items() if kind == "paired" and name != "nice"]
+    (change,) = [row for (kind, _), row in made.items() if kind == "change"]
+    assert before.value == pytest.approx((3 / 4 + 2 / 3) / 2)
+    assert after.value == pytest.approx((0 / 4 + 1 / 3) / 2)
+    assert change.value == pytest.approx(after.value - before.value)
+    assert (change.beside, before.beside) == ("nice", change.explainer)
+    assert change.low < change.value < change.high
+
+
+def test_two_explanations_that_do_not_defend_each_other_are_not_compared():
+    everybody = [True] * 8
+    records = [
+        named("nice", [1.0] * 8, everybody),
+        named('k_anonymous(nice(candidates="justified"))', [0.0] * 8, everybody),
+    ]
+    assert changes(records, game()) == []

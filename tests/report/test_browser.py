@@ -124,6 +124,65 @@ def test_figures_of_their_own_are_legible_on_any_page(browser: Any, tmp_path: Pa
     page.close()
 
 
+def opened(browser: Any, folder: Path, text: str, width: int = 1280, height: int = 800) -> Any:
+    """A page of a browser with its content policy, as a reader opens it."""
+    file = folder / "report.html"
+    file.write_text(text, encoding="utf-8")
+    page = browser.new_page(viewport={"width": width, "height": height})
+    page.goto(file.as_uri())
+    return page
+
+
+def test_a_table_is_sorted_by_its_head_and_back(browser: Any, tmp_path: Path) -> None:
+    page = opened(browser, tmp_path, page_of(sample.full))
+    table = page.locator("table.sortable").first
+    head = table.locator("thead th").nth(1)
+    cells = table.locator("tbody tr td:nth-child(2)")
+    rows = [float(cells.nth(k).get_attribute("data-sort") or "nan") for k in range(cells.count())]
+    assert len(set(rows)) > 1
+    for order, expected in (("descending", sorted(rows, reverse=True)), ("ascending", sorted(rows))):
+        head.locator("button").press("Enter")
+        assert head.get_attribute("aria-sort") == order
+        assert [float(cells.nth(k).get_attribute("data-sort")) for k in range(cells.count())] == expected
+    table.locator("thead th button").first.click()
+    names = table.locator("tbody th").all_inner_texts()
+    assert names == sorted(names, reverse=True)
+    assert head.get_attribute("aria-sort") is None
+    page.close()
+
+
+def test_everything_is_readable_without_the_script(browser: Any, tmp_path: Path) -> None:
+    """The same text with and without it, and no button that does nothing."""
+    pages = [opened(browser, tmp_path, page_of(sample.full))]
+    surroundings = browser.new_context(java_script_enabled=False)
+    still = surroundings.new_page()
+    still.goto(pages[0].url)
+    texts = [re.sub(r"\s+", " ", page.locator("main").inner_text()) for page in (pages[0], still)]
+    assert texts[0] == texts[1]
+    assert still.locator("button").count() == 0
+    surroundings.close()
+    pages[0].close()
+
+
+def test_the_five_answers_are_on_the_first_screen(browser: Any, tmp_path: Path) -> None:
+    page = opened(browser, tmp_path, page_of(sample.full))
+    box = page.locator("dl.five").bounding_box()
+    assert box["y"] + box["height"] <= 800
+    assert page.locator("dl.five dt").count() == 5
+    page.close()
+
+
+def test_dots_and_curves_tell_their_values(browser: Any, tmp_path: Path) -> None:
+    page = opened(browser, tmp_path, page_of(sample.full))
+    drawn = "[...document.querySelectorAll('svg.figure g > title')].map(e => e.textContent)"
+    told = page.evaluate(drawn)
+    assert any("over the decision: +" in text for text in told)
+    assert any("wrongly flagged" in text for text in told)
+    alt = page.evaluate("[...document.querySelectorAll('svg.figure')].map(e => e.getAttribute('aria-label'))")
+    assert all(re.search(r"\d", text) for text in alt)
+    page.close()
+
+
 AXE = os.environ.get("AXE_CORE", "")  # the file axe.min.js of the npm package axe-core
 
 

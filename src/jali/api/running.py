@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from jali import terminal
 from jali.api.finishing import finished
 from jali.api.result import Audit
 from jali.audit import queries
@@ -15,7 +16,7 @@ from jali.audit.examples.pictures import pictures
 from jali.audit.experiment import Outcome, run
 from jali.audit.large import LargeAudit, said_before
 from jali.audit.reference import needed, provided
-from jali.audit.setup import Experiment, Resources, Setup, load
+from jali.audit.setup import Experiment, Resources, Setup, load, no_progress
 from jali.config import Config
 from jali.core import registry
 from jali.core.errors import JaliError
@@ -67,6 +68,13 @@ def run_setup(setup: Setup, resources: Resources, config: Config, show_values: b
     """Run attacks on signals and query attacks, or only the latter: see `stages`."""
     if text := said_before(setup):
         warnings.warn(text, LargeAudit, stacklevel=3)
+    if resources.watch is not no_progress:
+        return _run(setup, resources, config, show_values, named)
+    with terminal.in_notebook() as watch:
+        return _run(setup, replace(resources, watch=watch or no_progress), config, show_values, named)
+
+
+def _run(setup: Setup, resources: Resources, config: Config, show_values: bool, named: bool) -> Audit:
     resources.begin()
     parts = setup.parts
     first, *queried = stages(setup, named)
@@ -113,7 +121,7 @@ def _queried_in(setup: Setup, resources: Resources) -> Outcome:
 
 def _add(results: Results, more: Outcome) -> None:
     """Add the results of query attacks; their game has its own sizes and checks."""
-    results.rows += more.results.find(kind="query attack")
+    results.rows += [row for row in more.results.rows if row.kind == "query attack" or row.beside]
     results.sanity += [c.model_copy(update={"name": f"{c.name}, query attacks"}) for c in more.results.sanity]
     results.timings["query attacks"] = sum(more.results.timings.values())
     kept = ("game", "members per target", "targets", "records scored per target")

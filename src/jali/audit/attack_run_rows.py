@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import itertools
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,8 @@ import numpy as np
 from jali.audit.all_models import RunRecord
 from jali.audit.attack_runs import AttackRun
 from jali.audit.quality import Measured
-from jali.audit.summary import measure
+from jali.audit.summary import Cells, difference, measure
+from jali.audit.wrapped import wraps
 from jali.core import registry
 from jali.core.guesses import Estimate, Guesses, weighted
 from jali.core.metrics import metric
@@ -20,6 +22,7 @@ from jali.stats import precision_recall
 from jali.stats.intervals import estimate, over_units
 
 Fresh = Callable[[], Rng]  # makes the random stream of a bootstrap anew
+NAMING = ("reidentified", "singled_out")  # what an answer that is not given does to nobody
 PER_CLASS = frozenset({"class_precision", "class_recall", "class_f1"})  # for papers only
 
 
@@ -75,6 +78,41 @@ def _per_record(record: RunRecord, game: Game, head: dict[str, Any], person: Int
     for name, value, defined in zip(record.run.grader.per_record, record.values, record.defined, strict=True):
         made = measure(Measured(name), value[defined], unit[defined], person[rows[defined]])
         out.append(made.model_copy(update=head))
+    return out
+
+
+def changes(records: Sequence[RunRecord], game: Game, person: Ints | None = None) -> list[Row]:
+    """What a defence changes: each metric on a defended explanation minus on the bare one, and both sides.
+
+    The same attack asked both about the same people; those are counted to whom the bare one gave an answer. Where the
+    defence gives them none, nobody is named: without them, a defence that withholds what is dangerous and changes
+    nothing else would seem to have no effect.
+    """
+    out = []
+    for bare, defended in itertools.permutations(records, 2):
+        same = (bare.run.attack, bare.run.knowledge) == (defended.run.attack, defended.run.knowledge)
+        if same and wraps(defended.run.explainer, bare.run.explainer):
+            out += _changed(bare, defended, game, person)
+    return out
+
+
+def _changed(bare: RunRecord, defended: RunRecord, game: Game, person: Ints | None) -> list[Row]:
+    if bare.values is None or bare.defined is None or defended.values is None or defended.defined is None:
+        return []
+    unit, rows = np.nonzero(game.scored.T)
+    who = rows if person is None else person[rows]
+    out = []
+    for at, name in enumerate(bare.run.grader.per_record):
+        asked = bare.defined[at]
+        before = bare.values[at]
+        after = np.where(defended.defined[at], defended.values[at], 0.0)
+        found = difference(game, Cells(after, asked), Cells(before, asked), person) if name in NAMING else None
+        if found is None:
+            continue
+        for one, other, value in ((bare, defended, before), (defended, bare, after)):
+            made = measure(Measured(name), value[asked], unit[asked], who[asked])
+            out.append(made.model_copy(update={**about(one.run), "kind": "paired", "beside": other.run.queried}))
+        out.append(_row(name, found, {**about(defended.run), "kind": "change", "beside": bare.run.queried}))
     return out
 
 

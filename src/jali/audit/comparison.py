@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from jali.audit.one_model import STATISTICS, stream
 from jali.audit.plan import Place, Plan, plan, with_gaps
 from jali.audit.trials import guess_by_metric, paired
-from jali.core import registry
+from jali.audit.wrapped import part_of, wraps
 from jali.core.errors import JaliError
 from jali.core.guesses import Estimate, Guesses
 from jali.core.values import Channel, Evidence, Game
@@ -22,13 +21,6 @@ from jali.stats.intervals import apart, contrast, estimate
 METRICS = ("auc", "tpr@0.01")
 QUERIES = ("reidentified", "disclosure_advantage")
 MEASURES = ("test_accuracy", "answered", "withheld", "validity", "cost_l2", "sparsity")
-
-
-@runtime_checkable
-class Wraps(Protocol):
-    """An explainer that shows less of another one."""
-
-    inner: Any
 
 
 @dataclass(frozen=True)
@@ -71,21 +63,12 @@ def pairs(before: Side, after: Side) -> list[Pair]:
     new = _explainers(after)
     out = [Pair(name, name) for name in old if name in new]
     gone = [name for name in old if name not in new]
-    parts = {name: _part(before.results, name) for name in old}
+    parts = {name: part_of(before.results, name) for name in old}
     for name in (name for name in new if name not in old):
-        outer = _part(after.results, name)
-        inner = registry.spec(outer.inner) if isinstance(outer, Wraps) else ""
-        wrapped = [other for other, part in parts.items() if part is not None and registry.spec(part) == inner]
+        outer = part_of(after.results, name)
+        wrapped = [other for other, part in parts.items() if wraps(outer, part)]
         out += [Pair(other, name) for other in wrapped or gone]
     return out
-
-
-def _part(results: Results, explainer: str) -> Any:
-    """The explainer of a name; None where it is none of ours."""
-    try:
-        return registry.build("explain", results.specification(explainer), modules=())
-    except JaliError:
-        return None
 
 
 def _explainers(side: Side) -> list[str]:
@@ -175,8 +158,24 @@ def _numbers(before: Side, after: Side, couple: Pair) -> list[Change]:
             after_of=couple.after,
             attack=row.attack,
         )
-        out += [_unpaired(about, row, other) for other in found[:1]]
+        changed = _beside(after.results, about, row) if row.kind == "query attack" else None
+        out += [changed] if changed is not None else [_unpaired(about, row, other) for other in found[:1]]
     return out
+
+
+def _beside(results: Results, about: Change, row: Row) -> Change | None:
+    """A change that the later audit measured itself, because it asked both explanations about the same people."""
+    same = {"metric": row.metric, "attack": row.attack, "knowledge": row.knowledge}
+    rows = [
+        *results.find(kind="paired", explainer=about.before_of, beside=about.after_of, **same),
+        *results.find(kind="paired", explainer=about.after_of, beside=about.before_of, **same),
+        *results.find(kind="change", explainer=about.after_of, beside=about.before_of, **same),
+    ]
+    if len(rows) != 3:
+        return None
+    before, after, found = rows
+    number = Estimate(found.value, found.low, found.high)
+    return _filled(about, before.value, after.value, number).model_copy(update={"paired": True})
 
 
 def _about(couple: Pair, metric: str, channel: Channel) -> Change:

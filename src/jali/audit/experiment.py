@@ -5,9 +5,11 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field, fields, replace
 
+import numpy as np
+
 from jali.audit import attack_cache, sanity
 from jali.audit.all_models import Gathered, gather
-from jali.audit.attack_run_rows import rows_of_run
+from jali.audit.attack_run_rows import changes, rows_of_run
 from jali.audit.distribution_shift import Compared, compared
 from jali.audit.guarantees import Guarantees, contradicted, guarantees, stated, voided
 from jali.audit.guarantees import stamped as covered
@@ -81,7 +83,7 @@ def _documented(setup: Setup, found: Gathered, attacked: Attacked, against: Comp
         warnings=[*against.warnings, *warnings(setup, given), *_fit(setup, found), *found.failures],
         contradicted=contradicted(attacked.rows, given),
         guarantees=stated(given),
-        facts={**sizes(setup.game, setup.data), "data fingerprint": _fingerprint(setup), **against.facts},
+        facts={**sizes(setup.game, setup.data), **_fingerprints(setup, found), **against.facts},
     )
 
 
@@ -109,7 +111,7 @@ def measured(setup: Setup, found: Gathered) -> list[Row]:
     out = measures(found.evidence, setup.game, found.quality, sensitive(setup.data), person)
     for record in found.runs:
         out += rows_of_run(record, setup.game, lambda: stream(setup.parts.seed, STATISTICS, 2), person)
-    return out
+    return out + changes(found.runs, setup.game, person)
 
 
 def stamped(rows: list[Row], key: str) -> list[Row]:
@@ -124,9 +126,18 @@ def _key(setup: Setup) -> str:
     return registry.key("experiment", digest(setup.data.X, setup.data.y), parts.seed, *flat)
 
 
-def _fingerprint(setup: Setup) -> str:
-    """The first characters of the digest of rows and labels: whether two audits are about the same table."""
-    return digest(setup.data.X, setup.data.y)[:12]
+def _fingerprints(setup: Setup, found: Gathered) -> dict[str, str]:
+    """The first characters of two digests: of rows and labels, and of what the target models say about each record.
+
+    They tell whether two audits are about the same table, and about the same models.
+    """
+    evidence = found.evidence
+    said = [at for at, name in enumerate(evidence.names) if not name.explainer]
+    predicted = np.where(evidence.observed[said], evidence.value[said], np.nan)[:, :, setup.game.targets]
+    return {
+        "data fingerprint": digest(setup.data.X, setup.data.y)[:12],
+        "model fingerprint": digest(np.ascontiguousarray(predicted))[:12],
+    }
 
 
 def warnings(setup: Setup, given: Guarantees) -> list[str]:

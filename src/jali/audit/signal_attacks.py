@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -28,7 +28,7 @@ from jali.audit.trials import (
 )
 from jali.core import registry
 from jali.core.errors import JaliError
-from jali.core.guesses import Records
+from jali.core.guesses import Guesses, Records
 from jali.core.protocols import Attack
 from jali.core.values import Dataset, Evidence, Game, Ints, Unit
 from jali.parallel import Ref, alone, fan_out, sharing
@@ -176,7 +176,14 @@ def attack_evidence(
         few = first[f"tpr@{ALPHA}"]
         rows += group_rows(todo.combined[lead], few, groups(data), ALPHA, stream(seed, STATISTICS, 4))
     checks = [null, sanity.orientation(first["auc"])]
-    return Attacked(rows, _curves(todo, kept), checks, exposed(first[f"tpr@{ALPHA}"], ALPHA), controls)
+    return Attacked(rows, _curves(todo, kept), checks, _tail(todo.combined[lead], first), controls)
+
+
+def _tail(trial: Trial, scored: Mapping[str, Guesses]) -> list[Exposed]:
+    """The records that the leading attack recognises most often, and which attack that is."""
+    row = trial.row(f"tpr@{ALPHA}")
+    about = {name: getattr(row, name) for name in ("attack", "explainer", "channel", "metric")}
+    return [record.model_copy(update=about) for record in exposed(scored[row.metric], ALPHA)]
 
 
 def _drawers(shared: Arrays, evidence: Evidence, seed: int, resources: Resources) -> Callable[[Trial], Drawer | None]:

@@ -37,6 +37,7 @@ STROKES = {
 UNKNOWN = Stroke(3, "dotted", 2.0)
 WIDE, THIN = 2.8, 1.7
 SIZE = (svg.WIDTH, 400.0)
+SAID = (0.001, 0.01, 0.1)  # rates of people wrongly flagged at which a curve is put into words
 
 
 @dataclass(frozen=True)
@@ -135,7 +136,9 @@ def roc(
     labels = ", ".join(c.label for c in curves)
     title = next((c.explainer for c in curves if c.explainer), "")
     said = f"ROC curves{f', {title}' if title else ''}: {labels}"
-    return roc_figure.draw(name, said, roc_figure.Axes(start, *size), [line for line in made if line], floor)
+    lines = [line for line in made if line]
+    values = " ".join(f"{line.says}." for line in lines if line.says)
+    return roc_figure.draw(name, said, roc_figure.Axes(start, *size), lines, floor, f"{said}. {values}".strip())
 
 
 def frame(width: float, left: float = 66.0) -> tuple[float, float, float, float]:
@@ -150,7 +153,17 @@ def _line(curve: Curve, stroke: Stroke, start: float) -> roc_figure.Line | None:
     if not kept:
         return None
     x, tpr, low, high = zip(*kept, strict=True)
-    return roc_figure.Line(x, tpr, low, high, stroke.colour, stroke.width, DASHED[stroke.dash])
+    return roc_figure.Line(x, tpr, low, high, stroke.colour, stroke.width, DASHED[stroke.dash], _says(curve))
+
+
+def _says(curve: Curve) -> str:
+    """How many members are recognised at a few rates of people wrongly flagged, as far as they can be resolved."""
+    told = []
+    for rate in SAID:
+        points = [(x, y) for x, y in zip(curve.fpr, curve.tpr, strict=True) if curve.floor <= x <= rate]
+        if points and rate >= curve.floor:
+            told.append(f"{words.percent(points[-1][1])} % at {words.percent(rate, 1)} %")
+    return f"{curve.label}: recognised {', '.join(told)} wrongly flagged" if told else ""
 
 
 def _rank(label: str) -> int:

@@ -13,6 +13,8 @@ from jali.audit.released_sets.scores import TITLES
 from jali.core.values import Channel
 from jali.report import linkage, released, verification, words
 from jali.report.audit import membership
+from jali.report.audit.questions import Answer
+from jali.report.demonstration_answers import COMMAND, answers
 from jali.report.sheet import Block, table
 from jali.report.templates import environment
 from jali.results import PositiveControl, Results, Row
@@ -36,9 +38,10 @@ class Finding:
 
 @dataclass(frozen=True)
 class Story:
-    """The page: a lead with the worst of it, what it is about, and the findings."""
+    """The page: a lead with the worst of it, the five answers, what it is about, and the findings."""
 
     lead: str
+    answers: tuple[Answer, ...]
     about: tuple[str, ...]
     findings: tuple[Finding, ...]
     identity: tuple[tuple[str, str], ...]
@@ -54,7 +57,10 @@ def story(found: Demonstration) -> Story:
         ("sanity", f"{sum(c.passed for c in found.audit.sanity)} of {len(found.audit.sanity)} passed"),
         ("jali", found.jali),
     )
-    return Story(_lead(found), _about(found), findings, identity)
+    recognised = rate(found.bare)
+    beyond = recognised if recognised is not None and _beyond_chance(recognised) else None
+    told = answers(found, beyond, explainers(found.audit)[0])
+    return Story(_lead(found), told, _about(found), findings, identity)
 
 
 def holds(found: Demonstration) -> dict[str, bool]:
@@ -93,7 +99,11 @@ def html(found: Demonstration) -> str:
 def printed(found: Demonstration) -> Group:
     """The page for a terminal."""
     told = story(found)
-    parts: list[object] = [Text(told.lead, style="bold"), *(Text(f"  {line}") for line in told.about)]
+    parts: list[object] = [Text(told.lead, style="bold")]
+    for answer in told.answers:
+        parts.append(Text.assemble((f"{answer.question} ", "bold"), " ".join(answer.sentences)))
+        parts += [Text(f"  {answer.command}", style="dim")] if answer.command else []
+    parts += [Text(""), *(Text(line) for line in told.about)]
     for letter, finding in zip("abcde", told.findings, strict=True):
         parts += [Text(""), Text(f"({letter}) {finding.heading}", style="bold"), Text(f"  {finding.answer}")]
         parts += [Text(f"  {point}") for point in finding.points]
@@ -251,7 +261,7 @@ def _protected(found: Demonstration) -> Finding:
             f"The same {found.bare.asked:,} people asked; rows equal somebody's by chance too: "
             f"{words.number(found.protected.linked.chance)} would be expected.",
         ),
-        "jali explain loans.csv --target repaid --favourable yes --people today.csv --out answers.csv",
+        COMMAND,
     )
 
 

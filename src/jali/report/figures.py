@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 LABEL, LANE, GAP = 22, 17, 11
+SAID = 5  # groups that the text of a figure names; its table has all of them
 AGAINST = {Channel.SCORE: svg.SERIES[0], Channel.DECISION: svg.SERIES[1]}
 Bands = Sequence[tuple[str, Sequence[Row]]]
 
@@ -30,7 +31,8 @@ def differences(name: str, bands: Bands, metric: str) -> Markup:
         axes.set_xlabel(
             "difference in percentage points" if words.level(metric) else f"difference in {words.metric_name(metric)}"
         )
-        return svg.inline(figure, name, f"With minus without the explanation: {words.metric_name(metric)}")
+        title = f"With minus without the explanation: {words.metric_name(metric)}"
+        return svg.inline(figure, name, title, _says(title, bands), _values(bands))
 
 
 @remembered
@@ -47,7 +49,10 @@ def exposure(name: str, rows: Sequence[Row], everybody: Row | None) -> Markup:
         if words.level(metric) is not None:
             axes.set_xlim(left=0)
         axes.set_xlabel("members identified, per cent" if words.level(metric) else words.metric_name(metric))
-        return svg.inline(figure, name, f"Exposure by subgroup: {words.metric_name(metric)}")
+        title = f"Exposure by subgroup: {words.metric_name(metric)}"
+        most = bands[:SAID]
+        beside = "" if everybody is None or everybody.value is None else f" Everybody: {words.value_of(everybody)}."
+        return svg.inline(figure, name, title, f"{_says(title, most)}{beside}", _values(bands))
 
 
 def added(results: Results, metric: str = "auc", axes: Axes | None = None) -> Axes:
@@ -71,6 +76,28 @@ def added(results: Results, metric: str = "auc", axes: Axes | None = None) -> Ax
     return drawn
 
 
+def _says(title: str, bands: Bands) -> str:
+    """What a figure shows, for those who do not see it."""
+    said = "; ".join(shown(label, row) for label, rows in bands for row in rows)
+    return f"{title}. {said}."
+
+
+def _values(bands: Bands) -> dict[str, str]:
+    """What a browser shows over each dot, by the number of its band and lane."""
+    return {f"value-{b}-{k}": shown(label, row) for b, (label, rows) in enumerate(bands) for k, row in enumerate(rows)}
+
+
+def shown(label: str, row: Row) -> str:
+    """One interval in words.
+
+    >>> shown("town: rare", Row(kind="attack", metric="tpr@0.01", value=0.064, low=0.05, high=0.08))
+    'town: rare: 6.4\u202f% (5.0–8.0)'
+    """
+    over = f" over the {row.against.value}" if row.against is not None else ""
+    span = words.span_of(row)
+    return f"{label}{over}: {words.value_of(row)}{f' ({span})' if span else ''}"
+
+
 def _factor(metric: str) -> float:
     return 1.0 if words.level(metric) is None else 100.0
 
@@ -91,13 +118,13 @@ def _frame(bands: Bands) -> tuple[float, float, float, float]:
 def _lanes(axes: Axes, bands: Bands, factor: float) -> Axes:
     """Bands from top to bottom, the label above its intervals, so that long names have the whole width."""
     top = 0.0
-    for label, rows in bands:
-        shown = words.shorten(label, 50)
+    for band, (label, rows) in enumerate(bands):
+        short = words.shorten(label, 50)
         # The label has a strip of its own: lines of the plot end above it and go on below.
         axes.axhspan(top - 3, top + LABEL - 2, color=svg.PAPER, linewidth=0, zorder=2.5, clip_on=False)
-        axes.annotate(shown, (0, top + 13), xycoords=("axes fraction", "data"), color=svg.INK, fontsize=13.5, zorder=5)
+        axes.annotate(short, (0, top + 13), xycoords=("axes fraction", "data"), color=svg.INK, fontsize=13.5, zorder=5)
         for lane, row in enumerate(rows):
-            _interval(axes, row, top + LABEL + LANE * (lane + 0.55), factor)
+            _interval(axes, row, top + LABEL + LANE * (lane + 0.55), factor, f"value-{band}-{lane}")
         top += _band(rows)
     return bare(axes, top)
 
@@ -115,7 +142,7 @@ def bare(axes: Axes, height: float) -> Axes:
     return axes
 
 
-def _interval(axes: Axes, row: Row, y: float, factor: float) -> None:
+def _interval(axes: Axes, row: Row, y: float, factor: float, gid: str) -> None:
     colour = svg.SERIES[0] if row.against is None else AGAINST[row.against]
     place = {"xycoords": ("axes fraction", "data"), "va": "center", "fontsize": 11, "color": svg.MUTED, "zorder": 5}
     place["bbox"] = {"facecolor": svg.PAPER, "edgecolor": "none", "pad": 1}  # no line of the plot runs through words
@@ -129,4 +156,5 @@ def _interval(axes: Axes, row: Row, y: float, factor: float) -> None:
     if row.low is not None and row.high is not None:
         axes.plot([factor * row.low, factor * row.high], [y, y], color=colour, linewidth=2.4, zorder=3)
     marker = "D" if row.against is Channel.DECISION else "o"
-    axes.plot([factor * row.value], [y], marker, color=colour, markersize=8, markeredgecolor=svg.PAPER, zorder=4)
+    dot = axes.plot([factor * row.value], [y], marker, color=colour, markersize=8, markeredgecolor=svg.PAPER, zorder=4)
+    dot[0].set_gid(gid)

@@ -20,7 +20,10 @@ Points = Sequence[tuple[float, float]]
 
 @dataclass(frozen=True)
 class Line:
-    """One curve: its points, the band around it (lower and upper ends), colour, width and dashes in widths."""
+    """One curve: its points, the band around it (lower and upper ends), colour, width and dashes in widths.
+
+    says: its values in words, which a browser shows while the mouse is over it.
+    """
 
     x: Sequence[float]
     y: Sequence[float]
@@ -29,6 +32,7 @@ class Line:
     colour: int
     width: float
     dashes: tuple[float, ...]
+    says: str = ""
 
 
 @dataclass(frozen=True)
@@ -60,9 +64,9 @@ class Axes:
         return [(self.across(a), self.down(b)) for a, b in zip(x, y, strict=True)]
 
 
-def draw(name: str, title: str, axes: Axes, lines: Sequence[Line], floor: float) -> Markup:
+def draw(name: str, title: str, axes: Axes, lines: Sequence[Line], floor: float, says: str = "") -> Markup:
     """The figure as one SVG element with a title; nothing below the floor can be resolved, and that part is veiled."""
-    size = {"viewBox": f"0 0 {axes.width:g} {axes.height:g}", "role": "img", "aria-label": title}
+    size = {"viewBox": f"0 0 {axes.width:g} {axes.height:g}", "role": "img", "aria-label": says or title}
     root = ET.Element("svg", size | {"class": "figure", "id": name})
     ET.SubElement(root, "title").text = title
     left, top, right, bottom = axes.box
@@ -88,6 +92,10 @@ def draw(name: str, title: str, axes: Axes, lines: Sequence[Line], floor: float)
         dashed = f"stroke-dasharray: {dashes}; " if dashes else ""
         style = f"fill: none; {dashed}stroke: var(--series-{line.colour}); stroke-width: {line.width:g}"
         _path(plot, axes.points(line.x, line.y), style)
+    for line in (one for one in lines if one.says):
+        over = ET.SubElement(plot, "g", {"class": "over"})
+        ET.SubElement(over, "title").text = line.says
+        _path(over, axes.points(line.x, line.y), f"fill: none; stroke: {MUTED}; stroke-opacity: 0; stroke-width: 12")
     return Markup(ET.tostring(root, encoding="unicode"))
 
 

@@ -42,10 +42,19 @@ def file(drawn: Markup, caption: str, legend: Sequence[tuple[str, Stroke]] = ())
         root.insert(k, element)
     root.attrib |= {"xmlns": SPACE, "viewBox": " ".join(sheet.values())}
     root.attrib |= {"width": sheet["width"], "height": sheet["height"]}
-    root.attrib.pop("aria-label", None)  # the title says the same
+    root.attrib.pop("aria-label", None)  # the title names it; the page around it says what it shows
+    _still(root)
     rules = slim(root)
     style.text = _coloured(rules + SHEET, ET.tostring(root, encoding="unicode"))
     return ET.tostring(root, encoding="unicode").replace(" />", "/>") + "\n"
+
+
+def _still(root: ET.Element) -> None:
+    """Leave out what only shows on a page when a mouse is over it; a picture in a document has no such thing."""
+    for parent in list(root.iter()):
+        gone = [e for e in parent if e.get("class") == "over" or (e.tag == "title" and parent is not root)]
+        for element in gone:
+            parent.remove(element)
 
 
 def _coloured(rules: str, drawn: str) -> str:

@@ -7,10 +7,11 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
@@ -90,19 +91,33 @@ def _defaults() -> dict[Any, Any]:
         return {key: mpl.rcParamsDefault[key] for key in mpl.rcParamsDefault if key not in WINDOWS}
 
 
-def inline(figure: Figure, name: str, title: str) -> Markup:
-    """The figure as one SVG element with a title, unique ids and no trace of date or program."""
+def inline(
+    figure: Figure, name: str, title: str, says: str = "", values: Mapping[str, str] = MappingProxyType({})
+) -> Markup:
+    """The figure as one SVG element with a title, unique ids and no trace of date or program.
+
+    says: what it shows, in words, for those who do not see it. values: what a browser shows over a mark, by its gid.
+    """
     # Names reach the page through this tree, which escapes them; no text is ever pasted into markup.
     root = ET.fromstring(_drawn(figure))
     for element in list(root.iter()):
         _localise(element, name)
     _drop(root, "metadata", "style")
     size = root.get("viewBox", "")
-    root.attrib = {"viewBox": size, "role": "img", "aria-label": title, "class": "figure", "id": name}
+    root.attrib = {"viewBox": size, "role": "img", "aria-label": says or title, "class": "figure", "id": name}
+    for element in list(root.iter()):
+        gid = element.get("id", "").removeprefix(f"{name}-")
+        if gid in values:
+            _entitle(element, values[gid])
+    _entitle(root, title)
+    return Markup(ET.tostring(root, encoding="unicode"))
+
+
+def _entitle(element: ET.Element, title: str) -> None:
+    """Give an element a title, which must be its first child."""
     label = ET.Element("title")
     label.text = title
-    root.insert(0, label)
-    return Markup(ET.tostring(root, encoding="unicode"))
+    element.insert(0, label)
 
 
 def _drawn(figure: Figure) -> bytes:

@@ -12,6 +12,7 @@ from jali.report import words
 from jali.results import PositiveControl, Results, Row
 
 FEW = 3
+LEAST = 20  # members of a subgroup in each target model from which on its rate is drawn and named
 QUERIES = "Query attacks"
 FOUND, AFTER, MEMBERS = "Who can be found", "Found after so many answers", "Who was a member"
 MEANS = "What these attacks had to work with"
@@ -208,12 +209,17 @@ def queries(results: Results) -> list[Block]:
 
 
 def subgroups(results: Results) -> list[tuple[str, list[Row]]]:
-    """Attack rows that speak about a subgroup, by what was measured on it."""
+    """Attack rows that speak about a subgroup, by what was measured on it, the most exposed first."""
     found: dict[str, list[Row]] = {}
     for row in results.rows:
         if row.kind == "attack" and row.group:
             found.setdefault(_described(row), []).append(row)
-    return list(found.items())
+    return [(title, sorted(rows, key=lambda row: -_or_least(row.value))) for title, rows in found.items()]
+
+
+def is_large(row: Row) -> bool:
+    """Whether a subgroup has members enough for its rate to be drawn and named; where that is not known, it has."""
+    return not row.n or row.n >= LEAST
 
 
 def targets(results: Results) -> list[Block]:

@@ -18,18 +18,19 @@ from jali.core.values import Channel
 
 SCHEMA = "jali.results/2"
 FORMER = frozenset({"ignored_below"})
-Kind = Literal["attack", "contrast", "paired", "query attack", "measure"]
+Kind = Literal["attack", "contrast", "paired", "query attack", "change", "measure"]
 
 
 class Row(BaseModel):
     """One number with its interval, and a field for each thing that it is about.
 
     kind: an attack on signals; a paired difference of two of them (contrast) and its two sides on the same people
-    (paired); a query attack; or a measure of the model or its explanations. learns: what the attack is after.
-    combined: the attack reads several signals together. against: of a contrast, what the attacker sees without the
-    explanation. knowledge: what a query attack holds beforehand. target: the one model that it is about, where it is
-    about one. group: the subgroup of people. queries: rows that a query attack asked about, per target model.
-    convention: whose way of counting it follows, where it is not ours.
+    (paired); a query attack; what it achieves on a defended explanation minus on the bare one, `beside`, for the people
+    whom the bare one answers (change), and its two sides (paired); or a measure of the model or its explanations.
+    learns: what the attack is after. combined: the attack reads several signals together. against: of a contrast, what
+    the attacker sees without the explanation. knowledge: what a query attack holds beforehand. target: the one model
+    that it is about, where it is about one. group: the subgroup of people. queries: rows that a query attack asked
+    about, per target model. convention: whose way of counting it follows, where it is not ours.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -49,6 +50,7 @@ class Row(BaseModel):
     combined: bool = False
     against: Channel | None = None
     knowledge: str = ""
+    beside: str = ""
     target: int | None = None
     group: str = ""
     n: int = 0
@@ -145,6 +147,8 @@ class Heat(BaseModel):
 class Exposed(BaseModel):
     """One record of the exposed tail, by row number only (values only where asked for).
 
+    recognised: of the `member_of` target models trained on it, how many gave it away to the attack, which sees the
+    channel (with this explainer) and is read at a metric such as `tpr@0.01`.
     Where records are pictures, the values are `label`, `picture` and `maps`: a map shows the outline of its picture.
     """
 
@@ -154,6 +158,10 @@ class Exposed(BaseModel):
     recognised: int
     member_of: int
     rate: float
+    attack: str = ""
+    explainer: str = ""
+    channel: Channel | None = None
+    metric: str = ""
     values: dict[str, str] = Field(default_factory=dict)
     label: str = ""
     picture: Picture | None = None

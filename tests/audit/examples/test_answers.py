@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from jali.api import audit
-from jali.audit.examples.answers import NOTHING, PEOPLE, SHORT, WITHHELD, examples
+from jali.audit.examples.answers import NOTHING, PEOPLE, SHORT, WITHHELD, examples, leads_to
 from jali.audit.experiment import run
 from jali.audit.one_model import EXPLAIN, TRAIN, stream
 from jali.audit.setup import Experiment, Resources, load
@@ -301,3 +301,29 @@ def test_long_records_are_cut():
 )
 def test_values_are_written_as_in_sentences(column, x, text):
     assert value(column, x) == text
+
+
+def test_an_answer_that_is_a_row_leads_to_its_person_and_their_values():
+    data = Loans(n=40).load()
+    trained = np.arange(20)
+    ages = data.X[trained, 0]
+    alone = int(trained[np.flatnonzero([np.sum(ages == a) == 1 for a in ages])[0]])
+    nobody = data.X[alone].copy()
+    nobody[0] = 89
+    shown = Counterfactual(np.array([data.X[alone], nobody, data.X[alone]]), np.array([True, True, False]))
+    first, second, third = leads_to(shown, data, trained)
+    town = TOWNS[int(data.X[alone, 1])]
+    income = value(data.schema.columns[2], float(data.X[alone, 2]))
+    assert first == (
+        f"fits row {alone} alone; 2 of 2 other values of that person are then known: town {town}, income {income}"
+    )
+    assert second == "fits nobody in the training data"
+    assert third == ""
+
+
+def test_without_quasi_identifiers_nobody_is_looked_for():
+    data = Loans(n=10).load()
+    bare = replace(
+        data, schema=replace(data.schema, columns=tuple(replace(c, role="private") for c in data.schema.columns))
+    )
+    assert leads_to(Counterfactual(data.X, np.ones(10, dtype=bool)), bare, np.arange(10)) == [""] * 10

@@ -26,6 +26,7 @@ from jali.parallel import alone
 from jali.text.sentences import sentences, value
 
 PEOPLE = 3
+LEARNT = 4  # values of a person found that are written out
 SHORT = 12  # columns of a record that are written out; the others are only counted
 WITHHELD, NOTHING = "withheld", "no answer"
 
@@ -50,7 +51,11 @@ def examples(setup: Setup, resources: Resources, outcome: Outcome) -> dict[str, 
         "model": target.number,
         "hoped": "" if hoped is None else data.schema.classes[hoped],
         "explainers": list(answers),
-        "records": [target.record(i) | {"said": [by[i] for by in answers.values()]} for i in records.tolist()],
+        "records": [
+            target.record(i)
+            | {"said": [by[i].said for by in answers.values()], "found": [by[i].leads for by in answers.values()]}
+            for i in records.tolist()
+        ],
     }
 
 
@@ -67,6 +72,14 @@ def _answered(outcome: Outcome, explainers: list[Explainer]) -> Ints:
     for label in (Readout(e, ()).label for e in explainers):
         out += next((observed[s] for s, name in enumerate(names) if name.explainer == label), False)
     return out
+
+
+@dataclass(frozen=True)
+class _Told:
+    """One answer in words, and whom it leads to: the training people who fit it, and what is learnt of one alone."""
+
+    said: str
+    leads: str
 
 
 @dataclass(frozen=True)
@@ -102,10 +115,10 @@ class _Target:
             "more": max(0, len(columns) - SHORT),
         }
 
-    def answers(self, explainer: Explainer, records: Ints) -> dict[int, str]:
+    def answers(self, explainer: Explainer, records: Ints) -> dict[int, _Told]:
         """The explainer's answer to each of the records in words, from the random streams of the audit."""
         member = self.game.member[:, self.number]
-        out: dict[int, str] = {}
+        out: dict[int, _Told] = {}
         prepared = preparations(self.model, self.data, member, self.seed, self.number)
         where = zlib.crc32(Readout(explainer, ()).label.encode()), self.number
         for tile, rows in tiles(self.game.cells()[:, self.number]):
@@ -116,7 +129,9 @@ class _Target:
                     X, counterfactuals, prepared.train, stream(self.seed, STATISTICS, *where, tile)
                 )
                 lines = sentences(X, counterfactuals, self.data.schema, share, sampled)
-                out |= dict(zip(rows[mine].tolist(), _marked(lines, counterfactuals), strict=True))
+                leads = leads_to(counterfactuals, self.data, np.flatnonzero(member))
+                said = map(_Told, _marked(lines, counterfactuals), leads)
+                out |= dict(zip(rows[mine].tolist(), said, strict=True))
         return out
 
     def pure(
@@ -136,6 +151,38 @@ class _Target:
         share[found] = 1 - pure.value if hoped is None else pure.value
         sampled[found] = pure.low < pure.high
         return share, sampled
+
+
+def leads_to(counterfactuals: Counterfactual, data: Dataset, trained: Ints) -> list[str]:
+    """Whom each answer leads to among the training rows (M,), for somebody who knows their quasi-identifiers.
+
+    Of a person who fits alone, the values that the answer shows rightly are what is learnt.
+    """
+    quasi = np.flatnonzero([column.role == "quasi" for column in data.schema.columns])
+    if not len(quasi):
+        return [""] * len(counterfactuals.found)
+    fits = counterfactuals.shown(data.schema).covers(data.X[trained], quasi)
+    out = []
+    for given, mine, shown in zip(counterfactuals.found, fits, counterfactuals.rows, strict=True):
+        people = np.unique(data.group_numbers()[trained[mine]])
+        if not given or not len(people):
+            out.append("fits nobody in the training data" if given else "")
+        elif len(people) > 1:
+            out.append(f"fits {len(people):,} training people")
+        else:
+            out.append(_alone(shown, data, int(trained[mine][0]), quasi))
+    return out
+
+
+def _alone(shown: Floats, data: Dataset, row: int, quasi: Ints) -> str:
+    """The one person whom an answer fits, and which other values it shows of them."""
+    columns = data.schema.columns
+    private = [j for j in range(len(columns)) if j not in quasi.tolist()]
+    right = [j for j in private if shown[j] == data.X[row, j]]
+    values = ", ".join(f"{columns[j].name} {value(columns[j], float(shown[j]))}" for j in right[:LEARNT])
+    more = f" and {len(right) - LEARNT} more" if len(right) > LEARNT else ""
+    learnt = f": {values}{more}" if right else ""
+    return f"fits row {row} alone; {len(right)} of {len(private)} other values of that person are then known{learnt}"
 
 
 def _marked(lines: list[str], counterfactuals: Counterfactual) -> list[str]:

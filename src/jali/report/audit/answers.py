@@ -39,6 +39,16 @@ def state(record: dict[str, Any]) -> str:
     return f"now {record['now']}, {'trained on it' if record['member'] else 'not trained on it'}"
 
 
+def leads(record: dict[str, Any], place: int) -> str:
+    """Whom an answer leads to and what is learnt of them, as a sentence; empty where that is not known.
+
+    >>> leads({"found": ["fits row 7 alone"]}, 0), leads({}, 0)
+    ('It fits row 7 alone.', '')
+    """
+    found = record.get("found", [])
+    return f"It {found[place]}." if place < len(found) and found[place] else ""
+
+
 def table(shown: dict[str, Any]) -> Table:
     """One row per record, one column per explainer; user text is never read as markup."""
     out = Table(title=Text(TITLE, style="bold"), box=box.SIMPLE_HEAD, show_lines=True)
@@ -47,5 +57,6 @@ def table(shown: dict[str, Any]) -> Table:
         out.add_column(Text(name), overflow="fold", ratio=1)
     for record in shown["records"]:
         head = Text.assemble(f"row {record['record']}, {state(record)}\n", (row(record), "dim"))
-        out.add_row(head, *map(Text, record["said"]))
+        said = [f"{text}\n{leads(record, k)}".strip() for k, text in enumerate(record["said"])]
+        out.add_row(head, *map(Text, said))
     return out

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 
 from jali.core.values import Channel
 from jali.report import words
-from jali.report.audit import headline, membership, verdicts
+from jali.report.audit import before_after, headline, membership, verdicts
 from jali.report.audit.findings import Harm
 from jali.report.audit.options import Option, options
+from jali.report.audit.questions import Answer, answers, on_prediction
 from jali.report.audit.verdicts import Verdict
 from jali.report.audit.whom import whom
-from jali.results import Results, Row
+from jali.results import Results
 
 COLUMNS = {
     "named": "Right person found, of 100 answers",
@@ -23,6 +24,7 @@ COLUMNS = {
     "answered": "Answered, of all",
     "validity": "Valid, of answers",
     "withheld": "Withheld",
+    "seconds": "Time for an answer",
 }
 SHORT = {  # for a terminal of 80 columns
     "named": "named/100",
@@ -31,17 +33,19 @@ SHORT = {  # for a terminal of 80 columns
     "answered": "answered",
     "validity": "valid",
     "withheld": "withheld",
+    "seconds": "time",
 }
 
 
 @dataclass(frozen=True)
 class Line:
-    """One explanation in the overview: a cell for each column that any explanation has."""
+    """One explanation in the overview: a cell for each column that any explanation has, and what it is sorted by."""
 
     explainer: str
     tag: str
     harm: Harm
     cells: dict[str, str]
+    order: dict[str, float | str]
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,7 @@ class Screen:
 
     lead: str
     mark: str
+    answers: tuple[Answer, ...]
     without: str
     verdicts: tuple[Verdict, ...]
     columns: tuple[str, ...]
@@ -64,16 +69,19 @@ def screen(results: Results) -> Screen:
     found = verdicts.verdicts(results)
     lead, mark = _lead(results, found)
     lines = [_line(results, v) for v in found]
+    hit = whom(results)
+    advice = tuple(options(results, found))
     columns = tuple(name for name in COLUMNS if any(line.cells[name] != words.DASH for line in lines))
     return Screen(
         lead,
         mark,
+        answers(results, found, hit, advice),
         without(results),
         tuple(found),
         columns,
         tuple(lines),
-        whom(results),
-        tuple(options(results, found)),
+        hit,
+        advice,
         identity(results),
     )
 
@@ -91,14 +99,7 @@ def _lead(results: Results, found: list[Verdict]) -> tuple[str, str]:
     if worst is not None and worst.harm == Harm.ATTRIBUTES:
         return f"{worst.explainer} gives values away. {worst.sentences[0]}", "gives values away"
     if worst is not None and worst.harm == Harm.MEMBERSHIP:
-        rows = {base: membership.contrast(results, worst.explainer, base, "auc") for base in membership.BASES}
-        added = {base: row for base, row in rows.items() if row is not None and membership.is_found(row)}
-        if added:
-            base, row = max(added.items(), key=lambda pair: pair[1].low or 0.0)
-            span = words.span_of(row)
-            name = membership.BASES[base]
-            return f"{worst.explainer} adds {span} AUC to what {name} gives away about membership.", span
-        return f"{worst.explainer} helps to infer membership. {worst.sentences[0]}", "helps to infer membership"
+        return f"{worst.explainer} helps to tell who was in the training data.", "helps to tell"
     page = headline.headline(results)
     return page.lead, page.count
 
@@ -112,10 +113,10 @@ def without(results: Results) -> str:
     said = []
     price = ""
     for channel, name in ((Channel.DECISION, "the decision alone"), (Channel.SCORE, "the score")):
-        row = _alone(results, channel, "auc")
+        row = on_prediction(results, channel, "auc")
         if row is None:
             continue
-        rate = _alone(results, channel, "tpr@0.01")
+        rate = on_prediction(results, channel, "tpr@0.01")
         many = ""
         if rate is not None:
             many = f" ({words.per_thousand(rate.value or 0.0)} of 1,000 recognised)"
@@ -126,26 +127,23 @@ def without(results: Results) -> str:
     return f"Without any explanation, {', and '.join(said)}{price}." if said else ""
 
 
-def _alone(results: Results, channel: Channel, metric: str) -> Row | None:
-    """The strongest combined attack on a prediction, on everybody; the strongest of all where none is combined."""
-    rows = results.find(kind="attack", channel=channel, explainer="", metric=metric, group="", target=None)
-    known = [row for row in rows if row.value is not None]
-    pool = [row for row in known if row.combined] or known
-    return max(pool, key=lambda row: row.value or 0.0, default=None)
-
-
 def _line(results: Results, verdict: Verdict) -> Line:
     name = verdict.explainer
     right = verdicts.best(results, name, "reidentified")
+    rows = {
+        metric: before_after.measured(results, name, metric)
+        for metric in ("answered", "validity", "withheld", "seconds")
+    }
     cells = {
         "named": words.DASH if right is None else verdicts.of_100(right),
         "decision": verdicts.cell(results, name, Channel.DECISION),
         "score": verdicts.cell(results, name, Channel.SCORE),
     }
-    for metric in ("answered", "validity", "withheld"):
-        rows = [r for r in results.find(kind="measure", explainer=name, metric=metric, group="") if r.value is not None]
-        cells[metric] = f"{words.percent(rows[0].value or 0.0, 0)}{words.THIN}%" if rows else words.DASH
-    return Line(name, verdict.tag, verdict.harm, cells)
+    cells |= {metric: words.DASH if row is None else before_after.amount(row) for metric, row in rows.items()}
+    rows |= {"named": right}
+    rows |= {base.value: membership.contrast(results, name, base, "auc") for base in (Channel.DECISION, Channel.SCORE)}
+    order = {column: "" if row is None or row.value is None else row.value for column, row in rows.items()}
+    return Line(name, verdict.tag, verdict.harm, cells, order)
 
 
 def identity(results: Results) -> tuple[tuple[str, str], ...]:
@@ -157,6 +155,7 @@ def identity(results: Results) -> tuple[tuple[str, str], ...]:
         "people": _size(facts.get("rows")),
         "models": _size(facts.get("models")),
         "data": str(facts.get("data fingerprint", "")),
+        "target models": str(facts.get("model fingerprint", "")),
         "experiment": next((row.key for row in results.rows if row.key), ""),
         "sanity": f"{passed} of {len(results.sanity)} passed" if results.sanity else "not checked",
         "jali": results.jali,

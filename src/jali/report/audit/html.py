@@ -1,18 +1,20 @@
-"""One self-contained HTML page: opens offline, loads nothing, needs no script."""
+"""One self-contained HTML page: opens offline, loads nothing, and says everything without its script."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from markupsafe import Markup
 
 from jali.config import written
 from jali.report import curves, figures, resolution, views, words
-from jali.report.audit import answers, controls, first_screen, headline, query_attacks
+from jali.report.audit import answers, before_after, controls, first_screen, headline, query_attacks
 from jali.report.templates import environment
 from jali.results import Results, Row, Threat
 
 SECTIONS = (
+    ("before", "Before and after"),
     ("adds", "What the explanation adds"),
     ("curves", "Trade-off curves"),
     ("attacks", "Attacks and channels"),
@@ -74,6 +76,7 @@ def notebook(results: Results) -> str:
 def sections(results: Results) -> list[tuple[str, str]]:
     """Names and titles of the sections; query attacks, answers and metrics have one where there are any."""
     there = {"queries": bool(views.queries(results)), "answers": bool(results.examples), "glossary": bool(results.rows)}
+    there["before"] = bool(before_after.pairs(results))
     return [(name, title) for name, title in SECTIONS if there.get(name, True)]
 
 
@@ -89,6 +92,7 @@ def _evidence(results: Results) -> dict[str, Any]:
         "query_sentences": query_attacks.sentences(results),
         "captions": query_attacks.CAPTIONS,
         "subgroups": _subgroups(results),
+        "pairs": before_after.pairs(results),
         "paired": _paired(results),
         "targets": views.targets(results),
         "panels": curves.panels(results.curves),
@@ -111,9 +115,24 @@ def _paired(results: Results) -> list[tuple[str, Markup]]:
     return drawn
 
 
-def _subgroups(results: Results) -> list[tuple[str, list[Row], Markup]]:
-    found = views.subgroups(results)
-    return [
-        (title, rows, figures.exposure(f"groups-{k}", rows, views.overall(results, rows[0])))
-        for k, (title, rows) in enumerate(found)
-    ]
+@dataclass(frozen=True)
+class Subgroups:
+    """The subgroups of one attack, the most exposed first; those of few people are listed and not drawn."""
+
+    title: str
+    rows: list[Row]
+    figure: Markup
+    least: int = views.LEAST
+
+    @property
+    def small(self) -> list[Row]:
+        """The groups that are too small to be drawn."""
+        return [row for row in self.rows if not views.is_large(row)]
+
+
+def _subgroups(results: Results) -> list[Subgroups]:
+    found = []
+    for k, (title, rows) in enumerate(views.subgroups(results)):
+        large = [row for row in rows if views.is_large(row)] or rows
+        found.append(Subgroups(title, rows, figures.exposure(f"groups-{k}", large, views.overall(results, rows[0]))))
+    return found

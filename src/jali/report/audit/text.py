@@ -54,15 +54,17 @@ def opening(results: Results) -> Group:
         return Group(head, Text(f"{broken} No statement about leakage can be made from it."))
     shown = first_screen.screen(results)
     parts: list[RenderableType] = [head, Text(shown.lead, style="bold")]
-    parts += [Text(sentence) for sentence in [shown.without, *headline.unchecked(results)] if sentence]
+    parts += [Text(sentence) for sentence in headline.unchecked(results)]
+    for answer in shown.answers:
+        parts.append(Text.assemble((f"{answer.question} ", "bold"), " ".join(answer.sentences)))
+        parts += [Padding(Text(answer.command), (0, 0, 0, 2))] if answer.command else []
     parts += [_overview(shown)] if shown.columns else []
     for verdict in shown.verdicts:
         parts.append(Text.assemble((verdict.explainer, "bold"), f": {verdict.tag}"))
         parts += [Padding(Text(sentence), (0, 0, 0, 2)) for sentence in verdict.sentences]
-    parts += [Text.assemble(("Who is hit: ", "bold"), sentence) for sentence in shown.whom]
-    for number, option in enumerate(shown.options, 1):
-        said = " ".join(filter(None, [option.what, option.measured]))
-        parts.append(Text.assemble((f"What you can do, {number}: ", "bold"), said))
+    parts += [Text(shown.without)] if shown.without else []
+    for number, option in enumerate(shown.options[1:], 2):
+        parts.append(Text.assemble((f"What you can do, {number}: ", "bold"), option.said))
         parts += [Padding(Text(option.command), (0, 0, 0, 2))] if option.command else []
     return Group(*parts)
 

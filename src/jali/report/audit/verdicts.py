@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from jali.audit.wrapped import part_of
+from jali.core.protocols import ReleasesRows
 from jali.core.values import Channel
 from jali.report import words
 from jali.report.audit import detection_limits, membership
@@ -13,6 +15,7 @@ from jali.results import Results, Row
 
 NAMED = 0.01  # of all answers: people count as named where more than that surely lead to the right person
 TOO_SMALL = membership.TOO_SMALL
+UNTESTED = "It shows rows of real people. Whether they can be named was not tested."
 BASES = membership.BASES
 TAGS = {
     Harm.CLAIM: "false privacy claim",
@@ -57,7 +60,7 @@ def verdict(results: Results, explainer: str) -> Verdict:
     """What was found of one explanation."""
     refuted = [given.refuted for given in results.guarantees if given.refuted and given.what == explainer]
     found = [Finding(Harm.CLAIM, said) for said in refuted]
-    found += _identity(results, explainer)
+    found += _identity(results, explainer) or _untested(results, explainer)
     found += _attributes(results, explainer)
     found += membership.findings(results, explainer)
     if not found:
@@ -116,6 +119,19 @@ def _identity(results: Results, explainer: str) -> list[Finding]:
     return [Finding(Harm.NONE, f"No attack tried could name people: {said}.")]
 
 
+def _untested(results: Results, explainer: str) -> list[Finding]:
+    """Rows of real people that nobody tried to name, which says nothing about whether that can be done."""
+    if not shows_rows(results, explainer):
+        return []
+    return [Finding(Harm.OPEN, UNTESTED)]
+
+
+def shows_rows(results: Results, explainer: str) -> bool:
+    """Whether an explainer of ours shows rows of training people."""
+    part = part_of(results, explainer)
+    return isinstance(part, ReleasesRows) and part.releases_rows()
+
+
 def _attributes(results: Results, explainer: str) -> list[Finding]:
     """What the attack that learns most of a person's other values learns."""
     gain = best(results, explainer, "disclosure_advantage")
@@ -147,6 +163,28 @@ def cell(results: Results, explainer: str, base: Channel) -> str:
     if found.harm == Harm.NONE:
         return f"below {words.above(detection_limits.limit(results, row).found)}"
     return words.span_of(row) if membership.is_found(row) else "found in other metrics"
+
+
+def more_of_100(results: Results, explainer: str, base: Channel) -> str:
+    """The same as pairs of a member and a non-member of which the member is picked, more than without it."""
+    row = membership.contrast(results, explainer, base, "auc")
+    text = cell(results, explainer, base)
+    if row is None or not membership.is_found(row):
+        bounded = row is not None and text.startswith("below")
+        return (
+            f"fewer than {pairs(detection_limits.limit(results, row).found)}" if row is not None and bounded else text
+        )
+    return f"{pairs(row.low)} to {pairs(row.high)}"
+
+
+def pairs(share: float | None) -> str:
+    """A difference in AUC as so many of 100 pairs; small ones keep a digit.
+
+    >>> pairs(0.121), pairs(0.0064)
+    ('12', '0.64')
+    """
+    count = 100 * (share or 0.0)
+    return f"{count:.0f}" if abs(count) >= 10 else f"{count:.2g}"
 
 
 def worst_claim(results: Results) -> str:

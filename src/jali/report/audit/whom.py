@@ -26,7 +26,7 @@ def exposed_groups(results: Results) -> tuple[list[Row], Row | None, int]:
         blocks = []
         compared = 0
         for _, rows in views.subgroups(results):
-            mine = [row for row in rows if row.metric == metric and row.value is not None]
+            mine = [row for row in rows if row.metric == metric and row.value is not None and views.is_large(row)]
             everybody = views.overall(results, mine[0]) if mine else None
             if everybody is None or everybody.value is None:
                 continue
@@ -43,14 +43,16 @@ def _groups(results: Results) -> str:
     above, everybody, compared = exposed_groups(results)
     if everybody is None or compared < 2:
         return ""
-    scale = "AUC" if words.level(everybody.metric) is None else f"recognised with {words.price(everybody.metric)}"
     if not above:
-        return f"None of {compared} comparisons shows a group that is clearly more exposed than everybody."
-    named = [f"{row.group} ({words.value_of(row)})" for row in above[:MOST]]
-    by = f"by {everybody.explainer}, " if everybody.explainer else ""
+        return f"None of {compared} groups that were compared is clearly more exposed than everybody."
+    rate = words.level(everybody.metric) is not None
+    unit = " recognised" if rate else " AUC"
+    named = [f"{row.group} ({words.value_of(row)}{'' if k else unit})" for k, row in enumerate(above[:MOST])]
+    price = f", with {words.price(everybody.metric)}" if rate else ""
+    by = f" by {everybody.explainer}" if everybody.explainer else ""
     return (
-        f"Most exposed {by}of {compared} comparisons: {words.listed(named)}, where everybody has "
-        f"{words.value_of(everybody)} {scale}; one comparison in 40 would stand out by chance."
+        f"Most exposed{by}: {words.listed(named)}; everybody: {words.value_of(everybody)}{price}. "
+        f"{compared} groups were compared; one in 40 would stand out by chance."
     )
 
 
