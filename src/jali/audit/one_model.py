@@ -170,7 +170,7 @@ def digest(*arrays: Any) -> str:
     for array in arrays:
         whole = np.ascontiguousarray(array)
         out.update(f"{whole.shape}{whole.dtype}".encode())
-        out.update(whole.view(np.uint8) if whole.ndim and whole.size else whole.tobytes())
+        out.update(whole.view(np.uint8).data if whole.ndim and whole.size else whole.tobytes())
     return out.hexdigest()
 
 

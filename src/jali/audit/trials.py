@@ -342,7 +342,7 @@ def _pairs(with_: Mapping[str, Guesses], without: Mapping[str, Guesses]) -> dict
     asked: dict[tuple[int, int], list[str]] = {}
     for metric, mine in with_.items():
         asked.setdefault((id(mine), id(without[metric])), []).append(metric)
-    out = {}
+    out: dict[str, Paired] = {}
     for metrics in asked.values():
         pair = Paired(Judged(with_[metrics[0]]), Judged(without[metrics[0]]), tuple(metrics))
         out |= dict.fromkeys(metrics, pair)
