@@ -138,8 +138,9 @@ def equal_captum() -> None:
     steps = {"integrated_gradients": "integrated_gradients(steps=50)"}  # as many as captum takes by default
     for theirs, name in CAPTUM.items():
         given = [registry.build("explain", text) for text in (f'captum(method="{theirs}")', steps.get(name, name))]
-        parts = [registry.build("data", "lending(n=300)"), registry.build("model", "mlp(epochs=20)")]
-        setup = load(Experiment(*parts, registry.build("game", "rotate(models=3)"), explain=tuple(given)))
+        data = registry.build("data", "lending(n=300)")
+        model = registry.build("model", "mlp(epochs=20)")
+        setup = load(Experiment(data, model, registry.build("game", "rotate(models=3)"), explain=tuple(given)))
         found = gather(setup, Resources())
         ours, captum = (registry.spec(part) for part in reversed(given))
         print(f"captum {theirs}: largest difference of a signal {difference(found, ours, captum):.1e}")

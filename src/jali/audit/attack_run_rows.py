@@ -11,7 +11,7 @@ import numpy as np
 from jali.audit.all_models import RunRecord
 from jali.audit.attack_runs import AttackRun
 from jali.audit.quality import Measured
-from jali.audit.summary import Cells, difference, measure
+from jali.audit.summary import Cells, combined, measure
 from jali.audit.wrapped import wraps
 from jali.core import registry
 from jali.core.guesses import Estimate, Guesses, weighted
@@ -106,7 +106,7 @@ def _changed(bare: RunRecord, defended: RunRecord, game: Game, person: Ints | No
         asked = bare.defined[at]
         before = bare.values[at]
         after = np.where(defended.defined[at], defended.values[at], 0.0)
-        found = difference(game, Cells(after, asked), Cells(before, asked), person) if name in NAMING else None
+        found = combined(game, (1, -1), (Cells(after, asked), Cells(before, asked)), person) if name in NAMING else None
         if found is None:
             continue
         for one, other, value in ((bare, defended, before), (defended, bare, after)):
