@@ -34,7 +34,7 @@ from jali.data.tables.frames import frame
 IMMUTABLE = ["age", "race", "sex", "native-country"]
 QUASI = ["age", "marital-status", "relationship", "race", "sex"]
 DECLARED = tomllib.loads((Path(__file__).parent / "frontier" / "adult-columns.toml").read_text())
-STABLE = "clipped_logistic(alpha=0.1, bound=2.0)"
+STABLE = "clipped_logistic(C=0.1, bound=2.0)"
 FREE = (
     "k_groups",
     "k_anonymous",
