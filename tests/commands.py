@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 
 import pytest
@@ -20,6 +21,18 @@ model = "logistic"
 game = "rotate(models=4)"
 methods = ["loss"]
 """
+
+
+PROGRESS = re.compile(r"[^:]+: [\d,]+ of [\d,]+, (about \d+ s left|took \d+ s)$")
+
+
+def besides_progress(errors: str) -> list[str]:
+    """The lines of standard error without those that tell how far a slow run is.
+
+    >>> besides_progress("attacking: 3 of 12, about 90 s left\\nError: no.")
+    ['Error: no.']
+    """
+    return [line for line in errors.splitlines() if not PROGRESS.match(line)]
 
 
 def jali(*words: object, capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:

@@ -54,7 +54,12 @@ def test_mapped_arrays_are_those_that_are_loaded(tmp_path, everything_mapped, wr
 
 def test_a_stored_array_is_mapped_where_it_lies(tmp_path, everything_mapped):
     np.savez(tmp_path / "a.npz", x=np.arange(5.0))
-    assert map_arrays(tmp_path / "a.npz")["x"].filename == str(tmp_path / "a.npz")
+    found = map_arrays(tmp_path / "a.npz")["x"]
+    assert isinstance(found, np.memmap)
+    with (tmp_path / "a.npz").open("r+b") as file:
+        file.seek(found.offset)
+        file.write(np.array([7.0]).tobytes())
+    assert found[0] == 7.0
 
 
 @pytest.mark.parametrize("write", [np.savez, np.savez_compressed])

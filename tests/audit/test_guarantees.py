@@ -280,4 +280,4 @@ def test_one_that_is_left_as_drawn_has():
 
 def test_how_exact_the_minimiser_is_stands_among_the_conditions():
     for part in (DP, registry.build("explain", DIRECTION.format("lending(n=50)"))):
-        assert any("up to a gradient of 1e-09" in condition for condition in part.guarantee().conditions)
+        assert any("up to a gradient of 1e-12" in condition for condition in part.guarantee().conditions)

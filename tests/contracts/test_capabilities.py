@@ -23,6 +23,7 @@ ALLOWED = {
     "api/own_model.py": (1, "the name of a user's function"),
     "api/protected.py": (1, "a fitted estimator of the user"),
     "api/protection.py": (2, "a fitted estimator and tables of the user"),
+    "core/files.py": (2, "flags of the operating system"),
     "core/imports.py": (1, "module loaders of the interpreter"),
     "core/registry.py": (1, "annotations of dataclass fields"),
     "data/tables/columns.py": (1, "time zones of pandas types"),
@@ -34,8 +35,9 @@ ALLOWED = {
     "models/sklearn.py": (4, "estimator classes that a specification names"),
     "privacy/accounting.py": (2, "events of dp-accounting"),
     "protect/explainer.py": (1, "tables of the user: data frames or arrays"),
-    "stopping.py": (2, "signals that the operating system may lack"),
+    "stopping.py": (3, "signals and owners of files that the operating system may lack"),
     "store/files.py": (1, "a flag of the operating system"),
+    "store/mapped.py": (2, "what the operating system can do with maps and room on a disk"),
 }
 
 

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.commands import besides_progress
+
 AUDIT = [
     "audit",
     "--data",
@@ -52,8 +54,8 @@ def earlier(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def one_sentence(found: subprocess.CompletedProcess[str]) -> bool:
     """Whether a command said one sentence and nothing else on standard error."""
-    said = found.stderr.strip()
-    return said.startswith("Error: ") and "\n" not in said and "Traceback" not in said
+    said = besides_progress(found.stderr.strip())
+    return len(said) == 1 and said[0].startswith("Error: ") and "Traceback" not in said[0]
 
 
 def fails_whole(earlier: Path, out: Path, before: Callable[[], None] | None, workers: str = "1") -> str:

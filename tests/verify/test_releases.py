@@ -341,7 +341,8 @@ def test_pairs_that_fail_on_both_sides_are_named_once_for_each_way_to_fail():
     found = outcome(noise_for_those_who_are_found, 100)
     lines = [line for line in verification.text(found).splitlines() if "where it failed" in line]
     assert len(lines) == 1
-    assert "it raised LookupError: nobody like that." in lines[0]
+    assert "it raised LookupError" in lines[0]
+    assert "nobody like that" not in lines[0]
     assert "steep (511 rows of 1 column)" in lines[0]
 
 

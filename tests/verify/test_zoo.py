@@ -120,8 +120,8 @@ def test_some_of_the_zoo_is_chosen_by_words():
 
 
 def test_the_zoo_on_the_command_line(capsys, monkeypatch, tmp_path):
-    file = tmp_path / "zoo.json"
-    words = ["--only", "count", "--verifier", f"{__name__}:always", "--draws", "300", "--out", str(file)]
+    folder = tmp_path / "zoo"
+    words = ["--only", "count", "--verifier", f"{__name__}:always", "--draws", "300", "--out", str(folder)]
     monkeypatch.setattr(sys, "argv", ["jali", "verify", "--zoo", *words])
     with pytest.raises(SystemExit) as ended:
         cli.main()
@@ -129,4 +129,4 @@ def test_the_zoo_on_the_command_line(capsys, monkeypatch, tmp_path):
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("count ")
     assert "refuted 1 of 1 at 100, 1 of 1 at 300 draws  (correct)" in lines[0]
-    assert Scoreboard.model_validate_json(file.read_text()).verifier == f"{__name__}:always"
+    assert Scoreboard.model_validate_json((folder / "results.json").read_text()).verifier == f"{__name__}:always"

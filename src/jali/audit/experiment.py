@@ -18,7 +18,7 @@ from jali.audit.one_model import STATISTICS, digest, stream
 from jali.audit.setup import Experiment, Resources, Setup
 from jali.audit.shadow_copies import trains_each_model
 from jali.audit.signal_attacks import Attacked, attack_evidence
-from jali.audit.summary import left_out, measures, sensitive, sizes, twins
+from jali.audit.summary import known_people, left_out, measures, sensitive, sizes, twins
 from jali.audit.training_fit import fits_otherwise
 from jali.core import registry
 from jali.core.protocols import Cautioned
@@ -144,7 +144,8 @@ def warnings(setup: Setup, given: Guarantees) -> list[str]:
     """Warnings that come before any number."""
     data = setup.data
     game = setup.game
-    return [*data.schema.notes, *cautions(setup.parts), *voided(given), *twins(data, game), *left_out(game)]
+    beside = [*twins(data, game), *known_people(data, game), *left_out(game)]
+    return [*data.schema.notes, *cautions(setup.parts), *voided(given), *beside]
 
 
 def cautions(experiment: Experiment) -> list[str]:

@@ -15,6 +15,7 @@ from jali.audit.unique import one_of_a_kind
 from jali.core.guesses import Estimate, Guesses
 from jali.core.metrics import metric as metric_of
 from jali.core.values import Bools, Dataset, Evidence, Floats, Game, Ints, SignalName
+from jali.data.tables.copies import copies
 from jali.results import Exposed, Row
 from jali.stats.influence import spread
 from jali.stats.intervals import average, clopper_pearson, over_units
@@ -190,9 +191,20 @@ def twins(data: Dataset, game: Game) -> list[str]:
         inside = np.zeros(same.max() + 1, dtype=bool)
         inside[same[game.member[:, j]]] = True
         most = max(most, int((inside[same] & ~game.member[:, j] & game.scored[:, t]).sum()))
-    copies = "non-member of a target is an exact copy" if most == 1 else "non-members of a target are exact copies"
-    text = f"{most} {copies} of its members (same columns, same label): they are counted as non-members."
+    alike = "non-member of a target is an exact copy" if most == 1 else "non-members of a target are exact copies"
+    text = f"{most} {alike} of its members (same columns, same label): they are counted as non-members."
     return [text] if most else []
+
+
+def known_people(data: Dataset, game: Game) -> list[str]:
+    """A warning where rows of a user's population are those of training people, and are judged on neither side."""
+    if len(game.targets) != 1 or game.asked is None:
+        return []
+    inside = game.member[:, game.targets[0]]
+    found = int((copies(data, inside, ~inside).same_people & ~game.scored[:, 0]).sum())
+    rows = "1 row of the population equals" if found == 1 else f"{found:,} rows of the population equal"
+    text = f"{rows} a training row in every column and the label: taken for training people, not judged as non-members."
+    return [text] if found else []
 
 
 def left_out(game: Game) -> list[str]:

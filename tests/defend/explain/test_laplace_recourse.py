@@ -127,12 +127,15 @@ def distance_auc(seed, n=400, d=400):
 
 
 def test_noise_hides_the_length_and_one_answer_brings_the_attack_back():
-    """Twenty seeds: .667 undefended, .520 from the noised length, .667 again; single seeds spread by .02."""
+    """Twenty seeds: .667 undefended, .50 from the noised length, .667 again; single seeds spread by .02.
+
+    With numpy's own Laplace noise, drawn independently of the records, forty seeds give .503 (standard error .003).
+    """
     with threadpool_limits(1):
         found = np.array([distance_auc(seed) for seed in range(20)])
     plain, noised, recovered, off = found.mean(axis=0)
     assert plain == pytest.approx(0.667, abs=0.02)
-    assert noised == pytest.approx(0.520, abs=0.02)
+    assert noised == pytest.approx(0.503, abs=0.02)
     assert recovered == pytest.approx(plain, abs=1e-6)
     assert off < 1e-12
 
