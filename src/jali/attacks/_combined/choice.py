@@ -192,17 +192,19 @@ def set_aside(shadows: Shadows) -> tuple[Ints, Ints]:
 def _judged(shadows: Shadows) -> Callable[[int], Bools]:
     """Per shadow model, the records (N,) that it is judged on: some other models trained on them, and some did not.
 
-    Whether the model itself trained on a record does not decide, so counting the others reveals nothing. Where that
-    leaves few members or non-members, all records that were observed are used.
+    Whether the model itself trained on a record does not decide, so counting the others reveals nothing. Nor does
+    whether the others answered about it: if only the refused get an explanation, who is refused depends on membership,
+    and records about which both kinds answered are not like those of a target. Where few members or non-members are
+    left, all records that were observed are used.
     """
     seen = np.asarray(shadows.observed.all(axis=0))
-    k_in = (seen & shadows.member).sum(axis=1)
-    k_out = (seen & ~shadows.member).sum(axis=1)
+    k_in = shadows.member.sum(axis=1)
+    k_out = (~shadows.member).sum(axis=1)
 
     def rows(column: int) -> Bools:
         mine = shadows.member[:, column]
         there = seen[:, column]
-        both = there & (k_in - (there & mine) > 0) & (k_out - (there & ~mine) > 0)
+        both = there & (k_in - mine > 0) & (k_out - ~mine > 0)
         enough = min(np.count_nonzero(both & mine), np.count_nonzero(both & ~mine)) >= FEW
         return np.asarray(both if enough else there)
 
