@@ -236,7 +236,10 @@ def test_a_release_that_is_typed_is_found_in_the_working_folder(tmp_path):
     (tmp_path / "my_noise.py").write_text("def draw(rng): return rng.normal()")
     words = ["verify", "my_release:release", "--epsilon", "1", "--draws", "100"]
     found = run([sys.executable, "-m", "jali", *words], tmp_path, environment(tmp_path))
-    assert (found.returncode, besides_progress(found.stderr)) == (4, [])  # it is noise alone, so no pair can tell anything
+    assert (found.returncode, besides_progress(found.stderr)) == (
+        4,
+        [],
+    )  # it is noise alone, so no pair can tell anything
     assert "NOT TESTABLE" in found.stdout
 
 
