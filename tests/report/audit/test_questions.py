@@ -38,6 +38,12 @@ def test_every_audit_answers_all_five(make):
         assert all(found.values())
 
 
+def test_groups_that_are_all_too_small_are_no_empty_answer():
+    about = {"kind": "attack", "metric": "auc", "attack": "joint", "channel": "score", "n": 5}
+    found = answered(Results(rows=[Row(value=0.6, group="town = rare", **about), Row(value=0.6, **about)]))
+    assert found["Whom does it hit?"].startswith("It cannot be told: no group of people is large enough")
+
+
 def test_membership_is_said_in_pairs_of_100_on_the_same_people():
     rows = [added("e", (0.05, 0.07)), *both_sides("e", 0.61, 0.67)]
     everybody = {"kind": "attack", "metric": "auc", "attack": "joint", "combined": True, "channel": "score"}

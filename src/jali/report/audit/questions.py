@@ -174,7 +174,8 @@ def _hit(results: Results, found: Sequence[Verdict], whom: Sequence[str]) -> tup
     ungrouped = (
         () if grouped else ("Groups were not compared: no column is marked as sensitive or as known to others.",)
     )
-    return (*_singled_out(results, found), *whom, *ungrouped)
+    said = (*_singled_out(results, found), *whom, *ungrouped)
+    return said or ("It cannot be told: no group of people is large enough to be compared with everybody.",)
 
 
 def _singled_out(results: Results, found: Sequence[Verdict]) -> tuple[str, ...]:
