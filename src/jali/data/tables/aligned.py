@@ -148,4 +148,4 @@ def _numbers(values: Values) -> Floats | None:
 def _texts(values: Values) -> Any:
     """A column as texts, whole numbers without a decimal point and gaps as an empty text."""
     names = {value: frames.label(value).strip() for value in values.dropna().unique()}
-    return values.map(names).astype(object).where(values.notna(), "").astype(str).to_numpy(dtype=str)
+    return values.map(names.get).astype(object).where(values.notna(), "").astype(str).to_numpy(dtype=str)

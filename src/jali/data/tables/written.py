@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Sized
+from collections.abc import Sequence, Sized
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     Values = pd.Series[Any]
 
 MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?")
+ZONE = re.compile(r":\d{2}.*(Z|[+-]\d{2}:?\d{2})$")  # at the end of a time
 NUMBER = re.compile(r"[-+]?[$€£]?[-+]?\d[\d.,' ]*([eE][-+]?\d+)?\s?[%$€£]?")
 DAY = re.compile(r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}([T ].*)?")
 SEVERAL = 10  # different texts: fewer may be codes
@@ -44,11 +45,27 @@ def meant(values: Values) -> Values:
     texts = [str(text) for text in distinct]
     if not all(MOMENT.fullmatch(text) for text in texts):
         return values
-    found = pd.to_datetime(pd.Index(texts), format="ISO8601", utc=True, errors="coerce").tz_localize(None)
+    found = _moments(texts)
     if found.isna().any():  # 2020-02-30 is written like a date and is none
         return values
-    moments = found.append(pd.DatetimeIndex([pd.NaT]))  # the last one, which code -1 finds, is missing
+    moments = pd.DatetimeIndex([*found, pd.NaT])  # the last one, which code -1 finds, is missing
     return pd.Series(moments.take(codes), index=values.index, name=values.name)
+
+
+def _moments(texts: Sequence[str]) -> Values:
+    """Dates and times in universal time; those that name no zone are taken to be in it already.
+
+    Both kinds are read apart: pandas 2 reads a time without a zone in the zone of the text before it.
+    """
+    import pandas as pd
+
+    written = pd.Series(texts, dtype=object)
+    out = pd.Series(pd.NaT, index=written.index, dtype="datetime64[us]")
+    zoned = np.array([bool(ZONE.search(text)) for text in texts])
+    for part in (written[zoned], written[~zoned]):
+        read = pd.to_datetime(part, format="ISO8601", utc=True, errors="coerce")
+        out[part.index] = read.dt.tz_localize(None).astype("datetime64[us]")
+    return out
 
 
 def check(values: Values) -> None:
