@@ -118,3 +118,7 @@ def test_what_is_no_sentence_is_found():
         len(escapes([("value", f"not {SENTINEL}"), ("fine", "one sentence."), ("trace", "Traceback (most)")], shown))
         == 2
     )
+
+
+def test_types_that_pyarrow_does_not_read_are_one_sentence():
+    assert tables.parquet_tables(61, 888) == []  # the last one declares integers of less than 8 bits

@@ -42,7 +42,7 @@ def read(path: Path) -> pd.DataFrame:
     except (ValueError, OSError, EOFError, zlib.error) as error:
         reason = str(error).strip().split("\n")[0]
         raise JaliError(f"Cannot read {path}: {reason.rstrip('.')}; expected a table with a header line.") from None
-    except (TypeError, LookupError, ArithmeticError, RecursionError, MemoryError) as error:  # it lies about itself
+    except (TypeError, LookupError, ArithmeticError, RuntimeError, MemoryError) as error:  # it lies about itself
         raise JaliError(f"Cannot read {path}: it is damaged ({type(error).__name__}); save it again.") from None
     raise JaliError(f"Cannot read {path.name}: jali reads .csv and .tsv, also with .gz, and .parquet files.")
 
