@@ -5,6 +5,7 @@ and attribution variance, and with --norms on the L1 and L2 norms as well; every
 says where the data are.
 `... trees [--models 33] [--targets 33]`: seven trees; one signal on each scale, and the combined attack without an
 explanation, with all shadow models and with four.
+`... vectors [--models 33] [--targets 16]`: tree SHAP of two of them; what two norms and whole vectors add to the score.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from scipy.special import expit
 from jali.audit import evidence as files
 from jali.audit.all_models import gather
 from jali.audit.setup import Experiment, Resources, load
-from jali.audit.trials import Trial, guess_by_metric
+from jali.audit.trials import Trial, contrast_rows, guess_by_metric
 from jali.core import registry
 from jali.core.guesses import Guesses
 from jali.core.values import Channel, Evidence, Game, SignalName
@@ -87,10 +88,16 @@ def joined(a: Evidence, b: Evidence) -> Evidence:
 
 def scored_models(data: str, model: str, models: int) -> tuple[Evidence, Game]:
     """The signals of the score of so many models, every one in turn the target."""
+    found, game = explained_models(data, model, models)
+    return found.pick(tuple(SignalName(name) for name in SIGNALS)), game
+
+
+def explained_models(data: str, model: str, models: int, explain: tuple[str, ...] = ()) -> tuple[Evidence, Game]:
+    """The signals of so many models and of their explanations, every one in turn the target."""
     parts = (registry.build("data", data), registry.build("model", model), registry.build("game", f"rotate({models})"))
-    setup = load(Experiment(*parts))
-    names = tuple(SignalName(name) for name in SIGNALS)
-    return gather(setup, Resources()).evidence.pick(names), setup.game
+    explainers = tuple(registry.build("explain", spec) for spec in explain)
+    setup = load(Experiment(*parts, explain=explainers))
+    return gather(setup, Resources()).evidence, setup.game
 
 
 def on_scales(found: Evidence) -> dict[str, Evidence]:
@@ -133,10 +140,37 @@ def trees(models: int, targets: int, words: str) -> None:
         )
 
 
+def vectors(models: int, targets: int, words: str) -> None:
+    """Print what two norms and whole vectors of tree SHAP add to the score, with intervals over targets."""
+    for name in ("Adult, forest with leaves of three", "German, boosted trees"):
+        if words not in name:
+            continue
+        began = time.process_time()
+        found, game = explained_models(*TREES[name], models, ("tree_shap",))
+        game = fewer(game, targets)
+        score = tuple(SignalName(signal) for signal in SIGNALS)
+        of_tree_shap = tuple(signal for signal in found.names if signal.explainer)
+        norms = tuple(s for s in of_tree_shap if s.signal in ("attribution_l1", "attribution_l2"))
+        whole = tuple(s for s in of_tree_shap if s.signal.startswith("attributions"))
+        cells = [f"{what} {added(found, game, score, names)}" for what, names in (("norms", norms), ("whole", whole))]
+        spent = time.process_time() - began
+        print(f"{name} ({targets} of {models} models): {'; '.join(cells)} ({spent:.0f} CPU s)", flush=True)
+
+
+def added(found: Evidence, game: Game, score: tuple[SignalName, ...], names: tuple[SignalName, ...]) -> str:
+    """What signals of an explanation add to the AUC of the score, with the interval."""
+    joint = registry.build("attack", "joint")
+    (explainer,) = {name.explainer for name in names}
+    trial = Trial(joint, (*score, *names), Channel.SCORE_AND_EXPLANATION, explainer, Channel.SCORE, len(score))
+    made = guess_by_metric(found, game, trial, metrics=("auc",))
+    (row,) = contrast_rows(trial, made, game, np.random.default_rng(0))
+    return f"{row.value:+.4f} ({row.low:+.4f} to {row.high:+.4f}; {len(names)} signals)"
+
+
 def main() -> None:
-    """Run one of the two."""
+    """Run one of the three."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("released", "trees"))
+    parser.add_argument("what", choices=("released", "trees", "vectors"))
     parser.add_argument("--norms", action="store_true")
     parser.add_argument("--models", type=int, default=33)
     parser.add_argument("--targets", type=int, default=33)
@@ -144,8 +178,10 @@ def main() -> None:
     given = parser.parse_args()
     if given.what == "released":
         released(given.norms, given.targets)
-    else:
+    elif given.what == "trees":
         trees(given.models, given.targets, given.only)
+    else:
+        vectors(given.models, min(given.targets, 16), given.only)
 
 
 if __name__ == "__main__":

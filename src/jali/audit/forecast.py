@@ -18,7 +18,7 @@ from jali.audit.all_models import readouts
 from jali.audit.one_model import FORECAST, answered, preparations, stream
 from jali.audit.one_tile import look
 from jali.audit.plan import plan, with_gaps
-from jali.audit.positive_control import POWER, SIZES, Planted, control, recover
+from jali.audit.positive_control import POWER, control, recover
 from jali.audit.setup import Setup
 from jali.core.errors import JaliError
 from jali.core.guesses import Guesses
@@ -182,15 +182,14 @@ def _addition(game: Game, probe: Probe, person: Ints, rng: Rng) -> tuple[float |
     observed = np.ones(noise.shape, dtype=bool) & small.cells()
     observed[1:] &= (rng.random(len(rows)) < max(share, 1 / len(rows)))[:, None]
     evidence = Evidence(names, np.where(observed, noise, 0.0), observed, small.member)
+    each = len(person) / len(np.unique(person))
+    wider = math.sqrt(len(rows) / len(game.member) * (1 + (each - 1) / 2))
     try:
         trial = next(t for t in plan(with_gaps(evidence, small), small).combined.values() if t.base)
-        planted = recover(evidence, small, trial, [rng] * len(SIZES))
+        planted = recover(evidence, small, trial, rng, wider=wider)
     except JaliError as error:
         return None, str(error)
-    each = len(person) / len(np.unique(person))
-    shrunk = math.sqrt(len(rows) / len(game.member) * (1 + (each - 1) / 2))
-    wide = [Planted(p.size, p.recovered, *(x * shrunk for x in (p.noise, p.deviation, p.half))) for p in planted]
-    found = control(trial, wide).detectable
+    found = control(trial, planted).detectable
     return found, "" if found is not None else f"no addition up to {planted[-1].size:g} would be found"
 
 

@@ -25,8 +25,9 @@ from jali.results import PositiveControl, Row
 from jali.stats.intervals import foreseen
 from jali.stats.roc import auc
 
-SIZES = (0.0, 0.002, 0.01, 0.05)  # additions in AUC that are planted; the first tells how strong the baseline is
-FURTHER = 0.15  # planted too where the largest of these would not be found: what lies beyond was never seen
+SIZES = (0.0, 0.002, 0.01, 0.05, 0.15)  # additions in AUC, planted in turn until one is found in 8 of 10
+CHECKS = 3  # times that a limit is planted itself, at most
+NEAR = 1.25  # a limit stays where it was if it changes by this factor or less
 PLAYERS = 8  # shadow models that play the targets, at most
 SHARED = 2.0  # players judge the same people by what was learnt on the same models: half as many tell as much
 FEWEST = 4  # shadow models needed: one plays the target, and the others are its shadows
@@ -188,33 +189,46 @@ def recover(
     evidence: Evidence,
     game: Game,
     trial: Trial,
-    rngs: Sequence[Rng],
+    rng: Rng,
     records: Records | None = None,
     person: Ints | None = None,
+    wider: float = 1.0,
 ) -> list[Planted]:
-    """Plant additions of each size and attack them; sizes that are too large to be possible are left out.
+    """Plant additions and attack them; in order of size. Those that are too large to be possible are left out.
 
-    Where the largest would be missed too often, a larger one is planted: no limit is named beyond what was planted.
+    Sizes grow until one is found often enough. The limit that follows is then planted itself, until it stays where it
+    was: what one planted size recovers is about as noisy as an audit, and a limit that luck made low must not be named.
+    wider: for an audit whose deviations and intervals are so many times as wide.
     """
     playing = players(game)
     learnt: dict[int, Combination] = {}
     tried: list[_Tried] = []
-
-    def add(size: float, rng: Rng) -> None:
+    larger = list(SIZES)
+    checked: list[float] = []
+    made: list[Planted] = []
+    while (size := _next_size(made, larger, checked)) is not None:
+        one = rng.spawn(1)[0]
         ideal = Ideal.of(tried[0].found.baseline["auc"]) if tried else None
-        shift = ideal.shift_for(size, rng) if ideal else 0.0
-        if shift is not None:
-            leak = plant(evidence, trial, shift, rng)
-            found = guess_by_metric(leak.evidence, playing, trial, records, person, ("auc",), learnt)
-            tried.append(_tried(size, found, leak, ideal or Ideal.of(found.baseline["auc"]), playing))
-
-    for size, rng in zip(SIZES, rngs, strict=True):
-        add(size, rng)
-    made = _all_recovered(tried, evidence, game, trial)
-    if float(_power(np.array([made[-1].size]), made)[0]) < POWER:
-        add(FURTHER, rngs[-1])
-        made = _all_recovered(tried, evidence, game, trial)
+        shift = ideal.shift_for(size, one) if ideal else 0.0
+        if shift is None:
+            break
+        leak = plant(evidence, trial, shift, one)
+        found = guess_by_metric(leak.evidence, playing, trial, records, person, ("auc",), learnt)
+        tried.append(_tried(size, found, leak, ideal or Ideal.of(found.baseline["auc"]), playing))
+        made = _all_recovered(tried, evidence, game, trial, wider)
     return made
+
+
+def _next_size(made: Sequence[Planted], larger: list[float], checked: list[float]) -> float | None:
+    """The addition to plant next, taken from those that are larger, or the limit; None where the limit is known."""
+    limit = _detectable(made) if len(made) > 1 else None
+    if limit is None:
+        return larger.pop(0) if larger else None
+    stays = bool(checked) and 1 / NEAR <= limit / checked[-1] <= NEAR
+    if stays or len(checked) == CHECKS:
+        return None
+    checked.append(limit)
+    return limit
 
 
 @dataclass(frozen=True)
@@ -227,12 +241,15 @@ class _Tried:
     ideal: Floats
 
 
-def _all_recovered(tried: Sequence[_Tried], evidence: Evidence, game: Game, trial: Trial) -> list[Planted]:
-    """What was recovered of each size, for an audit of the real size."""
+def _all_recovered(
+    tried: Sequence[_Tried], evidence: Evidence, game: Game, trial: Trial, wider: float
+) -> list[Planted]:
+    """What was recovered of each size, in their order, for an audit of the real size."""
     follows = _follows(tried)
     smaller = math.sqrt(_people(tried) / _judged_people(evidence, game, trial))
     several = len(together(trial.attack, game)) > 1
-    return [_recovered(one, follows, several, game, smaller) for one in tried]
+    made = [_recovered(one, follows, several, game, smaller) for one in sorted(tried, key=lambda one: one.size)]
+    return [Planted(p.size, p.recovered, *(wider * x for x in (p.noise, p.deviation, p.half))) for p in made]
 
 
 def _tried(size: float, found: ByMetric, leak: Leak, ideal: Ideal, playing: Game) -> _Tried:
@@ -282,12 +299,13 @@ def control(trial: Trial, planted: Sequence[Planted]) -> PositiveControl:
     known = sorted(planted, key=lambda p: p.size)
     if len(known) < 2:
         return PositiveControl(explainer=trial.explainer, against=trial.against)
+    told = [p for p in known if p.size in SIZES]  # others differ from control to control, and would fill a table
     return PositiveControl(
         explainer=trial.explainer,
         against=trial.against,
-        sizes=[p.size for p in known],
-        recovered=[p.recovered for p in known],
-        power=_power(np.array([p.size for p in known]), known).tolist(),
+        sizes=[p.size for p in told],
+        recovered=[p.recovered for p in told],
+        power=_power(np.array([p.size for p in told]), known).tolist(),
         detectable=_detectable(known),
     )
 
@@ -330,7 +348,7 @@ def _power(size: Floats, planted: Sequence[Planted]) -> Floats:
 def _detectable(planted: Sequence[Planted]) -> float | None:
     """Where the power reaches 8 of 10 for good, up to the largest size that was planted; None if nowhere.
 
-    Nobody saw what is recovered beyond. Limits that were drawn there in proportion were found in 9 of 15 audits.
+    Nobody saw what is recovered beyond.
     """
     grid = np.geomspace(0.0003, planted[-1].size, 600)
     missed = np.flatnonzero(_power(grid, planted) < POWER)

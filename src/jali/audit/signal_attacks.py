@@ -10,7 +10,7 @@ from jali.audit import sanity
 from jali.audit.evidence import read_only
 from jali.audit.one_model import STATISTICS, digest, stream
 from jali.audit.plan import Place, Plan, plan, with_gaps
-from jali.audit.positive_control import SIZES, Planted, control, no_finer_than, recover
+from jali.audit.positive_control import Planted, control, no_finer_than, recover
 from jali.audit.reference import arrays_of, needed, records_of, restored
 from jali.audit.setup import Resources
 from jali.audit.summary import exposed, groups
@@ -220,9 +220,9 @@ def _null_target(job: _Job) -> Check:
 
 def _planted(job: _Job) -> list[Planted] | str:
     """What one trial recovers of planted additions, or why that could not be tried."""
-    rngs = [stream(job.seed, STATISTICS, 6, k) for k in range(len(SIZES))]
+    rng = stream(job.seed, STATISTICS, 6)
     try:
-        return recover(job.evidence(), job.game(), job.trial, rngs, job.records(), job.person())
+        return recover(job.evidence(), job.game(), job.trial, rng, job.records(), job.person())
     except JaliError as error:
         return str(error)
 
