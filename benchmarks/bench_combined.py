@@ -64,6 +64,10 @@ SIZES_OF_AUDITS = {
     "300 people, 32 targets, 10 columns": Size(300, 32, 32, 10),
     "300 people, 16 targets, 5 columns, 25 % answered": Size(300, 16, 16, 5, 0.25),
     "400 people, one target of 33": Size(400, 33, 1, 1),
+    # Not looked at before the rule of the control was fixed.
+    "500 people, 12 targets, 3 columns, half answered": Size(500, 12, 12, 3, 0.5),
+    "150 people, 20 targets, 2 columns": Size(150, 20, 20, 2),
+    "2,000 people, 6 targets, 8 columns": Size(2_000, 6, 6, 8),
 }
 
 
