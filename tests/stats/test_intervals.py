@@ -62,7 +62,11 @@ def test_rates_that_differ_by_factors_reach_further_up():
     excess = values.var(ddof=1) / 5 - (1 - 2.5 / 5) * 1e-5
     half = np.sqrt(1.959964**2 * 1e-5 + stats.t.ppf(0.975, 4) ** 2 * excess)
     assert rate.low == pytest.approx(max(0.0, 0.03 - half))
-    assert rate.high == pytest.approx(np.sin(np.arcsin(np.sqrt(0.03)) + half / 2 / np.sqrt(0.03 * 0.97)) ** 2)
+    odds = 0.03 / 0.97 * np.exp(half / (0.03 * 0.97))
+    assert rate.high == pytest.approx(odds / (1 + odds))
+    three, few = values[:3], intervals.over_units(values[:3], known=known, rate=True)
+    half = np.sqrt(1.959964**2 * 1e-5 + stats.t.ppf(0.975, 2) ** 2 * (three.var(ddof=1) / 3 - (1 - 2.5 / 3) * 1e-5))
+    assert few.high == pytest.approx(np.sin(np.arcsin(np.sqrt(0.03)) + half / 2 / np.sqrt(0.03 * 0.97)) ** 2)
     assert plain.high < rate.high < 0.1
     none = intervals.over_units(np.zeros(3), known=known, rate=True)
     assert none.high == pytest.approx(1.959964 * np.sqrt(1e-5))

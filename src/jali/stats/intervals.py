@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
-from scipy.special import ndtri, stdtrit
+from scipy.special import expit, logit, ndtri, stdtrit
 
 from jali.core.errors import JaliError
 from jali.core.guesses import Estimate, Guesses, rows_by_unit
@@ -53,6 +53,7 @@ __all__ = [
 
 HOW_UNITS = "t over target models"
 NOTHING_KNOWN = Spread()
+FEW_TARGETS = 3  # up to so many, the quantile of t is many deviations
 
 
 def over_units(
@@ -68,7 +69,7 @@ def over_units(
     judged cause (`influence.spread`), known from all of them: q has their degrees of freedom. E = sd^2 / T - what
     people explain of it, never below zero, is what models add: t has T - 1 degrees of freedom (Graybill and Wang 1980).
     Without a spread this is the t-interval of the values. A rate at few false positives differs between models by
-    factors; its upper end is taken on the scale of the arcsine of its root where that is higher.
+    factors; its upper end is taken on another scale where that is higher (`_above`).
 
     >>> e = over_units(np.array([0.5, 0.6, 0.7]))
     >>> round(e.value, 3), round(e.low, 3), round(e.high, 3), e.units
@@ -84,14 +85,20 @@ def over_units(
         return Estimate(value, units=1, reason=reason)
     share = _explained(units, level, rate)
     half = _half_width(float(values.var(ddof=1)) / units, units, known, level, share)
-    high = max(value + half, _above(value, half)) if rate else value + half
+    high = max(value + half, _above(value, half, units)) if rate else value + half
     return Estimate(value, max(bounds[0], value - half), min(bounds[1], high), units)
 
 
-def _above(rate: float, half: float) -> float:
-    """A rate and half the width of its interval added on the scale of the arcsine of its root."""
+def _above(rate: float, half: float, units: int) -> float:
+    """A rate and half the width of its interval added on the scale of log-odds.
+
+    Of two or three targets, whose half is many deviations, log-odds would often end near 1; the arcsine of the root
+    covers there.
+    """
     if not 0 < rate < 1:
         return rate
+    if units > FEW_TARGETS:
+        return float(expit(logit(rate) + half / (rate * (1 - rate))))
     angle = math.asin(math.sqrt(rate)) + half / (2 * math.sqrt(rate * (1 - rate)))
     return math.sin(min(angle, math.pi / 2)) ** 2
 
