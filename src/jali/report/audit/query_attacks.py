@@ -63,6 +63,7 @@ def _sentence(line: views.Line, rivals: int) -> str:
     by = line.head.attack + (f", the strongest of {rivals}" if rivals > 1 else "")
     if "singled_out" in line.cells:
         return f"{_found(line, by)} {_learnt(line)}".strip()
+    by += "," if rivals > 1 else ""
     whom = f"the surrogate {line.head.explainer}" if line.head.explainer else "the model"
     if "auc" not in line.cells:
         row = line.cells[_main(line.cells)]
