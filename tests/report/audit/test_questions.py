@@ -110,9 +110,18 @@ def test_answers_that_single_people_out_together_are_counted():
     )
     found = answered(Results(rows=[*linked("nice", (0.92, 0.87, 0.98)), reached]))
     assert (
-        "After 100 explanations, 6 % of all training people have been singled out by nice."
+        "After 100 explanations, 6\u202f% of all training people have been singled out by nice."
         in found["Whom does it hit?"]
     )
+
+
+def test_a_little_is_not_rounded_to_nothing():
+    about = {"kind": "query attack", "learns": "identity", "explainer": "nice", "attack": "linkage"}
+    rows = [*linked("nice", (0.92, 0.54, 1.0)), Row(metric="coverage@100", value=0.001, **about)]
+    rows.append(Row(kind="measure", metric="answered", explainer="nice", value=0.004))
+    found = answered(Results(rows=rows))
+    assert "under 1\u202f% of all training people" in found["Whom does it hit?"]
+    assert "nice answers under 1\u202f% of people" in found["What does it cost?"]
 
 
 def test_page_terminal_and_notebook_have_the_same_answers():

@@ -194,8 +194,8 @@ def _singled_out(results: Results, found: Sequence[Verdict]) -> tuple[str, ...]:
         return ()
     row = max(reached, key=lambda one: (int(one.metric.partition("@")[2]), one.value or 0.0))
     after = words.metric_name(row.metric)
-    share = words.percent(row.value or 0.0, 0)
-    return (f"{after}, {share} % of all training people have been singled out by {row.explainer}.",)
+    share = words.whole_percent(row.value or 0.0)
+    return (f"{after}, {share} of all training people have been singled out by {row.explainer}.",)
 
 
 def _advice(found: Sequence[Verdict], options: Sequence[Option]) -> tuple[str, ...]:
