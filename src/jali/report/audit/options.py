@@ -67,7 +67,7 @@ def options(results: Results, verdicts: list[Verdict]) -> list[Option]:
 
 
 def _claim(verdict: Verdict) -> Option:
-    what = f"Do not state the privacy claim of {verdict.explainer}: it is false. The command shows why."
+    what = f"Do not state the privacy claim of {verdict.explainer}: it is false, as jali verify shows."
     price = "Dropping the claim changes no answer."
     return Option(what, price=price, command=f"jali verify {verdict.explainer.partition('(')[0]}")
 
