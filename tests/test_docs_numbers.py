@@ -28,6 +28,7 @@ from jali.privacy import accounting
 from jali.report import resolution
 from jali.stats import roc
 from jali.store import mapped
+from jali.verify.zoo import exhibits
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -204,6 +205,7 @@ LIMITS = [  # page, words, what the code has
     ("leakage.md", "x up to .02", resolution.SMALL == 0.02),
     ("linkage.md", "five models on 60 % of the rows each", (Outsiders().targets, Outsiders().share) == (5, 0.6)),
     ("query-attacks.md", "each value a little wrong (10 %)", Noise().share == 0.1),
+    ("private.md", "117 small mechanisms", len(exhibits()) == 117),
     ("decisions.md", "Arrays of 4 MB or more", mapped.SMALL == 4_000_000),
     ("decisions.md", "shares more than 200 MB", LARGE == 200_000_000),
 ]
