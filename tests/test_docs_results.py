@@ -143,6 +143,22 @@ def test_counts_in_the_docs_are_those_of_the_page(document):
     assert [int(n) for n in found.groups()] == [len(claims), *tally(claims).values()]
 
 
+def test_counts_of_results_beside_their_caps_are_those_of_the_page():
+    found = [capped for study in page("huang2023").studies for capped in study.capped]
+    void = [capped for capped in found if capped.void]
+    refuted = [capped for capped in found if capped.refuted]
+    stand = [capped for capped in found if not capped.void and not capped.refuted]
+    above = [[c for c in some if c.low > c.cap] for some in (stand, refuted)]
+    told = re.search(
+        r"Of (\d+) results.+?none lies.+?; (\d+) more.+?; of (\d+) on\s+the refuted claim, (\d+) do",
+        text("private"),
+        re.DOTALL,
+    )
+    assert told is not None
+    assert [int(n) for n in told.groups()] == [len(stand), len(void), len(refuted), len(above[1])]
+    assert above[0] == []
+
+
 def test_a_wrong_number_is_noticed():
     assert agree(".626 (.607–.645)", [0.6259, 0.6071, 0.6448])
     assert not agree(".636 (.607–.645)", [0.6259, 0.6071, 0.6448])
