@@ -12,7 +12,7 @@ QUICK := tests/test_every_module.py tests/core tests/attacks/combined tests/game
 # Old libraries beside new ones announce what will go; that is no mistake of ours.
 OLD := -W ignore::DeprecationWarning -W ignore::PendingDeprecationWarning -W ignore::FutureWarning
 .DEFAULT_GOAL := help
-.PHONY: help setup audit test check lowest pythons fuzz folders format bench bench-long docs release clean
+.PHONY: help setup audit test check lowest pythons fuzz folders format bench bench-long pages docs release clean
 
 help:
 	@echo "make audit   set up, run the demonstration on real people, say where its page is"
@@ -22,6 +22,7 @@ help:
 	@echo "make pythons the quick tests on Python 3.12 and 3.13, where present"
 	@echo "make fuzz    minutes of hostile files and values (the suite has seconds of them)"
 	@echo "make folders hostile working folders: what every command does in them (minutes)"
+	@echo "make pages   reports of every kind in a browser: axe-core, size, printed pages (minutes; needs Chromium)"
 	@echo "make docs    build the docs site into site/ (offline; links are checked)"
 	@echo "make release build wheel, sdist and SBOM into dist/, install the wheel in a clean environment and try it"
 	@echo "make bench   benchmarks, as ratios, into docs/benchmarks.md (a quarter of an hour; bench-long: hours)"
@@ -113,6 +114,11 @@ format: setup
 	@.venv-$*/bin/pip install -qq --disable-pip-version-check --requirement $<
 	@touch $@
 
+AXE = $$(ls .venv-axe/lib/python3*/site-packages/axe_playwright_python/axe.min.js)
+pages: setup .venv-axe/.done
+	@AXE_CORE=$(AXE) $(BIN)/pytest -n 2 -m browser tests/report/test_browser.py
+	@$(BIN)/python benchmarks/report_pages.py --axe $(AXE)
+
 .venv-docs/.done: pyproject.toml
 	@echo "Setting up .venv-docs (mkdocs-material, once) ..."
 	@rm -rf .venv-docs
@@ -143,4 +149,4 @@ bench-long:
 	@$(MAKE) --no-print-directory bench BENCH=--long
 
 clean:
-	rm -rf .venv .venv-peers .venv-private .venv-surrogates .venv-canon .venv-engines .venv-sacroml .venv-own_models .venv-lowest .venv-docs .venv-release .venv-python3.12 .venv-python3.13 $(OUT) site dist .mypy_cache .ruff_cache .pytest_cache
+	rm -rf .venv .venv-peers .venv-private .venv-surrogates .venv-canon .venv-engines .venv-sacroml .venv-own_models .venv-lowest .venv-docs .venv-axe .venv-release .venv-python3.12 .venv-python3.13 $(OUT) report-runs site dist .mypy_cache .ruff_cache .pytest_cache

@@ -178,7 +178,8 @@ def page(shown: list[Shown], pictures: bool) -> str:
         "page; everything in it runs offline.\n",
         f"Of {len(shown)} reports, {with_command} suggest a command that changes the explanation. Run as it stands, it "
         f"lowered the harm beyond chance in {lowered} of {with_command} cases. Where a report has tried a defence that "
-        "does not lower what leaks, it says so and no longer suggests it.\n",
+        "does not lower what leaks, it says so and no longer suggests it. An answer that a defence withholds counts as "
+        "one that names nobody ([why, and what another rule would give](decisions.md#what-a-defence-changes)).\n",
     ]
     for each in shown:
         exhibit = GALLERY[each.name]

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import re
 import runpy
-import shlex
 import tomllib
 from pathlib import Path
 
-import click
 import pytest
-import typer
 
-import jali
-from jali.cli import app
 from jali.report.reproduction.compared import published
 from jali.reproduce import files
 from jali.reproduce.findings import judged_again
@@ -60,40 +55,6 @@ def test_pages_made_from_the_code_are_as_the_code_is_now(name):
     made = runpy.run_path(str(ROOT / "benchmarks" / "make_docs.py"))["pages"]()[name]
     now = (ROOT / "docs" / name).read_text(encoding="utf-8")
     assert now == made, "run: python benchmarks/make_docs.py"
-
-
-def commands() -> list[str]:
-    """Every command of jali in a block of code, without its comment; those with an ellipsis are ideas."""
-    found = []
-    for page in PAGES:
-        for block in re.findall(r"```\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
-            for line in block.replace("\\\n", " ").splitlines():
-                command = re.sub(r"\s+#.*", "", line.strip())
-                if command.startswith("jali ") and "…" not in command and "$" not in command:
-                    found.append(command)
-    return sorted(set(found))
-
-
-@pytest.mark.parametrize("command", commands())
-def test_commands_in_documents_are_commands_with_their_options(command):
-    """They are parsed as the command line parses them, and not run."""
-    words = shlex.split(command)[1:]
-    group = typer.main.get_command(app)
-    while isinstance(group, click.Group) and words:
-        child = group.commands.get(words[0])
-        if child is None:
-            assert group.name == "data"
-            break
-        group = child
-        words = words[1:]
-    group.make_context(command, words)
-
-
-def test_names_of_python_in_documents_are_public():
-    for page in PAGES:
-        for block in re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
-            used = set(re.findall(r"\bjali\.([A-Za-z_]+)\(", block))
-            assert used <= set(jali.__all__), (page.name, used - set(jali.__all__))
 
 
 @pytest.mark.parametrize("paper", papers())

@@ -29,11 +29,19 @@ FINDINGS = [
     ("recourse", "pawelczyk2022", "fresh-1400 / CFD-LRT, closed form less fresh-1400 / CFD, closed form: auc", ".050 (.037–.063)"),
     ("recourse", "pawelczyk2022", "linear-1000-leaky / CFD-LRT released, closed form less linear-1000-leaky / CFD, closed form: auc", ".028 (.020–.035)"),
     ("recourse", "pawelczyk2022", "linear-1000 / CFD-LRT, closed form less linear-1000 / Loss, linear: auc", ".018\n(.011–.024)"),
+    ("recourse", "pawelczyk2022", "leaky-200 / CFD-LRT released, closed form less leaky-200 / CFD, closed form: auc", "| .060 (.045–.076) |"),
+    ("recourse", "pawelczyk2022", "leaky-1000 / CFD-LRT released, closed form less leaky-1000 / CFD, closed form: auc", "| .144 (.130–.159) |"),
+    ("recourse", "pawelczyk2022", "leaky-1400 / CFD-LRT released, closed form less leaky-1400 / CFD, closed form: auc", "| .135 (.123–.147) |"),
+    ("recourse", "pawelczyk2022", "fresh-200 / CFD-LRT, closed form less fresh-200 / CFD, closed form: auc", "| .013 (−.002 to .029) |"),
+    ("recourse", "pawelczyk2022", "fresh-1000 / CFD-LRT, closed form less fresh-1000 / CFD, closed form: auc", "| −.029 (−.042 to −.015) |"),
+    ("recourse", "pawelczyk2022", "fresh-1000 / CFD-LRT, closed form less fresh-1000 / Loss, linear: auc", "and to the loss by .066"),
+    ("recourse", "pawelczyk2022", "fresh-1400 / CFD-LRT, closed form less fresh-1400 / Loss, linear: auc", "and .084. At the paper"),
     ("recourse", "pawelczyk2022", "net-150-a / CFD-LRT, SCFE less net-50-a / CFD-LRT, SCFE: auc", "+.045, .000–.091"),
     ("recourse", "pawelczyk2022", "net-150-d / CFD-LRT, SCFE less net-150-d / Loss-LRT: auc", "−.049, −.074 to −.025"),
     ("attributions", "huang2024", "vit / loss and IXG, joint less vit / loss, joint: auc", "adds .004 in transformers"),
     ("attributions", "huang2024", "mlp / L1-LRT, IXG less mlp / loss LiRA: auc", "by .12\n"),
     ("attributions", "huang2024", "convnet / L1-LRT, IXG less convnet / loss LiRA: auc", "to .30 in AUC"),
+    ("private", "huang2023", "d1000 / CFD-LRT less d1000-dpm1 / CFD-LRT: auc", "lowers the AUC by .118 (.080–.156)"),
     ("linkage", "goethals2022", "german / CF-K, made again less nothing: singled_out by minimality", "66 % of CF-K's answers on `german`"),
     ("linkage", "goethals2022", "hospital / CF-K, made again less nothing: singled_out by minimality", "63 % on `hospital`"),
     ("linkage", "goethals2022", "informs / CF-K, made again less nothing: singled_out by minimality", "75 % on `informs`"),
@@ -48,6 +56,32 @@ MEASURES = [
     ("private", "huang2023", "heloc-ours", "above_threshold(epsilon=1.0", ("validity", "cost_l2"), "threshold | .89 | .49 |"),
     ("private", "huang2023", "heloc-private1", "linear_recourse", ("validity", "cost_l2"), "one private model | 1.00 | .27 |"),
     ("private", "huang2023", "heloc-private1", "", ("test_accuracy",), " .870 |"),
+    ('linkage', 'goethals2022', 'adult', 'k_anonymous(inner=nice(immutable="free"), repair="interval")', ('pureness',), 'pureness is .30 on `adult`'),
+    ('linkage', 'goethals2022', 'heart', 'k_anonymous(inner=nice(immutable="free"), repair="interval")', ('pureness',), '.40 on `heart`'),
+    ('linkage', 'goethals2022', 'cmc', 'k_anonymous(inner=nice(immutable="free"), repair="interval")', ('pureness',), '.77 on\n  `cmc`'),
+    ('linkage', 'goethals2022', 'german', 'k_anonymous(inner=nice(immutable="free"), repair="interval")', ('pureness',), '.90 on `german`'),
+    ('linkage', 'goethals2022', 'german', 'k_anonymous(inner=nice(immutable="free"), solver="mutual")', ('ncp',), 'NCP is the price: .32 against'),
+    ('linkage', 'goethals2022', 'german', 'k_anonymous(inner=nice(immutable="free"))', ('ncp',), 'against .14 on `german`'),
+    ('linkage', 'goethals2022', 'cmc', 'k_anonymous(inner=nice(immutable="free"), solver="mutual")', ('ncp',), '`german`, .114 against'),
+    ('linkage', 'goethals2022', 'cmc', 'k_anonymous(inner=nice(immutable="free"))', ('ncp',), 'against .036 on `cmc`'),
+    ('linkage', 'goethals2022', 'adult', 'k_anonymous(inner=nice(immutable="free"), solver="mutual")', ('ncp',), '`cmc`, .081 against'),
+    ('linkage', 'goethals2022', 'adult', 'k_anonymous(inner=nice(immutable="free"))', ('ncp',), 'against .004 on\n`adult`'),
+    ('linkage', 'goethals2022', 'hospital', 'k_anonymous(inner=nice(immutable="free"), solver="mutual")', ('withheld',), 'on `hospital` 16 % of the answers'),
+    ('linkage', 'goethals2022', 'heart', 'k_anonymous(inner=nice(immutable="free"), floor=1.0)', ('withheld',), 'instead: 4 % of them'),
+    ('linkage', 'goethals2022', 'heart', 'k_anonymous(inner=nice(immutable="free"))', ('ncp',), 'NCP falls from .039 to'),
+    ('linkage', 'goethals2022', 'heart', 'k_anonymous(inner=nice(immutable="free"), floor=1.0)', ('ncp',), 'to .020\n([study]'),
+    ("private", "huang2023", "d1000", "", ("test_accuracy",), "the accuracy from .692 to"),
+    ("private", "huang2023", "d1000-dpm1", "", ("test_accuracy",), "to .50 ([page]"),
+    ("vision", "huang2024", "vit", "", ("train_accuracy", "test_accuracy"), "| all layers | .992 / .707 |"),
+    ("vision", "huang2024", "vit-eps8", "", ("train_accuracy", "test_accuracy"), "| .657 / .627 |"),
+    ("vision", "huang2024", "vit-eps2", "", ("train_accuracy", "test_accuracy"), "| .578 / .558 |"),
+    ("vision", "huang2024", "vit-eps1", "", ("train_accuracy", "test_accuracy"), "| .490 / .473 |"),
+    ("vision", "huang2024", "vit-eps05", "", ("train_accuracy", "test_accuracy"), "| .391 / .380 |"),
+    ("vision", "huang2024", "head", "", ("train_accuracy", "test_accuracy"), "| head alone | .766 / .703 |"),
+    ("vision", "huang2024", "head-eps8", "", ("train_accuracy", "test_accuracy"), "| .709 / .682 |"),
+    ("vision", "huang2024", "head-eps2", "", ("train_accuracy", "test_accuracy"), "| .680 / .658 |"),
+    ("vision", "huang2024", "head-eps1", "", ("train_accuracy", "test_accuracy"), "| .654 / .635 |"),
+    ("vision", "huang2024", "head-eps05", "", ("train_accuracy", "test_accuracy"), "| .592 / .580 |"),
 ]  # fmt: skip
 COUNTS = {
     "recourse": ("pawelczyk2022", r"(\d+) published claims, of which (\d+) match, (\d+) deviate and (\d+) cannot"),
@@ -107,6 +141,22 @@ def test_counts_in_the_docs_are_those_of_the_page(document):
     assert found is not None
     claims = published(page(paper).findings)
     assert [int(n) for n in found.groups()] == [len(claims), *tally(claims).values()]
+
+
+def test_counts_of_results_beside_their_caps_are_those_of_the_page():
+    found = [capped for study in page("huang2023").studies for capped in study.capped]
+    void = [capped for capped in found if capped.void]
+    refuted = [capped for capped in found if capped.refuted]
+    stand = [capped for capped in found if not capped.void and not capped.refuted]
+    above = [[c for c in some if c.low > c.cap] for some in (stand, refuted)]
+    told = re.search(
+        r"Of (\d+) results.+?none lies.+?; (\d+) more.+?; of (\d+) on\s+the refuted claim, (\d+) do",
+        text("private"),
+        re.DOTALL,
+    )
+    assert told is not None
+    assert [int(n) for n in told.groups()] == [len(stand), len(void), len(refuted), len(above[1])]
+    assert above[0] == []
 
 
 def test_a_wrong_number_is_noticed():

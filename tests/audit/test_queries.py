@@ -173,6 +173,14 @@ def test_errors_are_one_sentence(own, settings, says):
         audit(own, **settings)
 
 
+@pytest.mark.parametrize("explain", [[], ["input_x_gradient"]])
+def test_knowledge_goes_with_a_named_attack_whatever_is_explained(own, explain):
+    """It was refused unless an explainer showed rows of people, because linkage was asked about first."""
+    found = audit(own, attack=["shokri_mia(shadow=logistic)"], knowledge="random", quasi=[], explain=explain)
+    assert asked(found, "auc") == pytest.approx(0.5, abs=0.3)
+    assert {row.knowledge for row in found.results.rows if row.metric == "auc"} == {"random"}
+
+
 def test_python_refuses_columns_of_a_named_data_set():
     with pytest.raises(JaliError, match="quasi goes with tables of your own"):
         jali.audit(data="lending", quasi=["age"])

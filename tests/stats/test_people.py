@@ -158,8 +158,8 @@ def test_variance_of_equal_rows_is_that_of_people():
 
 
 def test_five_rows_a_person_are_covered_under_one_target():
-    """As rows of their own, the AUC covers 66 % and the difference 69 %."""
-    draw, hits = np.random.default_rng(6), []
+    """As rows of their own, the AUC covers 64 % and the difference 63 % (2,000 draws)."""
+    draw, hits, as_rows = np.random.default_rng(6), [], []
     values = []
     for _ in range(400):
         score, truth, person = clustered(draw, 80, 5)
@@ -167,7 +167,11 @@ def test_five_rows_a_person_are_covered_under_one_target():
         one, two = delong(score, truth, group=person), delong_difference(more, score, truth, group=person)
         values.append((one.value, two.value))
         hits.append((one.low, one.high, two.low, two.high))
+        rows = delong(score, truth)
+        as_rows.append((rows.low, rows.high))
     true, ends = np.mean(values, axis=0), np.array(hits)
+    low, high = np.array(as_rows).T
+    assert np.mean((low <= true[0]) & (true[0] <= high)) == pytest.approx(0.64, abs=0.07)
     assert np.mean((ends[:, 0] <= true[0]) & (true[0] <= ends[:, 1])) >= 0.92
     assert np.mean((ends[:, 2] <= true[1]) & (true[1] <= ends[:, 3])) >= 0.92
 

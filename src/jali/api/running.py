@@ -35,9 +35,10 @@ def armed(experiment: Experiment, attack: Sequence[Any], knowledge: Any) -> Setu
     non-members, the game sets some people aside.
     """
     attacks, on_oracles = queries.by_kind(attack)
-    runs = queries.usual(experiment.explain, knowledge)
     if attack:
         runs = queries.runs(on_oracles, experiment.explain, knowledge)
+    else:
+        runs = queries.usual(experiment.explain, knowledge)
     setup = load(replace(experiment, game=provided(experiment.game, attacks), attack=attacks, runs=runs))
     if not attack and not knowledge and not queries.identifiable(setup.data):
         return setup.with_parts(runs=())

@@ -105,7 +105,7 @@ def read(
         found = _whole(arrays, member, low) if all(name in arrays for name in WHOLE) else _plain(path, arrays, raw, low)
         return found, *_game(arrays, member)
     except (ValueError, TypeError, IndexError, KeyError, ArithmeticError) as error:  # arrays that do not fit each other
-        raise JaliError(f"{path} is no evidence that can be read: {error}.") from None
+        raise JaliError(f"{path} is no evidence that can be read: {str(error).rstrip('.')}.") from None
 
 
 def _whole(arrays: Arrays, member: npt.NDArray[np.bool_], low: Sequence[str]) -> Evidence:

@@ -54,7 +54,7 @@ def shadow_models(
         only = rows.schema.classes[rows.y[0]]
         raise JaliError(
             f"{name}: the oracle gives all {len(rows)} rows that the adversary knows the class {only!r}, and a shadow "
-            "model needs two: choose knowledge closer to the data, such as noise."
+            "model needs two: choose knowledge closer to the data (noise is the closest), or give more people."
         )
     if np.bincount(rows.y).max() < 2:
         raise JaliError(

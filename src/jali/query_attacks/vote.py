@@ -59,7 +59,7 @@ class Vote:
         if not claims:
             raise JaliError(
                 f"vote: each of {len(models)} local surrogates gives all rows that the adversary knows one label: "
-                "choose knowledge closer to the data, such as noise."
+                "choose knowledge closer to the data (noise is the closest), or give more people."
             )
         overall = _mean_overall(claims)
         overall |= {"surrogates": float(len(models)), "voters": float(len(claims))}

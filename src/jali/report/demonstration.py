@@ -321,7 +321,7 @@ def _blind(audit: Results) -> str:
 def _least(control: PositiveControl) -> str:
     if control.detectable is None:
         return control.reason.rstrip(".") or f"more than {words.number(max(control.sizes, default=0.0))}"
-    return words.number(control.detectable)
+    return words.above(control.detectable)  # as in the sentence above the table
 
 
 def explainers(audit: Results) -> list[str]:

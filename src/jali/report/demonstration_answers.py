@@ -65,7 +65,7 @@ def _hit(found: Demonstration) -> tuple[str, ...]:
     if linked.real and linked.known:
         last = linked.known[-1]
         columns = words.listed(last.columns)
-        out.append(f"For whoever knows {columns}, {last.people:,} people stand alone.")
+        out.append(f"Whoever knows {columns} of everybody names {last.people:,} of them: nobody else fits.")
     return (*out, *whom.whom(found.audit)[:1]) or ("No group and no record stands out.",)
 
 
@@ -83,7 +83,7 @@ def _cost(found: Demonstration) -> tuple[str, ...]:
     before = found.bare
     after = found.protected
     return (
-        f"{after.explainer} answers {_share(after.answered)} of those who ask ({before.explainer}: "
+        f"{after.explainer} answers {_share(after.answered)} of those who ask (unprotected: "
         f"{_share(before.answered)}), {_share(after.valid)} of its answers are valid ({_share(before.valid)}), and "
         f"{_share(after.columns)} of the columns change ({_share(before.columns)}).",
         "Reasons without numbers say less. The model stays as it is: right about "

@@ -32,7 +32,7 @@ def points(found: Linkage) -> list[str]:
         last = found.known[-1]
         out.append(
             f"Whoever knows {words.listed(last.columns)} of everybody in the table finds one person alone for "
-            f"{last.one:,} released rows, and at most ten for {last.few:,} more: {last.people:,} people stand alone."
+            f"{last.one:,} released rows ({last.people:,} different people), and two to ten for {last.few:,} more."
         )
     return out
 

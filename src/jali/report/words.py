@@ -125,6 +125,15 @@ def percent(value: float, digits: int | None = None) -> str:
     return (MINUS if value < 0 and not _zero(text) else "") + text
 
 
+def whole_percent(value: float) -> str:
+    """A share in whole per cent with its sign; a little is not rounded to nothing.
+
+    >>> whole_percent(0.031), whole_percent(0.004), whole_percent(0.0)
+    ('3\u202f%', 'under 1\u202f%', '0\u202f%')
+    """
+    return f"under 1{THIN}%" if 0 < value < 0.005 else f"{percent(value, 0)}{THIN}%"
+
+
 def _zero(text: str) -> bool:
     """Whether a number was rounded to nothing, which then carries no sign."""
     return not text.strip("0.")

@@ -60,7 +60,7 @@ def test_membership_inferred_by_queries() -> None:
         "one member and one non-member; chance: 50."
     )
     (doubtful,) = query_attacks.sentences(Results(rows=[row.model_copy(update={"low": 0.48})]))
-    assert doubtful.endswith("chance: 50, which cannot be distinguished from it.")
+    assert doubtful.endswith("one non-member, which cannot be distinguished from chance (50).")
     page = html.render(Results(rows=[row]))
     assert "Who was a member" in page
     assert "By querying the model" in page

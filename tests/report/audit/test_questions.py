@@ -44,6 +44,16 @@ def test_groups_that_are_all_too_small_are_no_empty_answer():
     assert found["Whom does it hit?"].startswith("It cannot be told: no group of people is large enough")
 
 
+def test_query_attacks_alone_answer_all_five_and_do_not_blame_the_columns():
+    about = {"kind": "query attack", "learns": "membership", "metric": "auc", "knowledge": "noise", "units": 1}
+    rows = [Row(attack="aloa", value=0.5, low=0.48, high=0.52, **about)]
+    rows.append(Row(attack="shokri_mia", value=0.71, low=0.69, high=0.73, **about))
+    found = answered(Results(rows=rows))
+    assert all(found.values())
+    assert "the attack shokri_mia, the strongest of 2, would pick the member in" in found["How much?"]
+    assert found["Whom does it hit?"] == "Groups were not compared: query attacks are judged on everybody together."
+
+
 def test_membership_is_said_in_pairs_of_100_on_the_same_people():
     rows = [added("e", (0.05, 0.07)), *both_sides("e", 0.61, 0.67)]
     everybody = {"kind": "attack", "metric": "auc", "attack": "joint", "combined": True, "channel": "score"}
@@ -100,9 +110,18 @@ def test_answers_that_single_people_out_together_are_counted():
     )
     found = answered(Results(rows=[*linked("nice", (0.92, 0.87, 0.98)), reached]))
     assert (
-        "After 100 explanations, 6 % of all training people have been singled out by nice."
+        "After 100 explanations, 6\u202f% of all training people have been singled out by nice."
         in found["Whom does it hit?"]
     )
+
+
+def test_a_little_is_not_rounded_to_nothing():
+    about = {"kind": "query attack", "learns": "identity", "explainer": "nice", "attack": "linkage"}
+    rows = [*linked("nice", (0.92, 0.54, 1.0)), Row(metric="coverage@100", value=0.001, **about)]
+    rows.append(Row(kind="measure", metric="answered", explainer="nice", value=0.004))
+    found = answered(Results(rows=rows))
+    assert "under 1\u202f% of all training people" in found["Whom does it hit?"]
+    assert "nice answers under 1\u202f% of people" in found["What does it cost?"]
 
 
 def test_page_terminal_and_notebook_have_the_same_answers():

@@ -49,7 +49,7 @@ class Change:
         """
         said = f"{self.label}: {self.after}" if self.after == membership.TOO_SMALL else self.phrase.format(self.after)
         same = f"; change {self.difference} over the same people" if self.difference else ""
-        return f"{said} (before: {self.before}{same})"
+        return said if self.before == words.DASH else f"{said} (before: {self.before}{same})"
 
 
 @dataclass(frozen=True)
@@ -157,6 +157,6 @@ def amount(row: Row) -> str:
     """
     value = row.value or 0.0
     if row.metric != "seconds":
-        return f"{words.percent(value, 0)}{words.THIN}%"
+        return words.whole_percent(value)
     number, unit = (1000 * value, "ms") if value < 1 else (value, "s")
     return f"{number:.2g} {unit}" if number < 10 else f"{number:,.0f} {unit}"

@@ -67,10 +67,9 @@ def options(results: Results, verdicts: list[Verdict]) -> list[Option]:
 
 
 def _claim(verdict: Verdict) -> Option:
-    what = (
-        f"Do not state the privacy claim of {verdict.explainer}: it is false. `jali verify` shows which claims stand."
-    )
-    return Option(what, command=f"jali verify {verdict.explainer.partition('(')[0]}")
+    what = f"Do not state the privacy claim of {verdict.explainer}: it is false, as jali verify shows."
+    price = "Dropping the claim changes no answer."
+    return Option(what, price=price, command=f"jali verify {verdict.explainer.partition('(')[0]}")
 
 
 def _grouped(results: Results, verdict: Verdict) -> list[Option]:
@@ -78,7 +77,7 @@ def _grouped(results: Results, verdict: Verdict) -> list[Option]:
     inner = results.specification(verdict.explainer)
     part = part_of(results, verdict.explainer)
     if part is None:
-        return [Option(f"Replace {verdict.explainer}: its answers lead to people. `jali.protect` gives others.")]
+        return [Option(f"Replace {verdict.explainer}: its answers lead to people. jali.protect gives others.")]
     if registry.name_of(part) in GROUPING:
         return [Option(f"Let each answer of {verdict.explainer} fit more people: raise its k.")]
     for name, outer in before_after.defended_by(results, verdict.explainer):

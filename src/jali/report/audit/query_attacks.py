@@ -63,6 +63,7 @@ def _sentence(line: views.Line, rivals: int) -> str:
     by = line.head.attack + (f", the strongest of {rivals}" if rivals > 1 else "")
     if "singled_out" in line.cells:
         return f"{_found(line, by)} {_learnt(line)}".strip()
+    by += "," if rivals > 1 else ""
     whom = f"the surrogate {line.head.explainer}" if line.head.explainer else "the model"
     if "auc" not in line.cells:
         row = line.cells[_main(line.cells)]
@@ -70,10 +71,12 @@ def _sentence(line: views.Line, rivals: int) -> str:
         number = f"{words.value_of(row)} ({span})" if span else words.value_of(row)
         return f"By querying {whom}, the attack {by} reaches {words.metric_name(row.metric)} {number}."
     auc = line.cells["auc"]
-    doubt = ", which cannot be distinguished from it" if auc.low is not None and auc.low <= 0.5 else ""
+    chance = "; chance: 50"
+    if auc.low is not None and auc.low <= 0.5:
+        chance = ", which cannot be distinguished from chance (50)"
     return (
         f"By querying {whom}, the attack {by} would pick the member in {_range(auc, 1)} of 100 pairs of one member and "
-        f"one non-member; chance: 50{doubt}."
+        f"one non-member{chance}."
     )
 
 

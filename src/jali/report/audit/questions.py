@@ -13,7 +13,7 @@ from jali.audit.wrapped import part_of
 from jali.core import registry
 from jali.core.values import Channel
 from jali.report import views, words
-from jali.report.audit import before_after, membership, verdicts
+from jali.report.audit import before_after, membership, query_attacks, verdicts
 from jali.report.audit.findings import Harm
 from jali.report.audit.options import Option
 from jali.report.audit.verdicts import Verdict
@@ -111,7 +111,7 @@ def tells(results: Results, explainer: str) -> str:
 def _much(results: Results, found: Sequence[Verdict]) -> tuple[str, ...]:
     """The worst finding in numbers: of 100 answers, or of 100 pairs of a member and a non-member."""
     if not found:
-        return ()
+        return query_attacks.sentences(results)[:1]
     worst = found[0]
     if worst.harm == Harm.CLAIM:
         claims = [given.claim for given in results.guarantees if given.what == worst.explainer and given.refuted]
@@ -170,12 +170,18 @@ def on_prediction(results: Results, channel: Channel, metric: str) -> Row | None
 
 
 def _hit(results: Results, found: Sequence[Verdict], whom: Sequence[str]) -> tuple[str, ...]:
-    grouped = any(row.group for row in results.find(kind="attack"))
-    ungrouped = (
-        () if grouped else ("Groups were not compared: no column is marked as sensitive or as known to others.",)
-    )
-    said = (*_singled_out(results, found), *whom, *ungrouped)
+    said = (*_singled_out(results, found), *whom, *_ungrouped(results))
     return said or ("It cannot be told: no group of people is large enough to be compared with everybody.",)
+
+
+def _ungrouped(results: Results) -> tuple[str, ...]:
+    """Why groups were not compared, where they were not."""
+    rows = results.find(kind="attack")
+    if any(row.group for row in rows):
+        return ()
+    if not rows and results.find(kind="query attack"):
+        return ("Groups were not compared: query attacks are judged on everybody together.",)
+    return ("Groups were not compared: no column is marked as sensitive or as known to others.",)
 
 
 def _singled_out(results: Results, found: Sequence[Verdict]) -> tuple[str, ...]:
@@ -188,8 +194,8 @@ def _singled_out(results: Results, found: Sequence[Verdict]) -> tuple[str, ...]:
         return ()
     row = max(reached, key=lambda one: (int(one.metric.partition("@")[2]), one.value or 0.0))
     after = words.metric_name(row.metric)
-    share = words.percent(row.value or 0.0, 0)
-    return (f"{after}, {share} % of all training people have been singled out by {row.explainer}.",)
+    share = words.whole_percent(row.value or 0.0)
+    return (f"{after}, {share} of all training people have been singled out by {row.explainer}.",)
 
 
 def _advice(found: Sequence[Verdict], options: Sequence[Option]) -> tuple[str, ...]:
