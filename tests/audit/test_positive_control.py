@@ -22,6 +22,7 @@ from jali.audit.positive_control import (
     recover,
     shuffled,
     spread,
+    worth,
 )
 from jali.audit.signal_attacks import attack_evidence
 from jali.audit.trials import Trial, guess_by_metric
@@ -161,6 +162,39 @@ def test_the_curve_through_planted_sizes_by_hand():
     # Nothing planted recovers nothing; it and its neighbour fall, and are replaced by their mean.
     assert found.power == pytest.approx(ndtr([-3.4375, -2.75, -1.0, 19.0]), abs=1e-6)
     assert found.recovered == list(recovered)
+
+
+def test_more_than_was_planted_is_recovered_by_luck():
+    """Twice the planted addition would make 0.005 found: 0.004 + 0.84 * 0.001; no attack does better than 0.0048."""
+    points = [Planted(size, 2 * size, 0.0, 0.001, 0.004) for size in FIRST]
+    _, _, trial = made(n=60)
+    assert control(trial, points).detectable == pytest.approx(0.00484, rel=0.02)
+
+
+def test_a_larger_audit_knows_what_is_recovered_no_better():
+    """A forecast plants in few records what many will be judged on; with noise made smaller it named 0.0003."""
+    evidence, game, trial = made(n=300)
+    few = recover(evidence, game, trial, np.random.default_rng(8))
+    many = recover(evidence, game, trial, np.random.default_rng(8), wider=0.2)
+    for one, other in zip(few[:2], many[:2], strict=True):
+        assert other.noise == pytest.approx(one.noise, rel=0.1)
+        assert (other.half, other.deviation) == pytest.approx((0.2 * one.half, 0.2 * one.deviation))
+
+
+def test_weights_make_an_audit_smaller():
+    """Of 300 non-members two thirds have weight 0.1: they count for (100 + 20)^2 / 102 = 141."""
+    assert worth(np.ones(300), np.repeat([1.0, 0.1], [100, 200])) == pytest.approx(4 / (1 / 300 + 102 / 120**2))
+    evidence, game, trial = made(n=600)
+    one = Game(game.member, [0], game.shadows[:1], game.scored[:, :1])
+    inside = game.member[:, 0]
+    weight = np.where(inside, 1.0, np.where(np.arange(600) % 3 == 0, 1.0, 0.1))
+    plain = recover(evidence, one, trial, np.random.default_rng(9))[:2]
+    weighed = recover(evidence, replace(one, weight=weight[:, None]), trial, np.random.default_rng(9))[:2]
+    wider = np.sqrt(worth(np.ones(inside.sum()), np.ones((~inside).sum())) / worth(weight[inside], weight[~inside]))
+    assert wider > 1.2
+    for a, b in zip(plain, weighed, strict=True):
+        assert (b.half, b.deviation) == pytest.approx((wider * a.half, wider * a.deviation))
+        assert b.recovered == pytest.approx(a.recovered, abs=0.001)
 
 
 def test_larger_leaks_do_not_make_narrower_intervals():

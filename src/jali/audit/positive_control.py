@@ -198,7 +198,7 @@ def recover(
 
     Sizes grow until one is found often enough. The limit that follows is then planted itself, until it stays where it
     was: what one planted size recovers is about as noisy as an audit, and a limit that luck made low must not be named.
-    wider: for an audit whose deviations and intervals are so many times as wide.
+    wider: for an audit whose deviations and intervals are so many times as wide; what is recovered is known no better.
     """
     playing = players(game)
     learnt: dict[int, Combination] = {}
@@ -249,7 +249,8 @@ def _all_recovered(
     smaller = math.sqrt(_people(tried) / _judged_people(evidence, game, trial))
     several = len(together(trial.attack, game)) > 1
     made = [_recovered(one, follows, several, game, smaller) for one in sorted(tried, key=lambda one: one.size)]
-    return [Planted(p.size, p.recovered, *(wider * x for x in (p.noise, p.deviation, p.half))) for p in made]
+    # What is recovered is known from the guesses that were made, however large the audit is.
+    return [replace(p, deviation=wider * p.deviation, half=wider * p.half) for p in made]
 
 
 def _tried(size: float, found: ByMetric, leak: Leak, ideal: Ideal, playing: Game) -> _Tried:
@@ -268,16 +269,31 @@ def _follows(tried: Sequence[_Tried]) -> float:
     return min(max(both / over, 0.0), 1.0) if over > 0 else 0.0
 
 
+def worth(members: Floats, others: Floats) -> float:
+    """For how many people, half of them members, those of one target count, from the weights of either side (n,).
+
+    The variance of an AUC is about proportional to 1 / m + 1 / n. With weights a side counts for (sum w)^2 / sum w^2.
+
+    >>> worth(np.ones(50), np.ones(50)), worth(np.ones(50), np.array([1.0] * 25 + [0.0] * 10))
+    (100.0, 66.66666666666667)
+    """
+    sides = [side.sum() ** 2 / max(float((side**2).sum()), EXACT) for side in (members, others)]
+    return float(4 / sum(1 / max(side, 1.0) for side in sides))
+
+
 def _people(tried: Sequence[_Tried]) -> float:
-    """How many people are judged per player."""
+    """For how many people those who are judged count, per player."""
     guesses = tried[0].found.forced["auc"]
-    return len(guesses.score) / len(tried[0].attack)
+    each = [guesses.truth[guesses.unit == u] for u in np.unique(guesses.unit)]
+    return float(np.mean([worth(np.ones(truth.sum()), np.ones((~truth).sum())) for truth in each]))
 
 
 def _judged_people(evidence: Evidence, game: Game, trial: Trial) -> float:
-    """How many people the audit itself judges per target: those who are scored and have all signals."""
-    seen = evidence.pick(trial.names).observed[:, :, game.targets].all(axis=0)
-    return max(1.0, float((game.scored & seen).sum()) / len(game.targets))
+    """The same per target of the audit itself: people who are scored and have all signals, with their weights."""
+    seen = evidence.pick(trial.names).observed[:, :, game.targets].all(axis=0) & game.scored
+    weight = np.where(seen, 1.0 if game.weight is None else game.weight, 0.0)
+    member = game.member[:, game.targets]
+    return float(np.mean([worth(w[side], w[~side]) for w, side in zip(weight.T, member.T, strict=True)]))
 
 
 def _recovered(one: _Tried, follows: float, several: bool, game: Game, smaller: float) -> Planted:
@@ -313,11 +329,11 @@ def control(trial: Trial, planted: Sequence[Planted]) -> PositiveControl:
 def _curve(planted: Sequence[Planted]) -> Floats:
     """What is recovered of each size, made to rise: one planted size is about as noisy as an audit.
 
-    Neighbours that fall are replaced by their mean, weighted by their noise (isotonic regression). Nothing planted
+    Neighbours that fall are replaced by their mean, weighted by their noise (isotonic regression). No attack recovers
+    more on average than one that knows every shift, so what exceeds the planted size is luck; and nothing planted
     recovers nothing, or loses what a useless combination costs.
     """
-    parts = [[p.recovered, 1 / max(p.noise, EXACT) ** 2, 1.0] for p in planted]
-    parts[0][0] = min(parts[0][0], 0.0)
+    parts = [[min(p.recovered, p.size), 1 / max(p.noise, EXACT) ** 2, 1.0] for p in planted]
     merged: list[list[float]] = []
     for part in parts:
         merged.append(part)

@@ -10,6 +10,7 @@ import numpy as np
 from jali.audit.evidence import read_only
 from jali.audit.reference import REFERENCE
 from jali.audit.reference import known as known_records
+from jali.audit.steadied import with_steadied
 from jali.core import registry
 from jali.core.errors import JaliError
 from jali.core.guesses import NOT_FINITE, Combined, Estimate, Guesses, Records, Shadows, Target, weighted
@@ -153,6 +154,9 @@ def _by_target(
 ) -> Iterator[tuple[Mapping[str, Combined], Ints]]:
     """Target by target: the scores by metric, and the records that are judged."""
     chosen = evidence.pick(trial.names)
+    if isinstance(trial.attack, Combines):
+        chosen, base = with_steadied(chosen, trial.base)
+        trial = replace(trial, names=chosen.names, base=base)
     for group in together(trial.attack, game):
         yield from _scores(chosen, game, trial, group, records, metrics, known)
         release(chosen.value)

@@ -106,6 +106,32 @@ def test_an_explanation_that_separates_better_by_itself_is_a_finding():
     assert "by itself it separates members better" in found.sentences[0]
 
 
+@pytest.mark.parametrize(("decision", "reassures"), [(0.55, False), (0.69, True)])
+def test_who_gets_an_answer_is_a_finding_unless_the_decision_tells_it(decision, reassures):
+    """What is added to the score is judged on those with an answer; whether there is one is seen of everybody."""
+    base = {"metric": "auc", "units": 16}
+    rows = [
+        added("e", (-0.002, 0.004)),
+        Row(kind="paired", value=0.75, explainer="e", against="score", channel="score", attack="joint", **base),
+        Row(kind="attack", value=decision, channel="decision", attack="joint", combined=True, **base),
+        Row(
+            kind="attack", value=0.68, low=0.66, high=0.70, explainer="e", channel="decision", attack="threshold",
+            signal="answered", **base,
+        ),
+    ]  # fmt: skip
+    results = Results(rows=rows, controls=[control("e")])
+    (found,) = verdicts(results)
+    assert ("adds less than" in text.summary(results)) == reassures
+    if reassures:
+        assert found.harm == Harm.NONE
+    else:
+        assert found.harm == Harm.MEMBERSHIP
+        assert "yet whether it is given at all separates members better than the decision alone" in found.sentences[0]
+        assert "whether the explanation is given at all tells more than the bare decision: threshold on answered " in (
+            text.summary(results).replace("Whether", "whether")
+        )
+
+
 def test_suggested_commands_name_parts_that_exist():
     rows = linked("nice", (0.92, 0.87, 0.98))
     config = {"explain": ['nice(candidates="justified")'], "game": "rotate(models=8)"}

@@ -87,12 +87,9 @@ def _not_found(results: Results, rows: list[Row], auc: Row, base: Channel) -> Fi
     """What is said where no addition was found; only a bounded one may sound reassuring."""
     over = Sentences(results, "auc", tuple(rows))
     judged = [row for row in rows if row.metric in ("auc", *RATES)]
-    if any(over.rival(row) is not None for row in judged):
-        return Finding(
-            Harm.MEMBERSHIP,
-            f"Beside {BASES[base]} it was not found to add anything, yet by itself it separates members better than "
-            f"{BASES[base]}{_people(auc)}.",
-        )
+    rivals = [rival for row in judged if (rival := over.rival(row)) is not None]
+    if rivals:
+        return Finding(Harm.MEMBERSHIP, _rivalled(over, rivals, base, _people(auc)))
     known = detection_limits.limit(results, auc)
     if kind_of(auc) == "open" and known.kind == "bounded":
         less = f"less than {words.above(known.found)} AUC to membership inference"
@@ -100,6 +97,16 @@ def _not_found(results: Results, rows: list[Row], auc: Row, base: Channel) -> Fi
         few = _few_members(rows)
         return Finding(Harm.OPEN if few else Harm.NONE, f"{said}{few}")
     return Finding(Harm.OPEN, f"What it adds to {BASES[base]}: {TOO_SMALL}{_people(auc)}.")
+
+
+def _rivalled(over: Sentences, rivals: list[Row], base: Channel, people: str) -> str:
+    """What is said where the combined attack misses what an attack on the explanation alone sees."""
+    said = f"Beside {BASES[base]} it was not found to add anything"
+    if base is Channel.SCORE and all(over.is_whether_answered(rival) for rival in rivals):
+        return (
+            f"{said}{people}, yet whether it is given at all separates members better than {BASES[Channel.DECISION]}."
+        )
+    return f"{said}, yet by itself it separates members better than {BASES[base]}{people}."
 
 
 def _few_members(rows: list[Row]) -> str:

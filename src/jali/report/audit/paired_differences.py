@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from jali.core.values import Channel
 from jali.report import resolution, views, words
 from jali.report.audit import detection_limits
 from jali.report.audit.detection_limits import BASELINES, UNKNOWN
@@ -232,6 +233,11 @@ class Sentences:
         if mine is None or best is None or baseline is None:
             return ""
         signal = f" on {best.signal}" if best.signal and not best.combined else ""
+        if self.is_whether_answered(best) and row.against is Channel.SCORE:
+            return (
+                f"whether {self.who([row])} is given at all tells more than the bare decision: {best.attack}{signal} "
+                f"reaches {_between(_low(best), _high(best), best)}, and what that adds to the score was not measured"
+            )
         tried = len(views.alone(self.results, mine))
         chosen = f" (the best of {tried} such attacks, chosen afterwards)" if tried > 1 else ""
         return (
@@ -249,14 +255,32 @@ class Sentences:
         return next((r for r in [*first, *self._ranked(row)] if self.rival(r) is not None), None)
 
     def rival(self, row: Row) -> Row | None:
-        """The strongest attack on the explanation alone, if its whole interval lies above baseline and chance."""
+        """The strongest attack on the explanation alone whose whole interval lies above what it must surpass."""
         baseline = views.side(self.results, row, row.against)
         if baseline is None or baseline.value is None:
             return None
-        level = words.level(row.metric)
-        least = max(baseline.value, 0.5 if level is None else level)
-        above = [r for r in views.alone(self.results, row) if r.low is not None and r.low > least]
+        above = [
+            r for r in views.alone(self.results, row) if r.low is not None and r.low > self._least(r, row, baseline)
+        ]
         return max(above, key=_value, default=None)
+
+    def _least(self, attack: Row, row: Row, baseline: Row) -> float:
+        """What an attack on the explanation alone must surpass: chance and the baseline.
+
+        Who gets an answer follows from the decision, if anything, and a score beside it was judged on those with an
+        answer only: there the decision is what it must surpass.
+        """
+        level = words.level(row.metric)
+        chance = 0.5 if level is None else level
+        if row.against is not Channel.SCORE or not self.is_whether_answered(attack):
+            return max(chance, _value(baseline))
+        about = {"kind": "attack", "channel": Channel.DECISION, "explainer": "", "group": "", "target": None}
+        return max([chance, *(_value(r) for r in self.results.find(metric=row.metric, **about))])
+
+    @staticmethod
+    def is_whether_answered(attack: Row) -> bool:
+        """Whether an attack reads nothing of an explanation but that there is one."""
+        return attack.channel is Channel.DECISION and bool(attack.explainer)
 
     def gone(self, rows: Rows) -> str:
         """What has no value, and why."""

@@ -1,0 +1,128 @@
+"""Signals as how unusual they are for the record and for the model, beside the signals themselves.
+
+Some answers about a record lie far from all others, and some models answer on a scale of their own: a gradient is
+larger throughout where a model is surer. Both drown a leak in means and variances over models. An adversary sees all
+answers of a model, so it can take off what is the model's own and cut what lies far out. Values are read and no
+membership, and those of a target like those of every other model.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from jali.core.values import Bools, Evidence, Floats, SignalName, Unit
+
+MODELS = 4  # below so many models nothing can be said about the usual answer
+RECORDS = 20  # records that each model must have answered about
+LOOKED_AT = 1_000  # records on which it is seen whether a signal needs this, at most
+MOST = 12  # signals of the baseline, and of the explanation, that are read so: each takes as long as a further signal
+OUTSIDE = 6.0  # median distances from the usual answer; 5 in 100,000 normal numbers lie as far out
+# From where on a signal is read so: share of its cells far out, deviation of the models' middles in median distances,
+# and deviation of the logarithms of the models' median distances.
+FAR, APART, UNEQUAL = 0.02, 0.75, 0.4
+PRIOR = 3.0  # models that the usual distance counts for beside a record's own
+EXACT = 1e-9  # of the median size of a value; smaller distances are rounding
+
+
+def with_steadied(evidence: Evidence, base: int) -> tuple[Evidence, int]:
+    """Signals and those that are read so; the first `base`, which are the baseline's, stay first, and their number."""
+    sides = [range(base), range(base, len(evidence.names))]
+    more = [_needed(evidence, side) for side in sides]
+    if not any(more):
+        return evidence, base
+    order = [(s, read) for side, some in zip(sides, more, strict=True) for s, read in _in_order(side, some)]
+    names = tuple(_name(evidence.names[s], read is not None) for s, read in order)
+    value = np.stack([evidence.value[s] if read is None else read for s, read in order])
+    units = tuple(evidence.units[s] if read is None else Unit.PLAIN for s, read in order)
+    found = Evidence(names, value, evidence.observed[[s for s, _ in order]], evidence.member, units)
+    return found, base + len(more[0])
+
+
+def _in_order(side: range, more: dict[int, Floats]) -> list[tuple[int, Floats | None]]:
+    return [*((s, None) for s in side), *more.items()]
+
+
+def _name(name: SignalName, steadied: bool) -> SignalName:
+    return replace(name, signal=f"{name.signal}, steadied") if steadied else name
+
+
+def _needed(evidence: Evidence, side: range) -> dict[int, Floats]:
+    """Of some signals those that need it most, by signal."""
+    need = {s: _need(evidence.value[s], evidence.observed[s]) for s in side if evidence.units[s] is not Unit.YES_NO}
+    chosen = sorted((s for s, much in need.items() if much >= 1), key=lambda s: -need[s])[:MOST]
+    made = {s: steadied(evidence.value[s], evidence.observed[s]) for s in sorted(chosen)}
+    return {s: value for s, value in made.items() if value is not None}
+
+
+def _need(value: Floats, observed: Bools) -> float:
+    """How much a signal (N, M) needs it: 1 where far values, or differences of models, begin to count."""
+    known = np.flatnonzero(observed.sum(axis=1) >= MODELS)
+    known = known[:: -(-len(known) // LOOKED_AT) or 1]
+    found = _Usual.of(value[known], observed[known])
+    return 0.0 if found is None else found.need
+
+
+def steadied(value: Floats, observed: Bools) -> Floats | None:
+    """A signal (N, M) in its usual distances from the usual answer about the record, far ones drawn in.
+
+    arcsinh(z / w), with z what is left of the signal without the record's and the model's middle, in the model's median
+    distances, and w the record's median |z|, shrunken towards 1. 0 where few models answered about a record. None where
+    a model's answers hardly differ from the usual ones.
+    """
+    known = observed.sum(axis=1) >= MODELS
+    found = _Usual.of(value[known], observed[known])
+    if found is None:
+        return None
+    out = np.zeros(value.shape)
+    out[known] = found.drawn_in()
+    return out if np.isfinite(out).all() else None
+
+
+class _Usual:
+    """Distances (n, M) from the usual answer, in those of the model, where there are answers (n, M).
+
+    middle (1, M): of the models. distance (1, M): the median one of each model.
+    """
+
+    def __init__(self, away: Floats, use: Bools, middle: Floats, distance: Floats) -> None:
+        self.away, self.use, self.middle, self.distance = away, use, middle, distance
+
+    @staticmethod
+    def of(value: Floats, use: Bools) -> _Usual | None:
+        """The distances of values (n, M); None where they cannot be told."""
+        if value.shape[1] < MODELS or not len(value) or use.sum(axis=0).min() < RECORDS:
+            return None
+        rest = value - _median(value, use, 1)
+        middle = _median(rest, use, 0)
+        rest = rest - middle
+        rest = rest - _median(rest, use, 1)  # again: with middles far apart the first was the answer of one model
+        rest = rest - _median(rest, use, 0)
+        distance = _median(np.abs(rest), use, 0)
+        if distance.min() <= EXACT * np.median(np.abs(value[use])):
+            return None
+        return _Usual(rest / distance, use, middle, distance)
+
+    @property
+    def need(self) -> float:
+        """As `_need`."""
+        far = float((np.abs(self.away[self.use]) > OUTSIDE).mean())
+        apart = float(self.middle.std() / np.median(self.distance))
+        unequal = float(np.log(self.distance).std())
+        return max(far / FAR, apart / APART, unequal / UNEQUAL)
+
+    def drawn_in(self) -> Floats:
+        """As `steadied`; the middle of a record is moved to a mean, so that no cell is exactly the usual answer."""
+        cells = self.use.sum(axis=1, keepdims=True)
+        own = (PRIOR + cells * _median(np.abs(self.away), self.use, 1)) / (PRIOR + cells)
+        z = self.away / own
+        z = z - np.where(self.use, np.clip(z, -2, 2), 0.0).sum(axis=1, keepdims=True) / cells
+        return np.where(self.use, np.arcsinh(z), 0.0)
+
+
+def _median(x: Floats, use: Bools, axis: int) -> Floats:
+    """The median of the cells used along one axis, which each have some."""
+    if use.all():
+        return np.asarray(np.median(x, axis=axis, keepdims=True))
+    return np.asarray(np.nanmedian(np.where(use, x, np.nan), axis=axis, keepdims=True))
