@@ -42,8 +42,6 @@ SOURCE = re.compile(
     r"|jali reproduce (\w+)|reproduction/(\w+)\.md|jali frontier (benchmarks/[\w/]+\.toml)|(benchmarks\.md)"
     r"|make (fuzz|folders|bench)\b"
 )
-TRIAL = "†"  # measured once, on the way to a decision; only docs/decisions.md may have it
-TRIALS = 39  # such paragraphs: one that gets its script leaves, and no new one enters
 SCOPE = "Everything below is from"  # of a section
 # Paragraphs whose numbers are examples, limits or definitions, and no results; those of the code are checked below.
 DEFINED = {
@@ -88,34 +86,27 @@ def blocks() -> Iterator[tuple[str, str, bool]]:
                 yield page.name, text.strip(), covered
 
 
-def silent(page: str, text: str, covered: bool) -> bool:
-    """Whether a block has a measured number and says neither what made it nor that it was a trial."""
-    trial = TRIAL in text and page == "decisions.md"
-    return bool(MEASURED.search(text)) and not covered and not trial and not SOURCE.search(text)
+def silent(text: str, covered: bool) -> bool:
+    """Whether a block has a measured number and does not say what made it."""
+    return bool(MEASURED.search(text)) and not covered and not SOURCE.search(text)
 
 
 def test_measured_numbers_say_which_script_or_test_made_them():
-    found = {(page, text) for page, text, covered in blocks() if silent(page, text, covered)}
+    found = {(page, text) for page, text, covered in blocks() if silent(text, covered)}
     left = {(page, text) for page, text in found if not any(page == p and text.startswith(t) for p, t in DEFINED)}
     assert left == set()
 
 
 def test_no_exemption_is_left_over():
-    found = [(page, text) for page, text, covered in blocks() if silent(page, text, covered)]
+    found = [(page, text) for page, text, covered in blocks() if silent(text, covered)]
     assert {(p, t) for p, t in DEFINED if not any(page == p and text.startswith(t) for page, text in found)} == set()
-
-
-def test_trials_are_those_that_there_were():
-    assert sum(text.count(TRIAL) for _, text, _ in blocks()) == TRIALS + 1  # one explains the sign
 
 
 def test_a_number_without_a_source_would_be_noticed():
     for text in ("the AUC is .626 there", "and 1,474 of 1,517 are paid", "in 39 % of the answers", "takes 3.8 s"):
-        assert silent("linkage.md", text, covered=False)
-        assert silent("linkage.md", f"{text} {TRIAL}", covered=False)
-        assert not silent("decisions.md", f"{text} {TRIAL}", covered=False)
-        assert not silent("linkage.md", f"{text} (`benchmarks/bench_mutual.py`)", covered=False)
-        assert silent("linkage.md", f"{text} (`jali audit`)", covered=False)
+        assert silent(text, covered=False)
+        assert not silent(f"{text} (`benchmarks/bench_mutual.py`)", covered=False)
+        assert silent(f"{text} (`jali audit`)", covered=False)
 
 
 def test_scripts_tests_and_papers_that_documents_name_are_there():

@@ -10,6 +10,7 @@ import pytest
 import jali
 from jali.audit.distribution_shift import LEAST, balance, compared
 from jali.audit.propensity import propensity, weighting
+from jali.audit.sanity import half_of, margins
 from jali.audit.setup import Experiment, Setup, load
 from jali.audit.signal_attacks import ALPHA, attack_evidence
 from jali.audit.thresholds import curve, flagged
@@ -182,6 +183,20 @@ def test_weights_that_do_not_balance_are_seen():
     X[:, 2] = np.where(truth, np.abs(X[:, 2]) * np.sign(X[:, 3] * X[:, 4]), X[:, 2])
     odd = balance(X, truth, np.arange(6000), np.random.default_rng(0))
     assert odd.low > 0.5
+
+
+def test_weights_from_everybody_hide_what_the_classifier_found_by_chance():
+    """Without any shift: weights that saw the classifier's own half give it an AUC below one half."""
+    rng = np.random.default_rng(0)
+    truth, person = np.arange(1200) < 600, np.arange(1200)
+    X = rng.normal(size=(1200, 4))
+    even = balance(X, truth, person, np.random.default_rng(0))
+    assert even.low <= 0.5 <= even.high
+    learn = half_of(truth, person, rng)
+    margin = margins(X, truth, learn, rng)
+    made = weighting(propensity(X, truth, person, rng), truth, person)
+    odd = delong(margin, truth[~learn], group=person[~learn], weight=made.weight[~learn])
+    assert odd.high < 0.48
 
 
 def test_corrected_intervals_cover():

@@ -166,13 +166,17 @@ def test_a_few_targets_that_agree_by_accident_are_not_certain():
 
 @pytest.mark.parametrize(("members", "others", "shift"), [(300, 300, 0.3), (1500, 300, 1.5), (1500, 1500, 0.5)])
 def test_the_rate_of_one_model_is_covered_although_its_threshold_is_estimated(members, others, shift):
+    """A plain Clopper-Pearson interval, which takes the threshold as known, covers 80 % or less."""
     draw, truth = np.random.default_rng(0), np.arange(members + others) < members
-    true, hits = 1 - ndtr(-ndtri(0.01) - shift), 0
+    true, hits, plain = 1 - ndtr(-ndtri(0.01) - shift), 0, 0
     for _ in range(200):
         score = draw.normal(size=len(truth)) + shift * truth
+        low, high = intervals.clopper_pearson(round(tpr_at(score, truth, 0.01) * members), members)
+        plain += low <= true <= high
         got, _ = intervals.estimate("tpr@0.01", Guesses(score, truth, 0 * truth, np.arange(len(truth))), draw)
         hits += got.low <= true <= got.high
     assert hits >= 0.92 * 200
+    assert plain <= 0.8 * 200
 
 
 def test_estimate_of_one_model():

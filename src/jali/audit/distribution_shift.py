@@ -127,7 +127,8 @@ def balance(rows: Floats, truth: Bools, group: Ints, rng: Rng, category: Sequenc
     """The weighted AUC of the blind classifier on people whom it was not trained on: one half if weights balance.
 
     The classifier learns on half of the people; the other half gets weights of its own. Weights that were fitted on
-    the classifier's own half would hide by chance what it found there by chance: without any shift the AUC is then .43.
+    the classifier's own half would hide by chance what it found there by chance: the AUC is then below one half without
+    any shift.
     The level is 95 %: weights are taken as given, so these intervals cover more often than they say.
     """
     learn = sanity.half_of(truth, group, rng)

@@ -117,7 +117,7 @@ def _explained(units: int, level: float, rate: bool) -> float:
     """How much of the variance that people cause may be taken off the observed one: 1 - 0.92 * 0.65^(T - 2).
 
     A few targets may agree by accident, and then a true difference between models would be taken for none. With these
-    shares a 95 % interval of normal values covers 94 % or more however much models differ (docs/decisions.md); at
+    shares a 95 % interval of normal values covers 93.8 % or more however much models differ (docs/decisions.md); at
     higher levels nothing is taken off. Rates at few false positives are skewed, and have 1 - 2.5 / T.
     """
     if level > 0.95:
