@@ -33,7 +33,7 @@ from jali.core.protocols import Attack
 from jali.core.values import Dataset, Evidence, Game, Ints, Unit
 from jali.parallel import Ref, alone, fan_out, sharing
 from jali.results import Check, Curve, Exposed, PositiveControl, Row
-from jali.store import Arrays
+from jali.store import Arrays, release
 
 ALPHA = 0.01
 NOTHING = "One side of the difference could not be judged: too little was observed."
@@ -150,6 +150,7 @@ def attack_evidence(
     shared = _shared_arrays(full, game, person, records)
     with sharing(shared, resources.pool, resources.place) as ref:
         drawer = _drawers(shared, full, seed, resources)
+        release(full.value)
         jobs = []
         for k, trial in enumerate(trials):
             at = tuple(full.names.index(name) for name in trial.names)

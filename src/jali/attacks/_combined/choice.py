@@ -23,7 +23,7 @@ TINY = 1e-12
 SLACK = 1e-9  # a share of errors that is a whole number may come out just below it
 WEIGHTS = (0.1, 0.3, 1.0)  # of a combination of all signals that is added to the baseline
 RECORDS = 20_000  # records on which a combination is learnt, at most
-MEMORY = 24_000_000  # numbers that the sums over sets of shadow models may take
+MEMORY = 20_000_000  # numbers that the sums over sets of shadow models may take
 ADDED = 2  # combinations of all signals that are tried so
 
 
