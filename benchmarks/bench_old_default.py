@@ -4,9 +4,9 @@ The old code is taken from the history of this repository, with `git archive`; b
 attacks do more: they learn on shadow models how to combine signals, and plant leaks to see what would have been found.
 
 With two workers the old code shares its table in a way that other runs of today's code on the same machine take for
-that of a killed run, and remove: then give --workers 1.
+that of a killed run, and remove: so each has one.
 
-python benchmarks/bench_old_default.py [--turns 3] [--workers 1]
+python benchmarks/bench_old_default.py [--turns 3] [--workers 2]
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def main() -> None:
     """Both in turn, and today's once more from what is in its store."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--turns", type=int, default=1)
-    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--workers", type=int, default=1)
     options = parser.parse_args()
     lines: dict[str, list[Used]] = {"code of that time": [], "today's": [], "today's, again": []}
     with tempfile.TemporaryDirectory() as name:

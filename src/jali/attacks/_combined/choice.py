@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jali.attacks._combined.candidates import AS_THEY_ARE, Lesson, Rule, averaged, rules, scored, singles, worth_trees
+from jali.attacks._combined.candidates import AS_THEY_ARE, Half, Lesson, Rule, averaged, fitted_on, scored, singles
 from jali.attacks._combined.reading import Lens, Reading, Tuning, choose_lens, without
 from jali.core.guesses import Combined, Shadows, Target
 from jali.core.values import Bools, Floats, Ints
@@ -255,8 +255,7 @@ def _pool(
     halves = _lessons(lens, mine, aside, judged)
     # Of the baseline each signal alone is a candidate, too, so that no single attack on it is stronger.
     alone = singles(halves[0] + halves[1], lens.blocks) if signals.stop is not None else {}
-    trees = worth_trees(halves, lens.blocks)
-    fitted = [alone | rules(lessons, lens.blocks, trees) for lessons in halves]
+    fitted = [alone | made for made in fitted_on([Half(lessons, lens.blocks) for lessons in halves])]
     if not halves[1]:
         # A single shadow model shows no shift of any record, so the signals are compared with those of all others.
         how = AS_THEY_ARE if shadows.member.shape[1] == 1 and AS_THEY_ARE in fitted[0] else "sum"
