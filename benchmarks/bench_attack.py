@@ -8,6 +8,7 @@ python benchmarks/bench_attack.py --size 50000 128 6
 from __future__ import annotations
 
 import argparse
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -17,6 +18,8 @@ import numpy as np
 
 from measure import jali, used
 
+TURNS = 5  # of a small file, whose median is given
+FEW = 1_000_000  # cells
 PASS = "import sys, numpy as np; a = np.load(sys.argv[1]); [a[n].mean() for n in a.files]"
 
 
@@ -47,8 +50,13 @@ def main() -> None:
             path = Path(name) / "evidence.npz"
             write(path, *size)
             once = used([sys.executable, "-c", PASS, str(path)])
-            found = jali("attack", str(path), "--out", str(Path(name) / "out"), limit=7200.0)
             records, models, signals = size
+            turns = TURNS if records * models * signals < FEW else 1
+            runs = [
+                jali("attack", str(path), "--out", str(Path(name) / f"out {k}"), limit=7200.0) for k in range(turns)
+            ]
+            found = sorted(runs, key=lambda run: run.cpu)[turns // 2]
+            shutil.rmtree(Path(name) / "out 0")  # what is stored of large files is large
             print(f"{records:,} records x {models} models x {signals} signals: {found.line()}; ", end="")
             print(f"{found.cpu / once.cpu:.0f}x the CPU of Python reading the file once ({once.cpu:.2f} s)")
             path.unlink()

@@ -3,7 +3,10 @@
 The old code is taken from the history of this repository, with `git archive`; both run in this environment. Today's
 attacks do more: they learn on shadow models how to combine signals, and plant leaks to see what would have been found.
 
-python benchmarks/bench_old_default.py [--turns 3]
+With two workers the old code shares its table in a way that other runs of today's code on the same machine take for
+that of a killed run, and remove: so each has one.
+
+python benchmarks/bench_old_default.py [--turns 3] [--workers 2]
 """
 
 from __future__ import annotations
@@ -33,9 +36,9 @@ def old_source(folder: Path) -> Path:
     return folder / "src"
 
 
-def audit(source: Path, out: Path) -> Used:
-    """One run with two workers, by the code in a folder."""
-    words = ["-m", "jali", "audit", str(HERE / "old_default.toml"), "--workers", "2", "--out", str(out)]
+def audit(source: Path, out: Path, workers: int) -> Used:
+    """One run by the code in a folder."""
+    words = ["-m", "jali", "audit", str(HERE / "old_default.toml"), "--workers", str(workers), "--out", str(out)]
     found = used([sys.executable, *words], limit=3600.0, more={"PYTHONPATH": str(source)})
     if found.code not in (0, 3):
         sys.exit(f"the audit in {source} ended with {found.code}: {found.said[-800:]}")
@@ -46,6 +49,7 @@ def main() -> None:
     """Both in turn, and today's once more from what is in its store."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--turns", type=int, default=1)
+    parser.add_argument("--workers", type=int, default=1)
     options = parser.parse_args()
     lines: dict[str, list[Used]] = {"code of that time": [], "today's": [], "today's, again": []}
     with tempfile.TemporaryDirectory() as name:
@@ -53,8 +57,8 @@ def main() -> None:
         sources = {"code of that time": old_source(folder), "today's": HERE.parent / "src"}
         for turn in range(options.turns):
             for label, source in sources.items():
-                lines[label].append(audit(source, folder / f"{label} {turn}"))
-            lines["today's, again"].append(audit(sources["today's"], folder / f"today's {turn}"))
+                lines[label].append(audit(source, folder / f"{label} {turn}", options.workers))
+            lines["today's, again"].append(audit(sources["today's"], folder / f"today's {turn}", options.workers))
     base = statistics.median(each.cpu for each in lines["code of that time"])
     for label, found in lines.items():
         cpu = statistics.median(each.cpu for each in found)

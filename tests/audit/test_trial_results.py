@@ -32,6 +32,15 @@ def test_rows_and_guesses_come_back_to_the_bit(result):
     assert len({id(g) for g in same.score.values()}) == len({id(g) for g in found.score.values()})
 
 
+def test_guesses_are_kept_in_few_bytes(result):
+    """Whole numbers below 256 take a byte, and weights that are all 1 nothing."""
+    arrays = packed(*result)
+    guesses = next(iter(result[1].score.values()))
+    kinds = {array.dtype.name for name, array in arrays.items() if array.shape == guesses.unit.shape}
+    assert kinds == {"float64", "bool", "uint8"}
+    assert sum(array.dtype == np.float64 and len(array) == 0 for array in arrays.values()) == 1
+
+
 def test_guesses_that_are_not_kept_are_not_written(result):
     rows, _ = result
     assert list(packed(rows, None)) == ["rows"]

@@ -186,3 +186,39 @@ def test_balanced_accuracy_finds_a_leak_and_ties_give_a_coin():
     score = truth + draw.normal(size=2000)
     assert roc.balanced_accuracy(score, truth) == pytest.approx(0.69, abs=0.03)  # Phi(1/2)
     assert roc.balanced_accuracy(np.zeros(2000), truth) == 0.5
+
+
+@given(samples())
+@settings(max_examples=60, deadline=None)
+def test_several_aucs_at_once_are_those_one_by_one(sample: Sample):
+    score, truth = sample
+    distinct = score + 1e-3 * np.arange(len(score))
+    several = np.stack([score, -score, distinct])
+    np.testing.assert_allclose(roc.aucs(several, truth), [roc.auc(one, truth) for one in several], atol=1e-12)
+
+
+@given(samples(), st.randoms(use_true_random=False))
+@settings(max_examples=60, deadline=None)
+def test_halves_are_judged_alike_in_any_order(sample: Sample, random):
+    """Against a loop over thresholds: the best one inside a half, applied outside it."""
+    score, truth = sample
+    half = roc.halves(truth)
+    if min(np.count_nonzero(side & mine) for side in (half, ~half) for mine in (truth, ~truth)) == 0:
+        return
+    order = np.array(random.sample(range(len(score)), len(score)))
+    found = roc.crossed_accuracy(score, truth, half)
+    assert roc.crossed_accuracy(score[order], truth[order], half[order]) == found
+    assert found == pytest.approx((_applied(score, truth, half) + _applied(score, truth, ~half)) / 2, abs=1e-12)
+
+
+def _applied(score: Floats, truth: Bools, half: Bools) -> float:
+    """Balanced accuracy outside a half at the highest of the thresholds that are best inside, or just below it."""
+    levels = [np.inf, *sorted(set(score[half].tolist()), reverse=True)]
+    reached = [((score >= t) & half & truth).sum() / (half & truth).sum() for t in levels]
+    reached -= np.array([((score >= t) & half & ~truth).sum() / (half & ~truth).sum() for t in levels])
+    cut = int(np.argmax(reached))
+    below = levels[cut + 1] if cut + 1 < len(levels) else levels[cut]
+    threshold = levels[cut] if np.isinf(levels[cut]) else (levels[cut] + below) / 2
+    flagged = score > threshold if threshold == below else score >= threshold
+    hits = (flagged & ~half & truth).sum() / (~half & truth).sum()
+    return (hits + (~flagged & ~half & ~truth).sum() / (~half & ~truth).sum()) / 2

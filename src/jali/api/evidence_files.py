@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from jali.api.finishing import finished
 from jali.api.own_model import NO_MODEL
@@ -18,10 +19,11 @@ from jali.audit.signal_attacks import attack_evidence
 from jali.audit.summary import sizes
 from jali.config import checked
 from jali.core import registry
-from jali.reproduce import released
 from jali.results import Results
-from jali.results.reproduction import Reproduction
 from jali.store import MOST, Store, together, user_secret, write_text
+
+if TYPE_CHECKING:
+    from jali.results.reproduction import Reproduction
 
 
 def attack_file(
@@ -56,6 +58,8 @@ def attack_file(
 
 def as_released(path: Path, paper: str) -> Audit:
     """Attack evidence with the conventions released by a paper's authors, target by target."""
+    from jali.reproduce import released
+
     outcome = released.attack(path, paper)
     return finished(outcome, checked(NO_MODEL | {"as_released": paper}))
 

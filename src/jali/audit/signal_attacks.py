@@ -33,7 +33,7 @@ from jali.core.protocols import Attack
 from jali.core.values import Dataset, Evidence, Game, Ints, Unit
 from jali.parallel import Ref, alone, fan_out, sharing
 from jali.results import Check, Curve, Exposed, PositiveControl, Row
-from jali.store import Arrays
+from jali.store import Arrays, release
 
 ALPHA = 0.01
 NOTHING = "One side of the difference could not be judged: too little was observed."
@@ -150,6 +150,7 @@ def attack_evidence(
     shared = _shared_arrays(full, game, person, records)
     with sharing(shared, resources.pool, resources.place) as ref:
         drawer = _drawers(shared, full, seed, resources)
+        release(full.value)
         jobs = []
         for k, trial in enumerate(trials):
             at = tuple(full.names.index(name) for name in trial.names)
@@ -157,26 +158,51 @@ def attack_evidence(
             jobs.append(_Job(trial, ref, at, units, seed, k < len(todo.combined), drawer(trial)))
         results = fan_out(_done, jobs, resources.pool, resources.watch("attacking"))
         done = [_fetched(job, found) for job, found in zip(jobs, results, strict=True)]
-        combined = done[: len(todo.combined)]
-        named = zip(todo.combined, combined, strict=True)
-        kept = {place: guesses for place, (_, guesses) in named if guesses is not None}
-        if not kept:
-            raise JaliError(f"No combined attack could be run: {combined[-1][0][0].reason}")
-        lead = leading(todo, kept)
+        found = _read(todo, done, game, seed, data)
+        del done  # guesses are many, and the controls need memory of their own
         beside = [job for job in jobs if job.trial.base]
-        same = next(job for job in jobs if job.trial == todo.combined[lead])
+        same = next(job for job in jobs if job.trial == todo.combined[found.lead])
         controls, null = _controlled(beside, same, resources)
-    singles = done[len(todo.combined) :]
+    controls = _no_finer(controls, found.contrasts)
+    rows = found.rows + _detectable(found.contrasts, controls) + found.by_group
+    return Attacked(rows, found.curves, [null, found.oriented], found.tail, controls)
+
+
+@dataclass(frozen=True)
+class _Read:
+    """What is read from the guesses of all trials; rows: of the trials themselves, singles first."""
+
+    lead: Place
+    rows: list[Row]
+    contrasts: list[Row]
+    by_group: list[Row]
+    curves: list[Curve]
+    tail: list[Exposed]
+    oriented: Check
+
+
+def _read(todo: Plan, done: list[Found], game: Game, seed: int, data: Dataset | None) -> _Read:
+    """Read off the results of all trials, combined ones first, what needs their guesses."""
+    combined = done[: len(todo.combined)]
+    kept = {place: found for place, (_, found) in zip(todo.combined, combined, strict=True) if found is not None}
+    if not kept:
+        raise JaliError(f"No combined attack could be run: {combined[-1][0][0].reason}")
+    lead = leading(todo, kept)
     of_place = {place: made for place, (made, _) in zip(todo.combined, combined, strict=True)}
-    contrasts = _contrasts(todo, of_place, kept, game, seed)
-    controls = _no_finer(controls, contrasts)
-    rows = [row for made, _ in singles + combined for row in made] + _detectable(contrasts, controls)
     first = kept[lead].score
+    by_group = []
     if data is not None:
-        few = first[f"tpr@{ALPHA}"]
-        rows += group_rows(todo.combined[lead], few, groups(data), ALPHA, stream(seed, STATISTICS, 4))
-    checks = [null, sanity.orientation(first["auc"])]
-    return Attacked(rows, _curves(todo, kept), checks, _tail(todo.combined[lead], first), controls)
+        rng = stream(seed, STATISTICS, 4)
+        by_group = group_rows(todo.combined[lead], first[f"tpr@{ALPHA}"], groups(data), ALPHA, rng)
+    return _Read(
+        lead,
+        [row for made, _ in done[len(todo.combined) :] + combined for row in made],
+        _contrasts(todo, of_place, kept, game, seed),
+        by_group,
+        _curves(todo, kept),
+        _tail(todo.combined[lead], first),
+        sanity.orientation(first["auc"]),
+    )
 
 
 def _tail(trial: Trial, scored: Mapping[str, Guesses]) -> list[Exposed]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +20,7 @@ Found = tuple[list[Row], ByMetric | None]
 ROWS = TypeAdapter(list[Row])
 LAYOUT = TypeAdapter(dict[str, dict[str, dict[str, str]]])
 KINDS = ("score", "baseline", "forced")
+TEXTS = ("rows", "layout")
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ def packed(rows: list[Row], found: ByMetric | None) -> Arrays:
                 array = getattr(guesses, field.name)
                 if id(array) not in names:
                     names[id(array)] = f"a{len(names)}"
-                    arrays[names[id(array)]] = array
+                    arrays[names[id(array)]] = _small(array)
                 of_metric[field.name] = names[id(array)]
     arrays["layout"] = _text(LAYOUT.dump_json(layout))
     return arrays | {f"used {metric}": used for metric, used in found.used.items()}
@@ -64,6 +66,10 @@ def packed(rows: list[Row], found: ByMetric | None) -> Arrays:
 
 def unpacked(arrays: Arrays) -> Found:
     """Rows and guesses from plain arrays; metrics that shared their guesses share them again."""
+    arrays = {
+        name: array.astype(np.int64) if array.dtype.kind == "u" and name not in TEXTS else array
+        for name, array in arrays.items()
+    }
     read_only(*arrays.values())  # so that guesses hold them as they are
     rows = ROWS.validate_json(arrays["rows"].tobytes())
     if "layout" not in arrays:
@@ -79,6 +85,19 @@ def unpacked(arrays: Arrays) -> Found:
             kinds[kind][metric] = made[key]
     used = {name.removeprefix("used "): array for name, array in arrays.items() if name.startswith("used ")}
     return rows, ByMetric(kinds["score"], kinds["baseline"], kinds["forced"], used)
+
+
+def _small(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """An array as it is kept: whole numbers in as few bytes as hold them, weights that are all 1 not at all.
+
+    >>> _small(np.array([3, 400])).dtype, _small(np.broadcast_to(1.0, (5,))).shape
+    (dtype('uint16'), (0,))
+    """
+    if array.dtype.kind == "f" and array.strides == (0,) and (array[:1] == 1.0).all():
+        return np.empty(0)
+    if array.dtype.kind != "i" or not len(array) or array.min() < 0:
+        return array
+    return array.astype(np.min_scalar_type(int(array.max())))
 
 
 def _text(content: bytes) -> npt.NDArray[np.uint8]:

@@ -12,6 +12,7 @@ from jali.audit.reference import REFERENCE
 from jali.audit.reference import known as known_records
 from jali.audit.steadied import with_steadied
 from jali.core import registry
+from jali.core.columns import columns
 from jali.core.errors import JaliError
 from jali.core.guesses import NOT_FINITE, Combined, Estimate, Guesses, Records, Shadows, Target, weighted
 from jali.core.protocols import Attack, Combination, Combines, ScoresTogether
@@ -26,6 +27,7 @@ SCORES = ("score", "baseline", "forced")
 TOGETHER = 32  # targets for which a combination is learnt at once, at most
 KEPT = 0.65  # share of their shadow models that must be common to them
 NUMBERS = 3_000_000  # records x targets that an attack on one signal scores at once
+FEW = 256  # records that are looked at before all others
 
 
 @dataclass(frozen=True)
@@ -119,8 +121,8 @@ def guess_by_metric(
 
 def _about(game: Game, rows: Sequence[Ints], person: Ints | None) -> Callable[[Floats], Guesses]:
     """Scores (G,) about records (n,) of each target as guesses, which all share what they are about."""
-    pairs = zip(rows, game.targets, strict=True)
-    truth = np.concatenate([game.member[mine, column] for mine, column in pairs])
+    pairs = zip(rows, columns(game.member, game.targets), strict=True)
+    truth = np.concatenate([member[mine] for mine, member in pairs])
     unit = np.repeat(np.arange(len(rows)), [len(r) for r in rows])
     record = np.concatenate(rows)
     owner = np.empty(0, dtype=np.int64) if person is None else person[record]
@@ -167,12 +169,15 @@ def rows_alone(evidence: Evidence, game: Game, trial: Trial, records: Records | 
     if len(game.targets) == 1 or game.weight is not None or isinstance(trial.attack, Combines):
         return rows_of(trial, guess_by_metric(evidence, game, trial, records).score, game, rng)
 
+    member = columns(game.member, game.targets)
+
     def targets() -> Iterator[OneTarget]:
-        for t, (scores, record) in enumerate(_by_target(evidence, game, trial, records, ("auc",))):
+        by_target = _by_target(evidence, game, trial, records, ("auc",))
+        for mine, (scores, record) in zip(member, by_target, strict=True):
             score = scores["auc"].score
             if not np.isfinite(score).all():
                 raise JaliError(NOT_FINITE)
-            yield OneTarget(score, game.member[record, game.targets[t]], record)
+            yield OneTarget(score, mine if len(record) == len(mine) else mine[record], record)
 
     found = measured(targets(), tuple(METRICS), len(game.member))
     facts = _counts(found.guesses, found.members, game)
@@ -220,7 +225,7 @@ def _scores(
             known[group[0]] = learnt
         found = learnt.apply([target for target, _ in seen], shadows, sets)
     elif isinstance(attack, ScoresTogether):
-        value = np.stack([target.value[0] for target, _ in seen])
+        value = columns(evidence.value[0], game.targets[group])
         each = attack.scores(value, shadows, game.shadows[group][:, some])
         found = [dict.fromkeys(metrics, Combined(score, score, score, helps=False)) for score in each]
     else:
@@ -290,7 +295,12 @@ def _check_shadows(attack: Attack, member: Bools, shadows: Bools, judged: Bools,
 
 def _some_shadow(kind: str, member: Bools, shadows: Bools, judged: Bools) -> bool:
     """Whether one of the shadow models (M,) trained on ("in"), or without ("out"), one of the records judged (N,)."""
-    return any(bool((judged & (member[:, k] == (kind == "in"))).any()) for k in np.flatnonzero(shadows))
+    models = np.flatnonzero(shadows)
+    for start in range(0, len(judged), FEW):  # the first few records nearly always show one
+        rows = slice(start, start + FEW)
+        if ((member[rows][:, models] == (kind == "in")) & judged[rows, None]).any():
+            return True
+    return False
 
 
 def feasible(attack: Attack, game: Game) -> bool:

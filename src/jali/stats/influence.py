@@ -176,7 +176,7 @@ def _of_rates(flagged: Bools, truth: Bools, of: tuple[float, float], weight: Flo
             of[0] * (0 - hits / members) / members,
             of[0] * (1 - hits / members) / members,
         ]
-        return np.asarray(np.array(value, dtype=np.float64)[truth * 2 + flagged])
+        return np.array(value, dtype=np.float64).take(truth.view(np.uint8) * 2 + flagged.view(np.uint8))
     effect = np.empty(len(flagged))
     for side, factor in zip((truth, ~truth), of, strict=True):
         total = weight[side].sum()

@@ -151,7 +151,8 @@ def averages(
         seen[person] = True
         for x, tally in zip(each, tallies, strict=True):
             mean = float(x.mean())
-            tally.add(mean, (x - mean) / len(x), person)
+            by_person: Floats = np.bincount(person, (x - mean) / len(x), persons).astype(np.float64, copy=False)
+            tally.add(mean, by_person)
     known = int(np.count_nonzero(seen))
     return [_averaged(tally, known, level) for tally in tallies]
 

@@ -37,6 +37,16 @@ class OneTarget:
     weight: Floats | None = None
     grouped: bool = False
 
+    def by_person(self, effect: Floats, persons: int) -> Floats:
+        """Effects of guesses (n,) summed by person (persons,)."""
+        everybody = len(effect) == persons and self._in_order
+        return effect if everybody else np.asarray(np.bincount(self.person, effect, persons), dtype=np.float64)
+
+    @cached_property
+    def _in_order(self) -> bool:
+        """Whether guess i is that of person i, all along."""
+        return bool(np.all(self.person == np.arange(len(self.person))))
+
     @property
     def group(self) -> Ints | None:
         """The person of each guess; None where every guess has one of its own."""
@@ -98,10 +108,9 @@ class Tally:
     def __post_init__(self) -> None:
         self.together = np.zeros(self.persons)
 
-    def add(self, value: float, effect: Floats, person: Ints) -> None:
-        """Enter a target model: a value, and the influence of each guess (n,)."""
+    def add(self, value: float, by_person: Floats) -> None:
+        """Enter a target model: a value, and the influence of each person (P,)."""
         self.values.append(value)
-        by_person = np.bincount(person, effect, self.persons)
         self.within += float(by_person @ by_person)
         self.together += by_person
 
@@ -150,7 +159,7 @@ def measured(targets: Iterable[OneTarget], metrics: Sequence[str], persons: int)
             if metric not in reasons and (reason := target.undefined(metric)):
                 reasons[metric] = reason
             if metric not in reasons and not nobody[metric]:
-                tally.add(target.value(metric), target.effect(metric), target.person)
+                tally.add(target.value(metric), target.by_person(target.effect(metric), persons))
     reasons = {metric: _no_precision(none, units) for metric, none in nobody.items() if none} | reasons
     good = {metric: tally for metric, tally in tallies.items() if metric not in reasons}
     values = {metric: np.array(tally.values) for metric, tally in good.items()}
@@ -168,6 +177,7 @@ class _Present:
 
     persons: int
     weighed: bool = False
+    everybody: bool = False  # whether all are on both sides, so that nothing is left to enter
     count: Floats = field(init=False)
     weight: Floats = field(init=False)
 
@@ -177,16 +187,17 @@ class _Present:
 
     def add(self, target: OneTarget) -> None:
         """Enter a target model."""
-        if target.weight is None and self.count.all():
+        if target.weight is None and self.everybody:
             return
         for side, mine in enumerate((~target.truth, target.truth)):
-            person = target.person[mine]
+            person = target.person[np.flatnonzero(mine)]
             if target.weight is None:
                 self.count[side, person] = 1.0
             else:
                 self.weighed = True
                 self.count[side] += np.bincount(person, minlength=self.persons)
                 self.weight[side] += np.bincount(person, target.weight[mine], self.persons)
+        self.everybody = bool(self.count.all())
 
     @property
     def different(self) -> int:
@@ -307,7 +318,8 @@ class Paired:
         for a, b in zip(self.one.targets(), self.other.targets(), strict=True):
             seen[a.person] = True
             for metric, tally in tallies.items():
-                tally.add(a.value(metric) - b.value(metric), a.effect(metric) - b.effect(metric), a.person)
+                effect = a.effect(metric) - b.effect(metric)
+                tally.add(a.value(metric) - b.value(metric), a.by_person(effect, persons))
         known = int(np.count_nonzero(seen))
         return {metric: (np.array(tally.values), tally.spread(known)) for metric, tally in tallies.items()}
 

@@ -48,7 +48,7 @@ def moments_of_sets(value: Floats, use: Bools, level: Floats, sets: Bools) -> li
 
     A model outside a set is multiplied by zero, not subtracted from the sum of all, so that neither its values nor its
     membership leave a trace in the last digits. level (N,): a number near the values of each record, which must not
-    depend on membership; squares are those of differences to it, so that large values lose no digits.
+    depend on membership; sums are those of differences to it, so that large values lose no digits.
 
     >>> sets = np.array([[True, True, False], [False, True, True]])
     >>> found = moments_of_sets(np.array([[1.0, 3.0, 7.0]]), np.ones((1, 3), bool), np.array([3.0]), sets)
@@ -61,20 +61,26 @@ def moments_of_sets(value: Floats, use: Bools, level: Floats, sets: Bools) -> li
     mean = np.empty(size)
     variance = np.empty(size)
     weight = sets.astype(np.float64)
+    ones = sets.astype(np.float32)  # whole numbers below 2^24 are exact
     step = max(1, BLOCK // max(1, models))
     for start in range(0, records, step):
         rows = slice(start, start + step)
-        mine = use[rows].astype(np.float64)
-        kept = np.where(use[rows], value[rows], 0.0)
-        count[:, rows] = weight @ mine.T
-        some = np.maximum(count[:, rows], 1)
-        mean[:, rows] = weight @ kept.T / some
-        kept -= level[rows, None]
-        kept *= mine
+        kept = value[rows] - level[rows, None]
+        kept *= use[rows]
+        many = ones @ use[rows].astype(np.float32).T
+        some = np.maximum(many, 1, dtype=np.float64)
         away = weight @ kept.T
         kept *= kept
-        spread = weight @ kept.T - away**2 / some
-        variance[:, rows] = np.maximum(spread, 0.0) / np.maximum(count[:, rows] - 1, 1)
+        spread = weight @ kept.T
+        middle = away / some
+        away *= middle
+        spread -= away
+        some -= 1
+        spread /= np.maximum(some, 1, out=some)
+        middle += level[rows]
+        count[:, rows] = many
+        mean[:, rows] = middle if many.all() else np.where(many > 0, middle, 0.0)
+        np.maximum(spread, 0.0, out=variance[:, rows])
     return [Moments(*each) for each in zip(count, mean, variance, strict=True)]
 
 

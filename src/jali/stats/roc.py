@@ -66,13 +66,25 @@ def steps(score: Floats, truth: Bools, weight: Floats | None = None) -> Steps:
     score, truth = checked(score, truth)
     order = falling(score)
     ranked = score[order]
-    last = np.append(np.flatnonzero(ranked[1:] != ranked[:-1]), len(ranked) - 1)
+    different = ranked[1:] != ranked[:-1]
+    if weight is None and different.all():
+        return _of_distinct(ranked, truth[order])
+    last = np.append(np.flatnonzero(different), len(ranked) - 1)
     if weight is None:
         tp = np.cumsum(truth[order])[last]
         return np.append(0, last + 1 - tp), np.append(0, tp), np.append(np.inf, ranked[last])
     inside = np.cumsum((weight * truth)[order])[last]
     outside = np.cumsum((weight * ~truth)[order])[last]
     return np.append(0.0, outside), np.append(0.0, inside), np.append(np.inf, ranked[last])
+
+
+def _of_distinct(ranked: Floats, truth: Bools) -> Steps:
+    """`steps` of scores from the highest down, no two of them the same."""
+    tp = np.zeros(len(ranked) + 1, dtype=np.int64)
+    np.cumsum(truth, out=tp[1:])
+    thresholds = np.full(len(ranked) + 1, np.inf)
+    thresholds[1:] = ranked
+    return np.arange(len(tp)) - tp, tp, thresholds
 
 
 def falling(score: Floats) -> Ints | slice:
@@ -116,22 +128,20 @@ def aucs(scores: Floats, truth: Bools) -> Floats:
     array([0.875, 0.5  ])
     """
     members = int(np.count_nonzero(truth))
-    ranks = np.array([_ranks_of(row, truth) for row in scores])
+    order = np.argsort(scores, axis=1)
+    ranked = np.take_along_axis(scores, order, axis=1)
+    ranks = (truth[order] * np.arange(1, len(truth) + 1)).sum(axis=1).astype(np.float64)
+    for row in np.flatnonzero((ranked[:, 1:] == ranked[:, :-1]).any(axis=1)):
+        ranks[row] = _mean_ranks(ranked[row], truth[order[row]])
     return np.asarray((ranks - members * (members + 1) / 2) / (members * (len(truth) - members)))
 
 
-def _ranks_of(score: Floats, truth: Bools) -> float:
-    """The sum of the mean ranks of members, from the lowest score up."""
-    order = np.argsort(score)
-    ranked = score[order]
-    inside = np.flatnonzero(truth[order])
-    same = ranked[1:] == ranked[:-1]
-    if not same.any():
-        return float(inside.sum() + len(inside))
-    start = np.append(0, np.flatnonzero(~same) + 1)
-    size = np.diff(np.append(start, len(score)))
+def _mean_ranks(ranked: Floats, truth: Bools) -> float:
+    """The sum of the ranks of members from the lowest score up; equal scores share the mean of theirs."""
+    start = np.append(0, np.flatnonzero(ranked[1:] != ranked[:-1]) + 1)
+    size = np.diff(np.append(start, len(ranked)))
     mean = start + (size + 1) / 2
-    return float(np.repeat(mean, size)[inside].sum())
+    return float(np.repeat(mean, size)[truth].sum())
 
 
 def tpr_at(score: Floats, truth: Bools, alpha: float, weight: Floats | None = None) -> float:
@@ -227,33 +237,41 @@ def halves(truth: Bools, group: Ints | None = None) -> Bools:
     >>> halves(np.array([True, True, False, False, True]), np.array([4, 4, 2, 3, 5]))
     array([ True,  True,  True, False, False])
     """
-    half = np.empty(len(truth), dtype=bool)
+    half = np.zeros(len(truth), dtype=bool)
     for side in (truth, ~truth):
         rows = np.flatnonzero(side)
-        place = np.arange(len(rows)) if group is None else np.unique(group[rows], return_inverse=True)[1]
-        half[rows] = place % 2 == 0
+        if group is None:
+            half[rows[::2]] = True
+        else:
+            half[rows] = np.unique(group[rows], return_inverse=True)[1] % 2 == 0
     return half
 
 
 def crossed_accuracy(score: Floats, truth: Bools, half: Bools, weight: Floats | None = None) -> float:
     """Balanced accuracy of each half (G,) at the threshold that is best on the other one, averaged."""
+    order = falling(score)
+    score, truth, half = score[order], truth[order], half[order]
+    weight = None if weight is None else weight[order]
     return (_at_best_of(score, truth, half, weight) + _at_best_of(score, truth, ~half, weight)) / 2
 
 
 def _at_best_of(score: Floats, truth: Bools, half: Bools, weight: Floats | None) -> float:
-    """Balanced accuracy outside a half at the threshold that is best inside it."""
-    fp, tp, thresholds = steps(score[half], truth[half], None if weight is None else weight[half])
+    """Balanced accuracy outside a half at the threshold that is best inside it; scores (G,) fall."""
+    mine = np.flatnonzero(half)  # numbers of guesses are read several times faster than truth values
+    fp, tp, thresholds = steps(score[mine], truth[mine], None if weight is None else weight[mine])
     cut = np.argmax(tp / tp[-1] - fp / fp[-1])
     # Between two scores of the half any threshold is as good; the middle favours neither side.
     after = thresholds[cut + 1] if cut + 1 < len(thresholds) else thresholds[cut]
     threshold = thresholds[cut] if np.isinf(thresholds[cut]) else (thresholds[cut] + after) / 2
     flagged = score > threshold if threshold == after else score >= threshold
-    inside, outside = ~half & truth, ~half & ~truth
     if weight is None:
-        hits = np.count_nonzero(flagged & inside) / np.count_nonzero(inside)
-        alarms = np.count_nonzero(flagged & outside)
-        others = np.count_nonzero(outside)
-        return float((hits + (others - alarms) / others) / 2)
+        first = np.count_nonzero(flagged)  # those flagged come first
+        hits = np.count_nonzero(truth[:first] & ~half[:first])
+        alarms = first - np.count_nonzero(half[:first]) - hits
+        members = np.count_nonzero(truth) - tp[-1]
+        others = len(truth) - np.count_nonzero(truth) - fp[-1]
+        return float((hits / members + (others - alarms) / others) / 2)
+    inside, outside = ~half & truth, ~half & ~truth
     tpr = np.average(flagged[inside], weights=weight[inside])
     return float((tpr + np.average(~flagged[outside], weights=weight[outside])) / 2)
 
@@ -367,8 +385,9 @@ def vertex(cost: Counts, alphas: Floats) -> Ints:
     >>> vertex(np.array([0, 29, 30, 100]), np.array([0.29, 0.5]))
     array([1, 2])
     """
-    if not np.all(np.asarray(alphas) >= 0):
+    if not (alphas >= 0).all():
         raise JaliError(f"An error rate must be at least 0, not {np.min(alphas)}.")
-    allowed = np.asarray(alphas) * cost[-1] + _SLACK
-    whole = np.issubdtype(cost.dtype, np.integer)
-    return np.asarray(np.searchsorted(cost, np.floor(allowed) if whole else allowed, side="right") - 1)
+    allowed = alphas * cost[-1] + _SLACK
+    if cost.dtype.kind == "i":
+        allowed = np.floor(allowed)
+    return np.asarray(cost.searchsorted(allowed, side="right") - 1)

@@ -20,7 +20,7 @@ from jali import stopping
 from jali.core.errors import JaliError
 from jali.store.files import UNREADABLE, Arrays, atomic, pack, unpack
 from jali.store.places import Files, Folder, Remote
-from jali.store.secret import opened, sealed
+from jali.store.secret import fits, sealed
 
 BEGAN = "began"  # an empty file in a store; its time is that at which the last run began
 SHARED = "shared"  # what runs publish, each in a folder of its own that goes with the run
@@ -75,14 +75,15 @@ class Store:
         archive = io.BytesIO()
         pack(archive, arrays)
         with _reachable(self), self.files.writing(_file(key)) as file:
-            file.write(sealed(archive.getvalue(), key, self.secret))
+            for part in sealed(archive.getbuffer(), key, self.secret):
+                file.write(part)
 
     def load(self, key: str) -> Arrays | None:
         """The artefact, or None where there is none, it is damaged, or it was sealed with another secret."""
         try:
             with self.files.reading(_file(key)) as file:
-                content = opened(file.read(), key, self.secret)
-            return None if content is None else unpack(io.BytesIO(content), math.inf)
+                content = file.read()
+            return unpack(io.BytesIO(content), math.inf) if fits(content, key, self.secret) else None
         except UNREADABLE:
             return None
 

@@ -16,6 +16,8 @@ VARIABLE = "JALI_STORE_KEY"  # the same text on every machine of a cluster, inst
 LENGTH = hashlib.sha256().digest_size
 END = b"PK\x05\x06"  # of a zip archive: this mark, 16 bytes, and the length of its comment in two bytes
 TAIL = 22
+COMMENT = LENGTH.to_bytes(2, "little")
+Content = bytes | memoryview
 
 
 def user_secret() -> bytes:
@@ -53,26 +55,33 @@ def _create(path: Path) -> None:
         fresh.unlink(missing_ok=True)
 
 
-def sealed(content: bytes, key: str, secret: bytes) -> bytes:
-    """An npz archive without a comment, with its seal; the key is sealed with it, so that entries cannot change places.
+def sealed(content: Content, key: str, secret: bytes) -> tuple[Content, bytes]:
+    """An npz archive without a comment, with its seal, in two parts: archives are large, and here none is copied.
+
+    The key is sealed with it, so that entries cannot change places.
 
     >>> import io, numpy as np
     >>> file = io.BytesIO()
     >>> np.savez(file, x=np.arange(2))
-    >>> whole = sealed(file.getvalue(), "abc", b"secret")
-    >>> opened(whole, "abc", b"secret") == file.getvalue(), opened(whole, "abd", b"secret")
-    (True, None)
+    >>> whole = b"".join(sealed(file.getvalue(), "abc", b"secret"))
+    >>> fits(whole, "abc", b"secret"), fits(whole, "abd", b"secret"), np.load(io.BytesIO(whole))["x"]
+    (True, False, array([0, 1]))
     """
     if content[-TAIL : -TAIL + 4] != END or content[-2:] != b"\0\0":
         raise ValueError("a zip archive without a comment was expected")
-    return content[:-2] + LENGTH.to_bytes(2, "little") + _seal(content, key, secret)
+    return content[:-2], COMMENT + _seal(content[:-2], key, secret)
 
 
-def opened(whole: bytes, key: str, secret: bytes) -> bytes | None:
-    """The archive inside a sealed one; None where the seal does not fit content, key and secret."""
-    content = whole[: -LENGTH - 2] + b"\0\0"
-    return content if hmac.compare_digest(_seal(content, key, secret), whole[-LENGTH:]) else None
+def fits(whole: bytes, key: str, secret: bytes) -> bool:
+    """Whether the seal of an archive fits its content, the key and the secret."""
+    content = memoryview(whole)[: -LENGTH - 2]
+    has_comment = whole[-LENGTH - 2 : -LENGTH] == COMMENT
+    return has_comment and hmac.compare_digest(_seal(content, key, secret), whole[-LENGTH:])
 
 
-def _seal(content: bytes, key: str, secret: bytes) -> bytes:
-    return hmac.digest(secret, key.encode() + b"\0" + content, "sha256")
+def _seal(content: Content, key: str, secret: bytes) -> bytes:
+    """The seal of an archive, given without the two bytes that say how long its comment is: 0 when it was sealed."""
+    made = hmac.new(secret, key.encode() + b"\0", "sha256")
+    made.update(content)
+    made.update(b"\0\0")
+    return made.digest()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from jali.attacks._combined.candidates import Lesson, averaged, linear, rules, singles
+from jali.attacks._combined.candidates import Half, Lesson, averaged, linear, rules, singles
 from jali.attacks._combined.choice import (
     Tried,
     Way,
@@ -160,7 +160,7 @@ def test_the_best_signal_alone_comes_first(rng):
 def test_rules_of_both_halves_are_averaged(rng):
     block = np.array([OWN, SUMS])
     lessons = [Lesson(rng.normal(size=(2, 200)), rng.random(200) < 0.5) for _ in range(2)]
-    halves = [rules([lesson], block) for lesson in lessons]
+    halves = [rules(Half([lesson], block)) for lesson in lessons]
     table = rng.normal(size=(2, 50))
     both = averaged(*halves)
     assert both["linear"](table) == pytest.approx((halves[0]["linear"](table) + halves[1]["linear"](table)) / 2)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from jali.attacks._combined.candidates import ENOUGH, MANY, Lesson, worth_trees
+from jali.attacks._combined.candidates import ENOUGH, MANY, Half, Lesson, worth_trees
 from jali.attacks._combined.reading import OWN, SUMS
 from jali.attacks._combined.screen import _surprise, more_than_linear
 
@@ -45,7 +45,7 @@ def lessons(rng, size):
 
 def test_trees_need_cells_in_both_halves(rng):
     block = np.array([OWN, SUMS])
-    assert worth_trees([lessons(rng, MANY), lessons(rng, MANY)], block)
-    assert not worth_trees([lessons(rng, MANY), lessons(rng, ENOUGH - 1)], block)
-    assert not worth_trees([lessons(rng, MANY), []], block)
-    assert not worth_trees([lessons(rng, ENOUGH), lessons(rng, ENOUGH)], block)
+    assert worth_trees([Half(lessons(rng, MANY), block), Half(lessons(rng, MANY), block)])
+    assert not worth_trees([Half(lessons(rng, MANY), block), Half(lessons(rng, ENOUGH - 1), block)])
+    assert not worth_trees([Half(lessons(rng, MANY), block), Half([], block)])
+    assert not worth_trees([Half(lessons(rng, ENOUGH), block), Half(lessons(rng, ENOUGH), block)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -48,11 +49,30 @@ class Lesson:
     truth: Bools
 
 
-def rules(lessons: Sequence[Lesson], block: Ints, trees: bool = False) -> dict[str, Rule]:
-    """All candidates by name, with or without trees; those that are fitted learn from the lessons.
+@dataclass(frozen=True)
+class Half:
+    """The lessons of one half of the shadow models. block (Q,): to which block each row of their tables belongs."""
 
-    block (Q,): to which block each row of the table belongs.
-    """
+    lessons: Sequence[Lesson]
+    block: Ints
+
+    @cached_property
+    def cells(self) -> tuple[Floats, Bools]:
+        """The tables (Q, n) side by side with their membership (n,): as many cells as a rule is fitted on."""
+        everything = np.concatenate([lesson.table for lesson in self.lessons], axis=1)
+        truth = np.concatenate([lesson.truth for lesson in self.lessons])
+        step = -(-len(truth) // MOST)
+        return everything[:, ::step], truth[::step]
+
+    @cached_property
+    def linear(self) -> Rule:
+        """The rule that weighs every row by itself."""
+        return linear(*self.cells, np.flatnonzero(np.isin(self.block, LINEAR)), RIDGE)
+
+
+def rules(half: Half, trees: bool = False) -> dict[str, Rule]:
+    """All candidates by name, with or without trees; those that are fitted learn from the lessons."""
+    block = half.block
     out: dict[str, Rule] = {}
     out["sum"] = Weighted(np.isin(block, (OWN, COMMON)).astype(np.float64))
     out["independent directions, one shift"] = Weighted((block == WHITE_COMMON).astype(np.float64))
@@ -60,40 +80,37 @@ def rules(lessons: Sequence[Lesson], block: Ints, trees: bool = False) -> dict[s
     out["independent directions, own spreads"] = Weighted((block == WHITE_STEADY).astype(np.float64))
     both = np.isin(block, (WHITE_OWN, WHITE_COMMON)).astype(np.float64)
     out["independent directions"] = Weighted(both)
-    if not lessons:
+    if not half.lessons:
         return out
-    everything, truth = _cells(lessons)
+    everything, truth = half.cells
     out[AS_THEY_ARE] = linear(everything, truth, np.flatnonzero(block == RAW), FAINT)
     out["sums, weighted"] = linear(everything, truth, np.flatnonzero(block == SUMS), FAINT)
-    out["linear"] = linear(everything, truth, np.flatnonzero(np.isin(block, LINEAR)), RIDGE)
+    out["linear"] = half.linear
     if trees:
         fewer = -(-len(truth) // MOST_FOR_TREES)
         out["boosted"] = boosted(everything[:, ::fewer], truth[::fewer], block)
     return out
 
 
-def _cells(lessons: Sequence[Lesson]) -> tuple[Floats, Bools]:
-    """The tables (Q, n) of lessons side by side with their membership (n,): as many cells as a rule is fitted on."""
-    everything = np.concatenate([lesson.table for lesson in lessons], axis=1)
-    truth = np.concatenate([lesson.truth for lesson in lessons])
-    step = -(-len(truth) // MOST)
-    return everything[:, ::step], truth[::step]
-
-
-def worth_trees(halves: Sequence[Sequence[Lesson]], block: Ints) -> bool:
+def worth_trees(halves: Sequence[Half]) -> bool:
     """Whether trees are tried: both halves of the lessons need cells; with few, one must show a reason (`screen`)."""
-    cells = [sum(len(lesson.truth) for lesson in lessons) for lessons in halves]
+    cells = [sum(len(lesson.truth) for lesson in half.lessons) for half in halves]
     if min(cells) < ENOUGH:
         return False
-    rows = np.flatnonzero(np.isin(block, TREES))
+    rows = np.flatnonzero(np.isin(halves[0].block, TREES))
     if min(cells) >= MANY or len(rows) > LOOKED_AT:
         return True
-    for lessons in halves:
-        table, truth = _cells(lessons)
-        rule = linear(table, truth, np.flatnonzero(np.isin(block, LINEAR)), RIDGE)
-        if more_than_linear(table[rows], truth, rule(table)):
+    for half in halves:
+        table, truth = half.cells
+        if more_than_linear(table[rows], truth, half.linear(table)):
             return True
     return False
+
+
+def fitted_on(halves: Sequence[Half]) -> list[dict[str, Rule]]:
+    """The candidates of each half, with trees where these are worth trying."""
+    trees = worth_trees(halves)
+    return [rules(half, trees) for half in halves]
 
 
 MIXTURES = {

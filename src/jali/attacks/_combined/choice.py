@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jali.attacks._combined.candidates import AS_THEY_ARE, Lesson, Rule, averaged, rules, scored, singles, worth_trees
+from jali.attacks._combined.candidates import AS_THEY_ARE, Half, Lesson, Rule, averaged, fitted_on, scored, singles
 from jali.attacks._combined.reading import Lens, Reading, Tuning, choose_lens, without
 from jali.core.guesses import Combined, Shadows, Target
 from jali.core.values import Bools, Floats, Ints
@@ -23,7 +23,7 @@ TINY = 1e-12
 SLACK = 1e-9  # a share of errors that is a whole number may come out just below it
 WEIGHTS = (0.1, 0.3, 1.0)  # of a combination of all signals that is added to the baseline
 RECORDS = 20_000  # records on which a combination is learnt, at most
-MEMORY = 12_000_000  # numbers that the sums over sets of shadow models may take
+MEMORY = 20_000_000  # numbers that the sums over sets of shadow models may take
 ADDED = 2  # combinations of all signals that are tried so
 
 
@@ -255,8 +255,7 @@ def _pool(
     halves = _lessons(lens, mine, aside, judged)
     # Of the baseline each signal alone is a candidate, too, so that no single attack on it is stronger.
     alone = singles(halves[0] + halves[1], lens.blocks) if signals.stop is not None else {}
-    trees = worth_trees(halves, lens.blocks)
-    fitted = [alone | rules(lessons, lens.blocks, trees) for lessons in halves]
+    fitted = [alone | made for made in fitted_on([Half(lessons, lens.blocks) for lessons in halves])]
     if not halves[1]:
         # A single shadow model shows no shift of any record, so the signals are compared with those of all others.
         how = AS_THEY_ARE if shadows.member.shape[1] == 1 and AS_THEY_ARE in fitted[0] else "sum"

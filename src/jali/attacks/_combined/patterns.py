@@ -32,7 +32,7 @@ def digit(value: Floats, place: int) -> Ints:
     if place == SIGN:
         return (np.sign(value) + 1).astype(np.int64)
     moved = np.round(np.minimum(np.abs(value), 1e6) * 10.0**place, CLOSE)
-    return (np.floor(moved) % 10).astype(np.int64)
+    return np.floor(moved).astype(np.int64) % 10
 
 
 @dataclass(frozen=True)

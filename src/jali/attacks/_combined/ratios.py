@@ -44,7 +44,7 @@ def common_ratio(value: Floats, outside: Side, inside: Side) -> tuple[Floats, Fl
     between sets of shadow models, so that a rule on products of ratios would not carry over from one to another.
     """
     both = (inside.count > 0) & (outside.count > 0)
-    shift = _weighted(inside.mean - outside.mean, np.broadcast_to(both, inside.mean.shape))
+    shift = _weighted(inside.mean - outside.mean, both)
     variance = np.maximum((inside.pooled + outside.pooled) / 2, TINY)
     cells = np.maximum(inside.count + outside.count, 1)
     level = (outside.count * outside.mean + inside.count * (inside.mean - shift)) / cells
@@ -77,7 +77,7 @@ def above_outside(value: Floats, outside: Side, inside: Side) -> Floats:
     Where it has none, above that over in-models moved back by the mean shift.
     """
     both = (inside.count > 0) & (outside.count > 0)
-    shift = _weighted(inside.mean - outside.mean, np.broadcast_to(both, inside.mean.shape))
+    shift = _weighted(inside.mean - outside.mean, both)
     back = np.where(inside.count > 0, inside.mean - shift, value)
     return np.asarray(value - np.where(outside.count > 0, outside.mean, back))
 
@@ -101,8 +101,8 @@ def yes_no_ratios(value: Floats, outside: Side, inside: Side) -> tuple[Floats, F
     of all. Own shifts depart from it by as much as the scatter of the records' departures, less their binomial noise,
     makes credible. value and means are true zeros and ones here, not less a mean.
     """
-    everybody_out = _rate(_weighted(outside.mean, np.broadcast_to(outside.count, value.shape)))
-    everybody_in = _rate(_weighted(inside.mean, np.broadcast_to(inside.count, value.shape)))
+    everybody_out = _rate(_weighted(outside.mean, outside.count))
+    everybody_in = _rate(_weighted(inside.mean, inside.count))
     shift = _logit(everybody_in) - _logit(everybody_out)
     middle = (everybody_in + everybody_out) / 2
     cells = inside.count + outside.count
@@ -129,9 +129,9 @@ def _departed(rate: Floats, by: Floats, cells: Floats) -> Floats:
 
 
 def _weighted(x: Floats, weight: Floats | Bools) -> Floats:
-    """Weighted mean (F, 1) over records; 0 where all weights are 0."""
-    weight = np.broadcast_to(np.asarray(weight, dtype=np.float64), x.shape)
-    whole = weight.sum(axis=1, keepdims=True)
+    """Weighted mean (F, 1) of x (F, N) over records, with weights (N,) or (F, N); 0 where all weights are 0."""
+    weight = np.asarray(weight, dtype=np.float64)
+    whole = weight.sum(axis=-1, keepdims=True)
     return np.asarray((x * weight).sum(axis=1, keepdims=True) / np.where(whole > 0, whole, 1.0))
 
 

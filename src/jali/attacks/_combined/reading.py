@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -120,7 +121,8 @@ def centred(value: Floats, use: Bools) -> tuple[Floats, Floats]:
     """Features (F, n, K) less each record's level, 0 where a cell is not used (n, K), and that level (F, n)."""
     level = levels(value, use)
     value = value - level[:, :, None]
-    value *= use
+    if not use.all():
+        value *= use
     return value, level
 
 
@@ -204,15 +206,17 @@ class Reading:
         signals = len(white)
         out = np.zeros((SUMS * signals + WHOLE, here.shape[1]))
         parts = out[: SUMS * signals].reshape(SUMS, signals, -1)
+        whites = self.sums.sides(t, slice(size, None))
         for start in range(0, signals, FEW):
             some = slice(start, start + FEW)
-            self._fill(parts[:, some], here, white[some], some, t)
+            self._fill(parts[:, some], here, some, t)
+            _fill_white(parts[:, some], white[some], [side.pick(some) for side in whites], self.lens.tuning.prior)
         ratios = [block for block in range(SUMS) if block not in NO_RATIO]
         for k, block in enumerate(ratios):
             parts[block].sum(axis=0, out=out[SUMS * signals + k])
         out[-5] = self.repeats(t, value)
         out[-4] = self.lens.digits(value)
-        out[-1] = far_from_outside(white, *self.sums.sides(t, slice(size, None)))
+        out[-1] = far_from_outside(white, *whites)
         for start in range(self.lens.zeros, size, FEW):
             some = slice(start, min(start + FEW, size))
             level = self.sums.level[some]
@@ -221,9 +225,8 @@ class Reading:
                 out[row] += ratio.sum(axis=0)
         return out
 
-    def _fill(self, out: Floats, here: Floats, white: Floats, some: slice, t: int) -> None:
+    def _fill(self, out: Floats, here: Floats, some: slice, t: int) -> None:
         """Enter the blocks (B, s, N) of some signals: a few, so that all that is computed stays in a cache."""
-        size = len(here)
         prior = self.lens.tuning.prior
         mine = self.lens.for_own[some]
         sides = self.sums.sides(t, mine)
@@ -240,10 +243,14 @@ class Reading:
         if binary.any():
             moved = [side.pick(binary).moved(level[binary]) for side in sides]
             out[OWN, binary], out[COMMON, binary] = yes_no_ratios(out[RAW, binary], *moved)
-        whites = self.sums.sides(t, slice(size + some.start, size + some.start + len(white)))
-        out[WHITE_OWN] = own_ratio(white, *whites, prior)
-        out[WHITE_COMMON], out[WHITE_PLACE] = common_ratio(white, *whites)
-        out[WHITE_STEADY] = steady_ratio(white, *whites)
+
+
+def _fill_white(out: Floats, white: Floats, sides: Sequence[Side], prior: float) -> None:
+    """Enter the blocks (B, s, N) of some independent directions (s, N)."""
+    outside, inside = sides
+    out[WHITE_OWN] = own_ratio(white, outside, inside, prior)
+    out[WHITE_COMMON], out[WHITE_PLACE] = common_ratio(white, outside, inside)
+    out[WHITE_STEADY] = steady_ratio(white, outside, inside)
 
 
 def choose_lens(shadows: Shadows, fit: Ints, tuning: Tuning) -> Lens:

@@ -16,7 +16,7 @@ from jali.core.values import Bools, Floats, Ints
 
 EVERY = slice(None)
 Read = Callable[[slice], tuple[Floats, Floats]]
-BLOCK = 60_000  # cells (features x records x models) at a time: as many as fit in a cache
+BLOCK = 120_000  # cells (features x records x models) at a time: as many as fit in a cache
 
 
 @dataclass(frozen=True)
