@@ -40,10 +40,11 @@ def training_mode(model: Any) -> tuple[str, ...]:
 
 
 class TorchModule:
-    """A module that maps rows (n, D), as numbers of its own precision, to logits (n, K), to one logit of two classes, or to probabilities.
+    """A module that maps rows (n, D) to logits (n, K), to one logit of two classes, or to probabilities.
 
-    Where the outputs of the first call all lie between 0 and 1, and several add up to one in each row, they are taken
-    for probabilities from then on, and their logits are used; but what comes straight from a linear layer is a logit.
+    Rows are float32, or float64 where its weights are. Where the outputs of the first call all lie between 0 and 1, and
+    several add up to one in each row, they are taken for probabilities from then on, and their logits are used; but
+    what comes straight from a linear layer is a logit.
 
     >>> import torch
     >>> net = torch.nn.Linear(1, 2)
