@@ -89,7 +89,13 @@ def frame_of(given: Table) -> Any:
         return frame_files.read(Path(given).expanduser())
     if isinstance(given, pd.DataFrame):
         return given.reset_index(drop=True).rename(columns=str)
-    array = np.asarray(given)
+    try:
+        array = np.asarray(given)
+    except ValueError:  # rows of different lengths, or a pair (X, y)
+        raise JaliError(
+            f"A table was expected: a path, a pandas table or rows of shape (n, columns), not a {type(given).__name__} "
+            "of parts that differ in length."
+        ) from None
     if array.ndim != 2:
         raise JaliError(
             f"A table was expected: a path, a pandas table or rows of shape (n, columns), not {array.shape}."
