@@ -60,12 +60,15 @@ def test_truth_values_are_the_same_in_any_spelling():
     both = aligned({of: pd.DataFrame({"ok": values}) for of, values in ways.items()})
     assert both.schema.columns[0].categories == ("False", "True")
     assert [both.rows[of][:, 0].tolist() for of in ways] == [[1, 0], [1, 0], [1, 0]]
+    codes = pd.DataFrame({"ok": ["y", "yes", "n"]})  # three codes, not two truth values
+    assert aligned({"left": codes, "right": codes}).schema.columns[0].categories == ("n", "y", "yes")
 
 
 @pytest.mark.parametrize(
     ("mine", "theirs"),
     [
         (["cook", "nurse"] * 3, ["COOK", "NURSE"] * 3),
+        (["cook"] * 5 + [None], [None] + ["COOK"] * 5),  # what both lack is no value in common
         ([12_000, 30_000] * 3, [12.0, 30.0] * 3),  # another unit
     ],
 )

@@ -75,7 +75,8 @@ def aligned(tables: Mapping[str, pd.DataFrame], leave_out: Collection[str] = (),
     coded: list[dict[str, Floats]] = []
     for name in shared:
         column, values, note = _column(name, {of: table[name] for of, table in tables.items()})
-        note = note or (_apart(name, values, column.kind) if alike else "")
+        if alike and not note:
+            note = _apart(column, values)
         if note:
             notes.append(note)
         else:
@@ -138,26 +139,28 @@ def _column(name: str, given: Mapping[str, Values]) -> tuple[Column, dict[str, F
     return column, dict(zip(texts, split, strict=True)), ""
 
 
-def _apart(name: str, values: Mapping[str, Floats], kind: str) -> str:
+def _apart(column: Column, values: Mapping[str, Floats]) -> str:
     """A note on a column without a common value, or without a common range, in two of the tables."""
-    known = {of: x[np.isfinite(x)] for of, x in values.items()}
+    gap = column.categories.index("") if "" in column.categories else -1
+    known = {of: x[np.isfinite(x) & (x != gap)] if column.categories else x[np.isfinite(x)] for of, x in values.items()}
     for one, other in itertools.combinations(known, 2):
         x, y = known[one], known[other]
         if min(len(x), len(y)) < ENOUGH:
             continue
-        if not np.isin(x, y).any() if kind == "category" else x.max() < y.min() or y.max() < x.min():
+        if not np.isin(x, y).any() if column.categories else x.max() < y.min() or y.max() < x.min():
             return (
-                f"Column {name!r} of the {one} table and that of the {other} table have no value in common, so it is "
-                "probably written in another way in one of them and not compared: write it in the same way."
+                f"Column {column.name!r} of the {one} table and that of the {other} table have no value in common, so "
+                "it is probably written in another way in one of them and not compared: write it in the same way."
             )
     return ""
 
 
 def _same_truths(texts: dict[str, Any]) -> dict[str, Any]:
     """Truth values in one spelling, where a column of all tables holds nothing else: 1, yes and True are the same."""
-    found = [{str(text).lower() for text in np.unique(column)} - {""} for column in texts.values()]
-    if not set().union(*found) <= set(TRUTHS):
-        return texts
+    for column in texts.values():
+        found = {str(text).lower() for text in np.unique(column)} - {""}
+        if len({TRUTHS.get(text, "") for text in found} - {""}) < len(found):  # others, or two spellings in one table
+            return texts
     return {of: np.array([TRUTHS.get(text.lower(), "") for text in column.tolist()]) for of, column in texts.items()}
 
 
