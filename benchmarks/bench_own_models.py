@@ -121,34 +121,39 @@ KINDS: dict[str, str] = {
         jali.audit(model, (Xn, y), (Pn, q))
     """,
     "regression, forest": """
-        model = RandomForestRegressor(50, random_state=0).fit(Xn, hours)
-        jali.audit(model, (Xn, hours), (Pn, other_hours), threshold=40, **SMALL)
+        model = RandomForestRegressor(50, random_state=0).fit(Xh, hours)
+        jali.audit(model, (Xh, hours), (Ph, other_hours), threshold=40, **SMALL)
     """,
 }
 
 
-def table(seed: int) -> tuple[pd.DataFrame, Any]:
-    """Adult as it is written: texts, missing texts, and missing numbers in one column; three in ten labels flipped."""
+def table(seed: int) -> tuple[pd.DataFrame, Any, Any]:
+    """Adult as it is written: texts, missing texts, and missing numbers in one column; three in ten labels flipped.
+
+    The third are the hours that people work, without gaps, for regression.
+    """
     raw = reading.read(adult.Adult().files[0], adult.COLUMNS)
     rng = np.random.default_rng(seed)
     rows = raw.sample(3 * MEMBERS, random_state=seed).reset_index(drop=True)
     y = (rows["income"] == ">50K").to_numpy().astype(int)
     y = np.where(rng.random(len(y)) < FLIPPED, 1 - y, y)
     X = rows[NUMBERS + TEXTS].copy()
+    hours = rows["hours-per-week"].to_numpy(np.float64)
     X["hours-per-week"] = X["hours-per-week"].astype(float).mask(rng.random(len(X)) < 0.1)
-    return X, y
+    return X, y, hours
 
 
 def names(seed: int) -> dict[str, Any]:
     """What the code of a kind may use: tables in three forms, and the libraries that are there."""
-    X, y = table(seed)
+    X, y, hours = table(seed)
     codes = pd.concat([X[NUMBERS].fillna(40), X[TEXTS].apply(lambda c: c.astype("category").cat.codes)], axis=1)
     Z = codes.to_numpy(np.float64)
-    hours = Z[:, 4] + np.random.default_rng(seed).normal(0, 5, len(Z))
+    W = np.delete(Z, NUMBERS.index("hours-per-week"), axis=1)
     first, second, third = (slice(k * MEMBERS, (k + 1) * MEMBERS) for k in range(3))
     out: dict[str, Any] = {"X": X[first], "y": y[first], "P": X[second], "q": y[second]}
     out |= {"Xn": Z[first], "Pn": Z[second], "hours": hours[first], "other_hours": hours[second]}
-    out["others"] = {"X": X[third], "y": y[third], "Xn": Z[third], "hours": hours[third]}
+    out |= {"Xh": W[first], "Ph": W[second]}
+    out["others"] = {"X": X[third], "y": y[third], "Xn": Z[third], "Xh": W[third], "hours": hours[third]}
     out["SCALE"] = Z.std(axis=0)
     return out | libraries() | {"jali": jali, "np": np, "served": served, "NUMBERS": NUMBERS, "TEXTS": TEXTS}
 

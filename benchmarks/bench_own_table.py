@@ -28,6 +28,7 @@ from bench_own_models import served
 from own_table_cells import EXPLAINERS, MODELS, NUMBERS, TEXTS, lines_of
 
 MEMBERS = 80
+MORE_MEMBERS = {"LIME": 160}  # its answers are random samples, which hide small leaks from 80 people
 FLIPPED = 0.3
 SHADOWS = 3
 COMBINED = "decision+explanation"
@@ -43,7 +44,12 @@ NAMES = {
 MODULES = ("shap", "xgboost", "lightgbm", "catboost", "dice_ml", "captum.attr", "torch", "onnxruntime", "skl2onnx")
 
 
-def people(seed: int) -> tuple[pd.DataFrame, Any]:
+def members_of(explainer: str) -> int:
+    """How many people the model of a cell is trained on; as many others are its population."""
+    return MORE_MEMBERS.get(explainer, MEMBERS)
+
+
+def people(count: int, seed: int) -> tuple[pd.DataFrame, Any]:
     """Adult as it is written: texts, missing texts, and missing numbers in one column; three in ten labels flipped.
 
     seed: each kind of model has people of its own, so that chance does not strike all of them at once.
@@ -53,7 +59,7 @@ def people(seed: int) -> tuple[pd.DataFrame, Any]:
 
     rng = np.random.default_rng(seed)
     raw = reading.read(adult.Adult().files[0], adult.COLUMNS)
-    rows = raw.sample(3 * MEMBERS, random_state=seed).reset_index(drop=True)
+    rows = raw.sample(count, random_state=seed).reset_index(drop=True)
     y = (rows["income"] == ">50K").to_numpy().astype(int)
     y = np.where(rng.random(len(y)) < FLIPPED, 1 - y, y)
     table = rows[NUMBERS + TEXTS].copy()
@@ -70,12 +76,12 @@ def forms(table: pd.DataFrame) -> dict[str, Any]:
     return {"": table, "f": whole, "n": numbers, "a": array, "s": array / array.std(axis=0)}
 
 
-def scope(seed: int) -> tuple[dict[str, Any], dict[str, Any]]:
+def scope(members: int, seed: int) -> tuple[dict[str, Any], dict[str, Any]]:
     """What the lines of a cell may use, and the other people, on whom a null target is fitted."""
     import jali
 
-    table, y = people(seed)
-    first, second, third = (slice(k * MEMBERS, (k + 1) * MEMBERS) for k in range(3))
+    table, y = people(3 * members, seed)
+    first, second, third = (slice(k * members, (k + 1) * members) for k in range(3))
     known: dict[str, Any] = {"y": y[first], "q": y[second]}
     others: dict[str, Any] = {"y": y[third]}
     for letter, rows in forms(table).items():
@@ -83,7 +89,7 @@ def scope(seed: int) -> tuple[dict[str, Any], dict[str, Any]]:
         others |= {f"T{letter}": rows[third]}
     known |= {"NUMBERS": NUMBERS, "TEXTS": TEXTS, "FILL": dict.fromkeys(NUMBERS, 0) | dict.fromkeys(TEXTS, "?")}
     known["FILL"] = {name: known["Tf"][name].mode()[0] for name in known["Tf"]}
-    known |= {"SMALL": {"game": f"given_model(members={MEMBERS}, shadows={SHADOWS})", "attack": ["joint"]}}
+    known |= {"SMALL": {"game": f"given_model(members={members}, shadows={SHADOWS})", "attack": ["joint"]}}
     known |= {"CONTINUOUS": {"continuous_features": NUMBERS + TEXTS}, "np": np, "pd": pd, "jali": jali}
     known |= {"served": served, "session": session, "train_network": train_network}
     return known | libraries(), others
@@ -146,7 +152,7 @@ def code(model: str, explainer: str) -> list[str]:
 
 def run(model: str, explainer: str, null: bool, draw: int = 0) -> Any:
     """The audit of one cell; for a null target, of a model that was fitted on other people. draw: which people."""
-    known, others = scope(list(MODELS).index(model) + 100 * draw)
+    known, others = scope(members_of(explainer), list(MODELS).index(model) + 100 * draw)
     fitting, explaining, auditing = code(model, explainer)
     exec(compile(fitting, "cell", "exec"), known)
     if null:
@@ -185,7 +191,7 @@ def cell(model: str, explainer: str) -> dict[str, Any]:
 
 def key(model: str, explainer: str) -> str:
     """A digest of the code of a cell and of the settings of all."""
-    text = json.dumps([code(model, explainer), MEMBERS, FLIPPED, SHADOWS, list(MODELS).index(model)])
+    text = json.dumps([code(model, explainer), members_of(explainer), FLIPPED, SHADOWS, list(MODELS).index(model)])
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 

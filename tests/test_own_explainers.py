@@ -6,7 +6,9 @@ import functools
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 import jali
@@ -123,6 +125,17 @@ def test_a_finished_object_leaves_the_attacks_without_shadow_models():
             data="linear_gaussian(n=200, d=2)",
             explain=[jali.explainer(lambda X: 0 * np.asarray(X), "attribution")],
         )
+
+
+@pytest.mark.parametrize("model", [FOREST, BOOSTED, LogisticRegression()], ids=["forest", "boosted", "logistic"])
+def test_a_finished_object_that_was_made_for_another_model_is_noticed(model):
+    def bound(to):
+        return shap.LinearExplainer(to, train[0]) if hasattr(to, "coef_") else shap.TreeExplainer(to)
+
+    train, population = tables()
+    its, another = (setup(model, [bound(clone(model).fit(*rows))]) for rows in (train, population))
+    assert "made for another" not in its.parts.explain[0].caution
+    assert "its attributions do not add up to what this model predicts" in another.parts.explain[0].caution
 
 
 def test_a_users_surrogate_is_attacked_like_ours():

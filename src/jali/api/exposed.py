@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from jali import __version__
 from jali.api.answers import Answer
 from jali.api.parts import several
@@ -53,12 +51,13 @@ def exposure(
 
 def _number(table: Any, groups: str, person: Any) -> int:
     """The number of a person: the place of a value in the column of people, or a row number."""
+    from jali.data.tables import columns
+
     if groups:
-        found = np.unique(table[groups])
-        place = np.flatnonzero(found.astype(str) == str(person))
-        if not len(place):
-            raise JaliError(f"person: nobody in column {groups!r} of the training table is called {str(person)!r}.")
-        return int(place[0])
+        names = columns.whose(table, groups)[1]
+        if (name := columns.label(person)) not in names:
+            raise JaliError(f"person: nobody in column {groups!r} of the training table is called {name!r}.")
+        return names.index(name)
     if not str(person).isdigit() or not int(person) < len(table):
         raise JaliError(
             f"person must be a row number from 0 to {len(table) - 1}, or name the column of people (groups)."

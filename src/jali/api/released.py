@@ -12,7 +12,7 @@ from jali import __version__
 from jali.api.answers import Answer
 from jali.api.parts import several
 from jali.core.errors import JaliError
-from jali.core.values import Bools
+from jali.core.values import Bools, Ints
 from jali.results.released import Linkage, ReleasedSet
 
 Table = Any  # a path, a pandas table or an array
@@ -47,11 +47,11 @@ def attack_released(
     mine = tables["candidates"]
     people = People(
         truths(mine, member, "member") if member else None,
-        np.unique(column(mine, groups, "groups"), return_inverse=True)[1].astype(np.int64) if groups else None,
+        _whose(mine, groups) if groups else None,
         _labels(mine, target) if target else None,
         favourable,
     )
-    together = aligned(tables, [name for name in (member, target, groups) if name])
+    together = aligned(tables, [name for name in (member, target, groups) if name], alike=True)
     found, scores = attack(together, people, distance, seed)
     found.jali = __version__
     return Answer(found, page.sheet, {"ranking.csv": ranking(together.at[CANDIDATES], scores)})
@@ -73,10 +73,8 @@ def link_released(
     tables = {"released": frame_of(released), "register": frame_of(register)}
     if others is not None:
         tables["others"] = frame_of(others)
-    person = None
-    if groups:
-        person = np.unique(column(tables["register"], groups, "groups"), return_inverse=True)[1].astype(np.int64)
-    found = link(aligned(tables, [groups] if groups else []), person, several("quasi", quasi))
+    person = _whose(tables["register"], groups) if groups else None
+    found = link(aligned(tables, [groups] if groups else [], alike=True), person, several("quasi", quasi))
     found.jali = __version__
     return Answer(found, page.sheet)
 
@@ -91,7 +89,13 @@ def frame_of(given: Table) -> Any:
         return frame_files.read(Path(given).expanduser())
     if isinstance(given, pd.DataFrame):
         return given.reset_index(drop=True).rename(columns=str)
-    array = np.asarray(given)
+    try:
+        array = np.asarray(given)
+    except ValueError:  # rows of different lengths, or a pair (X, y)
+        raise JaliError(
+            f"A table was expected: a path, a pandas table or rows of shape (n, columns), not a {type(given).__name__} "
+            "of parts that differ in length."
+        ) from None
     if array.ndim != 2:
         raise JaliError(
             f"A table was expected: a path, a pandas table or rows of shape (n, columns), not {array.shape}."
@@ -106,6 +110,14 @@ def column(table: Any, name: str, option: str) -> Any:
     if name not in table.columns:
         raise JaliError(f"{option}: there is no column {name!r}; {frames.near(name, [str(c) for c in table.columns])}")
     return table[name].to_numpy()
+
+
+def _whose(table: Any, groups: str) -> Ints:
+    """Numbers of people (n,), by the column that says whose row it is."""
+    from jali.data.tables import columns
+
+    column(table, groups, "groups")
+    return columns.whose(table, groups)[0]
 
 
 def truths(table: Any, name: str, option: str) -> Bools:

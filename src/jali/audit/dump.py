@@ -14,6 +14,7 @@ from jali.core.errors import JaliError
 from jali.core.explanation import Attribution, Counterfactual
 from jali.core.protocols import HasUnit, OnRequest, Signal, Vector
 from jali.core.values import Bools, Column, Dataset, Evidence, Floats, Game, Ints, Schema, Seen, SignalName, Unit
+from jali.data.tables import columns
 from jali.data.tables.aligned import Aligned, aligned
 from jali.data.tables.copies import copies
 from jali.data.tables.frames import label, near
@@ -59,9 +60,7 @@ def gathered(table: Any, layout: Layout, member: Bools, seed: int) -> Dump:
     both = _queries(table, parts, layout)
     kept = both.at["queries"]
     schema, y = _labels(table, layout, both.schema)
-    person = (
-        None if not layout.groups else np.unique(table[layout.groups], return_inverse=True)[1][kept].astype(np.int64)
-    )
+    person = columns.whose(table, layout.groups)[0][kept] if layout.groups else None
     data = Dataset(both.rows["queries"], y[kept], schema, person)
     found = _signals(table, parts, layout, both, data, kept)
     if not found:

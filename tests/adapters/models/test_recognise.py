@@ -235,3 +235,10 @@ def test_answers_that_are_no_probabilities_are_named(answer, said):
 def test_a_mapping_from_classes_to_columns_is_read():
     found = probabilities("mine", {"yes": [0.9, 0.2], "no": [0.1, 0.8]}, ["no", "yes"], 2)
     assert found.tolist() == [[0.1, 0.9], [0.8, 0.2]]
+
+
+def test_classes_in_the_place_of_probabilities_are_said():
+    smooth = LogisticRegression().fit(*TRAIN)
+    for model, said in ((smooth.predict, True), (lambda X: smooth.predict(X).tolist(), True), (smooth, False)):
+        found = jali.audit(model, TRAIN, REST, shadow="none", explain=[], attack=["threshold"])
+        assert any("as if the model gave classes alone" in w for w in found.results.warnings) == said

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestRegressor
-from sklearn.linear_model import LinearRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import jali
 from jali.core.errors import JaliError
@@ -83,6 +83,12 @@ def test_recourse_needs_a_threshold_and_reaches_it():
 def test_slips_are_one_sentence(labels, more, says):
     with pytest.raises(JaliError, match=says):
         jali.audit(FOREST, train=(X[:200], labels), population=REST, **more)
+
+
+def test_a_classifier_has_no_threshold():
+    sides = LogisticRegression().fit(X[:200], T[:200] > 10)
+    with pytest.raises(JaliError, match="LogisticRegression is a classifier: leave it out"):
+        jali.audit(sides, (X[:200], T[:200] > 10), (X[200:], T[200:] > 10), threshold=0.5)
 
 
 def test_the_median_is_the_cut_where_no_threshold_is_given():

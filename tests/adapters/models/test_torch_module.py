@@ -56,6 +56,31 @@ def test_outputs_are_read_by_what_they_are():
     np.testing.assert_allclose(TorchModule(score, [0, 1]).decision_function(X)[:, 1] * 2, logits @ [-1, 1], atol=1e-6)
 
 
+def test_logits_between_0_and_1_of_a_weak_model_are_no_probabilities():
+    net = nn.Linear(3, 1)
+    net.load_state_dict({"weight": torch.full((1, 3), 0.01), "bias": torch.tensor([0.5])})
+    for module in (net, Squashed(net, lambda z: z.squeeze(1)), Squashed(net, lambda z: z[:, 0].double())):
+        found = TorchModule(module, [0, 1]).decision_function(X)
+        np.testing.assert_allclose(found[:, 1] - found[:, 0], 0.5 + 0.01 * X.sum(axis=1), rtol=1e-5)
+    squashed = TorchModule(Squashed(net, torch.sigmoid), [0, 1]).decision_function(X)
+    np.testing.assert_allclose(squashed, found, atol=1e-5)
+
+
+def test_weights_in_double_precision():
+    net = nn.Linear(3, 2).double()
+    weight, bias = (part.detach().numpy() for part in net.parameters())
+    model = TorchModule(net, [0, 1])
+    np.testing.assert_allclose(model.decision_function(X), X @ weight.T + bias, rtol=1e-12)
+    value, slope = model.slopes(X, np.tile([0.0, 1.0], (len(X), 1)))
+    np.testing.assert_allclose(value, X @ weight[1] + bias[1], rtol=1e-12)
+    np.testing.assert_allclose(slope, np.tile(weight[1], (len(X), 1)), rtol=1e-12)
+
+
+def test_a_module_that_gives_no_tensor_is_one_sentence():
+    with pytest.raises(JaliError, match="must give one tensor of logits or probabilities, and it gives a tuple"):
+        TorchModule(Squashed(nn.Linear(3, 2), lambda z: (z, z)), [0, 1]).decision_function(X)
+
+
 def test_gradients_by_the_encoded_features_are_those_of_differences():
     columns = tuple(Column(name, centre=1.0, spread=2.0) for name in "abc")
     data = Dataset(X, Y, Schema(columns))

@@ -98,3 +98,51 @@ def test_names_of_recipients_only_where_asked_for():
 def test_a_mistake_is_one_sentence(change, sentence):
     with pytest.raises(JaliError, match=sentence):
         found(**change)
+
+
+LONG = pd.concat([LOG.assign(answer_age="30", answer_city="Ulm", answer_income=11.5)] * 2, ignore_index=True)
+
+
+@pytest.mark.parametrize(
+    ("log", "words"),
+    [
+        (LOG.head(0), "The log has 0 entries, and none of them holds an answer"),
+        (LONG.assign(answer_city="ULM"), "'answer_city' of the log has no value in common with 'city'"),
+        (LONG.assign(answer_income=11_500), "'answer_income' of the log has no value in common with 'income'"),
+    ],
+)
+def test_a_log_that_fits_nobody_is_no_reassurance(log, words):
+    with pytest.raises(JaliError, match=words):
+        jali.exposure(log, TRAIN, **OPTIONS)
+
+
+def test_some_answers_that_fit_nobody_are_counted():
+    log = LONG.assign(answer_city=["ULM"] * 3 + ["Ulm"] * 9)
+    notes = jali.exposure(log, TRAIN, **OPTIONS).results.notes
+    assert any("3 answers have a value of 'city' that nobody has" in note for note in notes)
+
+
+def test_truth_values_may_be_spelt_differently():
+    train = TRAIN.assign(owner=[True, False, True, False, True])
+    log = LONG.assign(answer_owner=1)
+    results = [jali.exposure(log.assign(answer_owner=yes), train, **OPTIONS).results for yes in (True, "yes", 1)]
+    assert [r.together for r in results] == [1, 1, 1]
+
+
+def test_times_that_do_not_sort_are_said():
+    assert not any("Times are texts" in note for note in found().notes)
+    for times in ([f"{day}/1/2026" for day in range(1, 13)], [1, "2026-01-01"] * 6):
+        notes = jali.exposure(LONG.assign(when=times), TRAIN, **OPTIONS).results.notes
+        assert any("Times are texts" in note for note in notes)
+
+
+def test_people_without_a_name_are_refused_and_numbers_are_found():
+    with pytest.raises(JaliError, match="does not say whose row it is in 1 rows"):
+        jali.exposure(LOG, TRAIN.assign(id=["anna", None, "cem", "dora", "eve"]), **OPTIONS)
+    numbers = TRAIN.assign(id=[7.0, 8.0, 9.0, 10.0, 11.0])
+    assert jali.exposure(LOG, numbers, **OPTIONS, person="7").results.person == found(person="anna").person
+
+
+def test_a_register_that_is_written_in_another_way_is_refused():
+    with pytest.raises(JaliError, match="quasi: Column 'city' of the train table"):
+        jali.exposure(LOG, TRAIN, TRAIN.assign(city=TRAIN["city"].str.upper()), **OPTIONS)

@@ -57,8 +57,9 @@ def encoded():
         TRAIN[:60].to_dict("list"),
         TRAIN[:60].to_dict(),
         TRAIN[:60].to_dict("split"),
+        TRAIN[:60].to_records(index=False),
     ],
-    ids=range(16),
+    ids=range(17),
 )
 def test_rows_are_found_in_any_form_and_order(rows):
     assert leaks(Explainer(rows)) == (60, [("Explainer.masker.data", 60, 60)])
@@ -241,3 +242,35 @@ def test_numbers_that_are_too_large_to_be_counted_in_steps_are_compared_as_they_
     (tmp_path / "a.csv").write_text("x,y\n1e305,1\n1.50,2\n9e307,3\n-1e308,4\n")
     places = jali.scan(tmp_path, huge).results.places
     assert [place.rows for place in places] == [2]
+
+
+def test_tables_and_pickles_as_others_write_them_are_read(tmp_path):
+    rows = TRAIN[:60]
+    rows.to_csv(tmp_path / "with_index.csv")
+    rows.to_csv(tmp_path / "semicolons.csv", sep=";", index=False)
+    rows.to_csv(tmp_path / "tabs.csv", sep="\t", index=False)
+    pd.concat([rows, rows], axis=1).to_csv(tmp_path / "names_twice.csv", index=False)
+    rows.to_csv(tmp_path / "no_names.csv", index=False, header=False)
+    joblib.dump(rows, tmp_path / "frame.joblib.gz")
+    joblib.dump(rows, tmp_path / "frame.gz")
+    rows.to_pickle(tmp_path / "frame.pkl.xz")
+    found = jali.scan(tmp_path, TRAIN).results
+    counted = {place.where: place.rows for place in found.leaks}
+    assert counted.pop("no_names.csv") == 59  # the first row is taken for names
+    assert counted.pop("names_twice.csv") == 60
+    assert set(counted.values()) == {60}
+    assert len(counted) == 6
+
+
+def test_files_of_other_kinds_are_counted_by_their_endings(tmp_path):
+    for name in ("a.sqlite", "b.sqlite", "README", "archive.tar.gz"):
+        (tmp_path / name).write_bytes(b"something")
+    skipped = jali.scan(tmp_path, TRAIN).results.skipped
+    assert skipped == dict.fromkeys(("2 × .sqlite", "1 × no ending", "1 × .gz"), "files of this kind are not read")
+
+
+def test_what_is_no_path_and_no_table_is_one_sentence():
+    with pytest.raises(JaliError, match="no file or folder of such a long name"):
+        jali.scan(str(ROWS.tolist()), TRAIN)
+    with pytest.raises(JaliError, match="not a tuple of parts that differ in length"):
+        jali.scan(ROWS, (TRAIN, np.zeros(len(TRAIN))))

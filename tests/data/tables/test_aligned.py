@@ -53,3 +53,31 @@ def test_numbers_beyond_all_units_are_one_sentence_and_whole_ones_beyond_all_flo
     assert len(np.unique(aligned({"left": large, "right": large}).codes("left"))) == 3
     digits = pd.DataFrame({"x": [10**400, 2]}, dtype=object)  # as pandas reads them
     assert aligned({"left": digits, "right": digits}).schema.columns[0].kind == "category"
+
+
+def test_truth_values_are_the_same_in_any_spelling():
+    ways = {"left": [True, False], "middle": [1, 0], "right": ["yes", "No"]}
+    both = aligned({of: pd.DataFrame({"ok": values}) for of, values in ways.items()})
+    assert both.schema.columns[0].categories == ("False", "True")
+    assert [both.rows[of][:, 0].tolist() for of in ways] == [[1, 0], [1, 0], [1, 0]]
+    codes = pd.DataFrame({"ok": ["y", "yes", "n"]})  # three codes, not two truth values
+    assert aligned({"left": codes, "right": codes}).schema.columns[0].categories == ("n", "y", "yes")
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs"),
+    [
+        (["cook", "nurse"] * 3, ["COOK", "NURSE"] * 3),
+        (["cook"] * 5 + [None], [None] + ["COOK"] * 5),  # what both lack is no value in common
+        ([12_000, 30_000] * 3, [12.0, 30.0] * 3),  # another unit
+    ],
+)
+def test_a_column_that_is_written_in_another_way_hides_no_equal_rows(mine, theirs):
+    left = pd.DataFrame({"age": range(6), "job": mine})
+    right = pd.DataFrame({"age": range(6), "job": theirs})
+    both = aligned({"left": left, "right": right}, alike=True)
+    assert [c.name for c in both.schema.columns] == ["age"]
+    assert "Column 'job' of the left table and that of the right table have no value in common" in both.notes[0]
+    assert len(aligned({"left": left, "right": right}).schema.columns) == 2  # answers may differ from all queries
+    few = aligned({"left": left, "right": right.head(3)}, alike=True)
+    assert len(few.schema.columns) == 2  # three people may differ by chance

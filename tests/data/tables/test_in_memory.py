@@ -37,3 +37,12 @@ def test_labels_with_the_index_of_the_rows_in_another_order_are_refused():
         in_memory.pair((rows, labels), "train")
     assert in_memory.pair((rows, labels.loc[rows.index]), "train")[1].tolist() == [1, 0, 0]
     assert in_memory.pair((rows, labels.reset_index(drop=True)), "train")[1].tolist() == [0, 1, 0]
+
+
+@pytest.mark.parametrize("theirs", [pd.Series(["z", "x", "q"], dtype="category"), pd.Series(["z", "x", "q"])])
+def test_a_pandas_category_stays_one_where_the_population_has_values_of_its_own(theirs):
+    mine = pd.DataFrame({7: pd.Series(["x", "y", "x"], dtype="category"), "age": [30, 40, 50]})
+    others = pd.DataFrame({7: theirs, "age": [20, 30, 40]})
+    own = OwnTables((mine, [0, 1, 0]), (others, [1, 1, 0]), None)
+    assert own.like().columns[0].dtype == pd.CategoricalDtype(["x", "y", "z", "q"])  # those of the model come first
+    assert set(own.load().schema.columns[0].categories) == {"x", "y", "z", "q"}

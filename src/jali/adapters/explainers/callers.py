@@ -10,6 +10,7 @@ import numpy as np
 
 from jali.adapters.explainers.has import has, library
 from jali.adapters.explainers.user_view import Tile
+from jali.adapters.models.torch_module import is_module, precision
 from jali.core.explanation import Gives
 
 Ask = Callable[[Tile], Any]
@@ -106,7 +107,8 @@ def _captum(thing: Any) -> Ask:
     def ask(tile: Tile) -> Any:
         import torch
 
-        rows = torch.tensor(np.asarray(_array(tile.rows), dtype=np.float32))
+        kind = precision(tile.view.thing) if is_module(tile.view.thing) else np.float32
+        rows = torch.tensor(np.asarray(_array(tile.rows), dtype=kind))
         outputs = thing.forward_func(rows[:1]).shape if has(thing, "forward_func") else (1, len(tile.view.position))
         if len(outputs) == 2 and outputs[1] > 1:
             return thing.attribute(rows, target=torch.tensor(tile.at))

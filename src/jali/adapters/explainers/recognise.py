@@ -72,7 +72,8 @@ def _style(wanted: Wanted, view: UserView, some: Dataset, train: Dataset) -> tup
     function = inspect.isroutine(make) or isinstance(make, type | partial)
     needs = _required(make)
     owned = inspect.isroutine(make) and has(make, "__self__") and library(make) != "builtins"
-    if not function and not (callable(make) and needs == 2):
+    finished = library(make) == "shap" or not callable(make) or needs != 2  # shap's take any number of arguments
+    if not function and finished:
         if caller(make, view.thing) is None and not is_model(make):
             raise JaliError(f"{FORMS}, not {_what(make)}: write {EXAMPLE}.")
         return "finished", make

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.special import expit
 
 from jali.adapters.explainers.callers import TEN
 from jali.adapters.explainers.own import OwnExplainer, Ready, said
@@ -32,6 +33,12 @@ BOUND = (
     "run, which find less. Give a function that makes it, such as lambda model, background: shap.TreeExplainer(model), "
     "to have all attacks"
 )
+STALE = (
+    "its attributions do not add up to what this model predicts, so it probably was made for another one. Make it "
+    "again from the model that is audited"
+)
+ADDS_UP = ("TreeExplainer", "LinearExplainer")  # of shap: their values add up to the prediction, up to rounding
+LIKE = 0.998  # correlation of the sums with the predictions: shap rounds, and other models are further off
 
 
 def tried(part: OwnExplainer, ready: Ready) -> OwnExplainer:
@@ -55,7 +62,7 @@ def _answers(part: OwnExplainer, ready: Ready) -> list[str]:
         why = _why(part, ready)
         raise JaliError(f"{part.name} could not explain any of {len(few)} training rows: {why}.")
     schema = ready.view.schema
-    notes = []
+    notes = [STALE] if part.bound and _of_another(ready, few) else []
     if part.gives == "attribution":
         part.width = _width(ready, few)
         if part.width != len(schema.columns) and not _reads_features(ready, few):
@@ -71,6 +78,18 @@ def _answers(part: OwnExplainer, ready: Ready) -> list[str]:
     if half.any() and not _same((first[0][half], first[1][half]), _asked(ready, few.pick(half), 1)):
         notes.append(COMPANY)
     return notes
+
+
+def _of_another(ready: Ready, few: Tile) -> bool:
+    """Whether values of shap add up to other predictions than those of the model, in any unit."""
+    if type(ready.thing).__name__ not in ADDS_UP or len(ready.view.position) != 2:
+        return False
+    value, found = ready.raw_attributions(few, 1)
+    sums = (np.where(few.decision == 1, 1.0, -1.0) * value.sum(axis=1))[found]
+    margin = (ready.view.model.logits(few.X) @ [-1.0, 1.0])[found]
+    if min(np.ptp(sums), np.ptp(margin), len(sums) - 3) <= 0:
+        return False
+    return max(np.corrcoef(sums, known)[0, 1] for known in (margin, expit(margin))) < LIKE
 
 
 def _why(part: OwnExplainer, ready: Ready) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from jali.adapters.models.function import FunctionModel
 from jali.core.errors import JaliError
 from jali.data.tables.schema_files import label
 from jali.models.fitted.estimator import classifier, scores_of
@@ -32,6 +33,7 @@ def agreement(estimator: Any, rows: Any, labels: Any, known: bool) -> list[str]:
     places = np.array([names.index(t) if t in names else -1 for t in truth])
     right = float((answer == places).mean())
     doubt = [] if known or len(set(answer)) < 2 else _check_order(answer, places, names, right)
+    doubt += _classes_alone(estimator, rows)
     common = max(float((places == k).mean()) for k in range(len(names)))
     if right < common - CLEARLY:
         return [
@@ -40,6 +42,16 @@ def agreement(estimator: Any, rows: Any, labels: Any, known: bool) -> list[str]:
             *doubt,
         ]
     return doubt
+
+
+def _classes_alone(estimator: Any, rows: Any) -> list[str]:
+    """Say where a function gives classes in the place of probabilities: what a score shows is then not looked at."""
+    if not isinstance(estimator, FunctionModel) or not np.isin(estimator.predict_proba(rows), (0, 1)).all():
+        return []
+    return [
+        f"For the first {len(rows)} training rows all answers are 0 or 1, as if the model gave classes alone, and then "
+        "a score shows no more here than the decision: if people see probabilities, give predict_proba(X)."
+    ]
 
 
 def _check_order(answer: Any, places: Any, names: list[str], right: float) -> list[str]:

@@ -98,6 +98,11 @@ def is_regression(model: Any, labels: Any, threshold: float | None) -> bool:
     """Whether a model predicts numbers: a threshold is given, scikit-learn says so, or the labels can be no classes."""
     from sklearn.base import is_regressor
 
+    if threshold is not None and hasattr(model, "classes_"):
+        raise JaliError(
+            f"threshold cuts the number that a regression model predicts, and {type(model).__name__} is a classifier: "
+            "leave it out."
+        )
     if threshold is not None:
         return True
     if hasattr(model, "classes_") or isinstance(model, type | str):

@@ -15,6 +15,9 @@ from jali.models.fitted.estimator import first_line
 from jali.models.given import Refit
 
 BLOCK = 4096  # rows per forward pass, which bounds the memory
+# How the steps are called that torch remembers of a forward pass.
+RESHAPING = ("Squeeze", "Unsqueeze", "View", "UnsafeView", "Reshape", "Select", "Slice", "TBackward", "Alias", "ToCopy")
+PRODUCTS = ("Addmm", "Mm", "Addmv", "Mv", "Addbmm", "Baddbmm", "Bmm", "Linear")
 
 
 def is_module(model: Any) -> bool:
@@ -37,10 +40,11 @@ def training_mode(model: Any) -> tuple[str, ...]:
 
 
 class TorchModule:
-    """A module that maps rows (n, D) as float32 to logits (n, K), to one logit of two classes, or to probabilities.
+    """A module that maps rows (n, D) to logits (n, K), to one logit of two classes, or to probabilities.
 
-    Where the outputs of the first call all lie between 0 and 1, and several add up to one in each row, they are taken
-    for probabilities from then on, and their logits are used.
+    Rows are float32, or float64 where its weights are. Where the outputs of the first call all lie between 0 and 1, and
+    several add up to one in each row, they are taken for probabilities from then on, and their logits are used; but
+    what comes straight from a linear layer is a logit.
 
     >>> import torch
     >>> net = torch.nn.Linear(1, 2)
@@ -88,7 +92,7 @@ class TorchModule:
         for x in self._tensors(rows):
             x.requires_grad_()
             with torch.enable_grad():
-                share = torch.from_numpy(weight[at : at + len(x)].astype(np.float32))
+                share = torch.from_numpy(weight[at : at + len(x)]).to(x.dtype)
                 sums = (self._logits(x) * share).sum(dim=1)
             value[at : at + len(x)] = sums.detach().numpy()
             slope.append(torch.autograd.grad(sums.sum(), x)[0].numpy())
@@ -99,7 +103,7 @@ class TorchModule:
         import torch
 
         try:
-            numbers = np.asarray(rows, dtype=np.float32)
+            numbers = np.asarray(rows, dtype=precision(self.module))
         except (ValueError, TypeError):
             raise JaliError(
                 f"{type(self.module).__name__} is a torch module, which reads numbers, but the table has text: give a "
@@ -112,12 +116,7 @@ class TorchModule:
         import torch
 
         name = type(self.module).__name__
-        device = next((p.device for p in self.module.parameters()), torch.device("cpu"))
-        try:
-            out = self.module(x.to(device)).cpu()
-        except Exception as error:  # a user's code may raise anything
-            raise JaliError(f"{name} cannot read rows of {x.shape[1]} columns: {first_line(error)}") from error
-        out = out.reshape(len(x), -1)
+        out = forward(self.module, x).reshape(len(x), -1)
         one = out.shape[1] == 1 and len(self.classes_) == 2
         if not one and out.shape[1] != len(self.classes_):
             raise JaliError(
@@ -125,11 +124,52 @@ class TorchModule:
             )
         if self.squashed is None:
             within = bool(((out >= 0) & (out <= 1)).all())
-            self.squashed = within and (one or bool(((out.sum(dim=1) - 1).abs() < 1e-3).all()))
+            sums = one or bool(((out.sum(dim=1) - 1).abs() < 1e-3).all())
+            self.squashed = within and sums and not ends_linear(self.module, x[:1])
         if not one:
             return torch.log(out.clamp(min=1e-12)) if self.squashed else out
         score = torch.logit(out.clamp(1e-7, 1 - 1e-7)) if self.squashed else out
         return torch.cat([-score / 2, score / 2], dim=1)
+
+
+def precision(module: Any) -> Any:
+    """The type of the numbers that a module is given: float64 where its weights are, float32 otherwise."""
+    import torch
+
+    kinds = [weight.dtype for weight in module.parameters() if weight.is_floating_point()]
+    return np.float64 if torch.float64 in kinds else np.float32
+
+
+def forward(module: Any, x: Any) -> Any:
+    """What a module gives for a tensor (n, D), as a tensor on the processor."""
+    import torch
+
+    name = type(module).__name__
+    device = next((p.device for p in module.parameters()), torch.device("cpu"))
+    try:
+        out = module(x.to(device))
+    except Exception as error:  # a user's code may raise anything
+        raise JaliError(f"{name} cannot read rows of {x.shape[1]} columns: {first_line(error)}") from error
+    if not isinstance(out, torch.Tensor):
+        raise JaliError(
+            f"{name} must give one tensor of logits or probabilities, and it gives a {type(out).__name__}: give a "
+            "function instead, such as lambda X: model(torch.tensor(X).float())[0].softmax(1)."
+        )
+    return out.cpu()
+
+
+def ends_linear(module: Any, x: Any) -> bool:
+    """Whether the last thing that a module does is a product with weights, which gives no probabilities.
+
+    Weak models have logits between 0 and 1 for everybody, so the numbers alone do not tell.
+    """
+    import torch
+
+    with torch.enable_grad():
+        step = forward(module, x.detach().clone().requires_grad_()).grad_fn
+    while step is not None and type(step).__name__.startswith(RESHAPING):
+        step = step.next_functions[0][0]
+    return step is not None and type(step).__name__.startswith(PRODUCTS)
 
 
 def outputs(module: Any, rows: Any) -> Floats:
@@ -137,7 +177,7 @@ def outputs(module: Any, rows: Any) -> Floats:
     import torch
 
     with torch.no_grad():
-        found: Floats = module.eval()(torch.from_numpy(np.array(rows, dtype=np.float32))).cpu().numpy()
+        found: Floats = forward(module.eval(), torch.from_numpy(np.array(rows, dtype=precision(module)))).numpy()
     return found
 
 

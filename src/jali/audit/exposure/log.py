@@ -13,11 +13,13 @@ import numpy as np
 from jali.core.errors import JaliError
 from jali.core.explanation import Regions
 from jali.core.values import Bools, Column, Floats, Ints, Schema
-from jali.data.tables.aligned import GRAIN, aligned
-from jali.data.tables.frames import label, near
+from jali.data.tables import columns
+from jali.data.tables.aligned import ENOUGH, GRAIN, TRUTHS, aligned
+from jali.data.tables.frames import is_text, label, near
 
 RANGE = re.compile(r"[\[(]?\s*([-+\d.eE]+)\s*(?:\.\.|,|;|to|\N{EN DASH}|-)\s*([-+\d.eE]+)\s*[\])]?")
 ANYTHING = ("", "*", "any", "nan", "none")
+UNSORTED = "Times are texts that do not begin with yyyy-mm, so answers are replayed in the order of these texts."
 PREFIXES = ("answer_", "answer.", "cf_", "counterfactual_")
 
 
@@ -47,15 +49,17 @@ class Log:
 
 def known(train: Any, register: Any, quasi: Sequence[str], groups: str) -> tuple[Known, list[str]]:
     """Training people and register on one schema; without a register, it is the training people's own."""
-    columns = [c for c in train.columns if c != groups]
-    if unknown := [q for q in quasi if q not in columns or q not in register.columns]:
-        raise JaliError(f"quasi: there is no column {unknown[0]!r} in both tables; {near(unknown[0], columns)}")
-    private = [c for c in columns if c not in quasi]
+    names = [c for c in train.columns if c != groups]
+    if unknown := [q for q in quasi if q not in names or q not in register.columns]:
+        raise JaliError(f"quasi: there is no column {unknown[0]!r} in both tables; {near(unknown[0], names)}")
+    private = [c for c in names if c not in quasi]
     if not quasi or not private:
         raise JaliError(
             "Name the columns that recipients know of people, and leave some that they do not: --quasi age --quasi sex."
         )
-    outer = aligned({"train": train[list(quasi)], "register": register[list(quasi)]})
+    outer = aligned({"train": train[list(quasi)], "register": register[list(quasi)]}, alike=True)
+    if len(outer.schema.columns) < len(quasi):  # without it, people would look less singled out than they are
+        raise JaliError(f"quasi: {outer.notes[0]}")
     inner = aligned({"train": train[private]})
     kept = np.intersect1d(outer.at["train"], inner.at["train"])
     X = np.hstack(
@@ -63,8 +67,8 @@ def known(train: Any, register: Any, quasi: Sequence[str], groups: str) -> tuple
     )
     schema = Schema((*outer.schema.columns, *inner.schema.columns))
     marked = np.arange(X.shape[1]) < len(outer.schema.columns)
-    whose = np.arange(len(train)) if not groups else np.unique(train[groups], return_inverse=True)[1]
-    return Known(schema, X, whose[kept].astype(np.int64), outer.rows["register"], marked), [*outer.notes, *inner.notes]
+    person = columns.whose(train, groups)[0] if groups else np.arange(len(train))
+    return Known(schema, X, person[kept], outer.rows["register"], marked), [*outer.notes, *inner.notes]
 
 
 def read(log: Any, schema: Schema, time: str, recipient: str) -> tuple[Log, list[str]]:
@@ -81,18 +85,56 @@ def read(log: Any, schema: Schema, time: str, recipient: str) -> tuple[Log, list
             raise JaliError(
                 f"{option}: the log has no column {column!r}; {near(column, [str(c) for c in log.columns])}"
             )
-    ordered = log if not time else log.sort_values(time, kind="stable")
+    ordered = log if not time else _ordered(log, time)
     given = ordered[[*found.values()]].notna().any(axis=1).to_numpy()
+    if not given.any():
+        raise JaliError(f"The log has {len(log):,} entries, and none of them holds an answer.")
     some = ordered[given]
     who = some[recipient].map(label) if recipient else some.index.map(lambda _: "everybody")
     names, codes = np.unique(np.asarray(who, dtype=str), return_inverse=True)
     stamps = tuple(str(t) for t in some[time]) if time else ("",) * len(some)
-    notes = []
+    notes = [] if not time or _sorts(some[time]) else [UNSORTED]
     if missing := [name for name, place in places.items() if place is None]:
         notes.append(f"The log does not show {', '.join(missing[:5])}: answers are taken to say nothing about these.")
     if not given.all():
         notes.append(f"{int((~given).sum()):,} entries of the log have no answer.")
-    return Log(_regions(some, found, schema), codes.astype(np.int64), tuple(names), stamps), notes
+    regions = _regions(some, found, schema)
+    notes += _unknown(regions, found)
+    return Log(regions, codes.astype(np.int64), tuple(names), stamps), notes
+
+
+def _unknown(regions: Regions, found: Mapping[str, str]) -> list[str]:
+    """Notes on answers with a value that nobody has, so that they fit nobody; raises where all answers are such."""
+    notes = []
+    for j, column in enumerate(regions.schema.columns):
+        if column.name not in found:
+            continue
+        outside = (regions.low[:, j] > column.high) | (regions.high[:, j] < column.low)
+        lost = outside if column.kind != "category" else ~regions.allowed[:, j].any(axis=1)
+        if lost.all() and len(lost) >= ENOUGH:
+            raise JaliError(
+                f"Column {found[column.name]!r} of the log has no value in common with {column.name!r} of the training "
+                "table: write both in the same way, or leave it out of the log."
+            )
+        if lost.any():
+            notes.append(
+                f"{int(lost.sum()):,} answers have a value of {column.name!r} that nobody has, and fit nobody: check "
+                "that the log and the training table are written in the same way."
+            )
+    return notes
+
+
+def _ordered(log: Any, time: str) -> Any:
+    """The log in the order of its times; those that cannot be compared in the order of their texts."""
+    try:
+        return log.sort_values(time, kind="stable")
+    except TypeError:
+        return log.sort_values(time, kind="stable", key=lambda times: times.map(str))
+
+
+def _sorts(times: Any) -> bool:
+    """Whether the order of times is that of their values: numbers, dates, and texts that begin with the year."""
+    return not is_text(times) or bool(times.dropna().astype(str).str.match(r"\d{4}-\d\d").all())
 
 
 def _answer(name: str, columns: Any) -> str | None:
@@ -126,6 +168,8 @@ def _codes(cell: str, column: Column, wide: int) -> Bools:
     if text.lower() in ANYTHING:
         return np.ones(wide, dtype=bool)
     parts = [text] if text in column.categories else re.split(r"\s*[|,;]\s*", text.strip("{}[]"))
+    if set(column.categories) <= {"True", "False", ""}:
+        parts = [TRUTHS.get(part.lower(), part) for part in parts]
     return np.array([j < len(column.categories) and column.categories[j] in parts for j in range(wide)], dtype=bool)
 
 

@@ -6,6 +6,7 @@ import io
 import json
 import math
 import zipfile
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,8 +23,10 @@ from jali.audit.scan.walk import Found, Walk
 from jali.core.errors import JaliError
 from jali.data.tables import frame_files
 
+LONG = 300  # characters of a path that is repeated in a message
 MOST = 1 << 30  # bytes of one file that is read as text, and of one array
 TENSORS = {"F64": "f8", "F32": "f4", "F16": "f2", "I64": "i8", "I32": "i4", "I16": "i2", "I8": "i1", "U8": "u1"}
+COMPRESSED = (".gz", ".bz2", ".xz", ".lzma", ".z")  # what joblib and pandas put behind the ending of a pickle
 PICKLES = (".pkl", ".pickle", ".joblib", ".dill", ".cloudpickle", ".p", ".sav")
 TEXTS = (".txt", ".md", ".log", ".rst", ".tex", ".out", ".yaml", ".yml")
 UNREADABLE = (".pt", ".pth", ".onnx", ".h5", ".hdf5", ".keras", ".pb", ".cbm", ".xlsx", ".feather", ".arrow", ".rds")
@@ -31,26 +34,35 @@ UNREADABLE = (".pt", ".pth", ".onnx", ".h5", ".hdf5", ".keras", ".pb", ".cbm", "
 
 @dataclass
 class Reader:
-    """Files that are read one after the other; skipped: by file, what was not read and why."""
+    """Files that are read one after the other; skipped: by file, what was not read and why.
+
+    unknown: how many files of other kinds there were, by their endings.
+    """
 
     names: frozenset[str] = frozenset()
     read: int = 0
     skipped: dict[str, str] = field(default_factory=dict)
+    unknown: Counter[str] = field(default_factory=Counter)
 
     def through(self, paths: list[Path]) -> Iterator[Found]:
         """Everything in files and folders."""
         for path in paths:
-            if not path.exists():
-                raise JaliError(f"There is no file or folder {path}: give what is to be scanned.")
+            if not _exists(path):
+                shown = str(path) if len(str(path)) < LONG else "of such a long name"
+                raise JaliError(f"There is no file or folder {shown}: give what is to be scanned.")
             root = path if path.is_dir() else path.parent
             for file in sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]:
                 yield from self._file(file, str(file.relative_to(root)))
+        for ending, count in sorted(self.unknown.items()):
+            self.skipped[f"{count:,} × {ending or 'no ending'}"] = "files of this kind are not read"
 
     def _file(self, path: Path, label: str) -> Iterator[Found]:
         kind = _kind(path)
         if path.is_symlink() or kind is None:
             if path.suffix.lower() in UNREADABLE or path.is_symlink():
                 self.skipped[label] = "a link" if path.is_symlink() else f"{path.suffix} files are not read"
+            else:
+                self.unknown[path.suffix.lower()[:20]] += 1
             return
         try:
             found = list(READERS[kind](self, path, label))
@@ -71,7 +83,7 @@ class Reader:
     def _frame(self, path: Path, label: str) -> Iterator[Found]:
         if path.stat().st_size > MOST:
             raise JaliError(f"it is larger than {MOST >> 30} GB")
-        yield from self.walked(frame_files.read(path), label)
+        yield from self.walked(frame_files.read(path, loosely=True), label)
 
     def _json(self, path: Path, label: str) -> Iterator[Found]:
         text = _text(path)
@@ -145,6 +157,14 @@ class Reader:
             yield from self.walked(value, label)
 
 
+def _exists(path: Path) -> bool:
+    """Whether there is such a file; a text that is no path at all is none."""
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
+
+
 def _header(stream: io.BytesIO) -> tuple[np.dtype[Any], tuple[int, ...], bool]:
     """The type, shape and order of a .npy array."""
     version = np.lib.format.read_magic(stream)
@@ -168,6 +188,8 @@ def _kind(path: Path) -> str | None:
     name = path.name.lower()
     bare = name.removesuffix(".gz") if name.endswith((".csv.gz", ".tsv.gz")) else name
     ending = Path(bare).suffix
+    if ending in COMPRESSED and Path(Path(bare).stem).suffix in (*PICKLES, ""):
+        return "pickle"
     known = {".csv": "table", ".tsv": "table", ".parquet": "table", ".json": "JSON", ".jsonl": "JSON"}
     known |= {".ndjson": "JSON", ".npz": "npz", ".npy": "npy", ".safetensors": "safetensors", ".ipynb": "notebook"}
     known |= {".html": "HTML", ".htm": "HTML"} | dict.fromkeys(PICKLES, "pickle") | dict.fromkeys(TEXTS, "text")

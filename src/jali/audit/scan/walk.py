@@ -56,6 +56,10 @@ class Walk:
 
     def _look(self, value: Any, path: str, owner: str) -> tuple[list[Found], list[tuple[Any, str]]]:
         """What one object holds itself, and the objects to look at next with their paths."""
+        if isinstance(value, np.ndarray) and value.dtype.names:
+            named = {name: np.ravel(value[name]) for name in value.dtype.names if value[name].ndim == value.ndim}
+            made = table(path, list(named.values()), list(named), owner, 1)
+            return [] if made is None else [made], []
         if isinstance(value, np.ndarray):
             return _array(value, path, owner), _inside(value, path)
         if isinstance(value, Made):

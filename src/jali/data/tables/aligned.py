@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,11 @@ if TYPE_CHECKING:
 TEXTS = 200  # different texts from which on a column that is different in most rows is taken for an identifier
 WHOLE = 1e-6  # a number this close to a whole one is whole
 GRAIN = 1e-5  # numbers that differ by less than this share of their column's range are equal
+ENOUGH = 5  # values from which on it is no chance that two tables of the same kind of people have none in common
+TRUTHS = {
+    **dict.fromkeys(("true", "t", "yes", "y", "1", "1.0"), "True"),
+    **dict.fromkeys(("false", "f", "no", "n", "0", "0.0"), "False"),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,17 +62,21 @@ def grained(X: Floats, schema: Schema) -> Ints:
     return out
 
 
-def aligned(tables: Mapping[str, pd.DataFrame], leave_out: Collection[str] = ()) -> Aligned:
+def aligned(tables: Mapping[str, pd.DataFrame], leave_out: Collection[str] = (), alike: bool = False) -> Aligned:
     """The columns that all tables have, on one schema; the first table gives their order.
 
     Texts become codes. Rows without a number in some column cannot be compared and are left out, with a note; a missing
-    text is a category of its own. An identifier, a text that is different in most rows, is left out with a note.
+    text is a category of its own. An identifier, a text that is different in most rows, is left out with a note. alike:
+    all are tables of such people, so that a column without a value in common must be written in another way in one of
+    them; it is left out with a note, because it would hide what the other columns show.
     """
     shared, notes = _shared(tables, leave_out)
     kept: list[Column] = []
     coded: list[dict[str, Floats]] = []
     for name in shared:
         column, values, note = _column(name, {of: table[name] for of, table in tables.items()})
+        if alike and not note:
+            note = _apart(column, values)
         if note:
             notes.append(note)
         else:
@@ -118,7 +128,7 @@ def _column(name: str, given: Mapping[str, Values]) -> tuple[Column, dict[str, F
         kind: Any = "integer" if whole else "number"
         column = Column(name, kind, float(known.min()), float(known.max()), *columns.scale(known, name))
         return column, found, ""
-    texts = {of: _texts(values) for of, values in given.items()}
+    texts = _same_truths({of: _texts(values) for of, values in given.items()})
     every_text = np.concatenate(list(texts.values()))
     distinct, codes = np.unique(every_text, return_inverse=True)
     if len(distinct) > TEXTS and len(distinct) > len(every_text) / 2:
@@ -127,6 +137,31 @@ def _column(name: str, given: Mapping[str, Values]) -> tuple[Column, dict[str, F
     split = np.split(codes.astype(np.float64), ends)
     column = Column(name, "category", categories=tuple(distinct.tolist()))
     return column, dict(zip(texts, split, strict=True)), ""
+
+
+def _apart(column: Column, values: Mapping[str, Floats]) -> str:
+    """A note on a column without a common value, or without a common range, in two of the tables."""
+    gap = column.categories.index("") if "" in column.categories else -1
+    known = {of: x[np.isfinite(x) & (x != gap)] if column.categories else x[np.isfinite(x)] for of, x in values.items()}
+    for one, other in itertools.combinations(known, 2):
+        x, y = known[one], known[other]
+        if min(len(x), len(y)) < ENOUGH:
+            continue
+        if not np.isin(x, y).any() if column.categories else x.max() < y.min() or y.max() < x.min():
+            return (
+                f"Column {column.name!r} of the {one} table and that of the {other} table have no value in common, so "
+                "it is probably written in another way in one of them and not compared: write it in the same way."
+            )
+    return ""
+
+
+def _same_truths(texts: dict[str, Any]) -> dict[str, Any]:
+    """Truth values in one spelling, where a column of all tables holds nothing else: 1, yes and True are the same."""
+    for column in texts.values():
+        found = {str(text).lower() for text in np.unique(column)} - {""}
+        if len({TRUTHS.get(text, "") for text in found} - {""}) < len(found):  # others, or two spellings in one table
+            return texts
+    return {of: np.array([TRUTHS.get(text.lower(), "") for text in column.tolist()]) for of, column in texts.items()}
 
 
 def _numbers(values: Values) -> Floats | None:

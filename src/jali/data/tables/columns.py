@@ -200,6 +200,18 @@ def coded(values: Values) -> tuple[Ints, tuple[str, ...]]:
     return codes.astype(np.int64), tuple(label(v) for v in distinct)
 
 
+def whose(table: pd.DataFrame, name: str) -> tuple[Ints, tuple[str, ...]]:
+    """Whose row each one is: numbers (N,) of people, and their names; a row of nobody is refused.
+
+    >>> import pandas as pd
+    >>> whose(pd.DataFrame({"who": ["b", "a", "b"]}), "who")
+    (array([1, 0, 1]), ('a', 'b'))
+    """
+    if absent := gaps(table[name]):
+        raise JaliError(f"groups: column {name!r} does not say whose row it is in {absent} rows: fill or drop these.")
+    return coded(table[name])
+
+
 def _coded_categories(values: Values) -> tuple[Ints, tuple[str, ...]] | None:
     """The same for pandas categories, without writing each value as text; None where two categories are one text."""
     names = [str(c) for c in values.cat.categories]

@@ -22,8 +22,12 @@ PACKED = 200  # bytes that a byte of a real table unpacks to at most; a bomb has
 CHUNK = 1 << 20
 
 
-def read(path: Path) -> pd.DataFrame:
-    """The table in a .csv or .tsv file, plain or .gz, or in a .parquet file."""
+def read(path: Path, loosely: bool = False) -> pd.DataFrame:
+    """The table in a .csv or .tsv file, plain or .gz, or in a .parquet file.
+
+    loosely: names may be missing or repeated, and values may be separated by another sign, as in tables that were not
+    written for jali. Columns without a name of their own are numbered.
+    """
     packed = path.suffix.lower() == ".gz"
     ending = (path.with_suffix("") if packed else path).suffix.lower()
     if not path.is_file():
@@ -32,7 +36,7 @@ def read(path: Path) -> pd.DataFrame:
         if ending in SEPARATORS:
             if packed:
                 _check_size(path, _unpacked(path))
-            return _delimited(path, SEPARATORS[ending])
+            return _delimited(path, SEPARATORS[ending], loosely)
         if ending == ".parquet":
             return _parquet(path)
     except JaliError:
@@ -65,19 +69,30 @@ def _check_size(path: Path, size: float) -> None:
         )
 
 
-def _delimited(path: Path, separator: str) -> pd.DataFrame:
+def _delimited(path: Path, separator: str, loosely: bool) -> pd.DataFrame:
     """Read delimited text; the header is read apart, because pandas would rename empty or repeated names."""
     import pandas as pd
 
-    header = pd.read_csv(
-        path, sep=separator, header=None, nrows=1, dtype=str, keep_default_na=False, encoding="utf-8-sig"
-    )
-    names = header.iloc[0].tolist()
+    names = _header(path, separator)
+    if loosely:
+        separator = next((sign for sign in ";\t|" if len(names) == 1 and sign in names[0]), separator)
+        found = _header(path, separator)
+        names = [n if n.strip() and n not in found[:k] else f"column {k + 1}" for k, n in enumerate(found)]
     frames.check_names(names)
     frame = _rows(path, separator, names)
     if not frame.index.equals(pd.RangeIndex(len(frame))):
         raise JaliError(f"The rows of {path} have more fields than its header has names ({len(names)}){_why(names)}.")
     return frame
+
+
+def _header(path: Path, separator: str) -> list[str]:
+    """The first line."""
+    import pandas as pd
+
+    first = pd.read_csv(
+        path, sep=separator, header=None, nrows=1, dtype=str, keep_default_na=False, encoding="utf-8-sig"
+    )
+    return [str(name) for name in first.iloc[0]]
 
 
 def _why(names: list[str]) -> str:

@@ -49,10 +49,7 @@ class OwnTables:
 
     def like(self) -> frames.Like:
         """The layout of the given rows, for a model that needs the same values and dtypes, with a sample of rows."""
-        import pandas as pd
-
-        both = [_table(self.train[0], "train"), _table(self.population[0], "population")]
-        whole = pd.concat(both, ignore_index=True)
+        whole = _stacked(_table(self.train[0], "train"), _table(self.population[0], "population"))
         return frames.Like.of(self._read(whole), CHECKED)
 
     def sample(self) -> tuple[Any, Any]:
@@ -84,12 +81,9 @@ class OwnTables:
 
     def load(self) -> Dataset:
         """Stack both tables and infer one schema for them."""
-        import pandas as pd
-
         names = [str(c) for c in _table(self.train[0], "train").columns]
         target = _free_name(names)
-        both = [_frame(*self.train, target, "train"), _frame(*self.population, target, "population")]
-        whole = pd.concat(both, ignore_index=True)
+        whole = _stacked(_frame(*self.train, target, "train"), _frame(*self.population, target, "population"))
         if self.cut is None:
             return self._dataset(whole, target, "" if self.favourable is None else frames.label(self.favourable))
         values = whole[target].to_numpy(np.float64)
@@ -221,6 +215,24 @@ def _frame(X: Any, y: Any, target: str, name: str) -> pd.DataFrame:
     if not hasattr(X, "columns"):
         table = table.infer_objects()  # numbers in an array of objects are numbers
     return table.set_axis([str(c) for c in table.columns], axis=1).assign(**{target: np.asarray(y)})
+
+
+def _stacked(train: pd.DataFrame, population: pd.DataFrame) -> pd.DataFrame:
+    """Both tables, one below the other. A pandas category of the training rows stays one, with all values of both.
+
+    Left to pandas, it would become text as soon as the population has a value of its own.
+    """
+    import pandas as pd
+
+    train, population = train.copy(deep=False), population.copy(deep=False)
+    for name in train.columns:
+        dtype = train[name].dtype
+        if not isinstance(dtype, pd.CategoricalDtype) or population[name].dtype == dtype:
+            continue
+        more = [v for v in population[name].dropna().unique() if v not in dtype.categories]
+        whole = pd.CategoricalDtype([*dtype.categories, *more], dtype.ordered)
+        train[name], population[name] = train[name].astype(whole), population[name].astype(whole)
+    return pd.concat([train, population], ignore_index=True)
 
 
 def _ascending(found: Mapping[str, Any]) -> list[str]:
