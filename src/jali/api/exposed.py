@@ -52,10 +52,11 @@ def exposure(
 def _number(table: Any, groups: str, person: Any) -> int:
     """The number of a person: the place of a value in the column of people, or a row number."""
     from jali.data.tables import columns
+    from jali.data.tables.frames import label
 
     if groups:
         names = columns.whose(table, groups)[1]
-        if (name := columns.label(person)) not in names:
+        if (name := label(person)) not in names:
             raise JaliError(f"person: nobody in column {groups!r} of the training table is called {name!r}.")
         return names.index(name)
     if not str(person).isdigit() or not int(person) < len(table):

@@ -89,7 +89,7 @@ def _of_another(ready: Ready, few: Tile) -> bool:
     margin = (ready.view.model.logits(few.X) @ [-1.0, 1.0])[found]
     if min(np.ptp(sums), np.ptp(margin), len(sums) - 3) <= 0:
         return False
-    return max(np.corrcoef(sums, known)[0, 1] for known in (margin, expit(margin))) < LIKE
+    return bool(max(np.corrcoef(sums, known)[0, 1] for known in (margin, expit(margin))) < LIKE)
 
 
 def _why(part: OwnExplainer, ready: Ready) -> str:

@@ -111,7 +111,7 @@ def _unknown(regions: Regions, found: Mapping[str, str]) -> list[str]:
             continue
         outside = (regions.low[:, j] > column.high) | (regions.high[:, j] < column.low)
         lost = outside if column.kind != "category" else ~regions.allowed[:, j].any(axis=1)
-        if lost.all() and len(lost) >= ENOUGH:
+        if lost.all() and len(regions.low) >= ENOUGH:
             raise JaliError(
                 f"Column {found[column.name]!r} of the log has no value in common with {column.name!r} of the training "
                 "table: write both in the same way, or leave it out of the log."
