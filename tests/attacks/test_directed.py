@@ -8,7 +8,8 @@ import pytest
 from jali.attacks.directed import Directed
 from jali.attacks.offline_lrt import OfflineLRT
 from jali.attacks.threshold import Threshold
-from jali.audit.trials import Trial, feasible, guess
+from jali.audit.requirements import feasible
+from jali.audit.trials import Trial, guess
 from jali.core import registry
 from jali.core.errors import JaliError
 from jali.core.guesses import Shadows, Target

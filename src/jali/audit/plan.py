@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from jali.audit.reference import REFERENCE
-from jali.audit.trials import Trial, feasible
+from jali.audit.requirements import feasible
+from jali.audit.trials import Trial
 from jali.core import registry
 from jali.core.errors import JaliError
 from jali.core.protocols import Attack

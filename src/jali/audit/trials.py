@@ -10,6 +10,7 @@ import numpy as np
 from jali.audit.evidence import read_only
 from jali.audit.reference import REFERENCE
 from jali.audit.reference import known as known_records
+from jali.audit.requirements import check_shadows
 from jali.audit.steadied import with_steadied
 from jali.core import registry
 from jali.core.columns import columns
@@ -27,7 +28,6 @@ SCORES = ("score", "baseline", "forced")
 TOGETHER = 32  # targets for which a combination is learnt at once, at most
 KEPT = 0.65  # share of their shadow models that must be common to them
 NUMBERS = 3_000_000  # records x targets that an attack on one signal scores at once
-FEW = 256  # records that are looked at before all others
 
 
 @dataclass(frozen=True)
@@ -259,7 +259,7 @@ def _seen(evidence: Evidence, game: Game, attack: Attack, t: int, records: Recor
     column = game.targets[t]
     observed = evidence.observed[:, :, column]
     judged = game.scored[:, t] & observed.all(axis=0)
-    _check_shadows(attack, evidence.member, game.shadows[t], judged, int(column))
+    check_shadows(attack, evidence.member, game.shadows[t], judged, int(column))
     mine = known_records(records, game, t) if records is not None and REFERENCE in attack.requires else None
     return Target(evidence.value[:, :, column], observed & _visible(game, attack), mine), judged
 
@@ -279,39 +279,6 @@ def _visible(game: Game, attack: Attack) -> Bools:
     if game.aside is None or REFERENCE in attack.requires:
         return np.ones(len(game.member), dtype=bool)
     return ~game.aside
-
-
-def _check_shadows(attack: Attack, member: Bools, shadows: Bools, judged: Bools, column: int) -> None:
-    if not judged.any():
-        raise JaliError(f"Nothing was observed under model {column}, so there is nothing to judge.")
-    for kind in sorted(attack.requires - {REFERENCE}):
-        if not _some_shadow(kind, member, shadows, judged):
-            how = "trained on" if kind == "in" else "trained without"
-            raise JaliError(
-                f"{registry.name_of(attack)} needs shadow models {how} the records it judges; model {column} has none: "
-                "choose an attack that does without, or another game."
-            )
-
-
-def _some_shadow(kind: str, member: Bools, shadows: Bools, judged: Bools) -> bool:
-    """Whether one of the shadow models (M,) trained on ("in"), or without ("out"), one of the records judged (N,)."""
-    models = np.flatnonzero(shadows)
-    for start in range(0, len(judged), FEW):  # the first few records nearly always show one
-        rows = slice(start, start + FEW)
-        if ((member[rows][:, models] == (kind == "in")) & judged[rows, None]).any():
-            return True
-    return False
-
-
-def feasible(attack: Attack, game: Game) -> bool:
-    """Whether every target has the kinds of shadow, or the reference, that an attack requires."""
-    for t in range(len(game.targets)):
-        if REFERENCE in attack.requires and not game.reference(t).any():
-            return False
-        for kind in attack.requires - {REFERENCE}:
-            if not _some_shadow(kind, game.member, game.shadows[t], game.scored[:, t]):
-                return False
-    return True
 
 
 def rows_of(trial: Trial, guesses: Mapping[str, Guesses], game: Game, rng: Rng, kind: Kind = "attack") -> list[Row]:
