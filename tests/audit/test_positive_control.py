@@ -176,7 +176,7 @@ def test_a_larger_audit_knows_what_is_recovered_no_better():
     evidence, game, trial = made(n=300)
     few = recover(evidence, game, trial, np.random.default_rng(8))
     many = recover(evidence, game, trial, np.random.default_rng(8), wider=0.2)
-    for one, other in zip(few[:2], many[:2], strict=True):
+    for one, other in zip(few[:1], many[:1], strict=True):
         assert other.noise == pytest.approx(one.noise, rel=0.1)
         assert (other.half, other.deviation) == pytest.approx((0.2 * one.half, 0.2 * one.deviation))
 
@@ -188,8 +188,8 @@ def test_weights_make_an_audit_smaller():
     one = Game(game.member, [0], game.shadows[:1], game.scored[:, :1])
     inside = game.member[:, 0]
     weight = np.where(inside, 1.0, np.where(np.arange(600) % 3 == 0, 1.0, 0.1))
-    plain = recover(evidence, one, trial, np.random.default_rng(9))[:2]
-    weighed = recover(evidence, replace(one, weight=weight[:, None]), trial, np.random.default_rng(9))[:2]
+    plain = recover(evidence, one, trial, np.random.default_rng(9))[:1]
+    weighed = recover(evidence, replace(one, weight=weight[:, None]), trial, np.random.default_rng(9))[:1]
     wider = np.sqrt(worth(np.ones(inside.sum()), np.ones((~inside).sum())) / worth(weight[inside], weight[~inside]))
     assert wider > 1.2
     for a, b in zip(plain, weighed, strict=True):
@@ -218,7 +218,8 @@ def test_sizes_grow_until_one_is_found_and_then_the_limit_is_planted():
     small = Game(game.member, [0], game.shadows[:1], game.scored[:, :1])
     sizes = [p.size for p in recover(evidence, small, trial, np.random.default_rng(6))]
     assert sizes == sorted(sizes)
-    assert set(SIZES) <= set(sizes)
+    assert {0.0, 0.15} <= set(sizes)
+    assert 0.002 not in sizes  # its interval is wider than that, so nothing would be learnt
     large, all_targets, trial = made(n=1200)
     planted_sizes = [p.size for p in recover(large, all_targets, trial, np.random.default_rng(6))]
     assert 0.15 not in planted_sizes
