@@ -229,7 +229,8 @@ def _next_size(made: Sequence[Planted], larger: list[float], checked: list[float
     """The addition to plant next, taken from those that are larger, or the limit; None where the limit is known."""
     limit = _detectable(made) if len(made) > 1 else None
     if limit is None:
-        while len(larger) > 1 and made and larger[0] < _least(made):
+        # The last size that cannot be found is planted all the same: it shows how little is recovered of small ones.
+        while len(larger) > 1 and made and larger[1] < _least(made):
             larger.pop(0)
         return larger.pop(0) if larger else None
     stays = bool(checked) and 1 / NEAR <= limit / checked[-1] <= NEAR
