@@ -9,6 +9,20 @@ import pytest
 
 from jali import cli
 
+# Runs commands one after the other in one process, as the console script does: Python starts in this file's folder.
+SCRIPT = """
+import json, sys
+from jali.cli import main
+codes = []
+for words in json.loads(sys.argv[1]):
+    sys.argv = ["jali", *words]
+    try:
+        main()
+        codes.append(0)
+    except SystemExit as stop:
+        codes.append(stop.code or 0)
+sys.stdout.write("codes " + json.dumps(codes))
+"""
 PAPER = """
 title = "small"
 citation = "nobody"

@@ -21,25 +21,11 @@ from jali.core import registry
 from jali.core.errors import JaliError
 from jali.privacy.ledger import Ledger
 from jali.reproduce import schema as claims
-from tests.commands import PAPER, besides_progress
+from tests.commands import PAPER, SCRIPT, besides_progress
 from tests.commands import jali as command
 
 SOURCE = str(Path(jali.__file__).parents[1])
 QUICK = ["--attack", "threshold", "--game", "rotate(models=4)", "--explain", "none"]
-# Runs commands one after the other in one process, as the console script does: Python starts in this file's folder.
-SCRIPT = """
-import json, sys
-from jali.cli import main
-codes = []
-for words in json.loads(sys.argv[1]):
-    sys.argv = ["jali", *words]
-    try:
-        main()
-        codes.append(0)
-    except SystemExit as stop:
-        codes.append(stop.code or 0)
-sys.stdout.write("codes " + json.dumps(codes))
-"""
 # Writes down, in every process, the modules that are asked for and that nobody finds.
 RECORDER = """
 import os, sys

@@ -20,24 +20,10 @@ import numpy as np
 import pandas as pd
 
 import jali
-from tests.commands import PAPER
+from tests.commands import PAPER, SCRIPT
 from tests.security.planted import KINDS, Plant, optional
 
 SOURCE = str(Path(jali.__file__).parents[1])
-# Commands one after the other in one process, as the console script runs them: Python starts in that file's folder.
-SCRIPT = """
-import json, sys
-from jali.cli import main
-codes = []
-for words in json.loads(sys.argv[1]):
-    sys.argv = ["jali", *words]
-    try:
-        main()
-        codes.append(0)
-    except SystemExit as stop:
-        codes.append(stop.code or 0)
-sys.stdout.write("codes " + json.dumps(codes))
-"""
 # Writes down, in every process, what below the received folder is opened, imported or loaded.
 HOOK = """
 import os, sys

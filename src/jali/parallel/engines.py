@@ -60,7 +60,7 @@ class InProcess:
 
     def executor(self) -> Executor:
         """There is none: tasks are called."""
-        raise NotImplementedError
+        raise RuntimeError("Tasks of the process itself are called, not submitted: ask an engine that is not `here`.")
 
     def breaks(self) -> tuple[type[BaseException], ...]:
         """Nothing can be lost."""
