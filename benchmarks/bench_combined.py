@@ -68,6 +68,8 @@ SIZES_OF_AUDITS = {
     "500 people, 12 targets, 3 columns, half answered": Size(500, 12, 12, 3, 0.5),
     "150 people, 20 targets, 2 columns": Size(150, 20, 20, 2),
     "2,000 people, 6 targets, 8 columns": Size(2_000, 6, 6, 8),
+    "1,500 people, 4 targets of 16, 6 columns": Size(1_500, 16, 4, 6),
+    "800 people, 2 targets of 12, 3 columns": Size(800, 12, 2, 3),
 }
 
 

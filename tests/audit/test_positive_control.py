@@ -113,16 +113,28 @@ def test_what_the_explanation_told_is_gone_and_what_is_planted_is_there():
 
 def test_shadow_models_play_the_targets_and_the_target_takes_no_part():
     _, game, _ = made()
-    playing = players(game)
+    playing = players(game, np.ones(game.member.shape, dtype=bool))
     assert 0 not in playing.targets
     assert not playing.shadows[:, 0].any()
     assert not playing.shadows[np.arange(len(playing.targets)), playing.targets].any()
 
 
+def test_few_people_have_more_players():
+    """10,000 guesses at least, by four players at least: 12 shadow models are too few for 200 people a model."""
+    _, game, _ = made(n=2000, models=13)
+    everybody = np.ones(game.member.shape, dtype=bool)
+    some = np.arange(2000)[:, None] % 10 < np.array([7, 1])[:, None, None]
+    assert len(players(game, everybody).targets) == 5
+    assert len(players(game, everybody & some[0]).targets) == 8  # 10,000 / 1,400
+    assert len(players(game, everybody & some[1]).targets) == 12
+    _, large, _ = made(n=20_000, models=13)
+    assert len(players(large, np.ones(large.member.shape, dtype=bool)).targets) == 4
+
+
 def test_three_shadow_models_are_too_few():
     _, game, _ = made(models=4)
     with pytest.raises(JaliError, match="it needs 4 shadow models, and there are 3"):
-        players(game)
+        players(game, np.ones(game.member.shape, dtype=bool))
 
 
 def test_a_large_addition_is_recovered_and_none_is_not():
@@ -177,7 +189,7 @@ def test_a_larger_audit_knows_what_is_recovered_no_better():
     few = recover(evidence, game, trial, np.random.default_rng(8))
     many = recover(evidence, game, trial, np.random.default_rng(8), wider=0.2)
     for one, other in zip(few[:1], many[:1], strict=True):
-        assert other.noise == pytest.approx(one.noise, rel=0.1)
+        assert other.noise == pytest.approx(one.noise, rel=0.25)  # other sizes are planted, which share one noise
         assert (other.half, other.deviation) == pytest.approx((0.2 * one.half, 0.2 * one.deviation))
 
 

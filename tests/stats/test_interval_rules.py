@@ -16,7 +16,7 @@ from scipy.special import chdtri, ndtr, ndtri, stdtrit
 
 from jali.core.values import Floats
 from jali.stats.influence import Spread
-from jali.stats.intervals import _explained, _half_width
+from jali.stats.intervals import _explained, _half_width, foreseen
 
 TARGETS = (2, 3, 5, 8, 16)
 EXCESSES = (0.0, *np.geomspace(0.05, 1000, 40))
@@ -105,3 +105,21 @@ def test_people_whom_targets_share_make_intervals_narrower():
 def test_two_targets_that_agree_by_accident():
     """An excess of 4 is estimated as none where 5 chi-squared(1) < 1."""
     assert f"{100 * (2 * ndtr(np.sqrt(1 / 5)) - 1):.0f} % of all audits" in DECISIONS.replace("\n", " ")
+
+
+def test_what_is_foreseen_of_one_target_and_of_several_by_hand():
+    """Three targets with variance 4 each of which people explain 2; sixteen would have a deviation of sqrt(4 / 16)."""
+    values = np.array([-2.0, 0.0, 2.0])
+    known = Spread(within=2 / 3)
+    [(alone, half)] = foreseen([(values, known)], 1)
+    assert (alone, half) == pytest.approx((np.sqrt(2), 1.96 * np.sqrt(2)), abs=1e-3)
+    [(deviation, half)] = foreseen([(values, known)], 16)
+    assert deviation == pytest.approx(0.5)
+    assert half == pytest.approx(_half_width(4 / 16, 16, Spread(within=2 / 16), 0.95, _explained(16, 0.95, rate=False)))
+
+
+def test_by_how_much_targets_differ_is_common_to_all_that_is_foreseen():
+    """Variances of 4 and 0 where people explain 2 and 4: twice and not at all, so once, which people explain alone."""
+    pairs = [(np.array([-2.0, 0.0, 2.0]), Spread(within=2 / 3)), (np.zeros(3), Spread(within=4 / 3))]
+    deviations = [deviation for deviation, _ in foreseen(pairs, 4)]
+    assert deviations == pytest.approx([np.sqrt(2 / 4), np.sqrt(4 / 4)])

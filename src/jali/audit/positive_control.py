@@ -22,13 +22,15 @@ from jali.core.guesses import Guesses, Records
 from jali.core.protocols import Combination
 from jali.core.values import Bools, Evidence, Floats, Game, Ints, Rng, Unit
 from jali.results import PositiveControl, Row
-from jali.stats.intervals import foreseen
+from jali.stats.influence import Spread
+from jali.stats.intervals import differences, foreseen
 from jali.stats.roc import auc
 
 SIZES = (0.0, 0.002, 0.01, 0.05, 0.15)  # additions in AUC, planted in turn until one is found in 8 of 10
 CHECKS = 3  # times that a limit is planted itself, at most
 NEAR = 1.25  # a limit stays where it was if it changes by this factor or less
-PLAYERS = 8  # shadow models that play the targets, at most
+# Shadow models that play the targets: so many that this many guesses are made, but not fewer and not more than this.
+GUESSES, FEWEST_PLAYERS, MOST_PLAYERS = 10_000, 4, 32
 SHARED = 2.0  # players judge the same people by what was learnt on the same models: half as many tell as much
 FEWEST = 4  # shadow models needed: one plays the target, and the others are its shadows
 POWER = 0.8
@@ -65,12 +67,18 @@ class Leak:
     noise: Floats
 
 
-def players(game: Game) -> Game:
-    """The game in which shadow models of the first target play the targets, each with the others as its shadows."""
+def players(game: Game, answered: Bools) -> Game:
+    """The game in which shadow models of the first target play the targets, each with the others as its shadows.
+
+    answered (N, M): where the attack has all it needs. Few people need more players: what one planted size recovers
+    would be noisier than an audit of many targets.
+    """
     own = np.flatnonzero(game.shadows[0])
     if len(own) < FEWEST:
         raise JaliError(f"it needs {FEWEST} shadow models, and there are {len(own)}")
-    chosen = own[np.unique(np.linspace(0, len(own) - 1, min(PLAYERS, len(own))).round().astype(np.int64))]
+    people = float(answered[game.scored[:, 0]][:, own].sum(axis=0).mean())
+    many = min(len(own), MOST_PLAYERS, max(FEWEST_PLAYERS, math.ceil(GUESSES / max(people, 1.0))))
+    chosen = own[np.unique(np.linspace(0, len(own) - 1, many).round().astype(np.int64))]
     shadows = np.repeat(game.shadows[:1], len(chosen), axis=0)
     shadows[np.arange(len(chosen)), chosen] = False
     judged = _judged(game, chosen)
@@ -200,7 +208,7 @@ def recover(
     was: what one planted size recovers is about as noisy as an audit, and a limit that luck made low must not be named.
     wider: for an audit whose deviations and intervals are so many times as wide; what is recovered is known no better.
     """
-    playing = players(game)
+    playing = players(game, np.asarray(evidence.pick(trial.names).observed.all(axis=0)))
     learnt: dict[int, Combination] = {}
     tried: list[_Tried] = []
     larger = list(SIZES)
@@ -242,11 +250,15 @@ def _next_size(made: Sequence[Planted], larger: list[float], checked: list[float
 
 @dataclass(frozen=True)
 class _Tried:
-    """One planted addition: the guesses, and by player (P,) what the attack and the ideal attacker gained."""
+    """One planted addition: the guesses, and by player (P,) what the attack and the ideal attacker gained.
+
+    known: how well the attack's gains are known.
+    """
 
     size: float
     found: ByMetric
     attack: Floats
+    known: Spread
     ideal: Floats
 
 
@@ -255,17 +267,22 @@ def _all_recovered(
 ) -> list[Planted]:
     """What was recovered of each size, in their order, for an audit of the real size."""
     follows = _follows(tried)
-    smaller = math.sqrt(_people(tried) / _judged_people(evidence, game, trial))
+    ordered = sorted(tried, key=lambda one: one.size)
+    wide = foreseen([(one.attack, one.known) for one in ordered], len(game.targets))
+    noise = _noise(ordered, follows, [deviation for deviation, _ in wide])
+    smaller = wider * math.sqrt(_people(tried) / _judged_people(evidence, game, trial))
     several = len(together(trial.attack, game)) > 1
-    made = [_recovered(one, follows, several, game, smaller) for one in sorted(tried, key=lambda one: one.size)]
-    # What is recovered is known from the guesses that were made, however large the audit is.
-    return [replace(p, deviation=wider * p.deviation, half=wider * p.half) for p in made]
+    made = []
+    for one, unsure, (deviation, half) in zip(ordered, noise, wide, strict=True):
+        mean = _recovered(one, follows, several)
+        made.append(Planted(one.size, mean, unsure, smaller * deviation, smaller * half))
+    return made
 
 
 def _tried(size: float, found: ByMetric, leak: Leak, ideal: Ideal, playing: Game) -> _Tried:
     mine = found.baseline["auc"]
     gained = ideal.gained(leak.shift[mine.record], leak.noise[mine.record, playing.targets[mine.unit]])
-    return _Tried(size, found, aucs(found.forced["auc"]) - aucs(mine), gained)
+    return _Tried(size, found, *differences("auc", found.forced["auc"], mine), gained)
 
 
 def _follows(tried: Sequence[_Tried]) -> float:
@@ -305,18 +322,28 @@ def _judged_people(evidence: Evidence, game: Game, trial: Trial) -> float:
     return float(np.mean([worth(w[side], w[~side]) for w, side in zip(weight.T, member.T, strict=True)]))
 
 
-def _recovered(one: _Tried, follows: float, several: bool, game: Game, smaller: float) -> Planted:
-    """What was recovered, and how well an audit of the real size would know it.
+def _recovered(one: _Tried, follows: float, several: bool) -> float:
+    """The attack's mean gain, less what chance gave to it.
 
     several: an audit that learns several combinations counts no gain where it chooses not to use the explanation.
     """
-    sides = one.found.forced["auc"], one.found.baseline["auc"]
-    _, deviation, half = foreseen("auc", *sides, len(game.targets))
     used = one.found.used["auc"].mean() if several else 1.0
-    mean = float(one.attack.mean()) - follows * (float(one.ideal.mean()) - one.size)
-    rest = one.attack - follows * one.ideal
-    noise = float(rest.std(ddof=1)) / math.sqrt(len(rest) / SHARED) if len(rest) > 1 else deviation
-    return Planted(one.size, float(used * mean), noise, deviation * smaller, half * smaller)
+    return float(used * (one.attack.mean() - follows * (one.ideal.mean() - one.size)))
+
+
+def _noise(tried: Sequence[_Tried], follows: float, deviations: Sequence[float]) -> list[float]:
+    """The standard deviation of what is recovered of each size, from the deviations of an audit's differences.
+
+    What is recovered is known from the guesses that were made, however large the audit is. A few players tell little
+    about the noise of one size; in deviations of an audit it is about the same for all sizes.
+    """
+    shares = []
+    for one, deviation in zip(tried, deviations, strict=True):
+        rest = one.attack - follows * one.ideal
+        if len(rest) > 1 and deviation > 0:
+            shares.append(float(rest.var(ddof=1)) * SHARED / len(rest) / deviation**2)
+    share = math.sqrt(float(np.mean(shares))) if shares else 1.0
+    return [share * deviation for deviation in deviations]
 
 
 def control(trial: Trial, planted: Sequence[Planted]) -> PositiveControl:

@@ -8,7 +8,7 @@ model, and the name of the method says so.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -251,27 +251,38 @@ def _of_zero(metric: str, people: tuple[float, float], level: float) -> float:
     return clopper_pearson(0, people[metric.startswith("tpr")], level)[1]
 
 
-def foreseen(metric: str, with_: Guesses, without: Guesses, units: int) -> tuple[float, float, float]:
-    """Mean of a paired difference, and for an audit of so many targets its standard deviation and half interval.
-
-    The guesses are those of some targets; what their people contribute to the variance of a mean falls with the number
-    of targets, except for what targets share.
-    """
+def differences(metric: str, with_: Guesses, without: Guesses) -> tuple[Floats, Spread]:
+    """The paired difference of each target (T,), and how well these are known."""
     pair = Paired(Judged(with_), Judged(without), (metric,))
     reason = pair.one.undefined(metric)
     if reason:
         raise JaliError(reason)
-    values, known = pair.difference(metric)
-    here = len(values)
+    return pair.difference(metric)
+
+
+def foreseen(found: Sequence[tuple[Floats, Spread]], units: int) -> list[tuple[float, float]]:
+    """For an audit of so many targets, the standard deviation of each mean difference and half of its interval.
+
+    What people contribute to the variance of a mean falls with the number of targets, except for what targets share. By
+    how much more targets differ than their people explain is taken to be the same for all means: a few targets tell
+    little about it.
+    """
     if units == 1:
-        deviation = math.sqrt(known.within * here)
-        return float(values.mean()), deviation, float(_quantile(known.freedom, 0.95)) * deviation
-    alone = max(known.within * here - known.shared, 0.0)
-    observed = float(values.var(ddof=1)) if here > 1 else alone
+        alone = [(math.sqrt(known.within * len(values)), known.freedom) for values, known in found]
+        return [(deviation, _quantile(freedom, 0.95) * deviation) for deviation, freedom in alone]
+    # What remains of the variance of one target without what all share.
+    own = [max(known.within * len(values) - known.shared, 0.0) for values, known in found]
+    several = [(values, mine) for (values, _), mine in zip(found, own, strict=True) if len(values) > 1 and mine > 0]
+    more = float(np.mean([values.var(ddof=1) / mine for values, mine in several])) if several else 1.0
+    pairs = zip(found, own, strict=True)
+    return [_of_so_many(known, len(values), mine, more, units) for (values, known), mine in pairs]
+
+
+def _of_so_many(known: Spread, here: int, own: float, more: float, units: int) -> tuple[float, float]:
+    """Standard deviation and half interval of a mean over so many targets; more: by how much these differ, as above."""
     there = replace(known, within=known.within * here / units)
-    half = _half_width(observed / units, units, there, 0.95, _explained(units, 0.95, rate=False))
-    deviation = math.sqrt(max(observed, alone) / units + known.shared)
-    return float(values.mean()), deviation, half
+    half = _half_width(more * own / units, units, there, 0.95, _explained(units, 0.95, rate=False))
+    return math.sqrt(max(more, 1.0) * own / units + known.shared), half
 
 
 def apart(a: Estimate, b: Estimate) -> Estimate:
