@@ -66,14 +66,12 @@ def test_a_rate_is_chosen_by_its_neighbourhood_and_the_rest_by_auc(rng):
 
 def test_the_best_at_one_percent_and_the_best_in_auc_are_two(rng):
     """One candidate finds a tenth of the members without error and knows nothing else; the other a little of all."""
-    lessons = []
-    for _ in range(4):
-        truth = rng.random(2000) < 0.5
-        sure = np.where(truth & (rng.random(2000) < 0.1), 10.0, rng.normal(size=2000))
-        weak = rng.normal(size=2000) + 0.8 * truth
-        lessons.append(Lesson(np.stack([sure, weak]), truth))
+    truth = rng.random(8000) < 0.5
+    sure = np.where(truth & (rng.random(8000) < 0.1), 10.0, rng.normal(size=8000))
+    weak = rng.normal(size=8000) + 0.8 * truth
+    half = Half(np.stack([sure, weak]), truth, np.full(4, 2000), np.array([OWN, OWN]))
     made = {"sure": lambda table: table[0], "weak": lambda table: table[1]}
-    tried = Tried.of(*_said(made, lessons), ("auc", "tpr@0.01"))
+    tried = Tried.of(*_said(made, half), ("auc", "tpr@0.01"))
     assert tried.best("auc") == "weak"
     assert tried.best("tpr@0.01") == "sure"
 
@@ -157,10 +155,19 @@ def test_the_best_signal_alone_comes_first(rng):
     assert (found["signal 1, own shift"](lesson.table) == lesson.table[1]).all()
 
 
+def test_lessons_are_parts_of_one_table():
+    truths = [np.array([True, False, True]), np.array([False, True])]
+    half = Half.room(truths, np.array([OWN, SUMS]))
+    for k, lesson in enumerate(half.lessons):
+        lesson.table[:] = k
+        assert lesson.truth.tolist() == truths[k].tolist()
+    assert half.table.tolist() == [[0, 0, 0, 1, 1]] * 2
+
+
 def test_rules_of_both_halves_are_averaged(rng):
     block = np.array([OWN, SUMS])
-    lessons = [Lesson(rng.normal(size=(2, 200)), rng.random(200) < 0.5) for _ in range(2)]
-    halves = [rules(Half([lesson], block)) for lesson in lessons]
+    drawn = [Half(rng.normal(size=(2, 200)), rng.random(200) < 0.5, np.array([200]), block) for _ in range(2)]
+    halves = [rules(half) for half in drawn]
     table = rng.normal(size=(2, 50))
     both = averaged(*halves)
     assert both["linear"](table) == pytest.approx((halves[0]["linear"](table) + halves[1]["linear"](table)) / 2)

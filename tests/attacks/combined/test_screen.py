@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from jali.attacks._combined.candidates import ENOUGH, MANY, Half, Lesson, worth_trees
+from jali.attacks._combined.candidates import ENOUGH, MANY, Half, worth_trees
 from jali.attacks._combined.reading import OWN, SUMS
 from jali.attacks._combined.screen import _surprise, more_than_linear
 
@@ -38,14 +38,13 @@ def test_without_such_a_leak_there_is_rarely_a_reason():
     assert found <= 6  # 2 expected; more than 6 have probability .003
 
 
-def lessons(rng, size):
+def half(rng, size):
     truth = rng.random(size) < 0.5
-    return [Lesson(rng.normal(size=(2, size)) + truth, truth)]
+    return Half(rng.normal(size=(2, size)) + truth, truth, np.array([size]), np.array([OWN, SUMS]))
 
 
 def test_trees_need_cells_in_both_halves(rng):
-    block = np.array([OWN, SUMS])
-    assert worth_trees([Half(lessons(rng, MANY), block), Half(lessons(rng, MANY), block)])
-    assert not worth_trees([Half(lessons(rng, MANY), block), Half(lessons(rng, ENOUGH - 1), block)])
-    assert not worth_trees([Half(lessons(rng, MANY), block), Half([], block)])
-    assert not worth_trees([Half(lessons(rng, ENOUGH), block), Half(lessons(rng, ENOUGH), block)])
+    assert worth_trees([half(rng, MANY), half(rng, MANY)])
+    assert not worth_trees([half(rng, MANY), half(rng, ENOUGH - 1)])
+    assert not worth_trees([half(rng, MANY), Half.room([], np.array([OWN, SUMS]))])
+    assert not worth_trees([half(rng, ENOUGH), half(rng, ENOUGH)])

@@ -51,18 +51,36 @@ class Lesson:
 
 @dataclass(frozen=True)
 class Half:
-    """The lessons of one half of the shadow models. block (Q,): to which block each row of their tables belongs."""
+    """The lessons of one half of the shadow models, side by side, so that each table is there once.
 
-    lessons: Sequence[Lesson]
+    table (Q, n), truth (n,): those of all models. counts (L,): the records of each. block (Q,): to which block each row
+    belongs.
+    """
+
+    table: Floats
+    truth: Bools
+    counts: Ints
     block: Ints
 
-    @cached_property
+    @staticmethod
+    def room(truths: Sequence[Bools], block: Ints) -> Half:
+        """Models with their membership, and tables that are still to be filled."""
+        counts = np.array([len(truth) for truth in truths], dtype=np.int64)
+        truth = np.concatenate(truths) if truths else np.empty(0, dtype=bool)
+        return Half(np.empty((len(block), len(truth))), truth, counts, block)
+
+    @property
+    def lessons(self) -> list[Lesson]:
+        """Model by model."""
+        ends = np.cumsum(self.counts)
+        spans = [slice(end - count, end) for end, count in zip(ends, self.counts, strict=True)]
+        return [Lesson(self.table[:, span], self.truth[span]) for span in spans]
+
+    @property
     def cells(self) -> tuple[Floats, Bools]:
-        """The tables (Q, n) side by side with their membership (n,): as many cells as a rule is fitted on."""
-        everything = np.concatenate([lesson.table for lesson in self.lessons], axis=1)
-        truth = np.concatenate([lesson.truth for lesson in self.lessons])
-        step = -(-len(truth) // MOST)
-        return everything[:, ::step], truth[::step]
+        """As many cells (Q, n) with their membership (n,) as a rule is fitted on."""
+        step = max(1, -(-len(self.truth) // MOST))
+        return self.table[:, ::step], self.truth[::step]
 
     @cached_property
     def linear(self) -> Rule:
@@ -80,7 +98,7 @@ def rules(half: Half, trees: bool = False) -> dict[str, Rule]:
     out["independent directions, own spreads"] = Weighted((block == WHITE_STEADY).astype(np.float64))
     both = np.isin(block, (WHITE_OWN, WHITE_COMMON)).astype(np.float64)
     out["independent directions"] = Weighted(both)
-    if not half.lessons:
+    if not len(half.truth):
         return out
     everything, truth = half.cells
     out[AS_THEY_ARE] = linear(everything, truth, np.flatnonzero(block == RAW), FAINT)
@@ -94,7 +112,7 @@ def rules(half: Half, trees: bool = False) -> dict[str, Rule]:
 
 def worth_trees(halves: Sequence[Half]) -> bool:
     """Whether trees are tried: both halves of the lessons need cells; with few, one must show a reason (`screen`)."""
-    cells = [sum(len(lesson.truth) for lesson in half.lessons) for half in halves]
+    cells = [len(half.truth) for half in halves]
     if min(cells) < ENOUGH:
         return False
     rows = np.flatnonzero(np.isin(halves[0].block, TREES))

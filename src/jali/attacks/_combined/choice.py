@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jali.attacks._combined.candidates import AS_THEY_ARE, Half, Lesson, Rule, averaged, fitted_on, scored, singles
+from jali.attacks._combined.candidates import AS_THEY_ARE, Half, Rule, averaged, fitted_on, scored, singles
 from jali.attacks._combined.reading import Lens, Reading, Tuning, choose_lens, without
 from jali.core.guesses import Combined, Shadows, Target
 from jali.core.values import Bools, Floats, Ints
@@ -254,9 +254,9 @@ def _pool(
     lens = choose_lens(mine, aside[0], tuning)
     halves = _lessons(lens, mine, aside, judged)
     # Of the baseline each signal alone is a candidate, too, so that no single attack on it is stronger.
-    alone = singles(halves[0] + halves[1], lens.blocks) if signals.stop is not None else {}
-    fitted = [alone | made for made in fitted_on([Half(lessons, lens.blocks) for lessons in halves])]
-    if not halves[1]:
+    alone = singles(halves[0].lessons + halves[1].lessons, lens.blocks) if signals.stop is not None else {}
+    fitted = [alone | made for made in fitted_on(halves)]
+    if not len(halves[1].truth):
         # A single shadow model shows no shift of any record, so the signals are compared with those of all others.
         how = AS_THEY_ARE if shadows.member.shape[1] == 1 and AS_THEY_ARE in fitted[0] else "sum"
         return Pool(signals, lens, fitted[0], dict.fromkeys(metrics, how))
@@ -268,20 +268,20 @@ def _pool(
 Said = tuple[dict[str, list[Floats]], list[Bools]]  # scores by candidate and shadow model, and truth by model
 
 
-def _crossed(fitted: Sequence[Mapping[str, Rule]], halves: Sequence[Sequence[Lesson]]) -> Said:
+def _crossed(fitted: Sequence[Mapping[str, Rule]], halves: Sequence[Half]) -> Said:
     """What candidates fitted on one half of the shadow models say about the other half, both ways."""
     first, truth = _said(fitted[0], halves[1])
-    if not halves[0]:
+    if not len(halves[0].truth):
         return first, truth
     second, rest = _said(fitted[1], halves[0])
     return {name: parts + second[name] for name, parts in first.items() if name in second}, truth + rest
 
 
-def _said(made: Mapping[str, Rule], lessons: Sequence[Lesson]) -> Said:
+def _said(made: Mapping[str, Rule], half: Half) -> Said:
     """The scores of candidates on some shadow models."""
-    ends = np.cumsum([len(lesson.truth) for lesson in lessons])[:-1]
-    whole = scored(made, np.concatenate([lesson.table for lesson in lessons], axis=1))
-    return {name: np.split(score, ends) for name, score in whole.items()}, [lesson.truth for lesson in lessons]
+    ends = np.cumsum(half.counts)[:-1]
+    whole = scored(made, half.table)
+    return {name: np.split(score, ends) for name, score in whole.items()}, np.split(half.truth, ends)
 
 
 def _applied(pool: Pool, wanted: set[str], targets: Sequence[Target], shadows: Shadows, sets: Bools) -> list[Scores]:
@@ -318,20 +318,21 @@ def _parts(models: int, lens: Lens, records: int) -> Iterator[slice]:
 
 def _lessons(
     lens: Lens, shadows: Shadows, aside: tuple[Ints, Ints], judged: Callable[[int], Bools]
-) -> tuple[list[Lesson], list[Lesson]]:
+) -> tuple[Half, Half]:
     """The tables of some shadow models, each judged by all the others, in two halves."""
-    out: tuple[list[Lesson], list[Lesson]] = ([], [])
-    columns = np.concatenate(aside)
+    rows = {column: judged(column) for column in np.concatenate(aside).tolist()}
+    truth = {column: shadows.member[mine, column] for column, mine in rows.items()}
+    some = [[c for c in half.tolist() if truth[c].any() and not truth[c].all()] for half in aside]
+    halves = Half.room([truth[c] for c in some[0]], lens.blocks), Half.room([truth[c] for c in some[1]], lens.blocks)
+    lessons = halves[0].lessons + halves[1].lessons
+    columns = np.array(some[0] + some[1], dtype=np.int64)
     for part in _parts(len(columns), lens, len(shadows.member)):
         reading = Reading.of(lens, shadows, without(columns[part], shadows.member.shape[1]))
-        for t, column in enumerate(columns[part].tolist()):
-            rows = judged(column)
-            truth = shadows.member[rows, column]
-            if truth.any() and not truth.all():
-                table = reading.table(t, shadows.value[:, :, column])
-                half = out[0] if column in aside[0] else out[1]
-                half.append(Lesson(table if rows.all() else table[:, rows], truth))
-    return out
+        for t, (column, lesson) in enumerate(zip(columns[part].tolist(), lessons[part], strict=True)):
+            table = reading.table(t, shadows.value[:, :, column])
+            lesson.table[:] = table if rows[column].all() else table[:, rows[column]]
+        del reading  # it is large, and would be there beside the next one
+    return halves
 
 
 def criteria_of(scores: Floats, truth: Bools, metrics: Sequence[str]) -> Floats:
