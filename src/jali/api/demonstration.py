@@ -6,8 +6,10 @@ What is shown was chosen on seed 0; `benchmarks/bench_demonstration.py` repeats 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +28,7 @@ from jali.core.explanation import Counterfactual
 from jali.core.values import Dataset, Floats, Ints
 from jali.data.tables import frames
 from jali.explain.nice import NICE
+from jali.parallel import fan_out
 from jali.protect.making import made
 from jali.protect.methods import DEFAULT, method_of
 from jali.protect.wording import kept_immutable
@@ -61,6 +64,16 @@ class Bank:
     others: Dataset
     reference: Dataset
     asking: Dataset
+
+
+@dataclass(frozen=True)
+class Answered:
+    """The accuracy of the model on people who asked, what it released to those it denied, and the guarantee."""
+
+    accuracy: float
+    bare: Release
+    protected: Release
+    guarantee: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,23 +114,12 @@ def demonstrate(resources: Resources, seed: int = 0, sizes: Sizes | None = None)
     sizes = sizes or Sizes()
     data = registry.build("data", DATA).load()
     bank = _bank(data, sizes, seed)
-    step = resources.watch("the model and its released answers")
-    private = made(Protected, registry.build("model", FOREST), bank.train, method_of(DEFAULT, None, {}), seed=seed)
-    quality = _deployed(private, bank, sizes, seed)
-    denied = bank.asking.X[private.decided(bank.asking.X) != data.schema.favourable]
-    bare = _released("nice", _nearest(private, denied, seed), private, denied, bank, seed)
-    step(1, 2)
-    answers = private.explanation(denied)
-    assert isinstance(answers, Counterfactual)
-    kept = kept_immutable(denied, answers.public(), data.schema)
-    protected = _released(private.method.text, kept, private, denied, bank, seed)
-    step(2, 2)
+    tasks: list[Callable[[], Any]] = [partial(_answered, bank, seed), partial(_compared, bank.train, sizes.folds, seed)]
+    tasks += [partial(_verified, name, sizes.draws, seed) for name in CLAIMS]
+    watch = resources.watch("the model, its released answers, and privacy claims")
+    answered, compared, *claims = fan_out(_run, tasks, resources.pool, watch)
+    quality = Deployed(specification=FOREST, trained_on=len(bank.train), accuracy=answered.accuracy, compared=compared)
     found = from_config(settings(seed, sizes), resources)
-    step = resources.watch("privacy claims")
-    claims = []
-    for done, name in enumerate(CLAIMS, start=1):
-        claims.append(_verified(name, sizes.draws, seed))
-        step(done, len(CLAIMS))
     results = Demonstration(
         jali=__version__,
         date=datetime.now(UTC).date().isoformat(),
@@ -126,9 +128,9 @@ def demonstrate(resources: Resources, seed: int = 0, sizes: Sizes | None = None)
         licence=registry.build("data", "adult").licence,
         candidates=len(bank.train) + len(bank.others),
         model=quality,
-        bare=bare,
-        protected=protected,
-        guarantee=str(private.guarantee),
+        bare=answered.bare,
+        protected=answered.protected,
+        guarantee=answered.guarantee,
         audit=found.results,
         claims=claims,
         seconds=time.perf_counter() - began,
@@ -143,8 +145,26 @@ def _bank(data: Dataset, sizes: Sizes, seed: int) -> Bank:
     return Bank(train, others, reference, data.rows(order[3 * sizes.people :][: 2 * sizes.asking]))
 
 
-def _deployed(private: Protected, bank: Bank, sizes: Sizes, seed: int) -> Deployed:
-    """The accuracy of the model on people who asked, beside the usual kinds of model on the same training rows."""
+def _run(task: Callable[[], Any]) -> Any:
+    return task()
+
+
+def _answered(bank: Bank, seed: int) -> Answered:
+    """The model, and what it gives to those whom it denies: the usual answers, and protected ones."""
+    schema = bank.train.schema
+    private = made(Protected, registry.build("model", FOREST), bank.train, method_of(DEFAULT, None, {}), seed=seed)
+    decided = private.decided(bank.asking.X)
+    denied = bank.asking.X[decided != schema.favourable]
+    bare = _released("nice", _nearest(private, denied, seed), private, denied, bank, seed)
+    answers = private.explanation(denied)
+    assert isinstance(answers, Counterfactual)
+    kept = kept_immutable(denied, answers.public(), schema)
+    protected = _released(private.method.text, kept, private, denied, bank, seed)
+    return Answered(float((decided == bank.asking.y).mean()), bare, protected, str(private.guarantee))
+
+
+def _compared(train: Dataset, folds: int, seed: int) -> dict[str, float]:
+    """The accuracy of the usual kinds of model on the same training rows, cross-validated."""
     from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
     from sklearn.linear_model import LogisticRegression
     from sklearn.model_selection import cross_val_score
@@ -156,12 +176,8 @@ def _deployed(private: Protected, bank: Bank, sizes: Sizes, seed: int) -> Deploy
         "forest": RandomForestClassifier(100, min_samples_leaf=3, random_state=seed),
         "boosted trees": GradientBoostingClassifier(random_state=seed),
     }
-    rows = Encoding(bank.train.schema).encode(bank.train.X)
-    compared = {
-        name: float(cross_val_score(kind, rows, bank.train.y, cv=sizes.folds).mean()) for name, kind in kinds.items()
-    }
-    accuracy = float((private.decided(bank.asking.X) == bank.asking.y).mean())
-    return Deployed(specification=FOREST, trained_on=len(bank.train), accuracy=accuracy, compared=compared)
+    rows = Encoding(train.schema).encode(train.X)
+    return {name: float(cross_val_score(kind, rows, train.y, cv=folds).mean()) for name, kind in kinds.items()}
 
 
 def _nearest(private: Protected, denied: Floats, seed: int) -> Counterfactual:

@@ -24,6 +24,7 @@ SLACK = 1e-9  # a share of errors that is a whole number may come out just below
 WEIGHTS = (0.1, 0.3, 1.0)  # of a combination of all signals that is added to the baseline
 RECORDS = 20_000  # records on which a combination is learnt, at most
 MEMORY = 20_000_000  # numbers that the sums over sets of shadow models may take
+LEARNING = 8_000_000  # the same while the tables of all shadow models are there, too
 ADDED = 2  # combinations of all signals that are tried so
 
 
@@ -292,7 +293,7 @@ def _applied(pool: Pool, wanted: set[str], targets: Sequence[Target], shadows: S
     some = shadows.pick(pool.signals)
     some = some if there.all() else some.rows(there)
     out = []
-    for part in _parts(len(targets), pool.lens, int(there.sum())):
+    for part in _parts(len(targets), pool.lens, int(there.sum()), MEMORY):
         reading = Reading.of(pool.lens, some, sets[part])
         for t, target in enumerate(targets[part]):
             said = scored(pool.rules, reading.table(t, target.value[pool.signals][:, there]), wanted)
@@ -308,10 +309,10 @@ def _spread(score: Floats, there: Bools) -> Floats:
     return out
 
 
-def _parts(models: int, lens: Lens, records: int) -> Iterator[slice]:
-    """So many models a few at a time, so that their sums fit in memory."""
+def _parts(models: int, lens: Lens, records: int, memory: int) -> Iterator[slice]:
+    """So many models a few at a time, so that their sums are so many numbers at most."""
     each = 4 * lens.size * max(1, records)
-    step = max(1, MEMORY // each)
+    step = max(1, memory // each)
     for start in range(0, models, step):
         yield slice(start, start + step)
 
@@ -326,7 +327,7 @@ def _lessons(
     halves = Half.room([truth[c] for c in some[0]], lens.blocks), Half.room([truth[c] for c in some[1]], lens.blocks)
     lessons = halves[0].lessons + halves[1].lessons
     columns = np.array(some[0] + some[1], dtype=np.int64)
-    for part in _parts(len(columns), lens, len(shadows.member)):
+    for part in _parts(len(columns), lens, len(shadows.member), LEARNING):
         reading = Reading.of(lens, shadows, without(columns[part], shadows.member.shape[1]))
         for t, (column, lesson) in enumerate(zip(columns[part].tolist(), lessons[part], strict=True)):
             table = reading.table(t, shadows.value[:, :, column])
