@@ -17,7 +17,8 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from jali.attacks.joint import Joint
-from jali.audit.positive_control import Ideal, control, plant, recover
+from jali.audit.planting import Ideal, plant
+from jali.audit.positive_control import control, recover
 from jali.audit.trials import ByMetric, Trial, contrast_rows, guess_by_metric
 from jali.core.values import Bools, Channel, Evidence, Floats, Game, Rng, SignalName
 from jali.results import Row

@@ -8,20 +8,17 @@ import numpy as np
 import pytest
 from scipy.special import ndtr, ndtri
 
+from jali.audit.planting import Ideal, plant, shuffled, spread
 from jali.audit.positive_control import (
     CHECKS,
     NEAR,
     SIZES,
-    Ideal,
     Planted,
     _next_size,
     control,
     no_finer_than,
-    plant,
     players,
     recover,
-    shuffled,
-    spread,
     worth,
 )
 from jali.audit.signal_attacks import attack_evidence
