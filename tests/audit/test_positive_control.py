@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtr, ndtri
 
+from jali.audit import positive_control
 from jali.audit.planting import Ideal, plant, shuffled, spread
 from jali.audit.positive_control import (
     CHECKS,
@@ -180,13 +181,20 @@ def test_more_than_was_planted_is_recovered_by_luck():
     assert control(trial, points).detectable == pytest.approx(0.00484, rel=0.02)
 
 
-def test_a_larger_audit_knows_what_is_recovered_no_better():
+def test_a_larger_audit_knows_what_is_recovered_no_better(monkeypatch):
     """A forecast plants in few records what many will be judged on; with noise made smaller it named 0.0003."""
     evidence, game, trial = made(n=300)
-    few = recover(evidence, game, trial, np.random.default_rng(8))
-    many = recover(evidence, game, trial, np.random.default_rng(8), wider=0.2)
-    for one, other in zip(few[:1], many[:1], strict=True):
-        assert other.noise == pytest.approx(one.noise, rel=0.25)  # other sizes are planted, which share one noise
+
+    def planted(wider):
+        sizes = iter((0.0, 0.01, 0.05, None))
+        monkeypatch.setattr(positive_control, "_next_size", lambda *_: next(sizes))
+        return recover(evidence, game, trial, np.random.default_rng(8), wider=wider)
+
+    few = planted(1.0)
+    many = planted(0.2)
+    assert [p.size for p in few] == [0.0, 0.01, 0.05]
+    for one, other in zip(few, many, strict=True):
+        assert (other.recovered, other.noise) == (one.recovered, one.noise)
         assert (other.half, other.deviation) == pytest.approx((0.2 * one.half, 0.2 * one.deviation))
 
 
