@@ -116,7 +116,7 @@ def test_answers_that_hardly_differ_are_no_noise_to_read(column):
 def test_each_side_has_its_own_after_its_signals():
     rng = np.random.default_rng(6)
     value = rng.normal(size=(MOST + 4, 300, 8))
-    value[0] += 20 * rng.normal(size=8)
+    value[0] *= np.exp(rng.normal(size=8))
     value[2:] = rng.standard_cauchy(value[2:].shape)
     yes_no = evidence((value > 0).astype(np.float64), (Unit.YES_NO,) * len(value))
     assert with_steadied(yes_no, 1)[0] is yes_no

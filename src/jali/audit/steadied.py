@@ -3,7 +3,7 @@
 Some answers about a record lie far from all others, and some models answer on a scale of their own: a gradient is
 larger throughout where a model is surer. Both drown a leak in means and variances over models. An adversary sees all
 answers of a model, so it can take off what is the model's own and cut what lies far out. Values are read and no
-membership, and those of a target like those of every other model.
+membership, and those of a target like those of every other model. (Levels of models: `attacks._combined.manner`.)
 """
 
 from __future__ import annotations
@@ -13,15 +13,16 @@ from dataclasses import replace
 import numpy as np
 
 from jali.core.values import Bools, Evidence, Floats, SignalName, Unit
+from jali.stats.two_way import TwoWay, median
 
 MODELS = 4  # below so many models nothing can be said about the usual answer
 RECORDS = 20  # records that each model must have answered about
 LOOKED_AT = 1_000  # records on which it is seen whether a signal needs this, at most
 MOST = 12  # signals of the baseline, and of the explanation, that are read so: each takes as long as a further signal
 OUTSIDE = 6.0  # median distances from the usual answer; 5 in 100,000 normal numbers lie as far out
-# From where on a signal is read so: share of its cells far out, deviation of the models' middles in median distances,
-# and deviation of the logarithms of the models' median distances.
-FAR, APART, UNEQUAL = 0.02, 0.75, 0.4
+# From where on a signal is read so: share of its cells far out, and deviation of the logarithms of the models' median
+# distances.
+FAR, UNEQUAL = 0.02, 0.4
 PRIOR = 3.0  # models that the usual distance counts for beside a record's own
 EXACT = 1e-9  # of the median size of a value; smaller distances are rounding
 
@@ -57,7 +58,7 @@ def _needed(evidence: Evidence, side: range) -> dict[int, Floats]:
 
 
 def _need(value: Floats, observed: Bools) -> float:
-    """How much a signal (N, M) needs it: 1 where far values, or differences of models, begin to count."""
+    """How much a signal (N, M) needs it: 1 where far values, or scales of models, begin to count."""
     known = np.flatnonzero(observed.sum(axis=1) >= MODELS)
     known = known[:: -(-len(known) // LOOKED_AT) or 1]
     found = _Usual.of(value[known], observed[known])
@@ -81,48 +82,34 @@ def steadied(value: Floats, observed: Bools) -> Floats | None:
 
 
 class _Usual:
-    """Distances (n, M) from the usual answer, in those of the model, where there are answers (n, M).
+    """Distances (n, M) from the usual answer, in those of the model (M,), where there are answers (n, M)."""
 
-    middle (1, M): of the models. distance (1, M): the median one of each model.
-    """
-
-    def __init__(self, away: Floats, use: Bools, middle: Floats, distance: Floats) -> None:
-        self.away, self.use, self.middle, self.distance = away, use, middle, distance
+    def __init__(self, away: Floats, use: Bools, distance: Floats) -> None:
+        self.away = away
+        self.use = use
+        self.distance = distance
 
     @staticmethod
     def of(value: Floats, use: Bools) -> _Usual | None:
         """The distances of values (n, M); None where they cannot be told."""
         if value.shape[1] < MODELS or not len(value) or use.sum(axis=0).min() < RECORDS:
             return None
-        rest = value - _median(value, use, 1)
-        middle = _median(rest, use, 0)
-        rest = rest - middle
-        rest = rest - _median(rest, use, 1)  # again: with middles far apart the first was the answer of one model
-        rest = rest - _median(rest, use, 0)
-        distance = _median(np.abs(rest), use, 0)
-        if distance.min() <= EXACT * np.median(np.abs(value[use])):
+        found = TwoWay.of(value, use)
+        if found.distance.min() <= EXACT * np.median(np.abs(value[use])):
             return None
-        return _Usual(rest / distance, use, middle, distance)
+        return _Usual(found.rest / found.distance, use, found.distance)
 
     @property
     def need(self) -> float:
         """As `_need`."""
         far = float((np.abs(self.away[self.use]) > OUTSIDE).mean())
-        apart = float(self.middle.std() / np.median(self.distance))
         unequal = float(np.log(self.distance).std())
-        return max(far / FAR, apart / APART, unequal / UNEQUAL)
+        return max(far / FAR, unequal / UNEQUAL)
 
     def drawn_in(self) -> Floats:
         """As `steadied`; the middle of a record is moved to a mean, so that no cell is exactly the usual answer."""
         cells = self.use.sum(axis=1, keepdims=True)
-        own = (PRIOR + cells * _median(np.abs(self.away), self.use, 1)) / (PRIOR + cells)
+        own = (PRIOR + cells * median(np.abs(self.away), self.use, 1)) / (PRIOR + cells)
         z = self.away / own
         z = z - np.where(self.use, np.clip(z, -2, 2), 0.0).sum(axis=1, keepdims=True) / cells
         return np.where(self.use, np.arcsinh(z), 0.0)
-
-
-def _median(x: Floats, use: Bools, axis: int) -> Floats:
-    """The median of the cells used along one axis, which each have some."""
-    if use.all():
-        return np.asarray(np.median(x, axis=axis, keepdims=True))
-    return np.asarray(np.nanmedian(np.where(use, x, np.nan), axis=axis, keepdims=True))

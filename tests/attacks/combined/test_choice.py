@@ -7,12 +7,14 @@ import pytest
 
 from jali.attacks._combined.candidates import Half, Lesson, averaged, linear, rules, singles
 from jali.attacks._combined.choice import (
+    Pool,
     Tried,
     Way,
+    _best_way,
     _clearly_above_zero,
+    _each,
     _judged,
     _said,
-    _way,
     criteria,
     criteria_of,
     learn,
@@ -88,12 +90,20 @@ def _tried(name: str, scores, truth) -> Tried:
     return Tried.of({name: scores}, truth, ("auc",))
 
 
+def _way(name: str, before, after, truth) -> tuple[Way, np.ndarray]:
+    """The best way to combine the candidate "all" with a baseline, and what it gains on each model."""
+    tried = _tried("all", after, truth)
+    each = _each(tried, (name, Way(name)), _tried(name, before, truth), {})
+    way = _best_way("auc", tried, each)
+    return way, each("auc", way) - each("auc", None)
+
+
 def test_a_little_of_a_poor_combination_beside_the_baseline_is_better_than_all_of_it(rng):
     """The combination of all signals knows a little more, in much noise of its own."""
     truth = [rng.random(3000) < 0.5 for _ in range(4)]
     before = [rng.normal(size=3000) + 1.0 * side for side in truth]
     after = [rng.normal(size=3000) + 0.4 * side for side in truth]
-    way, gained = _way("auc", "base", _tried("base", before, truth), _tried("all", after, truth), {})
+    way, gained = _way("base", before, after, truth)
     assert way.candidate == "all"
     assert way.weight == 0.3
     assert gained.mean() > 0
@@ -103,16 +113,35 @@ def test_a_combination_that_is_better_by_itself_needs_no_baseline(rng):
     truth = [rng.random(3000) < 0.5 for _ in range(4)]
     before = [rng.normal(size=3000) + 0.1 * side for side in truth]
     after = [rng.normal(size=3000) + 3.0 * side for side in truth]
-    assert _way("auc", "b", _tried("b", before, truth), _tried("all", after, truth), {})[0] == Way("all")
+    assert _way("b", before, after, truth)[0] == Way("all")
 
 
 def test_noise_beside_the_baseline_is_ignored_or_hardly_used(rng):
     truth = [rng.random(3000) < 0.5 for _ in range(6)]
     before = [rng.normal(size=3000) + 1.0 * side for side in truth]
     after = [rng.normal(size=3000) for _ in truth]
-    way, gained = _way("auc", "b", _tried("b", before, truth), _tried("all", after, truth), {})
+    way, gained = _way("b", before, after, truth)
     assert way.weight == 0.1
     assert abs(gained.mean()) < 0.004
+
+
+def test_the_baseline_has_the_same_choice(rng):
+    """Two halves of what the score tells: a baseline that could not add them up would make noise look like a gift."""
+    truth = [rng.random(3000) < 0.5 for _ in range(6)]
+    halves = {name: [rng.normal(size=3000) + 0.7 * side for side in truth] for name in ("one", "other")}
+    tried = Tried.of(halves, truth, ("auc",))
+    best = tried.best("auc")
+    each = _each(tried, (best, Way(best)), tried, {})
+    way = _best_way("auc", tried, each)
+    assert way.candidate != best
+    assert way.weight == 1.0
+    assert (each("auc", way) - each("auc", None)).mean() > 0.05
+    lens = learn(shadows(rng), 1, ("auc",), TUNING).baseline.lens
+    pool = Pool(slice(0, 1), lens, {}, {"auc": best}, {"auc": way}, tried)
+    assert pool.wanted == {"one", "other"}
+    everybody = np.ones(3000, dtype=bool)
+    score = pool.score("auc", {name: said[0] for name, said in halves.items()}, everybody)
+    assert auc(score, truth[0]) == pytest.approx(each("auc", way)[0], abs=1e-12)
 
 
 def test_deviations_are_those_of_the_records_that_are_judged():
@@ -208,7 +237,9 @@ def test_what_a_shadow_model_is_judged_by_is_what_a_target_would_be(rng):
     rest = np.arange(8) != 4
     whole = Reading.of(lens, every, without(np.array([4]), 8))
     fewer = Reading.of(lens, every.models(rest), np.ones((1, 7), dtype=bool))
-    np.testing.assert_allclose(whole.table(0, value[:, :, 4]), fewer.table(0, value[:, :, 4]), atol=1e-9)
+    seen = np.ones(200, dtype=bool)
+    shadow = whole.table(0, value[:, :, 4], seen)
+    np.testing.assert_allclose(shadow, fewer.table(0, value[:, :, 4], seen), atol=1e-9)
 
 
 def test_a_baseline_that_is_known_is_not_learnt_again(rng):

@@ -140,7 +140,7 @@ def test_yes_or_no_signals_have_bernoulli_ratios():
     lens = choose_lens(shadows, np.arange(3), Tuning(11.0, 0.02))
     assert lens.common.yes_no.all()
     reading = Reading.of(lens, shadows, np.ones((1, 24), dtype=bool))
-    bernoulli = reading.table(0, value[:, :, 0])[:6].sum(axis=0)
+    bernoulli = reading.table(0, value[:, :, 0], np.ones(4000, dtype=bool))[:6].sum(axis=0)
     sides = [side.pick(slice(0, 6)) for side in reading.sums.sides()]
     normal = own_ratio(value[:, :, 0] - reading.sums.level[:6], *sides, 11.0).sum(axis=0)
     assert auc(bernoulli, member[:, 0]) > auc(normal, member[:, 0]) + 0.005

@@ -102,6 +102,8 @@ def rules(half: Half, trees: bool = False) -> dict[str, Rule]:
         return out
     everything, truth = half.cells
     out[AS_THEY_ARE] = linear(everything, truth, np.flatnonzero(block == RAW), FAINT)
+    # Of one signal all records may lie on one level, of another each on its own.
+    out["as they are, and by place"] = linear(everything, truth, np.flatnonzero(np.isin(block, (RAW, PLACE))), FAINT)
     out["sums, weighted"] = linear(everything, truth, np.flatnonzero(block == SUMS), FAINT)
     out["linear"] = half.linear
     if trees:

@@ -32,22 +32,8 @@ Scores = dict[str, Floats]  # by candidate
 
 
 @dataclass(frozen=True)
-class Pool:
-    """Some signals, how they are read, the candidates, and the one chosen for each metric.
-
-    tried: what the candidates say about shadow models set aside, where there are enough of these.
-    """
-
-    signals: slice
-    lens: Lens
-    rules: Mapping[str, Rule]
-    chosen: Mapping[str, str]
-    tried: Tried | None = None
-
-
-@dataclass(frozen=True)
 class Way:
-    """How all signals are combined: a candidate, alone or (weight) so many deviations of it added to the baseline."""
+    """How signals are combined: a candidate, alone or (weight) so many deviations of it added to another score."""
 
     candidate: str
     weight: float | None = None
@@ -57,14 +43,45 @@ class Way:
         """In words."""
         return self.candidate if self.weight is None else f"baseline and {self.weight:g} of {self.candidate}"
 
-    def __call__(self, baseline: Floats, candidate: Floats, rows: Bools) -> Floats:
+    def __call__(self, other: Floats, candidate: Floats, rows: Bools) -> Floats:
         """The score (n,) from both (n,); deviations are those of some records (n,)."""
         if self.weight is None:
             return candidate
-        return baseline / _deviation(baseline[rows]) + self.weight * candidate / _deviation(candidate[rows])
+        return other / _deviation(other[rows]) + self.weight * candidate / _deviation(candidate[rows])
 
 
-Reached = dict[tuple[str, Way | None], Floats]  # by baseline and way: criteria (models, metrics)
+@dataclass(frozen=True)
+class Pool:
+    """Some signals, how they are read, the candidates, and what is chosen for each metric: the best one, and a way.
+
+    ways: the best candidate, or of the baseline so much of another one beside it. tried: what the candidates say about
+    shadow models set aside, where there are enough of these.
+    """
+
+    signals: slice
+    lens: Lens
+    rules: Mapping[str, Rule]
+    chosen: Mapping[str, str]
+    ways: Mapping[str, Way]
+    tried: Tried | None = None
+
+    def of(self, metric: str) -> Of:
+        """What is chosen for a metric."""
+        return self.chosen[metric], self.ways[metric]
+
+    @property
+    def wanted(self) -> set[str]:
+        """The candidates that are needed for a score."""
+        return set(self.chosen.values()) | {way.candidate for way in self.ways.values()}
+
+    def score(self, metric: str, said: Scores, rows: Bools) -> Floats:
+        """What is chosen for a metric makes of the candidates' scores (n,)."""
+        way = self.ways[metric]
+        return way(said[self.chosen[metric]], said[way.candidate], rows)
+
+
+Of = tuple[str, Way]  # a candidate and a way beside it
+Reached = dict[tuple[Of, Way | None], Floats]  # by baseline and way: criteria (models, metrics)
 
 
 @dataclass(frozen=True)
@@ -79,24 +96,23 @@ class Learnt:
     def apply(self, targets: Sequence[Target], shadows: Shadows, sets: Bools) -> list[dict[str, Combined]]:
         """The scores of each target by metric, judged by its own set (T, K) of the shadow models."""
         wanted = {way.candidate for way in self.ways.values()}
-        of_baseline = set(self.baseline.chosen.values())
         if self.everything is self.baseline:
-            both = alone = _applied(self.baseline, of_baseline | wanted, targets, shadows, sets)
+            both = alone = _applied(self.baseline, self.baseline.wanted | wanted, targets, shadows, sets)
         else:
-            alone = _applied(self.baseline, of_baseline, targets, shadows, sets)
+            alone = _applied(self.baseline, self.baseline.wanted, targets, shadows, sets)
             both = _applied(self.everything, wanted, targets, shadows, sets)
         return [self._combined(*three) for three in zip(targets, alone, both, strict=True)]
 
     def _combined(self, target: Target, alone: Scores, both: Scores) -> dict[str, Combined]:
         """Metrics for which the same was chosen share one value, so that it is judged once."""
         seen = np.asarray(target.observed.all(axis=0))
-        known: dict[tuple[str, Way, bool], Combined] = {}
+        known: dict[tuple[Of, Way, bool], Combined] = {}
         out = {}
         for metric, helps in self.helps.items():
             way = self.ways[metric]
-            choice = (self.baseline.chosen[metric], way, helps)
+            choice = (self.baseline.of(metric), way, helps)
             if choice not in known:
-                baseline = alone[self.baseline.chosen[metric]]
+                baseline = self.baseline.score(metric, alone, seen)
                 forced = way(baseline, both[way.candidate], seen)
                 known[choice] = Combined(forced if helps else baseline, baseline, forced, helps, way.text)
             out[metric] = known[choice]
@@ -114,8 +130,7 @@ def learn(shadows: Shadows, base: int, metrics: Sequence[str], tuning: Tuning, k
     judged = _judged(shadows)
     alone = known.baseline if known else _pool(shadows, slice(0, base), aside, judged, metrics, tuning)
     if base >= len(shadows.value):
-        own = {metric: Way(alone.chosen[metric]) for metric in metrics}
-        return Learnt(alone, alone, own, dict.fromkeys(metrics, False))
+        return Learnt(alone, alone, alone.ways, dict.fromkeys(metrics, False))
     both = _pool(shadows, slice(None), aside, judged, metrics, tuning)
     ways = {}
     helps = {}
@@ -125,38 +140,51 @@ def learn(shadows: Shadows, base: int, metrics: Sequence[str], tuning: Tuning, k
             ways[metric] = Way(both.chosen[metric])
             helps[metric] = True
             continue
-        ways[metric], gained = _way(metric, alone.chosen[metric], alone.tried, both.tried, reached)
+        each = _each(both.tried, alone.of(metric), alone.tried, reached)
+        ways[metric] = _best_way(metric, both.tried, each)
+        gained = each(metric, ways[metric]) - each(metric, None)
         helps[metric] = _clearly_above_zero(gained) if both.tried.by[metric] == "auc" else bool(gained.mean() > 0)
     return Learnt(alone, both, ways, helps)
 
 
-def _way(metric: str, baseline: str, before: Tried, after: Tried, reached: Reached) -> tuple[Way, Floats]:
-    """The best way to combine all signals on the shadow models set aside, and its gain over the baseline on each.
+Each = Callable[[str, Way | None], Floats]
+
+
+def _each(tried: Tried, of: Of, before: Tried, reached: Reached) -> Each:
+    """By metric and way to add a candidate to what was chosen before, what each model set aside reaches (models,).
+
+    reached: what was computed already.
+    """
+    needed = tuple(dict.fromkeys(tried.by.values()))
+    chosen, beside = of
+
+    def each(metric: str, way: Way | None) -> Floats:
+        if (of, way) not in reached:
+            everybody = [np.ones(len(side), dtype=bool) for side in tried.truth]
+            parts = zip(before.scores[chosen], before.scores[beside.candidate], everybody, strict=True)
+            scores = [beside(*part) for part in parts]
+            if way is not None:
+                scores = [way(*part) for part in zip(scores, tried.scores[way.candidate], everybody, strict=True)]
+            found = [criteria(score, side, needed) for score, side in zip(scores, tried.truth, strict=True)]
+            reached[of, way] = np.array(found)
+        return reached[of, way][:, needed.index(tried.by[metric])]
+
+    return each
+
+
+def _best_way(metric: str, tried: Tried, each: Each) -> Way:
+    """The best way on the shadow models set aside: a candidate, or a little of one of the best beside another score.
 
     A combination of many signals that is fitted on few models may lose more than the explanation adds; a little of it
-    beside the baseline's own score does not. reached: what was computed for other metrics already.
+    beside the baseline's own score does not. The baseline has the same choice among its own candidates: else what a
+    mixture of the score's signals gains would be taken for a gift of the explanation.
     """
-    needed = tuple(dict.fromkeys(after.by.values()))
-    column = needed.index(after.by[metric])
-
-    def each(way: Way | None) -> Floats:
-        """What the baseline alone, or a way to combine all signals, reaches on each model."""
-        if (baseline, way) not in reached:
-            scores = before.scores[baseline]
-            if way is not None:
-                pairs = zip(scores, after.scores[way.candidate], strict=True)
-                scores = [way(b, s, np.ones(len(b), dtype=bool)) for b, s in pairs]
-            found = [criteria(score, side, needed) for score, side in zip(scores, after.truth, strict=True)]
-            reached[baseline, way] = np.array(found)
-        return reached[baseline, way][:, column]
-
-    known = after.reached[metric]
-    tried = {Way(name): got for name, got in known.items()}
+    known = tried.reached[metric]
+    found = {Way(name): got for name, got in known.items()}
     for name in sorted(known, key=lambda n: -known[n])[:ADDED]:
         for weight in WEIGHTS:
-            tried[Way(name, weight)] = float(each(Way(name, weight)).mean())
-    chosen = max(tried, key=lambda way: tried[way])
-    return chosen, each(chosen) - each(None)
+            found[Way(name, weight)] = float(each(metric, Way(name, weight)).mean())
+    return max(found, key=lambda way: found[way])
 
 
 def _clearly_above_zero(gained: Floats) -> bool:
@@ -260,10 +288,15 @@ def _pool(
     if not len(halves[1].truth):
         # A single shadow model shows no shift of any record, so the signals are compared with those of all others.
         how = AS_THEY_ARE if shadows.member.shape[1] == 1 and AS_THEY_ARE in fitted[0] else "sum"
-        return Pool(signals, lens, fitted[0], dict.fromkeys(metrics, how))
+        return Pool(signals, lens, fitted[0], dict.fromkeys(metrics, how), dict.fromkeys(metrics, Way(how)))
     tried = Tried.of(*_crossed(fitted, halves), metrics)
     chosen = {metric: tried.best(metric) for metric in metrics}
-    return Pool(signals, lens, averaged(*fitted), chosen, tried)
+    ways = {metric: Way(name) for metric, name in chosen.items()}
+    if signals.stop is not None:
+        reached: Reached = {}
+        for metric, name in chosen.items():
+            ways[metric] = _best_way(metric, tried, _each(tried, (name, ways[metric]), tried, reached))
+    return Pool(signals, lens, averaged(*fitted), chosen, ways, tried)
 
 
 Said = tuple[dict[str, list[Floats]], list[Bools]]  # scores by candidate and shadow model, and truth by model
@@ -296,7 +329,9 @@ def _applied(pool: Pool, wanted: set[str], targets: Sequence[Target], shadows: S
     for part in _parts(len(targets), pool.lens, int(there.sum()), MEMORY):
         reading = Reading.of(pool.lens, some, sets[part])
         for t, target in enumerate(targets[part]):
-            said = scored(pool.rules, reading.table(t, target.value[pool.signals][:, there]), wanted)
+            seen = np.asarray(target.observed[pool.signals][:, there].all(axis=0))
+            table = reading.table(t, target.value[pool.signals][:, there], seen)
+            said = scored(pool.rules, table, wanted)
             out.append({name: _spread(score, there) for name, score in said.items()})
         del reading  # it is large, and would be there beside the next one
     return out
@@ -327,10 +362,11 @@ def _lessons(
     halves = Half.room([truth[c] for c in some[0]], lens.blocks), Half.room([truth[c] for c in some[1]], lens.blocks)
     lessons = halves[0].lessons + halves[1].lessons
     columns = np.array(some[0] + some[1], dtype=np.int64)
+    seen = np.asarray(shadows.observed.all(axis=0))
     for part in _parts(len(columns), lens, len(shadows.member), LEARNING):
         reading = Reading.of(lens, shadows, without(columns[part], shadows.member.shape[1]))
         for t, (column, lesson) in enumerate(zip(columns[part].tolist(), lessons[part], strict=True)):
-            table = reading.table(t, shadows.value[:, :, column])
+            table = reading.table(t, shadows.value[:, :, column], seen[:, column])
             lesson.table[:] = table if rows[column].all() else table[:, rows[column]]
         del reading  # it is large, and would be there beside the next one
     return halves

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from jali.attacks._combined.discriminant import directions
+from jali.attacks._combined.manner import MODELS, Manner
+from jali.attacks._combined.manner import RECORDS as RECORDS_FOR_MANNER
 from jali.attacks._combined.patterns import Digits, Repeats, repeated
 from jali.attacks._combined.ratios import (
     above_outside,
@@ -103,12 +105,22 @@ class Features:
             out[f] = change(value[s])
         return out
 
-    def of_models(self, shadows: Shadows, sets: Bools) -> Sums:
+    def manner(self, shadows: Shadows, differ: Ints | None = None) -> Manner:
+        """How shadow models answer; differ: the features in which they are known to differ, where that is known."""
+        doubtful = np.flatnonzero(~self.yes_no) if differ is None else differ
+        if not len(doubtful):
+            return Manner.none(len(self.signal), shadows.member.shape[1])
+        use = np.asarray(shadows.observed.all(axis=0))
+        records = np.flatnonzero(use.sum(axis=1) >= MODELS)
+        records = records[:: -(-len(records) // RECORDS_FOR_MANNER) or 1]
+        return Manner.of(self(shadows.value[:, records]), use[records], doubtful, differ is not None)
+
+    def of_models(self, shadows: Shadows, sets: Bools, manner: Manner) -> Sums:
         """Their sums over sets of shadow models (T, K)."""
         use = np.asarray(shadows.observed.all(axis=0))
 
         def read(rows: slice) -> tuple[Floats, Floats]:
-            return centred(self(shadows.value[:, rows]), use[rows])
+            return centred(self(shadows.value[:, rows]), use[rows], manner)
 
         return Sums.of(read, len(self.signal), use, shadows.member, sets)
 
@@ -117,8 +129,13 @@ def _is_zero(value: Floats) -> Floats:
     return np.asarray(value == 0, dtype=np.float64)
 
 
-def centred(value: Floats, use: Bools) -> tuple[Floats, Floats]:
-    """Features (F, n, K) less each record's level, 0 where a cell is not used (n, K), and that level (F, n)."""
+def centred(value: Floats, use: Bools, manner: Manner | None = None) -> tuple[Floats, Floats]:
+    """Features (F, n, K) less each record's level, 0 where a cell is not used (n, K), and that level (F, n).
+
+    manner: how the models answer, which is taken off.
+    """
+    if manner is not None and manner.differ.any():
+        value = value - manner.level[:, None]
     level = levels(value, use)
     value = value - level[:, :, None]
     if not use.all():
@@ -130,13 +147,15 @@ def centred(value: Floats, use: Bools) -> tuple[Floats, Floats]:
 class Lens:
     """How signals are read: the scale of each for its own shift and for a common one, and directions of independence.
 
-    features: all that are read, each once; those from `zeros` on say which signals are exactly zero. for_own,
-    for_common (S,): the feature of each signal. weights (S, S): the directions, as weights of the features for common
-    shifts. digits: those that tell members. repeated (C,): signals whose exact values come back.
+    features: all that are read, each once; those from `zeros` on say which signals are exactly zero. differ: those in
+    which models answer in a manner of their own, which is taken off. for_own, for_common (S,): the feature of each
+    signal. weights (S, S): the directions, as weights of the features for common shifts. digits: those that tell
+    members. repeated (C,): signals whose exact values come back.
     """
 
     features: Features
     zeros: int
+    differ: Ints
     for_own: Ints
     for_common: Ints
     weights: Floats
@@ -170,11 +189,12 @@ class Lens:
 class Reading:
     """Signals of shadow models read through a lens, for several sets of these models.
 
-    sums: those of the lens's features, then of its independent directions. repeats: exact values. known (N,): records
-    that some shadow model was asked about.
+    manner: how the models answer. sums: those of the lens's features, then of its independent directions. repeats:
+    exact values. known (N,): records that some shadow model was asked about.
     """
 
     lens: Lens
+    manner: Manner
     sums: Sums
     repeats: Repeats
     known: Bools
@@ -184,24 +204,31 @@ class Reading:
         """The reading of shadow models in sets (T, K)."""
         use = np.asarray(shadows.observed.all(axis=0))
         size = len(lens.features.signal)
+        manner = lens.features.manner(shadows, lens.differ)
 
         def read(rows: slice) -> tuple[Floats, Floats]:
             mine = shadows.value[:, rows]
             rest = np.empty((lens.size, *mine.shape[1:]))
             level = np.zeros((lens.size, mine.shape[1]))
-            rest[:size], level[:size] = centred(lens.features(mine), use[rows])
+            rest[:size], level[:size] = centred(lens.features(mine), use[rows], manner)
             common = rest[lens.for_common].reshape(len(lens.for_common), -1)
             rest[size:] = (lens.weights @ common).reshape(-1, *mine.shape[1:])
             return rest, level
 
         sums = Sums.of(read, lens.size, use, shadows.member, sets)
-        return Reading(lens, sums, Repeats.of(lens.repeated, shadows, sets), np.asarray(use.any(axis=1)))
+        return Reading(lens, manner, sums, Repeats.of(lens.repeated, shadows, sets), np.asarray(use.any(axis=1)))
 
-    def table(self, t: int, value: Floats) -> Floats:
-        """What is known of each record (Q, N) under a model with these signals (S, N), judged by one set of models."""
+    def table(self, t: int, value: Floats, use: Bools) -> Floats:
+        """What is known of each record (Q, N) under a model with these signals (S, N), judged by one set of models.
+
+        use (N,): the records that the model answered about.
+        """
         size = len(self.lens.features.signal)
+        away = self.lens.features(value) - self.sums.level[:size]
+        if self.manner.differ.any():
+            away -= self.manner.of_one(away, use & self.known)
         # A record that no shadow model was asked about has no level to be compared with: it is taken to lie there.
-        here = np.where(self.known, self.lens.features(value) - self.sums.level[:size], 0.0)
+        here = np.where(self.known, away, 0.0)
         white = self.lens.weights @ here[self.lens.for_common]
         signals = len(white)
         out = np.zeros((SUMS * signals + WHOLE, here.shape[1]))
@@ -256,20 +283,22 @@ def _fill_white(out: Floats, white: Floats, sides: Sequence[Side], prior: float)
 def choose_lens(shadows: Shadows, fit: Ints, tuning: Tuning) -> Lens:
     """Choose the scale of each signal on some shadow models, and the directions in which signals are independent."""
     features = Features.of(shadows)
-    own, common = _best_features(shadows, features, fit[:SOME], tuning.prior)
+    manner = features.manner(shadows)
+    own, common = _best_features(shadows, features, manner, fit[:SOME], tuning.prior)
     use = np.asarray(shadows.observed.all(axis=0))
     rest = features.pick(common)(shadows.value)
-    for f in range(len(rest)):  # one at a time: they are large
-        rest[f : f + 1] = centred(rest[f : f + 1], use)[0]
+    for f, feature in enumerate(common.tolist()):  # one at a time: they are large
+        rest[f : f + 1] = centred(rest[f : f + 1], use, manner.pick(np.array([feature])))[0]
     weights = directions(rest, use, shadows.member, tuning.ridge)
     # Most signals have one feature for both.
     used = np.unique(np.concatenate([own, common]))
     every = features.pick(used).and_then(Features.zeros(shadows))
     at = np.searchsorted(used, own), np.searchsorted(used, common)
-    return Lens(every, len(used), *at, weights, Digits.of(shadows), repeated(shadows), tuning)
+    differ = np.flatnonzero(manner.pick(used).differ)
+    return Lens(every, len(used), differ, *at, weights, Digits.of(shadows), repeated(shadows), tuning)
 
 
-def _best_features(shadows: Shadows, features: Features, fit: Ints, prior: float) -> tuple[Ints, Ints]:
+def _best_features(shadows: Shadows, features: Features, manner: Manner, fit: Ints, prior: float) -> tuple[Ints, Ints]:
     """The feature of each signal (S,) with the highest mean AUC on some shadow models, for either ratio.
 
     The scale on which the signal is stored stays unless another is clearly better: a signal without a shift of its own
@@ -283,14 +312,16 @@ def _best_features(shadows: Shadows, features: Features, fit: Ints, prior: float
     records = np.flatnonzero(use[:, fit].any(axis=1))
     some = shadows.rows(records[:: -(-len(records) // RECORDS) or 1])
     tried = features.pick(doubtful)
+    mine = manner.pick(doubtful)
     reached = np.zeros((2, len(features.signal)))
     reached[:, stored] = CLEARLY * len(fit)
-    sums = tried.of_models(some, without(fit, some.member.shape[1]))
+    sums = tried.of_models(some, without(fit, some.member.shape[1]), mine)
     for t, column in enumerate(fit.tolist()):
         rows = np.asarray(some.observed[:, :, column].all(axis=0))
         truth = some.member[rows, column]
         if truth.any() and not truth.all():
-            found = _ratios(tried(some.value[:, :, column]) - sums.level, sums.sides(t), prior)
+            here = tried(some.value[:, :, column]) - sums.level
+            found = _ratios(here - mine.of_one(here, rows), sums.sides(t), prior)
             for kind, ratios in enumerate(found):
                 reached[kind, doubtful] += aucs(ratios[:, rows], truth)
     best = [[at[reached[kind, at].argmax()] for at in _by_signal(features.signal)] for kind in (0, 1)]

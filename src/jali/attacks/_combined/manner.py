@@ -1,0 +1,85 @@
+"""Models that answer on a level of their own: it is taken off their answers.
+
+An adversary sees all answers of a model, so it knows its level. Left in, levels add noise to what shadow models tell
+about a record; and an explanation that says nothing about membership seems to help, or to harm, because by chance its
+levels go with those of the score. Values are read and no membership. (Scales of their own: `audit.steadied`.)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from jali.core.values import Bools, Floats, Ints
+from jali.stats.two_way import TwoWay
+
+MODELS = 3  # below so many nothing can be said about the usual answer
+FEWEST = 20  # records that each model must have answered about
+RECORDS = 1_000  # records from which levels are read, at most
+APART = 0.45  # models differ where their middles deviate by so many median distances
+BY_CHANCE = 3.0  # and by so many times as much as by the noise of the records
+EXACT = 1e-9  # of the median size of a value; smaller distances are rounding
+
+
+@dataclass(frozen=True)
+class Manner:
+    """By feature and shadow model (F, K): the level of its answers above the usual ones.
+
+    differ (F,): the features in which models differ; in others all levels are 0.
+    """
+
+    level: Floats
+    differ: Bools
+
+    @staticmethod
+    def none(features: int, models: int) -> Manner:
+        """Models that do not differ."""
+        return Manner(np.zeros((features, models)), np.zeros(features, dtype=bool))
+
+    @staticmethod
+    def of(value: Floats, use: Bools, doubtful: Ints, certain: bool = False) -> Manner:
+        """The manner of models from features (F, N, K) in the cells used (N, K).
+
+        doubtful: features in which they may differ. certain: whether it is known that they do.
+        """
+        out = Manner.none(len(value), use.shape[1])
+        for f in doubtful.tolist():
+            found = _two_way(value[f], use)
+            if found is not None and (certain or _differ(found, use)):
+                out.level[f] = found.middle
+                out.differ[f] = True
+        return out
+
+    def pick(self, features: Ints) -> Manner:
+        """The chosen features."""
+        return Manner(self.level[features], self.differ[features])
+
+    def of_one(self, away: Floats, use: Bools) -> Floats:
+        """The level (F, 1) of one model, from its features less the levels of the records (F, N), where it answered."""
+        level = np.zeros((len(away), 1))
+        if use.sum() >= FEWEST:
+            level[self.differ, 0] = np.median(away[self.differ][:, use], axis=1)
+        return level
+
+
+def _two_way(value: Floats, use: Bools) -> TwoWay | None:
+    """Middles and distances of models from a feature (N, K); None where they cannot be told."""
+    known = np.flatnonzero(use.sum(axis=1) >= MODELS)
+    known = known[:: -(-len(known) // RECORDS) or 1]
+    cells = use[known]
+    if use.shape[1] < MODELS or not len(known) or cells.sum(axis=0).min() < FEWEST:
+        return None
+    found = TwoWay.of(value[known], cells)
+    if found.distance.min() <= EXACT * np.median(np.abs(value[known][cells])):
+        return None
+    return found
+
+
+def _differ(found: TwoWay, use: Bools) -> bool:
+    """Whether models differ beyond chance, and by enough to count."""
+    records = min(RECORDS, float(use.sum(axis=0).mean()))
+    # The median of n normal numbers has 1.25 deviations by sqrt(n), and a deviation is 1.48 median distances.
+    chance = 1.25 * 1.48 / np.sqrt(records)
+    apart = float(found.middle.std() / np.median(found.distance))
+    return apart > max(APART, BY_CHANCE * chance)

@@ -1,0 +1,41 @@
+"""A table of records and models without what is usual for the record and for the model, by medians (Tukey 1977)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from jali.core.values import Bools, Floats
+
+
+@dataclass(frozen=True)
+class TwoWay:
+    """What is left of values (n, M) in the cells used, by model its middle (M,), and its median distance (M,) from it.
+
+    >>> found = TwoWay.of(np.array([[1.0, 2.0, 13.0], [3.0, 5.0, 13.0], [4.0, 5.0, 14.0]]), np.ones((3, 3), bool))
+    >>> found.middle, found.distance, found.rest.tolist()
+    (array([-1.,  0.,  9.]), array([0., 0., 0.]), [[0.0, 0.0, 2.0], [0.0, 1.0, 0.0], [0.0, 0.0, 0.0]])
+    """
+
+    rest: Floats
+    middle: Floats
+    distance: Floats
+
+    @staticmethod
+    def of(value: Floats, use: Bools) -> TwoWay:
+        """Middles are taken off twice: where models lie far apart, a record's first one is the answer of one model."""
+        rest = value - median(value, use, 1)
+        first = median(rest, use, 0)
+        rest = rest - first
+        rest = rest - median(rest, use, 1)
+        second = median(rest, use, 0)
+        rest = rest - second
+        return TwoWay(rest, (first + second)[0], median(np.abs(rest), use, 0)[0])
+
+
+def median(x: Floats, use: Bools, axis: int) -> Floats:
+    """The median of the cells used along one axis, which each have some; the axis stays, with length 1."""
+    if use.all():
+        return np.asarray(np.median(x, axis=axis, keepdims=True))
+    return np.asarray(np.nanmedian(np.where(use, x, np.nan), axis=axis, keepdims=True))
