@@ -2,7 +2,8 @@
 
 `python benchmarks/bench_combined.py shares [--seeds 2]`: for four additions of an independent signal and four with
 shared noise, what the likelihood ratio adds to the AUC, what the attack adds, and the share.
-`... null [--seeds 8]`: explanations that tell nothing: the mean difference, and how often the interval holds zero.
+`... null [--seeds 8]`: explanations that tell nothing: the mean difference, and how often the interval holds zero;
+beside plain models those that answer on levels or scales of their own, or with far tails.
 `... control [--audits 40]`: each audit has a positive control; then another audit is drawn with a leak of the size
 that the control says 8 of 10 find. How many find it should lie between 7 and 9 of 10.
 """
@@ -50,6 +51,43 @@ SETTINGS = {
 
 
 @dataclass(frozen=True)
+class Manner:
+    """How models answer: deviations of their levels and of the logarithms of their scales; t-noise, if not normal.
+
+    shared: whether score and explanation of a model have the same level and scale.
+    """
+
+    level: float = 0.0
+    scale: float = 0.0
+    freedom: float = math.inf
+    shared: bool = False
+
+    def noise(self, rng: Rng, shape: tuple[int, int, int]) -> Floats:
+        """Noise of signals (S, N, M) before its manner."""
+        return rng.normal(size=shape) if math.isinf(self.freedom) else rng.standard_t(self.freedom, shape)
+
+    def __call__(self, rng: Rng, value: Floats) -> Floats:
+        """Signals (S, N, M) without the records' levels, as the models give them."""
+        shape = (1 if self.shared else len(value), 1, value.shape[2])
+        scale = np.exp(self.scale * rng.normal(size=shape))
+        return scale * value + self.level * rng.normal(size=shape)
+
+
+MANNERS = {
+    "plain": Manner(),
+    "levels of half a deviation": Manner(level=0.5),
+    "levels of one deviation": Manner(level=1.0),
+    "the same for score and explanation": Manner(level=1.0, shared=True),
+    "levels of two deviations": Manner(level=2.0),
+    "scales by a factor of 1.6": Manner(scale=0.5),
+    "scales by a factor of 2.7": Manner(scale=1.0),
+    "levels and scales": Manner(level=1.0, scale=0.5),
+    "t noise, two degrees": Manner(freedom=2.0),
+    "Cauchy noise": Manner(freedom=1.0),
+}
+
+
+@dataclass(frozen=True)
 class Size:
     """How large an audit is; targets: how many of its models are attacked, all others being their shadows."""
 
@@ -58,6 +96,7 @@ class Size:
     targets: int
     columns: int
     answered: float = 1.0
+    manner: Manner = Manner()
 
 
 SIZES_OF_AUDITS = {
@@ -71,6 +110,10 @@ SIZES_OF_AUDITS = {
     "2,000 people, 6 targets, 8 columns": Size(2_000, 6, 6, 8),
     "1,500 people, 4 targets of 16, 6 columns": Size(1_500, 16, 4, 6),
     "800 people, 2 targets of 12, 3 columns": Size(800, 12, 2, 3),
+    # Models with a manner of their own.
+    "levels, 1,000 people, 9 targets": Size(1_000, 9, 9, 1, manner=MANNERS["levels of one deviation"]),
+    "scales, 1,000 people, 9 targets": Size(1_000, 9, 9, 1, manner=MANNERS["scales by a factor of 1.6"]),
+    "far tails, 1,000 people, 9 targets": Size(1_000, 9, 9, 1, manner=MANNERS["t noise, two degrees"]),
 }
 
 
@@ -130,29 +173,34 @@ def shares(seeds: int) -> None:
         print(f"{name:34} ideal {ideal.mean():.4f}  found {found.mean():.4f}  share {share:.0%}", flush=True)
 
 
-def null(seeds: int) -> None:
+NULLS = {
+    "1 column, 17 models": Size(PEOPLE, MODELS, MODELS, 1),
+    "12 columns, 17 models": Size(PEOPLE, MODELS, MODELS, 12),
+    **{f"{name}, 12 models": Size(PEOPLE, 12, 12, 1, manner=manner) for name, manner in MANNERS.items()},
+}
+
+
+def null(seeds: int, words: str) -> None:
     """Print what is found where nothing is added, and how often the interval holds zero."""
-    for columns in (1, 12):
-        rows = []
-        for seed in range(seeds):
-            rng = np.random.default_rng([1, seed])
-            member = rng.random((PEOPLE, MODELS)) < 0.5
-            value, _, _ = signals(rng, member, 0.0, 0.0)
-            more = rng.normal(0, 2, (columns, PEOPLE, 1)) + rng.normal(size=(columns, *member.shape))
-            rows.append(audit_of(evidence(np.concatenate([value[:1], more]), member), everyone(member, MODELS))[1])
+    for name, size in NULLS.items():
+        if words not in name:
+            continue
+        rows = [audit_of(*drawn(np.random.default_rng([1, seed]), size))[1] for seed in range(seeds)]
         values = [interval(row)[0] for row in rows]
+        half = np.mean([(high - low) / 2 for _, low, high in map(interval, rows)])
         holds = sum(low <= 0 <= high for _, low, high in map(interval, rows))
         error = np.std(values, ddof=1) / math.sqrt(seeds) if seeds > 1 else math.nan
-        print(
-            f"{columns} null columns: {np.mean(values):+.5f} (± {error:.5f}), zero held {holds} of {seeds}", flush=True
-        )
+        mean = f"{np.mean(values):+.5f} (± {error:.5f}), half-width {half:.5f}"
+        print(f"{name}: {mean}, zero held {holds} of {seeds}", flush=True)
 
 
 def drawn(rng: Rng, size: Size) -> tuple[Evidence, Game]:
     """An audit whose explanation tells nothing, for a share of the people in each model."""
     member = rng.random((size.people, size.models)) < 0.5
-    value = rng.normal(0, 2, (1 + size.columns, size.people, 1)) + rng.normal(size=(1 + size.columns, *member.shape))
-    value[0] += SHIFT * member
+    ground = rng.normal(0, 2, (1 + size.columns, size.people, 1))
+    noise = size.manner.noise(rng, (1 + size.columns, *member.shape))
+    noise[0] += SHIFT * member
+    value = ground + size.manner(rng, noise)
     observed = np.ones(value.shape, dtype=bool)
     often = (
         rng.beta(size.answered * 2, (1 - size.answered) * 2, size.people) if size.answered < 1 else np.ones(size.people)
@@ -207,8 +255,10 @@ def main() -> None:
     given = parser.parse_args()
     if given.what == "control":
         controls(given.audits, given.size)
+    elif given.what == "null":
+        null(given.seeds, given.size)
     else:
-        {"shares": shares, "null": null}[given.what](given.seeds)
+        shares(given.seeds)
 
 
 if __name__ == "__main__":

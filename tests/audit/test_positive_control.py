@@ -71,6 +71,28 @@ def test_the_shift_adds_what_it_should(baseline, size):
     assert auc(both, truth) - start == pytest.approx(size, abs=0.004)
 
 
+@pytest.mark.parametrize("tail", [3.0, 1e3])
+def test_scores_with_far_tails_and_on_scales_of_their_own_are_worth_as_much(tail):
+    """Log-odds follow ranks: scores stretched far out, by another factor in each target, need the same shift."""
+    plain = guesses(0.7)
+    far = np.sinh((plain.score - 3) / 7 * np.log(tail)) * np.where(plain.unit == 0, 1.0, 50.0) + plain.unit
+    stretched = Ideal.of(replace(plain, score=far)).shift_for(0.02, np.random.default_rng(1))
+    assert stretched == Ideal.of(plain).shift_for(0.02, np.random.default_rng(1))
+
+
+def test_chance_of_a_weak_baseline_is_not_knowledge():
+    """A few guesses by a coin: log-odds are near none, though a line through them would bend."""
+    rng = np.random.default_rng(2)
+    truth = rng.random(400) < 0.5
+    coin = Ideal.of(Guesses(rng.normal(size=400), truth, np.arange(400) % 2, np.arange(400) // 2))
+    assert coin.odds.std() < 0.15
+    shift = coin.shift_for(0.1, rng)
+    n = 100_000
+    each = spread(shift, rng.normal(size=n))
+    side = rng.random(n) < 0.5
+    assert auc(each * (rng.normal(size=n) + each * side - each / 2), side) == pytest.approx(0.6, abs=0.02)
+
+
 def test_an_auc_above_one_cannot_be_planted():
     rng = np.random.default_rng(0)
     assert Ideal.of(guesses(0.96, 4000)).shift_for(0.05, rng) is None
@@ -141,7 +163,7 @@ def test_a_large_addition_is_recovered_and_none_is_not():
     none, *_, large = recover(evidence, game, trial, np.random.default_rng(3))
     assert none.size == 0
     assert large.size in SIZES
-    assert 0.5 * large.size < large.recovered < 1.1 * large.size
+    assert 0.35 * large.size < large.recovered < 1.1 * large.size
     assert none.recovered == pytest.approx(0.0, abs=0.004)
     assert large.recovered > large.half > 0
 

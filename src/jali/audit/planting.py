@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import expit, ndtri
 
 from jali.audit.trials import Trial
-from jali.core.guesses import Guesses
+from jali.core.guesses import Guesses, rows_by_unit
 from jali.core.values import Bools, Evidence, Floats, Ints, Rng, Unit
 from jali.stats.roc import auc
 
@@ -22,6 +23,8 @@ EXACT = 1e-9
 LARGEST = 4.0  # shift in deviations, root mean square
 JUDGED = 20_000  # guesses from which it is computed what a shift adds, at most
 DRAWN = 4  # times that these are made
+BENDS = (-1.5, -0.75, 0.0, 0.75, 1.5)  # normal quantiles at which the line of log-odds may bend
+RIDGE = np.array([1.0, 1.0] + [30.0] * len(BENDS))  # of level, slope and bends: few guesses show no bend
 STEPS = 30  # of Newton's method
 HALVINGS = 12  # of the range in which a shift is sought
 
@@ -44,15 +47,23 @@ class Ideal:
 
     @staticmethod
     def of(baseline: Guesses) -> Ideal:
-        """Log-odds by a logistic regression of the truth on the scores (Newton's method, a faint ridge)."""
-        x = (baseline.score - baseline.score.mean()) / max(float(baseline.score.std()), EXACT)
-        design = np.stack([np.ones(len(x)), x], axis=1)
-        weight = np.zeros(2)
-        for _ in range(STEPS):
-            p = expit(design @ weight)
-            curvature = (design * (p * (1 - p))[:, None]).T @ design + np.eye(2)
-            weight = weight + np.linalg.solve(curvature, design.T @ (baseline.truth - p) - weight)
-        return Ideal(baseline, np.asarray(weight[1] * x))
+        """Log-odds by a logistic regression of the truth on the scores' ranks (Newton's method, a faint ridge).
+
+        Scores of one target need not be on the scale of another, and may have far tails: so they are ranked by target,
+        and log-odds are a broken line in the normal quantiles of the ranks.
+        """
+        x = _normal_scores(baseline)
+        bends = [np.maximum(x - at, 0.0) for at in BENDS]
+        design = np.stack([np.ones(len(x)), x, *bends], axis=1)
+        odds = np.empty(len(x))
+        # Those of one half of the records come from the other: what a line fits by chance would count as known.
+        half = baseline.record % 2 == 0
+        for mine in (half, ~half):
+            odds[mine] = design[mine] @ _logistic(design[~mine], baseline.truth[~mine], RIDGE)
+        # Half the records say more than there is: what does not carry over from one half to the other is taken off.
+        line = np.stack([np.ones(len(x)), odds], axis=1)
+        level, slope = _logistic(line, baseline.truth, RIDGE[:2])
+        return Ideal(baseline, np.asarray(level + max(slope, 0.0) * odds))
 
     def gained(self, shift: Floats, noise: Floats) -> Floats:
         """What the likelihood ratio of the planted signal adds to the AUC of each target (T,).
@@ -60,7 +71,22 @@ class Ideal:
         shift, noise (G,): of each guess, in deviations; the ratio is shift (noise + shift truth - shift / 2).
         """
         ratio = shift * (noise + shift * (self.baseline.truth - 0.5))
-        return aucs(replace(self.baseline, score=self.odds + ratio)) - aucs(self.baseline)
+        return aucs(replace(self.baseline, score=self.odds + ratio)) - self._alone
+
+    @cached_property
+    def _alone(self) -> Floats:
+        """The AUC of each target (T,) by the log-odds."""
+        return aucs(replace(self.baseline, score=self.odds))
+
+    def _expected(self, shift: Floats, noise: Floats) -> float:
+        """The AUC to expect with the ratio: each guess is a member as probably as its log-odds say, and else is not.
+
+        Who is a member by chance would move the AUC of a weak baseline by as much as small additions do.
+        """
+        ratio = [shift * (noise + side * shift / 2) for side in (1, -1)]
+        score = np.concatenate([self.odds + ratio[0], self.odds + ratio[1]])
+        truth = np.repeat([True, False], len(self.odds))
+        return auc(score, truth, np.concatenate([expit(self.odds), expit(-self.odds)]))
 
     def shift_for(self, size: float, rng: Rng) -> float | None:
         """The root mean square of the shifts that add so much on average; None where the AUC would reach 1."""
@@ -68,16 +94,43 @@ class Ideal:
         small = Ideal(self.baseline.pick(some), self.odds[some])
         if size == 0:
             return 0.0
-        if float(aucs(self.baseline).mean()) + size >= 1:
+        alone = small._expected(np.zeros(len(some)), np.zeros(len(some)))
+        if max(alone, float(aucs(self.baseline).mean())) + size >= 1:
             return None
         each = spread(1.0, rng.normal(size=int(self.baseline.record.max()) + 1))[small.baseline.record]
         noise = rng.normal(size=(DRAWN, len(some)))
         low, high = 0.0, LARGEST
         for _ in range(HALVINGS):
             middle = (low + high) / 2
-            enough = np.mean([small.gained(middle * each, one) for one in noise]) >= size
+            enough = np.mean([small._expected(middle * each, one) for one in noise]) >= alone + size
             low, high = (low, middle) if enough else (middle, high)
         return high
+
+
+def _logistic(design: Floats, truth: Bools, ridge: Floats) -> Floats:
+    """Weights (W,) of a logistic regression of the truth (G,) on columns (G, W), each with its ridge (W,)."""
+    ridge = np.diag(ridge)
+    weight = np.zeros(len(ridge))
+    for _ in range(STEPS):
+        p = expit(design @ weight)
+        curvature = (design * (p * (1 - p))[:, None]).T @ design + ridge
+        weight = weight + np.linalg.solve(curvature, design.T @ (truth - p) - ridge @ weight)
+    return weight
+
+
+def _normal_scores(guesses: Guesses) -> Floats:
+    """The normal quantiles (G,) of the ranks of scores among those of their target; equal scores share a rank.
+
+    >>> one = Guesses([5.0, 7.0, 5.0, 1e9], [True, False, True, False], [0, 0, 0, 0], [0, 1, 2, 3])
+    >>> _normal_scores(one).round(2)
+    array([-0.67,  0.32, -0.67,  1.15])
+    """
+    out = np.empty(len(guesses.score))
+    for rows in rows_by_unit(guesses.unit):
+        _, place, count = np.unique(guesses.score[rows], return_inverse=True, return_counts=True)
+        middle = np.cumsum(count) - count / 2
+        out[rows] = ndtri(middle / count.sum())[place]
+    return out
 
 
 def aucs(guesses: Guesses) -> Floats:

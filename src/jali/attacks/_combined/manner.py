@@ -82,4 +82,4 @@ def _differ(found: TwoWay, use: Bools) -> bool:
     # The median of n normal numbers has 1.25 deviations by sqrt(n), and a deviation is 1.48 median distances.
     chance = 1.25 * 1.48 / np.sqrt(records)
     apart = float(found.middle.std() / np.median(found.distance))
-    return apart > max(APART, BY_CHANCE * chance)
+    return bool(apart > max(APART, BY_CHANCE * chance))
