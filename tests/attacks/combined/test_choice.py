@@ -15,11 +15,10 @@ from jali.attacks._combined.choice import (
     _each,
     _judged,
     _said,
-    criteria,
-    criteria_of,
     learn,
     set_aside,
 )
+from jali.attacks._combined.criteria import criteria, criteria_of
 from jali.attacks._combined.reading import OWN, SUMS, Reading, Tuning, choose_lens, without
 from jali.core.guesses import Shadows, Target
 from jali.stats.roc import auc, tpr_at

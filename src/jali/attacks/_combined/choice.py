@@ -8,19 +8,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from jali.attacks._combined.candidates import AS_THEY_ARE, Half, Rule, averaged, fitted_on, scored, singles
+from jali.attacks._combined.criteria import criteria, criteria_of
 from jali.attacks._combined.reading import Lens, Reading, Tuning, choose_lens, without
 from jali.core.guesses import Combined, Shadows, Target
 from jali.core.values import Bools, Floats, Ints
-from jali.stats.roc import resolvable, steps, vertex
+from jali.stats.roc import resolvable
 
 FEWEST = 3  # with fewer shadow models, none can be set aside
 CELLS = 20_000  # cells of shadow models that are judged, if there are as many
 LEAST = 12  # shadow models that are judged at least, if there are as many
 MOST = 24  # and at most
-LARGEST_ERROR = 0.1
 FEW = 20
 TINY = 1e-12
-SLACK = 1e-9  # a share of errors that is a whole number may come out just below it
 WEIGHTS = (0.1, 0.3, 1.0)  # of a combination of all signals that is added to the baseline
 RECORDS = 20_000  # records on which a combination is learnt, at most
 MEMORY = 20_000_000  # numbers that the sums over sets of shadow models may take
@@ -370,67 +369,3 @@ def _lessons(
             lesson.table[:] = table if rows[column].all() else table[:, rows[column]]
         del reading  # it is large, and would be there beside the next one
     return halves
-
-
-def criteria_of(scores: Floats, truth: Bools, metrics: Sequence[str]) -> Floats:
-    """`criteria` (C, metrics) of several candidates (C, n) on one model, from where the others stand among members."""
-    order = np.argsort(-scores, axis=1)
-    ranked = np.take_along_axis(scores, order, axis=1)
-    tied = np.asarray((ranked[:, 1:] == ranked[:, :-1]).any(axis=1))
-    member = truth[order]
-    others = np.nonzero(~member)[1].reshape(len(scores), -1)
-    members = np.nonzero(member)[1].reshape(len(scores), -1)
-    # How many members stand above each non-member, and from below how many non-members stand below each member.
-    above = others - np.arange(others.shape[1])
-    below = len(truth) - 1 - members[:, ::-1] - np.arange(members.shape[1])
-    out = np.empty((len(scores), len(metrics)))
-    for k, metric in enumerate(metrics):
-        kind, _, level = metric.partition("@")
-        if kind in ("tpr", "tnr"):
-            hits, most = (above, members.shape[1]) if kind == "tpr" else (below, others.shape[1])
-            out[:, k] = _rates(hits, most, float(level))
-        else:
-            out[:, k] = above.sum(axis=1) / (members.shape[1] * others.shape[1])
-    for c in np.flatnonzero(tied):
-        out[c] = criteria(scores[c], truth, metrics)
-    return out
-
-
-def _rates(hits: Ints, most: int, level: float) -> Floats:
-    """As `_rate`, of several candidates (C,): hits (C, E) before each error, of so many at most."""
-    errors = hits.shape[1]
-    at = _around(level)
-    allowed = np.floor(at * errors + SLACK).astype(np.int64)
-    reached = np.where(allowed < errors, hits[:, np.minimum(allowed, errors - 1)], most)
-    return np.asarray((reached / most) @ at**-0.5)
-
-
-def criteria(score: Floats, truth: Bools, metrics: Sequence[str]) -> list[float]:
-    """The numbers by which candidates for some metrics are compared, from one sort.
-
-    A rate at one small error is the work of a few records, so it is averaged over errors from half to eight times
-    that one, each with weight 1 / sqrt(error). Balanced accuracy is chosen by AUC.
-    """
-    fp, tp, _ = steps(score, truth)
-    out = []
-    for metric in metrics:
-        kind, _, level = metric.partition("@")
-        if kind == "tpr":
-            out.append(_rate(fp, tp, float(level)))
-        elif kind == "tnr":
-            out.append(_rate((tp[-1] - tp)[::-1], (fp[-1] - fp)[::-1], float(level)))
-        else:
-            out.append(float(np.diff(fp) @ (tp[1:] + tp[:-1]) / (2.0 * fp[-1] * tp[-1])))
-    return out
-
-
-def _rate(errors: Floats, hits: Floats, level: float) -> float:
-    """Weighted sum of the rates of hits around one rate of errors, from rising counts of both (V,)."""
-    at = _around(level)
-    return float((hits[vertex(errors, at)] / hits[-1]) @ at**-0.5)
-
-
-def _around(level: float) -> Floats:
-    """The rates of errors around one at which hits are counted."""
-    at = level * np.array([0.5, 1.0, 2.0, 4.0, 8.0])
-    return at[at <= LARGEST_ERROR]
