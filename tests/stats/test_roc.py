@@ -188,15 +188,6 @@ def test_balanced_accuracy_finds_a_leak_and_ties_give_a_coin():
     assert roc.balanced_accuracy(np.zeros(2000), truth) == 0.5
 
 
-@given(samples())
-@settings(max_examples=60, deadline=None)
-def test_several_aucs_at_once_are_those_one_by_one(sample: Sample):
-    score, truth = sample
-    distinct = score + 1e-3 * np.arange(len(score))
-    several = np.stack([score, -score, distinct])
-    np.testing.assert_allclose(roc.aucs(several, truth), [roc.auc(one, truth) for one in several], atol=1e-12)
-
-
 @given(samples(), st.randoms(use_true_random=False))
 @settings(max_examples=60, deadline=None)
 def test_halves_are_judged_alike_in_any_order(sample: Sample, random):

@@ -121,29 +121,6 @@ def area(curve: Steps) -> float:
     return float(np.diff(fp) @ (tp[1:] + tp[:-1]) / (2.0 * fp[-1] * tp[-1]))
 
 
-def aucs(scores: Floats, truth: Bools) -> Floats:
-    """`auc` of several scores (F, G) at once, from the mean ranks of members: (sum of ranks - m (m + 1) / 2) / (m n).
-
-    >>> aucs(np.array([[3.0, 2.0, 2.0, 1.0], [1.0, 1.0, 1.0, 1.0]]), np.array([True, True, False, False]))
-    array([0.875, 0.5  ])
-    """
-    members = int(np.count_nonzero(truth))
-    order = np.argsort(scores, axis=1)
-    ranked = np.take_along_axis(scores, order, axis=1)
-    ranks = (truth[order] * np.arange(1, len(truth) + 1)).sum(axis=1).astype(np.float64)
-    for row in np.flatnonzero((ranked[:, 1:] == ranked[:, :-1]).any(axis=1)):
-        ranks[row] = _mean_ranks(ranked[row], truth[order[row]])
-    return np.asarray((ranks - members * (members + 1) / 2) / (members * (len(truth) - members)))
-
-
-def _mean_ranks(ranked: Floats, truth: Bools) -> float:
-    """The sum of the ranks of members from the lowest score up; equal scores share the mean of theirs."""
-    start = np.append(0, np.flatnonzero(ranked[1:] != ranked[:-1]) + 1)
-    size = np.diff(np.append(start, len(ranked)))
-    mean = start + (size + 1) / 2
-    return float(np.repeat(mean, size)[truth].sum())
-
-
 def tpr_at(score: Floats, truth: Bools, alpha: float, weight: Floats | None = None) -> float:
     """TPR at the largest FPR <= alpha; a group of tied scores is flagged whole or not at all.
 

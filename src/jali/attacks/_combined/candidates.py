@@ -22,7 +22,7 @@ from jali.attacks._combined.reading import (
 )
 from jali.attacks._combined.screen import more_than_linear
 from jali.core.values import Bools, Floats, Ints
-from jali.stats.roc import aucs
+from jali.stats.several_scores import aucs
 
 Rule = Callable[[Floats], Floats]  # table (Q, N) to score (N,)
 FARTHEST = 8.0  # standard deviations beyond which a column of a table is cut

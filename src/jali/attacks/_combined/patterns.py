@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from scipy.special import chdtrc
 
 from jali.core.guesses import Shadows
@@ -114,14 +117,21 @@ def repeated(shadows: Shadows) -> Ints:
     records = records[:: -(-len(records) // RECORDS) or 1]
     if not len(records):
         return np.array([], dtype=np.int64)
+    cells = use[records]
     shares = np.zeros(len(shadows.value))
     for s, value in enumerate(shadows.value):
-        some = np.sort(np.where(use[records] & (value[records] != 0), value[records], np.nan), axis=1)
+        some = value[records]
+        some = np.sort(np.where(cells & (some != 0), some, np.nan), axis=1)
         same = some[:, 1:] == some[:, :-1]
         shares[s] = same.sum() / max(1, np.count_nonzero(~np.isnan(some)))
     found = np.flatnonzero((shares > OFTEN) & (shares < 1 - OFTEN))
-    found = np.array([s for s in found.tolist() if len(np.unique(shadows.value[s][use])) > 2], dtype=np.int64)
+    found = np.array([s for s in found.tolist() if _more_than_two(shadows.value[s][use])], dtype=np.int64)
     return found[np.argsort(shares[found], kind="stable")[:COLUMNS]]
+
+
+def _more_than_two(value: Floats) -> bool:
+    """Whether more than two different values are among these (n,)."""
+    return bool(((value > value.min()) & (value < value.max())).any())
 
 
 @dataclass(frozen=True)
@@ -143,6 +153,14 @@ class Repeats:
         use = np.asarray(shadows.observed.all(axis=0))
         return Repeats(signal, shadows.value[signal], use, shadows.member, sets)
 
+    @cached_property
+    def kind(self) -> npt.NDArray[np.unsignedinteger[Any]]:
+        """Cells of a record with the same value have the same number (C, N, K), and it is below K."""
+        out = np.empty(self.value.shape, dtype=np.min_scalar_type(self.use.shape[1]))
+        for c, value in enumerate(self.value):
+            out[c] = _kinds(value)
+        return out
+
     def __call__(self, t: int, value: Floats) -> Floats:
         """Log-likelihood ratio (N,) of how often in- and out-models of one set gave exactly these answers (S, N).
 
@@ -155,29 +173,46 @@ class Repeats:
         mine = self.use & self.sets[t]
         inside = mine & self.member
         outside = mine & ~self.member
+        models = [_count(side) for side in (inside, outside)]
+        whole = [np.log(many + MODELS) for many in models]
+        cells = max(1, int(sum(many.sum() for many in models)))
         for c, s in enumerate(self.signal.tolist()):
-            same = self.value[c] == value[s][:, None]
-            seen = (same & mine).any(axis=1)
-            hits = np.where(seen[:, None], same, self._once(c, mine))
-            rate = (hits & mine).sum() / max(1, mine.sum())
-            out += _seen_as(hits & inside, inside, rate) - _seen_as(hits & outside, outside, rate)
+            hits = self.value[c] == value[s][:, None]
+            unseen = np.flatnonzero(~(hits & mine).any(axis=1))
+            hits[unseen] = self._once(c, mine, unseen)
+            found = [_count(hits & side) for side in (inside, outside)]
+            rate = max(sum(many.sum() for many in found) / cells, 1e-6)
+            of_in, of_out = [np.log(many + MODELS * rate) - log for many, log in zip(found, whole, strict=True)]
+            out += of_in - of_out
         return out
 
-    def _once(self, c: int, mine: Bools) -> Bools:
-        """The cells (N, K) whose answer no other cell of the record has."""
-        value = np.where(mine, self.value[c], np.nan)
-        order = np.argsort(value, axis=1, kind="stable")
-        ranked = np.take_along_axis(value, order, axis=1)
-        equal = ranked[:, 1:] == ranked[:, :-1]
-        once = np.ones(value.shape, dtype=bool)
-        once[:, 1:] &= ~equal
-        once[:, :-1] &= ~equal
-        out = np.empty(value.shape, dtype=bool)
-        np.put_along_axis(out, order, once, axis=1)
-        return out
+    def _once(self, c: int, mine: Bools, rows: Ints) -> Bools:
+        """The cells of some records (n, K) whose answer no other cell of the record has, of those that are used."""
+        kind = self.kind[c, rows] + np.arange(len(rows))[:, None] * mine.shape[1]
+        many = np.bincount(kind[mine[rows]], minlength=kind.size)
+        return np.asarray(many[kind] == 1)
 
 
-def _seen_as(hits: Bools, side: Bools, rate: float) -> Floats:
-    """The logarithm of the shrunken share (N,) of a side's cells (N, K) that are hits."""
-    many = hits.sum(axis=1) + MODELS * max(rate, 1e-6)
-    return np.asarray(np.log(many) - np.log(side.sum(axis=1) + MODELS))
+def _kinds(value: Floats) -> Ints:
+    """Numbers (N, K) from 0 up that are the same where the values of a record are.
+
+    >>> _kinds(np.array([[0.5, 0.2, 0.5], [3.0, 2.0, 1.0]]))
+    array([[1, 0, 1],
+           [2, 1, 0]])
+    """
+    order = np.argsort(value, axis=1)
+    ranked = np.take_along_axis(value, order, axis=1)
+    step = np.zeros(value.shape, dtype=np.int64)
+    np.cumsum(ranked[:, 1:] != ranked[:, :-1], axis=1, out=step[:, 1:])
+    out = np.empty_like(step)
+    np.put_along_axis(out, order, step, axis=1)
+    return out
+
+
+def _count(cells: Bools) -> Floats:
+    """How many cells (N, K) of each record there are (N,); a product is faster than a sum over a short axis.
+
+    >>> _count(np.array([[True, False, True], [False, False, False]]))
+    array([2., 0.])
+    """
+    return np.asarray(cells @ np.ones(cells.shape[1], dtype=np.float32), dtype=np.float64)

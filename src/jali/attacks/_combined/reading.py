@@ -23,7 +23,7 @@ from jali.attacks._combined.scales import Change, changes, unit_of
 from jali.attacks._combined.sums import Side, Sums, levels
 from jali.core.guesses import Shadows
 from jali.core.values import Bools, Floats, Ints, Unit
-from jali.stats.roc import aucs
+from jali.stats.several_scores import aucs
 
 SOME = 6  # shadow models on which the scale of a signal is chosen, at most
 RECORDS = 6_000  # records that this takes, at most: with 2,000, whole vectors of a forest lost a tenth of what they add
