@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from jali import __version__
-from jali.api.audits import from_config
+from jali.api.audits import from_config, loaded
 from jali.api.protected import Protected
 from jali.api.released import attack_released, link_released
 from jali.api.result import Audit
@@ -68,8 +68,13 @@ class Bank:
 
 @dataclass(frozen=True)
 class Answered:
-    """The accuracy of the model on people who asked, what it released to those it denied, and the guarantee."""
+    """The accuracy of the model on people who asked, what it released to those it denied, and the guarantee.
 
+    trained_on, candidates: people in the training table, and in it and the one of others.
+    """
+
+    trained_on: int
+    candidates: int
     accuracy: float
     bare: Release
     protected: Release
@@ -109,24 +114,29 @@ def settings(seed: int = 0, sizes: Sizes | None = None) -> Config:
 
 
 def demonstrate(resources: Resources, seed: int = 0, sizes: Sizes | None = None) -> Shown:
-    """Run the demonstration on the data that come with the package."""
+    """Run the demonstration on the data that come with the package.
+
+    Tables are read where there are workers: reading them takes libraries that are large, and are there already.
+    """
     began = time.perf_counter()
     sizes = sizes or Sizes()
-    data = registry.build("data", DATA).load()
-    bank = _bank(data, sizes, seed)
-    tasks: list[Callable[[], Any]] = [partial(_answered, bank, seed), partial(_compared, bank.train, sizes.folds, seed)]
+    config = settings(seed, sizes)
+    tasks: list[Callable[[], Any]] = [partial(_answered, sizes, seed), partial(_compared, sizes, seed)]
     tasks += [partial(_verified, name, sizes.draws, seed) for name in CLAIMS]
+    tasks += [partial(loaded, config)]
     watch = resources.watch("the model, its released answers, and privacy claims")
-    answered, compared, *claims = fan_out(_run, tasks, resources.pool, watch)
-    quality = Deployed(specification=FOREST, trained_on=len(bank.train), accuracy=answered.accuracy, compared=compared)
-    found = from_config(settings(seed, sizes), resources)
+    answered, compared, *claims, setup = fan_out(_run, tasks, resources.pool, watch)
+    quality = Deployed(
+        specification=FOREST, trained_on=answered.trained_on, accuracy=answered.accuracy, compared=compared
+    )
+    found = from_config(config, resources, setup=setup)
     results = Demonstration(
         jali=__version__,
         date=datetime.now(UTC).date().isoformat(),
         seed=seed,
         data=registry.build("data", "adult").origin,
         licence=registry.build("data", "adult").licence,
-        candidates=len(bank.train) + len(bank.others),
+        candidates=answered.candidates,
         model=quality,
         bare=answered.bare,
         protected=answered.protected,
@@ -138,8 +148,9 @@ def demonstrate(resources: Resources, seed: int = 0, sizes: Sizes | None = None)
     return Shown(results, found)
 
 
-def _bank(data: Dataset, sizes: Sizes, seed: int) -> Bank:
+def _bank(sizes: Sizes, seed: int) -> Bank:
     """Disjoint tables, drawn at random."""
+    data = registry.build("data", DATA).load()
     order = np.random.default_rng(seed).permutation(len(data))
     train, others, reference = (data.rows(order[k * sizes.people : (k + 1) * sizes.people]) for k in range(3))
     return Bank(train, others, reference, data.rows(order[3 * sizes.people :][: 2 * sizes.asking]))
@@ -149,8 +160,9 @@ def _run(task: Callable[[], Any]) -> Any:
     return task()
 
 
-def _answered(bank: Bank, seed: int) -> Answered:
+def _answered(sizes: Sizes, seed: int) -> Answered:
     """The model, and what it gives to those whom it denies: the usual answers, and protected ones."""
+    bank = _bank(sizes, seed)
     schema = bank.train.schema
     private = made(Protected, registry.build("model", FOREST), bank.train, method_of(DEFAULT, None, {}), seed=seed)
     decided = private.decided(bank.asking.X)
@@ -160,10 +172,12 @@ def _answered(bank: Bank, seed: int) -> Answered:
     assert isinstance(answers, Counterfactual)
     kept = kept_immutable(denied, answers.public(), schema)
     protected = _released(private.method.text, kept, private, denied, bank, seed)
-    return Answered(float((decided == bank.asking.y).mean()), bare, protected, str(private.guarantee))
+    accuracy = float((decided == bank.asking.y).mean())
+    candidates = len(bank.train) + len(bank.others)
+    return Answered(len(bank.train), candidates, accuracy, bare, protected, str(private.guarantee))
 
 
-def _compared(train: Dataset, folds: int, seed: int) -> dict[str, float]:
+def _compared(sizes: Sizes, seed: int) -> dict[str, float]:
     """The accuracy of the usual kinds of model on the same training rows, cross-validated."""
     from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
     from sklearn.linear_model import LogisticRegression
@@ -176,8 +190,9 @@ def _compared(train: Dataset, folds: int, seed: int) -> dict[str, float]:
         "forest": RandomForestClassifier(100, min_samples_leaf=3, random_state=seed),
         "boosted trees": GradientBoostingClassifier(random_state=seed),
     }
+    train = _bank(sizes, seed).train
     rows = Encoding(train.schema).encode(train.X)
-    return {name: float(cross_val_score(kind, rows, train.y, cv=folds).mean()) for name, kind in kinds.items()}
+    return {name: float(cross_val_score(kind, rows, train.y, cv=sizes.folds).mean()) for name, kind in kinds.items()}
 
 
 def _nearest(private: Protected, denied: Floats, seed: int) -> Counterfactual:

@@ -16,13 +16,13 @@ from jali.audit import sanity
 from jali.audit.kept import kept
 from jali.audit.one_model import STATISTICS, digest, stream
 from jali.audit.propensity import Weighting, propensity, weighting
-from jali.audit.setup import Setup
+from jali.audit.setup import Resources, Setup
 from jali.core import registry
 from jali.core.errors import JaliError
 from jali.core.guesses import Estimate
 from jali.core.protocols import Existing
-from jali.core.values import Bools, Dataset, Floats, Game, Ints, Rng
-from jali.parallel import alone
+from jali.core.values import Bools, Dataset, Floats, Game, Ints, Rng, Schema
+from jali.parallel import HERE, Engine, Ref, alone, send, sharing
 from jali.results import Check
 from jali.stats.delong import delong
 from jali.store import Store
@@ -45,17 +45,19 @@ class Compared:
     facts: dict[str, Any] = field(default_factory=dict)
 
 
-def compared(setup: Setup, store: Store | None = None) -> Compared:
+def compared(setup: Setup, resources: Resources = Resources()) -> Compared:  # noqa: B008 (frozen)
     """Compare members with non-members blindly; where a model exists and they differ, weight the non-members.
 
-    store: where the blind check is kept, so that an audit that is run again need not train its classifier again.
+    The blind check is kept in the store, so that an audit that is run again need not train its classifier again.
 
     Drawn membership needs no weights: there a difference is a mistake, and the audit is invalid. For the weights a
     difference counts earlier than for the check, which has half of the people and a level of 99.9 %: weights that were
     not needed widen intervals by a twentieth, and a difference that is passed over is taken for a leak.
     """
-    found = kept(store, lambda: _key(setup), Check, lambda: _blind(setup.data, setup.game, setup.parts.seed))
-    if not isinstance(setup.parts.model, Existing):
+    exists = isinstance(setup.parts.model, Existing)
+    engine = HERE if exists else resources.pool  # of a model that exists, the weights need the same library here
+    found = kept(resources.store, lambda: _key(setup), Check, lambda: _blind_in(engine, setup, resources.place))
+    if not exists:
         return Compared(setup.game, found)
     return alone(lambda check: _corrected(setup.data, setup.game, setup.parts.seed, check), found)
 
@@ -63,6 +65,33 @@ def compared(setup: Setup, store: Store | None = None) -> Compared:
 def of_existing(data: Dataset, game: Game, seed: int) -> Compared:
     """The same for a model of which only a dump exists: membership was not drawn."""
     return alone(lambda check: _corrected(data, game, seed, check), _blind(data, game, seed))
+
+
+@dataclass(frozen=True)
+class _Blind:
+    """The blind check as a task: its data and game are shared."""
+
+    shared: Ref
+    schema: Schema
+    seed: int
+
+    def check(self) -> Check:
+        """Run it."""
+        arrays = self.shared.read()
+        data = Dataset(arrays["X"], arrays["y"], self.schema, arrays.get("groups"))
+        game = Game(arrays["member"], arrays["targets"], arrays["shadows"], arrays["scored"])
+        return _blind(data, game, self.seed)
+
+
+def _blind_in(engine: Engine, setup: Setup, place: Store | None) -> Check:
+    """The blind check in a worker, where there are any: it takes a library that only they need."""
+    data = setup.data
+    game = setup.game
+    arrays = {"X": data.X, "y": data.y, "member": game.member, "targets": game.targets}
+    arrays |= {"shadows": game.shadows, "scored": game.scored}
+    arrays |= {} if data.groups is None else {"groups": data.groups}
+    with sharing(arrays, engine, place) as ref:
+        return send(_Blind.check, _Blind(ref, data.schema, setup.parts.seed), engine)
 
 
 def _blind(data: Dataset, game: Game, seed: int) -> Check:

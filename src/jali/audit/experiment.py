@@ -40,7 +40,7 @@ class Outcome:
 def run(setup: Setup, resources: Resources = Resources(), signals: bool = True) -> Outcome:  # noqa: B008 (frozen)
     """Gather the evidence and attack it; without `signals`, only query attacks are run, which need no shadows."""
     began = time.perf_counter()
-    against = compared(setup, resources.store)
+    against = compared(setup, resources)
     setup = replace(setup, game=against.game)
     found = gather(setup, resources)
     gathered = time.perf_counter()

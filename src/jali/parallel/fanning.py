@@ -53,6 +53,18 @@ def fan_out(
             given += 1
 
 
+def send(run: Callable[[Task], Result], task: Task, engine: Engine = HERE) -> Result:
+    """Run one task in a worker, where the engine has any: what it loads and holds is then not in this process, too.
+
+    >>> send(abs, -1)
+    1
+    """
+    if engine.here:
+        return alone(run, task)
+    [(_, result)] = _as_completed(run, [task], engine)
+    return result
+
+
 def _as_completed(run: Callable[[Task], Result], tasks: Sequence[Task], engine: Engine) -> Iterator[tuple[int, Result]]:
     """Position and result of each task, as they come; tasks of lost workers are sent again."""
     left = dict(enumerate(tasks))

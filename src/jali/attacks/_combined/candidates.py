@@ -31,14 +31,16 @@ RIDGE = 0.1  # of the number of cells, where a weight is learnt for each signal
 FAINT = 1e-3  # the same where there are a few sums to weigh
 # Ratios with one shift for all records are weighed in sums only. The shift without one shadow model holds the noise of
 # the others: weights of single ones learn that noise, and shadow models set aside seem to confirm it.
-LINEAR = (OWN, ABOVE, WHITE_OWN, SUMS)
+ALL_SUMS = (WHITE_COMMON, WHITE_STEADY, SUMS)
+LINEAR = (OWN, ABOVE, WHITE_OWN, *ALL_SUMS)
 # Trees multiply: they read places, not ratios, whose sign is chance where there is no common shift.
-TREES = (OWN, PLACE, RAW, WHITE_OWN, WHITE_PLACE, SUMS)
+TREES = (OWN, PLACE, RAW, WHITE_OWN, WHITE_PLACE, *ALL_SUMS)
 ENOUGH = 10_000  # cells needed to fit trees
 MANY = 20_000  # cells with which trees are tried without a look
 LOOKED_AT = 50  # rows of a table: with more, a look takes longer than loading the trees
 MOST = 60_000  # cells that a linear rule is fitted on
 MOST_FOR_TREES = 20_000  # three times as many gave the same shares of known leaks
+TOGETHER = 8_000  # cells that trees score at once: their rows are copied
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,7 @@ def rules(half: Half, trees: bool = False) -> dict[str, Rule]:
     out[AS_THEY_ARE] = linear(everything, truth, np.flatnonzero(block == RAW), FAINT)
     # Of one signal all records may lie on one level, of another each on its own.
     out["as they are, and by place"] = linear(everything, truth, np.flatnonzero(np.isin(block, (RAW, PLACE))), FAINT)
-    out["sums, weighted"] = linear(everything, truth, np.flatnonzero(block == SUMS), FAINT)
+    out["sums, weighted"] = linear(everything, truth, np.flatnonzero(np.isin(block, ALL_SUMS)), FAINT)
     out["linear"] = half.linear
     if trees:
         fewer = -(-len(truth) // MOST_FOR_TREES)
@@ -167,6 +169,8 @@ class Weighted:
     def __call__(self, table: Floats) -> Floats:
         """Score (N,)."""
         used = np.flatnonzero(self.weight)
+        if len(used) and used[-1] - used[0] == len(used) - 1:
+            return np.asarray(self.weight[used] @ table[used[0] : used[-1] + 1])  # as they are: tables are large
         return np.asarray(self.weight[used] @ table[used])
 
 
@@ -180,14 +184,14 @@ class Standard:
     @staticmethod
     def of(table: Floats) -> Standard:
         """Mean and deviation of each row."""
-        deviation = table.std(axis=1, keepdims=True)
+        deviation = np.array([row.std() for row in table]).reshape(-1, 1)  # all at once would take as much memory again
         return Standard(table.mean(axis=1, keepdims=True), np.where(deviation > 0, deviation, 1.0))
 
-    def __call__(self, table: Floats) -> Floats:
-        """The standardised table (Q, N)."""
-        out = table - self.mean
-        out /= self.deviation
-        return np.clip(out, -FARTHEST, FARTHEST, out=out)
+    def into(self, table: Floats) -> Floats:
+        """The standardised table (Q, N), in the place of the given one."""
+        table -= self.mean
+        table /= self.deviation
+        return np.clip(table, -FARTHEST, FARTHEST, out=table)
 
 
 def singles(lessons: Sequence[Lesson], block: Ints) -> dict[str, Rule]:
@@ -210,10 +214,10 @@ def linear(table: Floats, truth: Bools, chosen: Ints, ridge: float) -> Rule:
     """
     rows = table[chosen]
     standard = Standard.of(rows)
-    rows = standard(rows)
+    rows = standard.into(rows)
     gram = rows @ rows.T + ridge * rows.shape[1] * np.eye(len(rows))
     weight = 4 * np.linalg.solve(gram, rows @ (truth - truth.mean()))
-    return lambda other: np.asarray(weight @ standard(other[chosen]))
+    return lambda other: np.asarray(weight @ standard.into(other[chosen]))
 
 
 def boosted(table: Floats, truth: Bools, block: Ints) -> Rule:
@@ -235,4 +239,11 @@ def boosted(table: Floats, truth: Bools, block: Ints) -> Rule:
     with threadpool_limits(limits=1):
         model.fit(table[rows].T, truth)
 
-    return lambda other: np.asarray(model.decision_function(other[rows].T))
+    def score(other: Floats) -> Floats:
+        out = np.empty(other.shape[1])
+        for start in range(0, len(out), TOGETHER):
+            some = slice(start, start + TOGETHER)
+            out[some] = model.decision_function(other[rows, some].T)
+        return out
+
+    return score

@@ -28,14 +28,15 @@ from jali.stats.several_scores import aucs
 SOME = 6  # shadow models on which the scale of a signal is chosen, at most
 RECORDS = 6_000  # records that this takes, at most: with 2,000, whole vectors of a forest lost a tenth of what they add
 CLEARLY = 0.003  # AUC by which another scale must be better than the one on which a signal is stored
-# The rows of a table, block by block, each with one row per signal; then the sum of each block that is a ratio, and
-# sums over all signals: of ratios of exact repeats, of digits and signs, two of which are exactly zero, and last the
-# distance of all signals together from what out-models answer.
-OWN, COMMON, ABOVE, RAW, PLACE, WHITE_OWN, WHITE_COMMON, WHITE_STEADY, WHITE_PLACE, SUMS = range(10)
-NO_RATIO = (ABOVE, RAW, PLACE, WHITE_PLACE)
-WHOLE = SUMS - len(NO_RATIO) + 5  # rows of the last block
+# The rows of a table: blocks with one row per signal, and then sums over all signals: of each of the ratios, of ratios
+# of exact repeats, of digits and signs, two of which are exactly zero, and last the distance of all signals together
+# from what out-models answer. Nobody reads the single ratios of two kinds, so that only their sums are kept.
+OWN, COMMON, ABOVE, RAW, PLACE, WHITE_OWN, WHITE_PLACE, WHITE_COMMON, WHITE_STEADY, SUMS = range(10)
+SINGLE = WHITE_COMMON  # the number of blocks with one row per signal
+WHOLE = (SUMS, SUMS, SUMS, WHITE_COMMON, WHITE_STEADY, SUMS, SUMS, SUMS, SUMS, SUMS)  # the blocks of the sums
 CHANGES = 0.005  # mean variance within records from which on it is read whether a signal is exactly zero
 FEW = 4  # signals whose ratios are computed together
+TRIED = 8  # features that are tried together: the sums of all would be the largest arrays of all
 
 
 @dataclass(frozen=True)
@@ -181,8 +182,7 @@ class Lens:
     @property
     def blocks(self) -> Ints:
         """To which block each row of a table belongs (Q,)."""
-        each = np.repeat(np.arange(SUMS), len(self.weights))
-        return np.concatenate([each, np.full(WHOLE, SUMS)])
+        return np.concatenate([np.repeat(np.arange(SINGLE), len(self.weights)), WHOLE])
 
 
 @dataclass(frozen=True)
@@ -231,16 +231,17 @@ class Reading:
         here = np.where(self.known, away, 0.0)
         white = self.lens.weights @ here[self.lens.for_common]
         signals = len(white)
-        out = np.zeros((SUMS * signals + WHOLE, here.shape[1]))
-        parts = out[: SUMS * signals].reshape(SUMS, signals, -1)
+        out = np.zeros((SINGLE * signals + len(WHOLE), here.shape[1]))
+        parts = out[: SINGLE * signals].reshape(SINGLE, signals, -1)
+        sums = out[SINGLE * signals :]
         whites = self.sums.sides(t, slice(size, None))
         for start in range(0, signals, FEW):
             some = slice(start, start + FEW)
             self._fill(parts[:, some], here, some, t)
-            _fill_white(parts[:, some], white[some], [side.pick(some) for side in whites], self.lens.tuning.prior)
-        ratios = [block for block in range(SUMS) if block not in NO_RATIO]
-        for k, block in enumerate(ratios):
-            parts[block].sum(axis=0, out=out[SUMS * signals + k])
+            mine = [side.pick(some) for side in whites]
+            _fill_white(parts[:, some], sums, white[some], mine, self.lens.tuning.prior)
+        for k, block in enumerate((OWN, COMMON, WHITE_OWN)):
+            parts[block].sum(axis=0, out=sums[k])
         out[-5] = self.repeats(t, value)
         out[-4] = self.lens.digits(value)
         out[-1] = far_from_outside(white, *whites)
@@ -272,12 +273,14 @@ class Reading:
             out[OWN, binary], out[COMMON, binary] = yes_no_ratios(out[RAW, binary], *moved)
 
 
-def _fill_white(out: Floats, white: Floats, sides: Sequence[Side], prior: float) -> None:
-    """Enter the blocks (B, s, N) of some independent directions (s, N)."""
+def _fill_white(out: Floats, sums: Floats, white: Floats, sides: Sequence[Side], prior: float) -> None:
+    """Enter the blocks (B, s, N) of some independent directions (s, N), and add to the sums of those not kept."""
     outside, inside = sides
     out[WHITE_OWN] = own_ratio(white, outside, inside, prior)
-    out[WHITE_COMMON], out[WHITE_PLACE] = common_ratio(white, outside, inside)
-    out[WHITE_STEADY] = steady_ratio(white, outside, inside)
+    common, out[WHITE_PLACE] = common_ratio(white, outside, inside)
+    for block, ratios in ((WHITE_COMMON, common), (WHITE_STEADY, steady_ratio(white, outside, inside))):
+        for ratio in ratios:  # in this order: the sums do not depend on how many are computed together
+            sums[WHOLE.index(block)] += ratio
 
 
 def choose_lens(shadows: Shadows, fit: Ints, tuning: Tuning) -> Lens:
@@ -311,10 +314,18 @@ def _best_features(shadows: Shadows, features: Features, manner: Manner, fit: In
     use = np.asarray(shadows.observed.all(axis=0))
     records = np.flatnonzero(use[:, fit].any(axis=1))
     some = shadows.rows(records[:: -(-len(records) // RECORDS) or 1])
-    tried = features.pick(doubtful)
-    mine = manner.pick(doubtful)
     reached = np.zeros((2, len(features.signal)))
     reached[:, stored] = CLEARLY * len(fit)
+    for start in range(0, len(doubtful), TRIED):
+        now = doubtful[start : start + TRIED]
+        reached[:, now] += _reached(some, features.pick(now), manner.pick(now), fit, prior)
+    best = [[at[reached[kind, at].argmax()] for at in _by_signal(features.signal)] for kind in (0, 1)]
+    return np.array(best[0], dtype=np.int64), np.array(best[1], dtype=np.int64)
+
+
+def _reached(some: Shadows, tried: Features, mine: Manner, fit: Ints, prior: float) -> Floats:
+    """The AUC (2, F) that features reach by either ratio, summed over some shadow models."""
+    reached = np.zeros((2, len(tried.signal)))
     sums = tried.of_models(some, without(fit, some.member.shape[1]), mine)
     for t, column in enumerate(fit.tolist()):
         rows = np.asarray(some.observed[:, :, column].all(axis=0))
@@ -323,9 +334,8 @@ def _best_features(shadows: Shadows, features: Features, manner: Manner, fit: In
             here = tried(some.value[:, :, column]) - sums.level
             found = _ratios(here - mine.of_one(here, rows), sums.sides(t), prior)
             for kind, ratios in enumerate(found):
-                reached[kind, doubtful] += aucs(ratios[:, rows], truth)
-    best = [[at[reached[kind, at].argmax()] for at in _by_signal(features.signal)] for kind in (0, 1)]
-    return np.array(best[0], dtype=np.int64), np.array(best[1], dtype=np.int64)
+                reached[kind] += aucs(ratios[:, rows], truth)
+    return reached
 
 
 def _ratios(value: Floats, sides: tuple[Side, Side], prior: float) -> tuple[Floats, Floats]:
