@@ -1,13 +1,17 @@
 """The demonstration on several seeds: do its findings hold on all of them?
 
-python benchmarks/bench_demonstration.py [--seeds 5] [--workers 2]. Chosen on seed 0 before the others were looked at.
+python benchmarks/bench_demonstration.py [--seeds 0 1 2 3 4] [--workers 2]. Chosen on seed 0 before the others were
+looked at. With --memory 3, `jali audit` itself is run three times instead, as a user runs it, and what it takes is
+said: wall and CPU time, and the peak of the memory of all its processes together (`measure.py` says how it is counted).
 """
 
 from __future__ import annotations
 
 import argparse
+import tempfile
 import time
 
+import measure
 from jali.api.demonstration import demonstrate
 from jali.audit.setup import Resources
 from jali.core.values import Channel
@@ -43,12 +47,24 @@ def numbers(found: Demonstration) -> list[str]:
     ]
 
 
+def taken(runs: int, workers: int) -> None:
+    """Print what the command takes, run by run."""
+    for run in range(1, runs + 1):
+        with tempfile.TemporaryDirectory() as folder:
+            found = measure.jali("audit", "--workers", str(workers), "--out", folder, limit=3600, together=True)
+        print(f"run {run}: {found.line()}", flush=True)
+
+
 def main() -> None:
     """Print every seed's findings, and which do not hold."""
     options = argparse.ArgumentParser()
     options.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2, 3, 4])
     options.add_argument("--workers", type=int, default=2)
+    options.add_argument("--memory", type=int, default=0, metavar="RUNS", help="run the command, say what it takes")
     chosen = options.parse_args()
+    if chosen.memory:
+        taken(chosen.memory, chosen.workers)
+        return
     for seed in chosen.seeds:
         began = time.perf_counter()
         found = demonstrate(Resources(workers=chosen.workers), seed).results

@@ -70,5 +70,5 @@ def test_a_target_that_fits_worse_than_its_shadow_models_is_noticed():
     assert fits_otherwise(evidence(member, right, name), game(member)) == []
     right[0, :30, 0] = 0
     [text] = fits_otherwise(evidence(member, right, name), game(member))
-    assert "right for 50% of its training rows" in text
-    assert "for 100% or more of theirs" in text
+    assert "right for 50 % of its training rows" in text
+    assert "for 100 % or more of theirs" in text

@@ -11,6 +11,7 @@ from jali.core.claims import Harm
 from jali.core.protocols import AsksMore, Signal
 from jali.core.values import Channel, Game
 from jali.results import Results, Threat
+from jali.text.shares import about
 
 SEES = {
     Channel.DECISION: "the decision, and whether an explanation was given",
@@ -76,9 +77,7 @@ def _shadows_in_words(game: Game, many: int) -> str:
     inside = game.member[:, game.shadows[0]][scored]
     if not inside.any():
         return f"{many} shadow models, none trained on a record that is judged: an adversary without candidates"
-    share = f"{100 * float(inside.mean()):.0f} %"
+    share = about(float(inside.mean()))
     known = int((game.member[:, game.shadows[0]].all(axis=1) & ~scored).sum())
     more = f" and on {known:,} members it knows, who are not judged" if known else ""
-    return (
-        f"all {int(scored.sum()):,} candidates, and {many} shadow models, each trained on about {share} of these{more}"
-    )
+    return f"all {int(scored.sum()):,} candidates, and {many} shadow models, each trained on {share} of these{more}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from jali.core.values import Evidence, Game
+from jali.text.shares import whole_percent
 
 WORSE = 0.15  # share of rows; a clone that was trained alike differs by less
 
@@ -19,18 +20,19 @@ def fits_otherwise(evidence: Evidence, game: Game) -> list[str]:
     mine, theirs = shares_right(evidence, game)
     if not theirs:
         return []
+    right = f"The model is right for {whole_percent(mine)} of its training rows"
     if mine > max(theirs) + WORSE:
         return [
-            f"The model is right for {mine:.0%} of its training rows, and shadow models for {max(theirs):.0%} or less "
-            "of theirs: does fit train on the X and y that it is given, and as the model was trained? If not, "
-            "this audit finds less than an adversary would."
+            f"{right}, and shadow models for {whole_percent(max(theirs))} or less of theirs: does fit train on "
+            "the X and y that it is given, and as the model was trained? If not, this audit finds less than an "
+            "adversary would."
         ]
     if not mine < min(theirs) - WORSE:
         return []
     return [
-        f"The model is right for {mine:.0%} of its training rows, and models that were trained in the same way for "
-        f"{min(theirs):.0%} or more of theirs. Are these the rows that it was trained on, with the columns in the same "
-        "order and prepared in the same way? If not, this audit says nothing about it."
+        f"{right}, and models that were trained in the same way for {whole_percent(min(theirs))} or more of theirs. "
+        "Are these the rows that it was trained on, with the columns in the same order and prepared in the same way? "
+        "If not, this audit says nothing about it."
     ]
 
 

@@ -244,7 +244,7 @@ def _protected(found: Demonstration) -> Finding:
             f"{release.explainer}, {name}",
             _reached(rate(release)),
             f"{release.linked.exact:,} of {release.linked.released:,}",
-            *(f"{words.percent(share, 0)} %" for share in (release.answered, release.valid, release.columns)),
+            *(words.whole_percent(share) for share in (release.answered, release.valid, release.columns)),
         ]
         for name, release in pairs
     ]

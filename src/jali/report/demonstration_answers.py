@@ -80,16 +80,13 @@ def _advice(found: Demonstration) -> tuple[str, ...]:
 
 
 def _cost(found: Demonstration) -> tuple[str, ...]:
+    share = words.whole_percent
     before = found.bare
     after = found.protected
     return (
-        f"{after.explainer} answers {_share(after.answered)} of those who ask (unprotected: "
-        f"{_share(before.answered)}), {_share(after.valid)} of its answers are valid ({_share(before.valid)}), and "
-        f"{_share(after.columns)} of the columns change ({_share(before.columns)}).",
-        "Reasons without numbers say less. The model stays as it is: right about "
-        f"{_share(found.model.accuracy)} of others.",
+        f"{after.explainer} answers {share(after.answered)} of those who ask (unprotected: {share(before.answered)}), "
+        f"{share(after.valid)} of its answers are valid ({share(before.valid)}), and {share(after.columns)} of the "
+        f"columns change ({share(before.columns)}).",
+        f"Reasons without numbers say less. The model stays as it is: right about {share(found.model.accuracy)} of "
+        "others.",
     )
-
-
-def _share(value: float) -> str:
-    return f"{words.percent(value, 0)}{words.THIN}%"

@@ -108,8 +108,8 @@ def _checked(found: Frontier) -> str:
     share = hold / len(claimed)
     return (
         f"On the validation targets one configuration surely beats another {len(claimed)} times, over all kinds of "
-        f"leakage and measures. On the fresh targets {hold} of these hold ({100 * share:.0f} %), {known - hold} do "
-        f"not, and {len(claimed) - known} cannot be checked."
+        f"leakage and measures. On the fresh targets {hold} of these hold ({words.whole_percent(share)}), "
+        f"{known - hold} do not, and {len(claimed) - known} cannot be checked."
     ) + ("" if share >= ENOUGH else " Do not rely on these dominances: too few hold.")
 
 

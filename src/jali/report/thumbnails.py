@@ -52,7 +52,7 @@ def described(record: Exposed, shown: Heat) -> str:
     side = "trained on it" if shown.member else "not trained on it"
     return (
         f"{shown.explainer} of row {record.record}, labelled {record.label}, under model {shown.model}, {side}, which "
-        f"says {shown.prediction} ({words.percent(shown.chance, 0)} %); strongest colour {shown.reach:.3g}"
+        f"says {shown.prediction} ({words.whole_percent(shown.chance)}); strongest colour {shown.reach:.3g}"
     )
 
 

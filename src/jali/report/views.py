@@ -37,8 +37,8 @@ class Line:
         parts = [
             f"{units:,} target model{'s' * (units != 1)}" if units else "",
             f"{n:,} {'records' if self.head.kind == 'query attack' else 'guesses'}" if n else "",
-            f"{words.percent(base, 0)} % members" if base is not None else "",
-            f"explained: {words.percent(coverage, 0)} %" if coverage is not None else "",
+            f"{words.whole_percent(base)} members" if base is not None else "",
+            f"explained: {words.whole_percent(coverage)}" if coverage is not None else "",
             self.head.guarantee,
         ]
         return " · ".join(p for p in parts if p)

@@ -14,6 +14,7 @@ from pydantic_core import PydanticSerializationError
 from jali.core import metrics
 from jali.report import resolution
 from jali.results import Row
+from jali.text import shares
 from jali.text.characters import BREAKS, SURROGATES, UNSEEN
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -22,8 +23,9 @@ ESCAPES = re.compile(
 )
 PRICES = {0.001: "one person in 1,000 wrongly flagged", 0.01: "ten people in 1,000 wrongly flagged"}
 MINUS = "\N{MINUS SIGN}"
+THIN = shares.THIN
 DASH = "\N{EN DASH}"
-THIN = "\N{NARROW NO-BREAK SPACE}"
+MOST_DIGITS = 4
 NOT_USED = "not used"
 WHY_NOT_USED = "The combined attack judged everybody the same with and without the explanation."
 NO_SPREAD = "no spread, so no interval"
@@ -116,22 +118,24 @@ def above(value: float) -> str:
 
 
 def percent(value: float, digits: int | None = None) -> str:
-    """A share in percent without its sign, with two decimals below one per cent.
+    """A share in percent without its sign, with two decimals below one per cent, and more where all would be zeros.
 
     >>> percent(0.0312), percent(0.0042), percent(1.0)
     ('3.1', '0.42', '100.0')
+    >>> percent(0.000021), percent(0.99968)
+    ('0.002', '99.97')
     """
-    text = f"{abs(100 * value):.{_digits(value) if digits is None else digits}f}"
+    text = f"{abs(100 * value):.{_enough(value) if digits is None else digits}f}"
     return (MINUS if value < 0 and not _zero(text) else "") + text
 
 
 def whole_percent(value: float) -> str:
-    """A share in whole per cent with its sign; a little is not rounded to nothing.
+    """A share in whole per cent with its sign; a little is not rounded to nothing, and most not to all.
 
-    >>> whole_percent(0.031), whole_percent(0.004), whole_percent(0.0)
-    ('3\u202f%', 'under 1\u202f%', '0\u202f%')
+    >>> whole_percent(0.031), whole_percent(0.004), whole_percent(0.9971)
+    ('3\u202f%', 'less than 1\u202f%', 'more than 99\u202f%')
     """
-    return f"under 1{THIN}%" if 0 < value < 0.005 else f"{percent(value, 0)}{THIN}%"
+    return shares.whole_percent(value, THIN)
 
 
 def _zero(text: str) -> bool:
@@ -143,6 +147,15 @@ def _digits(value: float) -> int:
     return 2 if abs(value) < 0.01 else 1
 
 
+def _enough(value: float) -> int:
+    """So many decimals that neither little looks like nothing nor most like all; at most four."""
+    digits = _digits(value)
+    size = abs(value)
+    while digits < MOST_DIGITS and size not in (0, 1) and float(f"{100 * size:.{digits}f}") in (0, 100):
+        digits += 1
+    return digits
+
+
 def covered(row: Row) -> str:
     """On which part of the guesses a row rests, empty if on all.
 
@@ -151,7 +164,10 @@ def covered(row: Row) -> str:
     """
     if row.coverage is None or row.coverage >= 0.995:
         return ""
-    return f"on the {percent(row.coverage, 0)} % of guesses with an explanation"
+    share = shares.whole_percent(row.coverage)
+    if share[0].isdigit():
+        return f"on the {share} of guesses with an explanation"
+    return f"on the guesses with an explanation, {share} of all"
 
 
 def value_of(row: Row) -> str:

@@ -15,6 +15,7 @@ from jali.core.errors import JaliError
 from jali.core.explanation import Surrogate
 from jali.core.protocols import Model
 from jali.core.values import Bools, Column, Dataset, Floats, Ints, Schema
+from jali.text.shares import whole_percent
 
 FEW = 10  # training rows below which the share for which a rule holds is not told
 LISTED = 6  # most categories that a sentence names; further ones are counted
@@ -96,7 +97,7 @@ class Held(NamedTuple):
             return " (this covers no training row)"
         if self.covered < FEW:
             return f" (this covers fewer than {FEW} training rows)"
-        return f" (true of {100 * self.right / self.covered:.0f} % of the training rows that this covers)"
+        return f" (true of {whole_percent(self.right / self.covered)} of the training rows that this covers)"
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from jali.core.errors import JaliError
 from jali.core.guarantee import Guarantee, under_replacement
 from jali.results.verification import Verification
 from jali.stats.epsilon import rarest_event
+from jali.text.shares import whole_percent
 from jali.verify.declared_noise import accounted, too_small
 from jali.verify.dependence import check, declarations, not_applicable
 from jali.verify.designed import designed
@@ -161,5 +162,5 @@ def _described(best: Outcome, own: bool) -> str:
     given = answers.finite() if own else answers.finite() & answers.numbers.any(axis=1)
     answered = np.count_nonzero(given) / len(answers)
     rule = best.trial.rule
-    where = f"in the pair {best.trial.pair}, where {answered:.0%} of the draws were answers"
+    where = f"in the pair {best.trial.pair}, where {whole_percent(answered)} of the draws were answers"
     return f"{best.trial.name}, by {rule.statistic}, {where}"

@@ -70,7 +70,7 @@ def test_a_model_that_answers_with_labels_is_a_model_that_is_certain():
 
 def test_the_order_of_answers_is_checked_and_can_be_named():
     turned = lambda X: TREE.predict_proba(X)[:, ::-1]  # noqa: E731
-    with pytest.raises(JaliError, match=r"0% of the labels.*100% for 1, 0.*classes=\['1', '0'\]"):
+    with pytest.raises(JaliError, match=r"0 % of the labels.*100 % for 1, 0.*classes=\['1', '0'\]"):
         jali.audit(turned, train=TRAIN, population=REST, **QUICK)
     found = jali.audit(turned, train=TRAIN, population=REST, classes=[1, 0], shadow="logistic", **QUICK)
     truth = TREE.predict_proba(X)[np.arange(600), y]

@@ -278,10 +278,10 @@ def test_values_given_away_lead_and_are_those_of_one_attack():
     ]
     (found,) = verdicts(Results(rows=rows))
     assert found.harm == Harm.ATTRIBUTES
-    assert "knows 60 % of that person's other values, against 20 % without" in found.sentences[0]
+    assert "knows 60\u202f% of that person's other values, against 20\u202f% without" in found.sentences[0]
     assert first_screen.screen(Results(rows=rows)).lead.startswith("e gives values away.")
     (found,) = verdicts(Results(rows=rows[1:2]))
-    assert found.sentences == ("The attacker learns 5 % more of that person's other values.",)
+    assert found.sentences == ("The attacker learns 5\u202f% more of that person's other values.",)
 
 
 def test_no_defence_is_suggested_on_itself_and_none_of_another_explainer_is_quoted():

@@ -184,7 +184,7 @@ def test_maps_say_in_words_what_they_show() -> None:
     assert images[0] == "Row 4711, labelled naïve &lt;b&gt;"
     assert images[1] == (
         "input_x_gradient of row 4711, labelled naïve &lt;b&gt;, under model 2, trained on it, which says "
-        "naïve &lt;b&gt; (97 %); strongest colour 0.0312"
+        "naïve &lt;b&gt; (97\u202f%); strongest colour 0.0312"
     )
     assert page.count('class="scale"') == page.count('class="scale half"') == 1
     assert "summed over colours" in page

@@ -11,8 +11,8 @@ def test_who_is_found_and_what_is_learnt_stands_in_plain_sentences() -> None:
     (sentence,) = query_attacks.sentences(sample.queried())
     assert sentence == (
         "Of 100 answers by nice(k=5), between 68 and 84 fit one person alone on a list of people (linkage), and "
-        "between 79 and 96 lead to the right person. The attacker then knows 61 % of that person's other values; "
-        "33 % could be guessed without the explanation."
+        "between 79 and 96 lead to the right person. The attacker then knows 61\u202f% of that person's other values; "
+        "33\u202f% could be guessed without the explanation."
     )
 
 
@@ -26,7 +26,7 @@ def test_without_attacks_on_signals_it_leads() -> None:
     page = headline.headline(sample.queried_alone())
     assert page.lead.startswith("Of 100 answers by nice(k=5), between 68 and 84 fit one person")
     assert page.count == "between 68 and 84"
-    known = "The attacker then knows 61 % of that person's other values; 33 % could be guessed without the explanation."
+    known = "The attacker then knows 61\u202f% of that person's other values; 33\u202f% could be guessed without the explanation."
     assert page.additions == (known,)
     assert "list of people" in page.meaning[0]
 

@@ -120,8 +120,18 @@ def test_a_little_is_not_rounded_to_nothing():
     rows = [*linked("nice", (0.92, 0.54, 1.0)), Row(metric="coverage@100", value=0.001, **about)]
     rows.append(Row(kind="measure", metric="answered", explainer="nice", value=0.004))
     found = answered(Results(rows=rows))
-    assert "under 1\u202f% of all training people" in found["Whom does it hit?"]
-    assert "nice answers under 1\u202f% of people" in found["What does it cost?"]
+    assert "less than 1\u202f% of all training people" in found["Whom does it hit?"]
+    assert "nice answers less than 1\u202f% of people" in found["What does it cost?"]
+
+
+def test_most_is_not_rounded_to_all():
+    rows = [
+        *linked("nice", (0.92, 0.54, 0.998)),
+        Row(kind="measure", metric="answered", explainer="nice", value=0.9971),
+    ]
+    found = answered(Results(rows=rows))
+    assert "nice answers more than 99\u202f% of people" in found["What does it cost?"]
+    assert "54 to 99.8 of 100 answers" in " ".join(found.values())
 
 
 def test_page_terminal_and_notebook_have_the_same_answers():

@@ -10,6 +10,7 @@ from jali.adapters.models.function import FunctionModel
 from jali.core.errors import JaliError
 from jali.data.tables.schema_files import label
 from jali.models.fitted.estimator import classifier, scores_of
+from jali.text.shares import whole_percent
 
 CLEARLY = 0.1  # by how much another order of the classes must fit better before it is taken for the right one
 SPREADS = 4.0  # standard deviations of chance by which it must fit better to be refused
@@ -37,8 +38,9 @@ def agreement(estimator: Any, rows: Any, labels: Any, known: bool) -> list[str]:
     common = max(float((places == k).mean()) for k in range(len(names)))
     if right < common - CLEARLY:
         return [
-            f"On the first {len(truth)} training rows the model is right in {right:.0%}, less than always answering "
-            f"with the commonest class ({common:.0%}): are these the rows and labels that it was trained on?",
+            f"On the first {len(truth)} training rows the model is right in {whole_percent(right)}, less than always "
+            f"answering with the commonest class ({whole_percent(common)}): are these the rows and labels that it was "
+            "trained on?",
             *doubt,
         ]
     return doubt
@@ -70,9 +72,9 @@ def _check_order(answer: Any, places: Any, names: list[str], right: float) -> li
         return []
     order = [names[k] for k in best]
     text = (
-        f"The model agrees with {right:.0%} of the labels of its training rows if its answers are about the "
-        f"classes {', '.join(names)} in this order, and with {share:.0%} for {', '.join(order)}: name the order "
-        f"of its answers, as in classes={order!r}."
+        f"The model agrees with {whole_percent(right)} of the labels of its training rows if its answers are about the "
+        f"classes {', '.join(names)} in this order, and with {whole_percent(share)} for {', '.join(order)}: name the "
+        f"order of its answers, as in classes={order!r}."
     )
     if share - right > SPREADS * np.sqrt((share + right) / len(answer)):
         raise JaliError(text)

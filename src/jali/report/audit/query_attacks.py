@@ -99,10 +99,10 @@ def _learnt(line: views.Line) -> str:
     after, before = _value(line, "disclosed"), _value(line, "disclosed_baseline")
     if after is None:
         return ""
-    known = f"The attacker then knows {words.percent(after, 0)} % of that person's other values"
+    known = f"The attacker then knows {words.whole_percent(after)} of that person's other values"
     if before is None:
         return f"{known}; what could be guessed without the explanation was not measured, since nobody is left outside."
-    return f"{known}; {words.percent(before, 0)} % could be guessed without the explanation."
+    return f"{known}; {words.whole_percent(before)} could be guessed without the explanation."
 
 
 def _weight(line: views.Line) -> float:
@@ -125,5 +125,9 @@ def _range(row: Row, digits: int = 0) -> str:
     low, high = (None if end is None else f"{100 * min(max(end, 0.0), 1.0):.{digits}f}" for end in (row.low, row.high))
     if low is None or high is None or low == high:
         about = f"{100 * (row.value or 0.0):.{digits}f}"
-        return (f"about {about}" if float(about) else "fewer than 1") if row.value else NONE
+        if not row.value:
+            return NONE
+        if float(about) == 100 and row.value < 1:
+            return "more than 99"
+        return f"about {about}" if float(about) else "fewer than 1"
     return f"between {low} and {high}"

@@ -93,6 +93,8 @@ def of_100(row: Row) -> str:
     '87 to 98'
     >>> of_100(Row(kind="query attack", metric="reidentified", value=0.004, low=0.003, high=0.0049))
     '0.3 to 0.49'
+    >>> of_100(Row(kind="query attack", metric="reidentified", value=0.99, low=0.98, high=0.9968))
+    '98 to 99.7'
     """
     if row.low is None or row.high is None:
         return f"about {_percent(row.value or 0.0)}"
@@ -101,7 +103,10 @@ def of_100(row: Row) -> str:
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.0f}" if share >= NAMED or share == 0 else f"{100 * share:.2g}"
+    if 0 < share < NAMED:
+        return f"{100 * share:.2g}"
+    whole = f"{100 * share:.0f}"
+    return whole if whole != "100" or share == 1 else words.percent(share)
 
 
 def _identity(results: Results, explainer: str) -> list[Finding]:
@@ -142,12 +147,12 @@ def _attributes(results: Results, explainer: str) -> list[Finding]:
         row.value for row in results.find(kind="query attack", metric="disclosed", **about) if row.value is not None
     ]
     if not known:
-        more = words.percent(gain.value or 0.0, 0)
-        return [Finding(Harm.ATTRIBUTES, f"The attacker learns {more} % more of that person's other values.")]
+        more = words.whole_percent(gain.value or 0.0)
+        return [Finding(Harm.ATTRIBUTES, f"The attacker learns {more} more of that person's other values.")]
     before = known[0] - (gain.value or 0.0)
     sentence = (
-        f"The attacker then knows {words.percent(known[0], 0)} % of that person's other values, against "
-        f"{words.percent(before, 0)} % without the answer."
+        f"The attacker then knows {words.whole_percent(known[0])} of that person's other values, against "
+        f"{words.whole_percent(before)} without the answer."
     )
     return [Finding(Harm.ATTRIBUTES, sentence)]
 
