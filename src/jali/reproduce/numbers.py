@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from jali.audit.all_models import EXPLAINED, Gathered
 from jali.audit.attack_run_rows import overall_estimate
 from jali.audit.attack_runs import AttackRun
 from jali.audit.one_model import STATISTICS, stream
+from jali.audit.quality import Measured
 from jali.audit.setup import Setup as Loaded
+from jali.audit.summary import cells_of
 from jali.audit.trials import Trial, paired
 from jali.core import registry
 from jali.core.errors import JaliError
@@ -20,8 +24,10 @@ from jali.results import Row
 from jali.results.reproduction import Study
 from jali.stats import released
 from jali.stats.intervals import contrast, each_target, estimate
+from jali.stats.medians import median_over_units
 
 DELTA = "Δ "
+MEDIAN = "median "
 
 
 @dataclass(frozen=True)
@@ -77,6 +83,8 @@ def number(ran: Ran, method: str, metric: str, paper: Paper, among: str = "", by
 
     among: of a group of people. by: the query attack whose metric it is, where it is not the method's own.
     """
+    if metric.startswith(MEDIAN):
+        return _median(ran, method, metric.removeprefix(MEDIAN), paper)
     row = _row(ran.study.measures, method, metric, paper, among, by)
     if row is not None:
         return Estimate(row.value, row.low, row.high, row.units, row.reason)
@@ -90,6 +98,22 @@ def number(ran: Ran, method: str, metric: str, paper: Paper, among: str = "", by
         return _guessed(ran, method, metric, paper)
     except JaliError as error:
         return Estimate(None, reason=str(error))
+
+
+def _median(ran: Ran, method: str, metric: str, paper: Paper) -> Estimate:
+    """The median over targets of the mean of a measure of the explanation in each."""
+    if ran.found is None or ran.setup is None:
+        return Estimate(None, reason=ran.why(method))
+    game = ran.setup.game
+    cells = cells_of(ran.found.quality, Measured(metric, explainer_of(paper.methods[method])), None, game)
+    if cells is None:
+        return Estimate(None, reason=ran.why(method) or f"The study has no {word(metric)}.")
+    unit = np.nonzero(game.scored.T)[0]
+    count = np.bincount(unit, cells.defined, len(game.targets))
+    total = np.bincount(unit, np.where(cells.defined, cells.value, 0.0), len(game.targets))
+    if not count.any():
+        return Estimate(None, reason=f"Nobody has {word(metric)}.")
+    return median_over_units(total[count > 0] / count[count > 0])
 
 
 def _row(rows: list[Row], method: str, metric: str, paper: Paper, among: str, by: str) -> Row | None:
@@ -131,6 +155,8 @@ def word(metric: str, by: str = "") -> str:
         return f"{word(metric)} ({by})"
     if metric.startswith(DELTA):
         return DELTA + word(metric.removeprefix(DELTA))
+    if metric.startswith(MEDIAN):
+        return f"{word(metric.removeprefix(MEDIAN))}, median over targets"
     if metric.startswith(released.PREFIX):
         return f"{word(metric.removeprefix(released.PREFIX))} as released by the authors"
     title = metric_of(metric).title
