@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from jali.results.reproduction import Study
 from jali.stats import released
 from jali.stats.intervals import contrast, each_target, estimate
 from jali.stats.medians import median_over_units
+from jali.stats.precision_recall import OF_CLAIMS
 
 DELTA = "Δ "
 MEDIAN = "median "
@@ -138,11 +139,24 @@ def _guessed(ran: Ran, method: str, metric: str, paper: Paper) -> Estimate:
     beside = paper.methods[method].against
     if metric in released.METRICS:
         return each_target(released.METRICS[metric], guesses)
+    if metric in OF_CLAIMS:
+        return _of_claims(metric, guesses, ran.rng)
     if not metric.startswith(DELTA):
         return estimate(metric, guesses, ran.rng)[0]
     if beside not in ran.guesses:
         return Estimate(None, reason=ran.why(beside) or f"{method!r} is held against no other method.")
     return contrast(metric.removeprefix(DELTA), *paired(guesses, ran.guesses[beside]), ran.rng)[0]
+
+
+def _of_claims(metric: str, guesses: Guesses, rng: Rng) -> Estimate:
+    """Precision, over the targets in which a record is flagged, if these are half of all or more; it says how many."""
+    every = np.unique(guesses.unit)
+    flagged = np.unique(guesses.unit[guesses.score > 0])
+    if len(flagged) in (len(every), 0, 1) or 2 * len(flagged) < len(every):
+        return estimate(metric, guesses, rng)[0]
+    found = estimate(metric, guesses.pick(np.isin(guesses.unit, flagged)), rng)[0]
+    some = f"over the {len(flagged)} of {len(every)} targets in which a record is flagged"
+    return replace(found, reason=found.reason or some)
 
 
 def word(metric: str, by: str = "") -> str:
