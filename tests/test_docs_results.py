@@ -42,6 +42,8 @@ FINDINGS = [
     ("attributions", "huang2024", "mlp / L1-LRT, IXG less mlp / loss LiRA: auc", "by .12\n"),
     ("attributions", "huang2024", "convnet / L1-LRT, IXG less convnet / loss LiRA: auc", "to .30 in AUC"),
     ("private", "huang2023", "d1000 / CFD-LRT less d1000-dpm1 / CFD-LRT: auc", "lowers the AUC by .118 (.080–.156)"),
+    ("linkage", "goethals2022", "heart-splits / CF-K: ncp", "the mean without a floor is .028 (.021–.035)"),
+    ("linkage", "goethals2022", "heart-splits / CF-K: median ncp", "the median over splits\n.021 (.021–.023)"),
     ("linkage", "goethals2022", "german / CF-K, made again less nothing: singled_out by minimality", "66 % of CF-K's answers on `german`"),
     ("linkage", "goethals2022", "hospital / CF-K, made again less nothing: singled_out by minimality", "63 % on `hospital`"),
     ("linkage", "goethals2022", "informs / CF-K, made again less nothing: singled_out by minimality", "75 % on `informs`"),
