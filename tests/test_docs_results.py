@@ -42,6 +42,8 @@ FINDINGS = [
     ("attributions", "huang2024", "mlp / L1-LRT, IXG less mlp / loss LiRA: auc", "by .12\n"),
     ("attributions", "huang2024", "convnet / L1-LRT, IXG less convnet / loss LiRA: auc", "to .30 in AUC"),
     ("private", "huang2023", "d1000 / CFD-LRT less d1000-dpm1 / CFD-LRT: auc", "lowers the AUC by .118 (.080–.156)"),
+    ("linkage", "goethals2022", "heart-splits / CF-K: ncp", "the mean without a floor is .028 (.021–.035)"),
+    ("linkage", "goethals2022", "heart-splits / CF-K: median ncp", "the median over splits\n.021 (.021–.023)"),
     ("linkage", "goethals2022", "german / CF-K, made again less nothing: singled_out by minimality", "66 % of CF-K's answers on `german`"),
     ("linkage", "goethals2022", "hospital / CF-K, made again less nothing: singled_out by minimality", "63 % on `hospital`"),
     ("linkage", "goethals2022", "informs / CF-K, made again less nothing: singled_out by minimality", "75 % on `informs`"),
@@ -82,6 +84,12 @@ MEASURES = [
     ("vision", "huang2024", "head-eps2", "", ("train_accuracy", "test_accuracy"), "| .680 / .658 |"),
     ("vision", "huang2024", "head-eps1", "", ("train_accuracy", "test_accuracy"), "| .654 / .635 |"),
     ("vision", "huang2024", "head-eps05", "", ("train_accuracy", "test_accuracy"), "| .592 / .580 |"),
+]  # fmt: skip
+# document, paper, study, attack, the words with its AUC and both ends
+ATTACKS = [
+    ("surrogates", "naretto2024", "bank-rf", "MIA, noise", "the forest has .558 (.550–.566)"),
+    ("surrogates", "naretto2024", "bank-rf", "MIA on TREPAN, noise", "its TREPAN .501 (.494–.508)"),
+    ("surrogates", "naretto2024", "bank-nn", "MIA, noise", "network .498 (.487–.509)"),
 ]  # fmt: skip
 COUNTS = {
     "recourse": ("pawelczyk2022", r"(\d+) published claims, of which (\d+) match, (\d+) deviate and (\d+) cannot"),
@@ -132,6 +140,29 @@ def test_a_measure_in_the_docs_is_that_of_its_study(document, paper, study, expl
     mine = [r for m in metrics for r in rows if r.metric == m and r.explainer.startswith(explainer) and not r.group]
     values = [r.value for r in mine if bool(r.explainer) == bool(explainer)]
     assert agree(words, list(values))
+
+
+@pytest.mark.parametrize(("document", "paper", "study", "attack", "words"), ATTACKS)
+def test_an_auc_in_the_docs_is_that_of_its_study(document, paper, study, attack, words):
+    assert words in text(document)
+    assert agree(words, list(next(s for s in page(paper).studies if s.name == study).attacks[attack][:3]))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "claim"),
+    [
+        (r"in none of (\d+)\s+settings", "MIA exposes LORE more than the black box, by AUC"),
+        (r"TREPAN in (\d+) of (\d+), by", "TREPAN is more exposed to"),
+    ],
+)
+def test_how_often_surrogates_expose_more_is_counted_in_the_findings(pattern, claim):
+    mine = [f for f in page("naretto2024").findings if f.quantity.startswith(claim) and f.place.endswith(": auc")]
+    found = re.search(pattern, text("surrogates"))
+    assert found is not None
+    hold = [f for f in mine if f.verdict == "matches"]
+    told = [int(n) for n in found.groups()]
+    assert told == [len(hold), len(mine)][-len(told) :]
+    assert len(told) == 2 or not hold
 
 
 @pytest.mark.parametrize("document", COUNTS)

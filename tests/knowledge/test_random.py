@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from jali.core import registry
+from jali.core.errors import JaliError
 from jali.knowledge.random import Random
 
 from .tables import SCHEMA, assert_legal, table
@@ -24,11 +25,29 @@ def test_values_are_uniform_between_bounds_or_three_spreads():
     assert not known.y.any()
 
 
+def test_normal_values_have_the_public_centre_and_spread_and_stay_legal():
+    known = Random(draw="normal").know(table(), np.random.default_rng(1))
+    assert_legal(known)
+    column = SCHEMA.columns[2]  # bounded below only
+    assert np.median(known.X[:, 2]) == pytest.approx(column.centre, abs=0.1)
+    above = known.X[:, 2] > column.centre + column.spread
+    assert above.mean() == pytest.approx(0.1587, abs=0.02)  # of a normal distribution
+    assert known.X[:, 2].min() == column.low
+    np.testing.assert_allclose(np.bincount(known.X[:, 1].astype(int)) / 4000, [1 / 3] * 3, atol=0.03)
+    assert not known.y.any()
+
+
+def test_other_ways_to_draw_are_refused():
+    with pytest.raises(JaliError, match="uniform or normal"):
+        Random(draw="beta")  # type: ignore[arg-type]
+
+
 def test_the_rows_themselves_are_not_read():
     rows = table(100)
     other = dataclasses.replace(rows, X=np.tile([20.0, 1, 3, 0], (100, 1)))
-    first, again = (Random().know(r, np.random.default_rng(3)).X for r in (rows, other))
-    np.testing.assert_array_equal(first, again)
+    for way in (Random(), Random(draw="normal")):
+        first, again = (way.know(r, np.random.default_rng(3)).X for r in (rows, other))
+        np.testing.assert_array_equal(first, again)
 
 
 def test_all_kinds_of_knowledge_have_names():

@@ -117,3 +117,14 @@ def test_numbers_of_another_set_up_are_marked_as_due(paper, tmp_path):
     paper.write_text(PAPER.replace("targets=4", "targets=9"), encoding="utf-8")
     found = judge_again(schema.read(str(paper)), str(paper), tmp_path / "p.json")
     assert all("another game" in study.due for study in found.studies)
+
+
+def test_the_time_of_stored_results_is_that_of_the_run_that_made_them():
+    parts = {"data": "sample", "game": "thirds"}
+    first = Study(name="a", parts=parts, seconds=100.0, stored=0)
+    again = Study(name="a", parts=parts, seconds=3.0, stored=8)
+    assert keeping._timed(again, first).seconds == 103.0
+    assert keeping._timed(again, first).stored == 0
+    assert keeping._timed(again.model_copy(update={"stored": 0}), first).seconds == 3.0
+    assert keeping._timed(again, first.model_copy(update={"parts": {"data": "other"}})).seconds == 3.0
+    assert keeping._timed(again, None) is again

@@ -278,12 +278,18 @@ def test_a_share_told_of_targets_stays_one():
     assert overall_estimate("rules", np.array([1.0, 9.0])).high > 9
 
 
-def test_claims_of_nobody_have_no_precision(ran):
+def test_precision_is_that_of_targets_in_which_somebody_is_flagged_if_these_are_half(ran):
     none = guesses(0.0, 3)
     silent = dataclasses.replace(none, score=np.where(none.unit == 2, -1.0, none.score))
     tables = [{"source": "T", "published": {"a": {"strong": {"precision": 0.5}}}, "tolerance": {"precision": 0.1}}]
     found = only(paper(tables=tables), {"a": dataclasses.replace(ran["a"], guesses={"strong": silent})})
-    assert found.reason == "No record is flagged as a member in 1 of 6 targets: no precision."
+    assert found.reason == "over the 5 of 6 targets in which a record is flagged"
+    others = none.pick(none.unit != 2)
+    assert found.units == 5
+    assert found.value == pytest.approx((others.truth & (others.score > 0)).sum() / (others.score > 0).sum(), abs=0.01)
+    mute = dataclasses.replace(none, score=np.where(none.unit > 1, -1.0, none.score))
+    found = only(paper(tables=tables), {"a": dataclasses.replace(ran["a"], guesses={"strong": mute})})
+    assert found.reason == "No record is flagged as a member in 4 of 6 targets: no precision."
 
 
 # --- judged again without a run ------------------------------------------------------------------------------------

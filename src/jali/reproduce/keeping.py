@@ -20,12 +20,13 @@ def joined(paper: Paper, earlier: Path, now: Reproduction) -> Reproduction:
             f"{earlier} is a run of {kept.paper} at --scale {kept.scale}: it cannot be joined to {now.paper} at "
             f"--scale {now.scale}."
         )
+    studies = _studies(paper, kept, now)
     both = now.model_copy(
         update={
-            "studies": _studies(paper, kept, now),
+            "studies": studies,
             "findings": [*_unchanged(kept.findings, now.studies), *now.findings],
             "drawings": _drawings(kept.drawings, now.drawings),
-            "seconds": kept.seconds + now.seconds,
+            "seconds": sum(study.seconds for study in studies),
             "memory_mb": max(kept.memory_mb, now.memory_mb),
         }
     )
@@ -35,9 +36,16 @@ def joined(paper: Paper, earlier: Path, now: Reproduction) -> Reproduction:
 
 def _studies(paper: Paper, kept: Reproduction, now: Reproduction) -> list[Study]:
     """In the order of the paper's file; those kept say when they were made."""
-    new = {study.name: study for study in now.studies}
     old = {s.name: s.model_copy(update={"made": s.made or kept.made}) for s in kept.studies}
+    new = {study.name: _timed(study, old.get(study.name)) for study in now.studies}
     return [new.get(name) or old[name] for name in paper.studies if name in new or name in old]
+
+
+def _timed(study: Study, earlier: Study | None) -> Study:
+    """With the time of the earlier run too, where models of this one came from the store and the set-up is the same."""
+    if earlier is None or not study.stored or earlier.parts != study.parts:
+        return study
+    return study.model_copy(update={"seconds": study.seconds + earlier.seconds, "stored": earlier.stored})
 
 
 def _unchanged(findings: list[Finding], studies: list[Study]) -> list[Finding]:

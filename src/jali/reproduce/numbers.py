@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+
+import numpy as np
 
 from jali.audit.all_models import EXPLAINED, Gathered
 from jali.audit.attack_run_rows import overall_estimate
 from jali.audit.attack_runs import AttackRun
 from jali.audit.one_model import STATISTICS, stream
+from jali.audit.quality import Measured
 from jali.audit.setup import Setup as Loaded
+from jali.audit.summary import cells_of
 from jali.audit.trials import Trial, paired
 from jali.core import registry
 from jali.core.errors import JaliError
@@ -20,8 +24,11 @@ from jali.results import Row
 from jali.results.reproduction import Study
 from jali.stats import released
 from jali.stats.intervals import contrast, each_target, estimate
+from jali.stats.medians import median_over_units
+from jali.stats.precision_recall import OF_CLAIMS
 
 DELTA = "Δ "
+MEDIAN = "median "
 
 
 @dataclass(frozen=True)
@@ -77,6 +84,8 @@ def number(ran: Ran, method: str, metric: str, paper: Paper, among: str = "", by
 
     among: of a group of people. by: the query attack whose metric it is, where it is not the method's own.
     """
+    if metric.startswith(MEDIAN):
+        return _median(ran, method, metric.removeprefix(MEDIAN), paper)
     row = _row(ran.study.measures, method, metric, paper, among, by)
     if row is not None:
         return Estimate(row.value, row.low, row.high, row.units, row.reason)
@@ -90,6 +99,22 @@ def number(ran: Ran, method: str, metric: str, paper: Paper, among: str = "", by
         return _guessed(ran, method, metric, paper)
     except JaliError as error:
         return Estimate(None, reason=str(error))
+
+
+def _median(ran: Ran, method: str, metric: str, paper: Paper) -> Estimate:
+    """The median over targets of the mean of a measure of the explanation in each."""
+    if ran.found is None or ran.setup is None:
+        return Estimate(None, reason=ran.why(method))
+    game = ran.setup.game
+    cells = cells_of(ran.found.quality, Measured(metric, explainer_of(paper.methods[method])), None, game)
+    if cells is None:
+        return Estimate(None, reason=ran.why(method) or f"The study has no {word(metric)}.")
+    unit = np.nonzero(game.scored.T)[0]
+    count = np.bincount(unit, cells.defined, len(game.targets))
+    total = np.bincount(unit, np.where(cells.defined, cells.value, 0.0), len(game.targets))
+    if not count.any():
+        return Estimate(None, reason=f"Nobody has {word(metric)}.")
+    return median_over_units(total[count > 0] / count[count > 0])
 
 
 def _row(rows: list[Row], method: str, metric: str, paper: Paper, among: str, by: str) -> Row | None:
@@ -114,11 +139,24 @@ def _guessed(ran: Ran, method: str, metric: str, paper: Paper) -> Estimate:
     beside = paper.methods[method].against
     if metric in released.METRICS:
         return each_target(released.METRICS[metric], guesses)
+    if metric in OF_CLAIMS:
+        return _of_claims(metric, guesses, ran.rng)
     if not metric.startswith(DELTA):
         return estimate(metric, guesses, ran.rng)[0]
     if beside not in ran.guesses:
         return Estimate(None, reason=ran.why(beside) or f"{method!r} is held against no other method.")
     return contrast(metric.removeprefix(DELTA), *paired(guesses, ran.guesses[beside]), ran.rng)[0]
+
+
+def _of_claims(metric: str, guesses: Guesses, rng: Rng) -> Estimate:
+    """Precision, over the targets in which a record is flagged, if these are half of all or more; it says how many."""
+    every = np.unique(guesses.unit)
+    flagged = np.unique(guesses.unit[guesses.score > 0])
+    if len(flagged) in (len(every), 0, 1) or 2 * len(flagged) < len(every):
+        return estimate(metric, guesses, rng)[0]
+    found = estimate(metric, guesses.pick(np.isin(guesses.unit, flagged)), rng)[0]
+    some = f"over the {len(flagged)} of {len(every)} targets in which a record is flagged"
+    return replace(found, reason=found.reason or some)
 
 
 def word(metric: str, by: str = "") -> str:
@@ -131,6 +169,8 @@ def word(metric: str, by: str = "") -> str:
         return f"{word(metric)} ({by})"
     if metric.startswith(DELTA):
         return DELTA + word(metric.removeprefix(DELTA))
+    if metric.startswith(MEDIAN):
+        return f"{word(metric.removeprefix(MEDIAN))}, median over targets"
     if metric.startswith(released.PREFIX):
         return f"{word(metric.removeprefix(released.PREFIX))} as released by the authors"
     title = metric_of(metric).title

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 
@@ -61,6 +63,37 @@ def test_a_dominant_lowest_value_is_still_cut_off():
     schema = Schema((Column("age", role="quasi"),))
     crowd = FrequencyTable.of(Dataset(np.array([[1.0]] * 6 + [[2.0], [3.0]]), [0] * 8, schema))
     assert partition(crowd, 2, raw=False)[0].tolist() in ([0, 1, 1], [1, 0, 0])
+    assert partition(crowd, 2, False, "below")[0].tolist() == [0, 0, 0]  # nobody lies below the median
+
+
+@dataclass(frozen=True)
+class Everybody:
+    """All people of a table, of whom some were trained on."""
+
+    people: Dataset
+
+    def load(self) -> Dataset:
+        return self.people
+
+
+def test_another_table_is_cut_and_its_people_are_counted():
+    """0 to 7 in classes of two, of whom the even numbers were trained on."""
+    schema = Schema((Column("age", role="quasi"), Column("income")), favourable=1)
+    people = Dataset(np.stack([np.arange(8.0), np.arange(8.0)], axis=1), [0, 1] * 4, schema)
+    train = people.rows(np.arange(0, 8, 2))
+    model = Rule(lambda Z: Z[:, 1] > 3)
+    ready = Mondrian(k=2, table=Everybody(people)).prepare(model, schema, train, np.random.default_rng(0))
+    out = ready.explain(np.array([[3.0, 3.0]]), np.random.default_rng(0))
+    assert (out.regions.low[0, 0], out.regions.high[0, 0]) == (4.0, 5.0)  # the class of 4, the nearest who is accepted
+    assert out.found.all()
+    assert matching(out.regions, train).tolist() == [1]
+
+
+def test_a_table_with_other_columns_is_refused():
+    train, model = mixed(40, 0)
+    other = Dataset(np.arange(8.0)[:, None], [0, 1] * 4, Schema((Column("age", role="quasi"),)))
+    with pytest.raises(JaliError, match="must have the columns of the training rows"):
+        Mondrian(k=2, table=Everybody(other)).prepare(model, train.schema, train, np.random.default_rng(0))
 
 
 def test_answers_are_the_classes_of_the_rows_shown():
@@ -83,7 +116,7 @@ def test_a_table_is_cut_once_for_all_who_ask(monkeypatch):
         ready = part.prepare(model, train.schema, train, np.random.default_rng(0))
         for tile in np.split(X, 4):
             ready.explain(tile, np.random.default_rng(0))
-    assert cuts == [(12, False), (5, False), (12, True)]
+    assert cuts == [(12, False, "either"), (5, False, "either"), (12, True, "either")]
 
 
 def test_bad_input_is_one_sentence():

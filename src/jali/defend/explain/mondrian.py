@@ -11,7 +11,7 @@ from jali.anonymity.frequency_table import Boxes, FrequencyTable
 from jali.anonymity.measures import matching
 from jali.core.errors import JaliError
 from jali.core.explanation import Counterfactual, Explainer, Gives, Recomputed, Regions, Wants
-from jali.core.protocols import Model
+from jali.core.protocols import Model, Source, keeps_immutable
 from jali.core.values import Bools, Dataset, Floats, Ints, Rng, Schema
 from jali.defend._generalise import ForwardsCapabilities, Inner, generalised
 from jali.explain.nice import NICE
@@ -27,6 +27,10 @@ class Mondrian(ForwardsCapabilities):
     Widths are shares of the range, or of the number of values, in all rows ("normalised"), or units and numbers of
     values ("raw", as in the comparison of Goethals, Sörensen and Martens, 2022). A class is shown as the ranges and
     categories of its people; private columns keep the values of one row. There is no guarantee of differential privacy.
+
+    Numbers equal to the median go to the upper part (cut="below"), or to the lower one where that alone leaves k people
+    in both ("either"). table: another table that is cut instead of the training rows and must hold them; classes then
+    have k people of that table, and may have fewer who were trained on. Goethals et al. cut all their rows, "below".
 
     LeFevre, DeWitt and Ramakrishnan, Mondrian multidimensional k-anonymity, ICDE 2006.
 
@@ -46,6 +50,8 @@ class Mondrian(ForwardsCapabilities):
     inner: Explainer = field(default_factory=NICE)
     k: int = 10
     widths: Literal["normalised", "raw"] = "normalised"
+    cut: Literal["either", "below"] = "either"
+    table: Source | None = None
     gives: ClassVar[Gives] = "counterfactual"
     reads_training_data: ClassVar[bool] = True
     wants: ClassVar[Wants] = "labels"
@@ -58,18 +64,25 @@ class Mondrian(ForwardsCapabilities):
     def prepare(self, model: Model, schema: Schema, train: Dataset | None, rng: Rng) -> _Prepared:
         """Prepare the wrapped explainer, and partition the training set into classes of k people."""
         inner = Inner.of(self, model, schema, train, rng)
-        return _Prepared(self.k, inner, *partition(inner.table, self.k, self.widths == "raw"))
+        people = inner.train if self.table is None else self.table.load()
+        table = inner.table if self.table is None else FrequencyTable.of(people, agree=keeps_immutable(self.inner))
+        if table.schema.columns != inner.table.schema.columns:
+            raise JaliError("mondrian: table must have the columns of the training rows: name the table they are from.")
+        return _Prepared(self.k, inner, people, table, *partition(table, self.k, self.widths == "raw", self.cut))
 
 
 @dataclass(frozen=True, eq=False)
 class _Prepared:
     """The defence for one model.
 
-    part (C,): the class of each cell of the frequency table. boxes: those of the classes.
+    people: who is in the classes. table: their frequency table. part (C,): the class of each of its cells. boxes: those
+    of the classes.
     """
 
     k: int
     inner: Inner
+    people: Dataset
+    table: FrequencyTable
     part: Ints
     boxes: Boxes
 
@@ -79,35 +92,35 @@ class _Prepared:
         train = self.inner.train
         who = self.inner.shown(counterfactuals)
         regions = self._classes(train.X[who.rows])
-        return generalised(X, counterfactuals, who, regions, matching(regions, train) >= self.k)
+        return generalised(X, counterfactuals, who, regions, matching(regions, self.people) >= self.k)
 
     def regions_for(self, rows: Floats, person: Ints) -> Recomputed:
         """What would be shown of the training people (n,) if they had rows (n, D) with values that occur."""
         regions = self._classes(rows)
-        able = matching(regions, self.inner.train) >= self.k
+        able = matching(regions, self.people) >= self.k
         return Recomputed(regions, able & self.inner.could_be_shown(rows, person))
 
     def _classes(self, rows: Floats) -> Regions:
-        """The classes of rows (n, D), whose quasi-identifiers must occur in the training rows."""
-        table = self.inner.table
-        cells = table.find(table.coded(rows))
-        return table.regions(self.boxes.pick(self.part[cells]), rows)
+        """The classes of rows (n, D), whose quasi-identifiers must occur in the table that was cut."""
+        cells = self.table.find(self.table.coded(rows))
+        return self.table.regions(self.boxes.pick(self.part[cells]), rows)
 
 
-def partition(table: FrequencyTable, k: int, raw: bool) -> tuple[Ints, Boxes]:
+def partition(table: FrequencyTable, k: int, raw: bool, cut: str = "either") -> tuple[Ints, Boxes]:
     """The part (C,) of each cell, and the box of each part."""
     cells = np.arange(len(table.cells))
-    part = table.parted(cells, lambda some: _cut(table, some, k, raw))
+    part = table.parted(cells, lambda some: _cut(table, some, k, raw, cut))
     return part, table.hulls(cells, part)
 
 
-def _cut(table: FrequencyTable, cells: Ints, k: int, raw: bool) -> Bools | None:
+def _cut(table: FrequencyTable, cells: Ints, k: int, raw: bool, cut: str) -> Bools | None:
     """Which cells go to the first part, by the widest quasi-identifier that leaves k people in both parts."""
     count = table.count[cells]
     if count.sum() < 2 * k:
         return None
     for q in np.argsort(-_widths(table, table.cells[cells], raw), kind="stable"):
-        for left in _halves(table.cells[cells, q], count, bool(table.ranged[q])):
+        ways = _halves(table.cells[cells, q], count, bool(table.ranged[q]))
+        for left in ways[:1] if cut == "below" else ways:
             if min(count[left].sum(), count[~left].sum()) >= k:
                 return left
     return None
