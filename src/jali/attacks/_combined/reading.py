@@ -36,6 +36,7 @@ NO_RATIO = (ABOVE, RAW, PLACE, WHITE_PLACE)
 WHOLE = SUMS - len(NO_RATIO) + 5  # rows of the last block
 CHANGES = 0.005  # mean variance within records from which on it is read whether a signal is exactly zero
 FEW = 4  # signals whose ratios are computed together
+MOSTLY = 0.9  # share of records that are known from which on all are read
 
 
 @dataclass(frozen=True)
@@ -189,46 +190,68 @@ class Lens:
 class Reading:
     """Signals of shadow models read through a lens, for several sets of these models.
 
-    manner: how the models answer. sums: those of the lens's features, then of its independent directions. repeats:
-    exact values. known (N,): records that some shadow model was asked about.
+    rows (n,): the records that are read, one of which stands for all that no shadow model answered about. known (n,):
+    which of them some model did answer about. place (N,): where each record is among them. manner: how the models
+    answer. sums: those of the lens's features, then of its independent directions. repeats: exact values.
     """
 
     lens: Lens
+    rows: Ints
+    known: Bools
+    place: Ints
     manner: Manner
     sums: Sums
     repeats: Repeats
-    known: Bools
 
     @staticmethod
     def of(lens: Lens, shadows: Shadows, sets: Bools) -> Reading:
         """The reading of shadow models in sets (T, K)."""
         use = np.asarray(shadows.observed.all(axis=0))
+        member = shadows.member
+        rows, place = read_once(np.asarray(use.any(axis=1)))
+        everybody = len(rows) == len(use)
+        if not everybody:
+            use = use[rows]
+            member = member[rows]
         size = len(lens.features.signal)
         manner = lens.features.manner(shadows, lens.differ)
 
-        def read(rows: slice) -> tuple[Floats, Floats]:
-            mine = shadows.value[:, rows]
+        def read(block: slice) -> tuple[Floats, Floats]:
+            mine = shadows.value[:, block if everybody else rows[block]]
             rest = np.empty((lens.size, *mine.shape[1:]))
             level = np.zeros((lens.size, mine.shape[1]))
-            rest[:size], level[:size] = centred(lens.features(mine), use[rows], manner)
+            rest[:size], level[:size] = centred(lens.features(mine), use[block], manner)
             common = rest[lens.for_common].reshape(len(lens.for_common), -1)
             rest[size:] = (lens.weights @ common).reshape(-1, *mine.shape[1:])
             return rest, level
 
-        sums = Sums.of(read, lens.size, use, shadows.member, sets)
-        return Reading(lens, manner, sums, Repeats.of(lens.repeated, shadows, sets), np.asarray(use.any(axis=1)))
+        sums = Sums.of(read, lens.size, use, member, sets)
+        exact = shadows.value[lens.repeated] if everybody else shadows.value[np.ix_(lens.repeated, rows)]
+        repeats = Repeats(lens.repeated, exact, use, member, sets)
+        return Reading(lens, rows, np.asarray(use.any(axis=1)), place, manner, sums, repeats)
 
     def table(self, t: int, value: Floats, use: Bools) -> Floats:
         """What is known of each record (Q, N) under a model with these signals (S, N), judged by one set of models.
 
         use (N,): the records that the model answered about.
         """
+        everybody = len(self.rows) == value.shape[1]
+        mine = value if everybody else value[:, self.rows]
         size = len(self.lens.features.signal)
-        away = self.lens.features(value) - self.sums.level[:size]
+        away = self.lens.features(mine) - self.sums.level[:size]
         if self.manner.differ.any():
-            away -= self.manner.of_one(away, use & self.known)
+            away -= self.manner.of_one(away, use[self.rows] & self.known)
         # A record that no shadow model was asked about has no level to be compared with: it is taken to lie there.
         here = np.where(self.known, away, 0.0)
+        out = self._table(t, here)
+        out[-5] = self.repeats(t, mine)
+        out = out if everybody else out[:, self.place]
+        out[-4] = self.lens.digits(value)
+        return out
+
+    def _table(self, t: int, here: Floats) -> Floats:
+        """The table (Q, n) of features less the levels of the records (F, n), without exact values and digits."""
+        size = len(here)
         white = self.lens.weights @ here[self.lens.for_common]
         signals = len(white)
         out = np.zeros((SUMS * signals + WHOLE, here.shape[1]))
@@ -241,8 +264,6 @@ class Reading:
         ratios = [block for block in range(SUMS) if block not in NO_RATIO]
         for k, block in enumerate(ratios):
             parts[block].sum(axis=0, out=out[SUMS * signals + k])
-        out[-5] = self.repeats(t, value)
-        out[-4] = self.lens.digits(value)
         out[-1] = far_from_outside(white, *whites)
         for start in range(self.lens.zeros, size, FEW):
             some = slice(start, min(start + FEW, size))
@@ -272,6 +293,20 @@ class Reading:
             out[OWN, binary], out[COMMON, binary] = yes_no_ratios(out[RAW, binary], *moved)
 
 
+def read_once(known: Bools) -> tuple[Ints, Ints]:
+    """The records (n,) to read, and the place of each (N,) among them: one stands for all that are not known.
+
+    Nothing tells those apart but the answer of the model itself. Where most are known, all are read.
+
+    >>> read_once(np.array([False, True, False, False]))
+    (array([1, 0]), array([1, 0, 1, 1]))
+    """
+    if known.mean() > MOSTLY:
+        return np.arange(len(known)), np.arange(len(known))
+    rows = np.append(np.flatnonzero(known), np.flatnonzero(~known)[:1])
+    return rows, np.where(known, np.cumsum(known) - 1, len(rows) - 1)
+
+
 def _fill_white(out: Floats, white: Floats, sides: Sequence[Side], prior: float) -> None:
     """Enter the blocks (B, s, N) of some independent directions (s, N)."""
     outside, inside = sides
@@ -285,17 +320,27 @@ def choose_lens(shadows: Shadows, fit: Ints, tuning: Tuning) -> Lens:
     features = Features.of(shadows)
     manner = features.manner(shadows)
     own, common = _best_features(shadows, features, manner, fit[:SOME], tuning.prior)
-    use = np.asarray(shadows.observed.all(axis=0))
-    rest = features.pick(common)(shadows.value)
-    for f, feature in enumerate(common.tolist()):  # one at a time: they are large
-        rest[f : f + 1] = centred(rest[f : f + 1], use, manner.pick(np.array([feature])))[0]
-    weights = directions(rest, use, shadows.member, tuning.ridge)
+    weights = _directions(shadows, features.pick(common), manner.pick(common), tuning.ridge)
     # Most signals have one feature for both.
     used = np.unique(np.concatenate([own, common]))
     every = features.pick(used).and_then(Features.zeros(shadows))
     at = np.searchsorted(used, own), np.searchsorted(used, common)
     differ = np.flatnonzero(manner.pick(used).differ)
     return Lens(every, len(used), differ, *at, weights, Digits.of(shadows), repeated(shadows), tuning)
+
+
+def _directions(shadows: Shadows, features: Features, manner: Manner, ridge: float) -> Floats:
+    """`directions` of some features of shadow models, from the records that these answered about."""
+    use = np.asarray(shadows.observed.all(axis=0))
+    rows, _ = read_once(np.asarray(use.any(axis=1)))
+    some = shadows
+    if len(rows) < len(use):
+        some = shadows.rows(rows)
+        use = use[rows]
+    rest = features(some.value)
+    for f in range(len(rest)):  # one at a time: they are large
+        rest[f : f + 1] = centred(rest[f : f + 1], use, manner.pick(np.array([f])))[0]
+    return directions(rest, use, some.member, ridge)
 
 
 def _best_features(shadows: Shadows, features: Features, manner: Manner, fit: Ints, prior: float) -> tuple[Ints, Ints]:
