@@ -275,7 +275,8 @@ class Widened:
                 inside = (rows[:, j].min() <= known) & (known <= rows[:, j].max())
                 values = np.unique(rows[:, j]) if self.named[j] else known[inside]
                 asked[100 * t : 100 * (t + 1), column] = self.rng.choice(values, 100)
-        return np.asarray(self.predict(asked)).reshape(len(tries), 100).mean(axis=1)
+        said = np.asarray(self.predict(asked), dtype=np.float64)
+        return np.asarray(said.reshape(len(tries), 100).mean(axis=1))
 
 
 def matching(q: np.ndarray, held: np.ndarray, lists: set[int]) -> np.ndarray:

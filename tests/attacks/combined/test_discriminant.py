@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from jali.attacks._combined.discriminant import directions
-from jali.attacks._combined.reading import centred
+from jali.attacks._combined.features import centred
 
 EVERY = 1e-9  # no shrinkage to speak of
 

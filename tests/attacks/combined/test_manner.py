@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from jali.attacks._combined.choice import learn
+from jali.attacks._combined.features import centred
 from jali.attacks._combined.manner import FEWEST, Manner
-from jali.attacks._combined.reading import Reading, Tuning, centred, choose_lens, without
+from jali.attacks._combined.reading import Reading, Tuning, choose_lens, without
 from jali.core.guesses import Shadows
 from jali.stats.intervals import contrast
 from jali.stats.two_way import TwoWay

@@ -42,6 +42,21 @@ def test_the_common_shift_with_each_records_own_spread_by_hand():
     assert steady_ratio(value, outside, inside)[0] == pytest.approx(wanted)
 
 
+def test_records_that_show_no_spread_do_not_decide_what_is_usual():
+    """The usual spread is that of the first two records; of the others nobody, or one model on a side, answered."""
+    outside = side([3, 3, 0, 1, 0], [0.0, 0.0, 0.0, 0.0, 0.0], [1.0, 7.0, 0.0, 0.0, 0.0])
+    inside = side([3, 3, 0, 1, 0], [1.0, 3.0, 0.0, 2.0, 0.0], [3.0, 5.0, 0.0, 0.0, 0.0])
+    spread = [(LOOSE * 4 + 2 * 3 + 2 * 1) / (LOOSE + 4), (LOOSE * 4 + 2 * 5 + 2 * 7) / (LOOSE + 4), 4.0]
+    shift = np.average([1, 3, 2], weights=1 / np.array(spread))
+    wanted = [
+        shift / v * (1 - k * (m - shift) / (2 * k) - shift / 2)
+        for v, m, k in zip(spread, (1.0, 3.0, 2.0), (3, 3, 1), strict=True)
+    ]
+    found = steady_ratio(np.ones((1, 5)), outside, inside)[0]
+    assert found[[0, 1, 3]] == pytest.approx(wanted)
+    assert np.isfinite(steady_ratio(np.ones((1, 1)), side([1], [0.0], [0.0]), side([1], [1.0], [0.0]))).all()
+
+
 def one_own_ratio(value, k_out, m_out, s_out, k_in, m_in, s_in, pooled, common, scatter, prior):
     """The ratio of one record by its definition, all moments over records given."""
     v_out, v_in = pooled

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from jali.attacks._combined import sums
-from jali.attacks._combined.reading import centred, without
+from jali.attacks._combined.features import centred
+from jali.attacks._combined.reading import without
 from jali.attacks._combined.sums import Side, Sums, levels
 
 

@@ -147,12 +147,6 @@ class Repeats:
     member: Bools
     sets: Bools
 
-    @staticmethod
-    def of(signal: Ints, shadows: Shadows, sets: Bools) -> Repeats:
-        """The chosen signals of shadow models."""
-        use = np.asarray(shadows.observed.all(axis=0))
-        return Repeats(signal, shadows.value[signal], use, shadows.member, sets)
-
     @cached_property
     def kind(self) -> npt.NDArray[np.unsignedinteger[Any]]:
         """Cells of a record with the same value have the same number (C, N, K), and it is below K."""

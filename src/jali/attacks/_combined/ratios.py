@@ -63,7 +63,11 @@ def steady_ratio(value: Floats, outside: Side, inside: Side) -> Floats:
     f_out = np.maximum(outside.count - 1, 0)
     pooled = np.maximum((inside.pooled + outside.pooled) / 2, TINY)
     squares = f_in * inside.variance + f_out * outside.variance
-    usual = np.median(squares / np.maximum(f_in + f_out, 1), axis=1, keepdims=True)
+    # A record without two models on one side shows no spread.
+    free = f_in + f_out > 0
+    shown = squares / np.maximum(f_in + f_out, 1)
+    shown = shown if free.all() else shown[:, free]
+    usual = np.median(shown, axis=1, keepdims=True) if free.any() else np.zeros((len(value), 1))
     variance = (LOOSE * np.maximum(usual, LEAST * pooled) + squares) / (LOOSE + f_in + f_out)
     shift = _weighted(inside.mean - outside.mean, both / variance)
     cells = np.maximum(inside.count + outside.count, 1)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from jali.attacks._combined.discriminant import directions
-from jali.attacks._combined.manner import MODELS, Manner
-from jali.attacks._combined.manner import RECORDS as RECORDS_FOR_MANNER
+from jali.attacks._combined.features import Features, centred
+from jali.attacks._combined.manner import Manner
 from jali.attacks._combined.patterns import Digits, Repeats, repeated
 from jali.attacks._combined.ratios import (
     above_outside,
@@ -19,10 +19,9 @@ from jali.attacks._combined.ratios import (
     steady_ratio,
     yes_no_ratios,
 )
-from jali.attacks._combined.scales import Change, changes, unit_of
-from jali.attacks._combined.sums import Side, Sums, levels
+from jali.attacks._combined.sums import Side, Sums
 from jali.core.guesses import Shadows
-from jali.core.values import Bools, Floats, Ints, Unit
+from jali.core.values import Bools, Floats, Ints
 from jali.stats.several_scores import aucs
 
 SOME = 6  # shadow models on which the scale of a signal is chosen, at most
@@ -34,9 +33,9 @@ CLEARLY = 0.003  # AUC by which another scale must be better than the one on whi
 OWN, COMMON, ABOVE, RAW, PLACE, WHITE_OWN, WHITE_PLACE, WHITE_COMMON, WHITE_STEADY, SUMS = range(10)
 SINGLE = WHITE_COMMON  # the number of blocks with one row per signal
 WHOLE = (SUMS, SUMS, SUMS, WHITE_COMMON, WHITE_STEADY, SUMS, SUMS, SUMS, SUMS, SUMS)  # the blocks of the sums
-CHANGES = 0.005  # mean variance within records from which on it is read whether a signal is exactly zero
 FEW = 4  # signals whose ratios are computed together
 TRIED = 8  # features that are tried together: the sums of all would be the largest arrays of all
+MOSTLY = 0.9  # share of records that are known from which on all are read
 
 
 @dataclass(frozen=True)
@@ -45,103 +44,6 @@ class Tuning:
 
     prior: float
     ridge: float
-
-
-@dataclass(frozen=True)
-class Features:
-    """Signals on some of their scales: the signal of each feature (F,), its change of scale, whether it is yes or no.
-
-    >>> Features(np.array([0, 0]), (np.exp, np.sqrt), np.array([False, False]))(np.array([[0.0, 1.0]])).round(1)
-    array([[1. , 2.7],
-           [0. , 1. ]])
-    """
-
-    signal: Ints
-    change: tuple[Change, ...]
-    yes_no: Bools
-
-    @staticmethod
-    def of(shadows: Shadows) -> Features:
-        """Every signal on each of its scales, by its unit; the first is the one on which it is stored."""
-        signal: list[int] = []
-        change: list[Change] = []
-        yes_no: list[bool] = []
-        for s, (value, observed) in enumerate(zip(shadows.value, shadows.observed, strict=True)):
-            unit = unit_of(shadows.unit(s), value, observed)
-            for f in changes(unit, value, observed):
-                signal.append(s)
-                change.append(f)
-                yes_no.append(unit is Unit.YES_NO)
-        return Features(np.array(signal, dtype=np.int64), tuple(change), np.array(yes_no, dtype=bool))
-
-    @staticmethod
-    def zeros(shadows: Shadows) -> Features:
-        """Whether a signal is exactly zero, for those that are for some models and not for others.
-
-        Which columns of an explanation are zero is a pattern of its own, and hardly moves a mean.
-        """
-        use = np.asarray(shadows.observed.all(axis=0))
-        cells = np.maximum(use.sum(axis=1), 1)
-        found = []
-        for s, value in enumerate(shadows.value):
-            rate = ((value == 0) & use).sum(axis=1) / cells
-            yes_no = unit_of(shadows.unit(s), value, shadows.observed[s]) is Unit.YES_NO
-            if not yes_no and float((rate * (1 - rate)).mean()) > CHANGES:
-                found.append(s)
-        return Features(np.array(found, dtype=np.int64), (_is_zero,) * len(found), np.ones(len(found), dtype=bool))
-
-    def and_then(self, others: Features) -> Features:
-        """These and some others."""
-        signal = np.concatenate([self.signal, others.signal])
-        return Features(signal, self.change + others.change, np.concatenate([self.yes_no, others.yes_no]))
-
-    def pick(self, which: Ints) -> Features:
-        """The chosen features."""
-        return Features(self.signal[which], tuple(self.change[f] for f in which), self.yes_no[which])
-
-    def __call__(self, value: Floats) -> Floats:
-        """Values (S, ...) as features (F, ...)."""
-        out = np.empty((len(self.signal), *value.shape[1:]))
-        for f, (s, change) in enumerate(zip(self.signal, self.change, strict=True)):
-            out[f] = change(value[s])
-        return out
-
-    def manner(self, shadows: Shadows, differ: Ints | None = None) -> Manner:
-        """How shadow models answer; differ: the features in which they are known to differ, where that is known."""
-        doubtful = np.flatnonzero(~self.yes_no) if differ is None else differ
-        if not len(doubtful):
-            return Manner.none(len(self.signal), shadows.member.shape[1])
-        use = np.asarray(shadows.observed.all(axis=0))
-        records = np.flatnonzero(use.sum(axis=1) >= MODELS)
-        records = records[:: -(-len(records) // RECORDS_FOR_MANNER) or 1]
-        return Manner.of(self(shadows.value[:, records]), use[records], doubtful, differ is not None)
-
-    def of_models(self, shadows: Shadows, sets: Bools, manner: Manner) -> Sums:
-        """Their sums over sets of shadow models (T, K)."""
-        use = np.asarray(shadows.observed.all(axis=0))
-
-        def read(rows: slice) -> tuple[Floats, Floats]:
-            return centred(self(shadows.value[:, rows]), use[rows], manner)
-
-        return Sums.of(read, len(self.signal), use, shadows.member, sets)
-
-
-def _is_zero(value: Floats) -> Floats:
-    return np.asarray(value == 0, dtype=np.float64)
-
-
-def centred(value: Floats, use: Bools, manner: Manner | None = None) -> tuple[Floats, Floats]:
-    """Features (F, n, K) less each record's level, 0 where a cell is not used (n, K), and that level (F, n).
-
-    manner: how the models answer, which is taken off.
-    """
-    if manner is not None and manner.differ.any():
-        value = value - manner.level[:, None]
-    level = levels(value, use)
-    value = value - level[:, :, None]
-    if not use.all():
-        value *= use
-    return value, level
 
 
 @dataclass(frozen=True)
@@ -189,46 +91,68 @@ class Lens:
 class Reading:
     """Signals of shadow models read through a lens, for several sets of these models.
 
-    manner: how the models answer. sums: those of the lens's features, then of its independent directions. repeats:
-    exact values. known (N,): records that some shadow model was asked about.
+    rows (n,): the records that are read, one of which stands for all that no shadow model answered about. known (n,):
+    which of them some model did answer about. place (N,): where each record is among them. manner: how the models
+    answer. sums: those of the lens's features, then of its independent directions. repeats: exact values.
     """
 
     lens: Lens
+    rows: Ints
+    known: Bools
+    place: Ints
     manner: Manner
     sums: Sums
     repeats: Repeats
-    known: Bools
 
     @staticmethod
     def of(lens: Lens, shadows: Shadows, sets: Bools) -> Reading:
         """The reading of shadow models in sets (T, K)."""
         use = np.asarray(shadows.observed.all(axis=0))
+        member = shadows.member
+        rows, place = read_once(np.asarray(use.any(axis=1)))
+        everybody = len(rows) == len(use)
+        if not everybody:
+            use = use[rows]
+            member = member[rows]
         size = len(lens.features.signal)
         manner = lens.features.manner(shadows, lens.differ)
 
-        def read(rows: slice) -> tuple[Floats, Floats]:
-            mine = shadows.value[:, rows]
+        def read(block: slice) -> tuple[Floats, Floats]:
+            mine = shadows.value[:, block if everybody else rows[block]]
             rest = np.empty((lens.size, *mine.shape[1:]))
             level = np.zeros((lens.size, mine.shape[1]))
-            rest[:size], level[:size] = centred(lens.features(mine), use[rows], manner)
+            rest[:size], level[:size] = centred(lens.features(mine), use[block], manner)
             common = rest[lens.for_common].reshape(len(lens.for_common), -1)
             rest[size:] = (lens.weights @ common).reshape(-1, *mine.shape[1:])
             return rest, level
 
-        sums = Sums.of(read, lens.size, use, shadows.member, sets)
-        return Reading(lens, manner, sums, Repeats.of(lens.repeated, shadows, sets), np.asarray(use.any(axis=1)))
+        sums = Sums.of(read, lens.size, use, member, sets)
+        exact = shadows.value[lens.repeated] if everybody else shadows.value[np.ix_(lens.repeated, rows)]
+        repeats = Repeats(lens.repeated, exact, use, member, sets)
+        return Reading(lens, rows, np.asarray(use.any(axis=1)), place, manner, sums, repeats)
 
     def table(self, t: int, value: Floats, use: Bools) -> Floats:
         """What is known of each record (Q, N) under a model with these signals (S, N), judged by one set of models.
 
         use (N,): the records that the model answered about.
         """
+        everybody = len(self.rows) == value.shape[1]
+        mine = value if everybody else value[:, self.rows]
         size = len(self.lens.features.signal)
-        away = self.lens.features(value) - self.sums.level[:size]
+        away = self.lens.features(mine) - self.sums.level[:size]
         if self.manner.differ.any():
-            away -= self.manner.of_one(away, use & self.known)
+            away -= self.manner.of_one(away, use[self.rows] & self.known)
         # A record that no shadow model was asked about has no level to be compared with: it is taken to lie there.
         here = np.where(self.known, away, 0.0)
+        out = self._table(t, here)
+        out[-5] = self.repeats(t, mine)
+        out = out if everybody else out[:, self.place]
+        out[-4] = self.lens.digits(value)
+        return out
+
+    def _table(self, t: int, here: Floats) -> Floats:
+        """The table (Q, n) of features less the levels of the records (F, n), without exact values and digits."""
+        size = len(here)
         white = self.lens.weights @ here[self.lens.for_common]
         signals = len(white)
         out = np.zeros((SINGLE * signals + len(WHOLE), here.shape[1]))
@@ -242,8 +166,6 @@ class Reading:
             _fill_white(parts[:, some], sums, white[some], mine, self.lens.tuning.prior)
         for k, block in enumerate((OWN, COMMON, WHITE_OWN)):
             parts[block].sum(axis=0, out=sums[k])
-        out[-5] = self.repeats(t, value)
-        out[-4] = self.lens.digits(value)
         out[-1] = far_from_outside(white, *whites)
         for start in range(self.lens.zeros, size, FEW):
             some = slice(start, min(start + FEW, size))
@@ -273,6 +195,20 @@ class Reading:
             out[OWN, binary], out[COMMON, binary] = yes_no_ratios(out[RAW, binary], *moved)
 
 
+def read_once(known: Bools) -> tuple[Ints, Ints]:
+    """The records (n,) to read, and the place of each (N,) among them: one stands for all that are not known.
+
+    Nothing tells those apart but the answer of the model itself. Where most are known, all are read.
+
+    >>> read_once(np.array([False, True, False, False]))
+    (array([1, 0]), array([1, 0, 1, 1]))
+    """
+    if known.mean() > MOSTLY:
+        return np.arange(len(known)), np.arange(len(known))
+    rows = np.append(np.flatnonzero(known), np.flatnonzero(~known)[:1])
+    return rows, np.where(known, np.cumsum(known) - 1, len(rows) - 1)
+
+
 def _fill_white(out: Floats, sums: Floats, white: Floats, sides: Sequence[Side], prior: float) -> None:
     """Enter the blocks (B, s, N) of some independent directions (s, N), and add to the sums of those not kept."""
     outside, inside = sides
@@ -288,17 +224,27 @@ def choose_lens(shadows: Shadows, fit: Ints, tuning: Tuning) -> Lens:
     features = Features.of(shadows)
     manner = features.manner(shadows)
     own, common = _best_features(shadows, features, manner, fit[:SOME], tuning.prior)
-    use = np.asarray(shadows.observed.all(axis=0))
-    rest = features.pick(common)(shadows.value)
-    for f, feature in enumerate(common.tolist()):  # one at a time: they are large
-        rest[f : f + 1] = centred(rest[f : f + 1], use, manner.pick(np.array([feature])))[0]
-    weights = directions(rest, use, shadows.member, tuning.ridge)
+    weights = _directions(shadows, features.pick(common), manner.pick(common), tuning.ridge)
     # Most signals have one feature for both.
     used = np.unique(np.concatenate([own, common]))
     every = features.pick(used).and_then(Features.zeros(shadows))
     at = np.searchsorted(used, own), np.searchsorted(used, common)
     differ = np.flatnonzero(manner.pick(used).differ)
     return Lens(every, len(used), differ, *at, weights, Digits.of(shadows), repeated(shadows), tuning)
+
+
+def _directions(shadows: Shadows, features: Features, manner: Manner, ridge: float) -> Floats:
+    """`directions` of some features of shadow models, from the records that these answered about."""
+    use = np.asarray(shadows.observed.all(axis=0))
+    rows, _ = read_once(np.asarray(use.any(axis=1)))
+    some = shadows
+    if len(rows) < len(use):
+        some = shadows.rows(rows)
+        use = use[rows]
+    rest = features(some.value)
+    for f in range(len(rest)):  # one at a time: they are large
+        rest[f : f + 1] = centred(rest[f : f + 1], use, manner.pick(np.array([f])))[0]
+    return directions(rest, use, some.member, ridge)
 
 
 def _best_features(shadows: Shadows, features: Features, manner: Manner, fit: Ints, prior: float) -> tuple[Ints, Ints]:
