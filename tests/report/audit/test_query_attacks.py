@@ -26,7 +26,10 @@ def test_without_attacks_on_signals_it_leads() -> None:
     page = headline.headline(sample.queried_alone())
     assert page.lead.startswith("Of 100 answers by nice(k=5), between 68 and 84 fit one person")
     assert page.count == "between 68 and 84"
-    known = "The attacker then knows 61\u202f% of that person's other values; 33\u202f% could be guessed without the explanation."
+    known = (
+        "The attacker then knows 61\u202f% of that person's other values; 33\u202f% could be guessed without the "
+        "explanation."
+    )
     assert page.additions == (known,)
     assert "list of people" in page.meaning[0]
 
