@@ -40,6 +40,21 @@ def test_parts_that_workers_load_bring_no_statistics(kind):
     assert not loaded(code) & {"scipy.stats", "pandas", "sklearn"}
 
 
+def test_an_audit_with_workers_loads_the_libraries_of_models_in_them_alone():
+    """They take 90 MB in each process that loads them, and seconds."""
+    code = """
+from jali.api.audits import from_config
+from jali.audit.setup import Resources
+from jali.config import Config
+from jali.parallel import stop
+tree = 'sklearn("sklearn.tree:DecisionTreeClassifier")'
+found = from_config(Config(data="lending(n=80)", model=tree, game="halves(targets=1, shadows=3)"), Resources(workers=2))
+assert "blind baseline" in [check.name for check in found.results.sanity]
+stop()
+"""
+    assert not loaded(code) & {"sklearn", "pandas"}
+
+
 @pytest.mark.parametrize(("small", "workers"), [(10_000, 1), (10, 2)])
 def test_a_small_file_of_evidence_is_attacked_in_this_process(tmp_path, monkeypatch, small, workers):
     rng = np.random.default_rng(0)

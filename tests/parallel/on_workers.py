@@ -14,6 +14,10 @@ def twice(number: int) -> int:
     return 2 * number
 
 
+def process(_: int) -> int:
+    return os.getpid()
+
+
 def killed_at_first(task: tuple[str, int]) -> int:
     """The first worker that runs task 3 is killed without a word; afterwards all is well."""
     folder, number = task

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 import warnings
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
@@ -10,7 +11,7 @@ import pytest
 
 from jali import stopping
 from jali.core.errors import JaliError
-from jali.parallel import engine, fan_out, processes, same_code, stop
+from jali.parallel import engine, fan_out, processes, same_code, send, stop
 from tests.parallel import on_workers
 
 TWO = engine("processes", 2)
@@ -65,6 +66,13 @@ def test_the_pool_is_kept_from_one_fan_out_to_the_next():
     first = processes.pool(2)
     list(fan_out(on_workers.twice, range(4), TWO))
     assert processes.pool(2) is first
+
+
+def test_one_task_is_sent_to_a_worker_where_there_are_any():
+    assert send(on_workers.process, 0) == os.getpid()
+    assert send(on_workers.process, 0, TWO) != os.getpid()
+    with pytest.raises(JaliError, match="Number 2"):
+        send(on_workers.fails_at, 2, TWO)
 
 
 def test_a_worker_with_other_code_refuses():

@@ -50,6 +50,32 @@ def test_terminal_and_page_say_the_same(shown):
     assert " ".join(told.lead.split()) in text
 
 
+def test_lines_of_a_finding_stay_below_its_heading_in_a_narrow_terminal(shown):
+    lines = demonstration.plain(shown.results, width=80).splitlines()
+    start = next(k for k, line in enumerate(lines) if line.startswith("(a)"))
+    end = next(k for k, line in enumerate(lines) if line.startswith("Attacks on the file"))
+    assert all(line.startswith("  ") for line in lines[start + 1 : end])
+    assert max(map(len, lines)) <= 80
+
+
+def test_on_a_narrow_screen_cells_have_names_and_commands_break_between_words(shown):
+    page = demonstration.html(shown.results)
+    tables = re.findall(r"<table.*?</table>", page, flags=re.DOTALL)
+    assert len(tables) == 5
+    for table in tables:
+        assert 'class="sortable cards"' in table
+        assert set(re.findall(r"<td ?([^=>]*)", table)) == {"data-label"}
+    assert "<span>--explain</span> <span>tree_paths</span></pre>" in page
+
+
+def test_no_abbreviation_stands_unexplained(shown):
+    text = " ".join(demonstration.plain(shown.results).split())
+    assert not re.search(r"\b[TF][PN]R\b", text)
+    assert text.index("AUC: how often") < text.index("(a)")
+    assert text.index("Epsilon: how strongly") < text.index("(a)")
+    assert "recognises +" not in text
+
+
 def test_released_rows_are_real_people_and_protected_ones_are_not(shown):
     found = shown.results
     assert found.bare.linked.exact == found.bare.linked.released > 0

@@ -6,6 +6,7 @@ import io
 from dataclasses import dataclass
 
 from rich.console import Console, Group
+from rich.padding import Padding
 from rich.text import Text
 
 from jali.audit.released_sets.attack import CHANCE
@@ -54,7 +55,7 @@ def story(found: Demonstration) -> Story:
         ("date", found.date),
         ("seed", str(found.seed)),
         ("trained on", f"{found.model.trained_on:,} people"),
-        ("sanity", f"{sum(c.passed for c in found.audit.sanity)} of {len(found.audit.sanity)} passed"),
+        ("sanity checks", f"{sum(c.passed for c in found.audit.sanity)} of {len(found.audit.sanity)} passed"),
         ("jali", found.jali),
     )
     recognised = rate(found.bare)
@@ -102,14 +103,18 @@ def printed(found: Demonstration) -> Group:
     parts: list[object] = [Text(told.lead, style="bold")]
     for answer in told.answers:
         parts.append(Text.assemble((f"{answer.question} ", "bold"), " ".join(answer.sentences)))
-        parts += [Text(f"  {answer.command}", style="dim")] if answer.command else []
+        parts += [_indented(answer.command, "dim")] if answer.command else []
     parts += [Text(""), *(Text(line) for line in told.about)]
     for letter, finding in zip("abcde", told.findings, strict=True):
-        parts += [Text(""), Text(f"({letter}) {finding.heading}", style="bold"), Text(f"  {finding.answer}")]
-        parts += [Text(f"  {point}") for point in finding.points]
+        parts += [Text(""), Text(f"({letter}) {finding.heading}", style="bold"), _indented(finding.answer)]
+        parts += [_indented(point) for point in finding.points]
         parts += [table(finding.block)] if finding.block.rows else []
-        parts.append(Text(f"  On your own files: {finding.command}", style="dim"))
+        parts.append(_indented(f"On your own files: {finding.command}", "dim"))
     return Group(*parts)  # type: ignore[arg-type]
+
+
+def _indented(text: str, style: str = "") -> Padding:
+    return Padding(Text(text, style=style), (0, 0, 0, 2))
 
 
 def plain(found: Demonstration, width: int = 120) -> str:
@@ -149,7 +154,8 @@ def _about(found: Demonstration) -> tuple[str, ...]:
         "cross-validation on the same rows.",
         f"Data: {found.data}; {found.licence}; it comes with the package. An attack may wrongly flag ten people in "
         "1,000 who were not trained on, in all that follows. AUC: how often an attack ranks a training member above "
-        "somebody else; 0.5 is chance.",
+        "somebody else; 0.5 is chance. Epsilon: how strongly what is released may depend on one person; 0 is not at "
+        "all, and the smaller, the more private.",
     )
 
 
@@ -194,7 +200,8 @@ def _membership(found: Demonstration) -> Finding:
     rates = membership.contrast(audit, first, Channel.DECISION, "tpr@0.01")
     more: tuple[str, ...] = ()
     if rates is not None and rates.value is not None and words.span_of(rates):
-        more = (f"Of 100 training members, that recognises {words.span_of(rates)} more than the decision alone.",)
+        span = " to ".join(end.removeprefix("+") for end in words.ends(rates))
+        more = (f"Of 100 training members, that recognises {span} more than the decision alone.",)
     seen = f"{audit.facts.get('models', 0)} forests on halves of {audit.facts.get('rows', 0):,} people"
     return Finding(
         "What does an attribution add to the decision, and to the score?",
@@ -239,16 +246,19 @@ def _claims(found: Demonstration) -> Finding:
 def _protected(found: Demonstration) -> Finding:
     """(d) The same attacks after protection, and the price."""
     pairs = (("unprotected", found.bare), ("protected", found.protected))
+    reached = [rate(release) for _, release in pairs]
+    alike = all(row is None or row.metric == "tpr@0.01" for row in reached)
     rows = [
         [
             f"{release.explainer}, {name}",
-            _reached(rate(release)),
+            _cell(rate(release)) if alike else _reached(rate(release)),
             f"{release.linked.exact:,} of {release.linked.released:,}",
             *(words.whole_percent(share) for share in (release.answered, release.valid, release.columns)),
         ]
         for name, release in pairs
     ]
-    heads = ["answers", "strongest attack", "rows that are somebody's", "answered", "valid", "columns that change"]
+    strongest = "members recognised" if alike else "strongest attack"
+    heads = ["answers", strongest, "rows that are somebody's", "answered", "valid", "columns that change"]
     told = membership_after(found.audit)
     return Finding(
         "What is left after protection, and what does it cost?",
@@ -275,8 +285,8 @@ def membership_after(audit: Results) -> tuple[str, ...]:
     if after is None or before is None or after.value is None or before.value is None:
         return ()
     return (
-        f"Attributions: people who read the four main reasons instead of the numbers give away {words.span_of(after)} "
-        f"AUC beside the decision, where the numbers give {words.span_of(before)}.",
+        f"Attributions: the four main reasons, without numbers, add {words.span_of(after)} AUC to the decision, where "
+        f"the numbers add {words.span_of(before)}.",
     )
 
 
@@ -297,7 +307,7 @@ def _open(found: Demonstration) -> Finding:
     return Finding(
         "What could this not have seen?",
         f"{_blind(found.audit)}All of this is about the attacks that were tried; others may find more.",
-        (*points, *(f"Released answers: {reason}" for reason in gaps), *untested),
+        (*points, *(f"Released answers: {_at_length(reason)}" for reason in gaps), *untested),
         Block(
             "Smallest addition that 8 of 10 audits like this would find",
             ["explanation", "beside", "AUC"],
@@ -306,6 +316,16 @@ def _open(found: Demonstration) -> Finding:
         ),
         "jali audit --dry-run --data loans.csv --target repaid",
     )
+
+
+def _at_length(reason: str) -> str:
+    """Why a rate could not be read, without the abbreviation.
+
+    >>> _at_length("FPR 0.1 % needs at least 2,995 non-members; there are 2,000.")
+    'a false-positive rate of 0.1 % needs at least 2,995 non-members; there are 2,000.'
+    """
+    level = reason.removeprefix("FPR ")
+    return reason if level == reason else f"a false-positive rate of {level}"
 
 
 def _blind(audit: Results) -> str:

@@ -85,8 +85,8 @@ def _cost(found: Demonstration) -> tuple[str, ...]:
     after = found.protected
     return (
         f"{after.explainer} answers {share(after.answered)} of those who ask (unprotected: {share(before.answered)}), "
-        f"{share(after.valid)} of its answers are valid ({share(before.valid)}), and {share(after.columns)} of the "
-        f"columns change ({share(before.columns)}).",
+        f"{share(after.valid)} of its answers lead to the wanted outcome ({share(before.valid)}), and "
+        f"{share(after.columns)} of the columns change ({share(before.columns)}).",
         f"Reasons without numbers say less. The model stays as it is: right about {share(found.model.accuracy)} of "
         "others.",
     )

@@ -16,6 +16,7 @@ NAMED = {
     "singled_out": "{} of 100 answers fit one person alone",
     "disclosed": "{} of 100 private values of the person named are known",
 }
+TIME = "Time for an answer"
 PRICES = {
     "answered": "{} of people are answered",
     "validity": "{} of answers are valid",
@@ -139,7 +140,9 @@ def _prices(results: Results, bare: str, defended: str) -> list[Change]:
         before, after = (measured(results, name, metric) for name in (bare, defended))
         if after is not None:
             cells = [words.DASH if row is None else amount(row) for row in (before, after)]
-            found.append(Change(words.metric_name(metric), phrase, False, *cells))
+            # A time has its unit in the cell, and it may be another one than seconds.
+            label = TIME if metric == "seconds" else words.metric_name(metric)
+            found.append(Change(label, phrase, False, *cells))
     return found
 
 

@@ -24,7 +24,7 @@ COLUMNS = {
     "answered": "Answered, of all",
     "validity": "Valid, of answers",
     "withheld": "Withheld",
-    "seconds": "Time for an answer",
+    "seconds": before_after.TIME,
 }
 SHORT = {  # for a terminal of 80 columns
     "named": "named/100",
@@ -157,7 +157,7 @@ def identity(results: Results) -> tuple[tuple[str, str], ...]:
         "data": str(facts.get("data fingerprint", "")),
         "target models": str(facts.get("model fingerprint", "")),
         "experiment": next((row.key for row in results.rows if row.key), ""),
-        "sanity": f"{passed} of {len(results.sanity)} passed" if results.sanity else "not checked",
+        "sanity checks": f"{passed} of {len(results.sanity)} passed" if results.sanity else "not checked",
         "jali": results.jali,
     }
     return tuple((name, text) for name, text in given.items() if text)
