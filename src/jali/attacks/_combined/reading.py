@@ -280,7 +280,7 @@ def _reached(some: Shadows, tried: Features, mine: Manner, fit: Ints, prior: flo
             here = tried(some.value[:, :, column]) - sums.level
             found = _ratios(here - mine.of_one(here, rows), sums.sides(t), prior)
             for kind, ratios in enumerate(found):
-                reached[kind] += aucs(ratios[:, rows], truth)
+                reached[kind] += aucs(ratios if rows.all() else ratios[:, rows], truth)
     return reached
 
 
