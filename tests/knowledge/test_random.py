@@ -26,7 +26,7 @@ def test_values_are_uniform_between_bounds_or_three_spreads():
 
 
 def test_normal_values_have_the_public_centre_and_spread_and_stay_legal():
-    known = Random(draw="normal").know(table(), np.random.default_rng(1))
+    known = Random(values="normal").know(table(), np.random.default_rng(1))
     assert_legal(known)
     column = SCHEMA.columns[2]  # bounded below only
     assert np.median(known.X[:, 2]) == pytest.approx(column.centre, abs=0.1)
@@ -39,13 +39,13 @@ def test_normal_values_have_the_public_centre_and_spread_and_stay_legal():
 
 def test_other_ways_to_draw_are_refused():
     with pytest.raises(JaliError, match="uniform or normal"):
-        Random(draw="beta")  # type: ignore[arg-type]
+        Random(values="beta")  # type: ignore[arg-type]
 
 
 def test_the_rows_themselves_are_not_read():
     rows = table(100)
     other = dataclasses.replace(rows, X=np.tile([20.0, 1, 3, 0], (100, 1)))
-    for way in (Random(), Random(draw="normal")):
+    for way in (Random(), Random(values="normal")):
         first, again = (way.know(r, np.random.default_rng(3)).X for r in (rows, other))
         np.testing.assert_array_equal(first, again)
 

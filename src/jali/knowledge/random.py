@@ -21,7 +21,7 @@ class Random:
     As many rows as there are outside the game; every value is uniform between the bounds of its column or among its
     categories. A missing bound is three public spreads from the public centre. There are no labels.
 
-    With draw="normal" numbers are normal with the public centre and spread of their column and brought back to its
+    With values="normal" numbers are normal with the public centre and spread of their column and brought back to its
     bounds: what somebody draws who knows of standardised columns only how many there are. Where a few values lie far
     from all others, uniform rows lie there too, and a model may give all of them one class.
 
@@ -33,17 +33,17 @@ class Random:
     [20.0, 19.0, 19.0]
     """
 
-    draw: Literal["uniform", "normal"] = "uniform"
+    values: Literal["uniform", "normal"] = "uniform"
     whose: ClassVar[Whose] = "others"
 
     def __post_init__(self) -> None:
-        if self.draw not in ("uniform", "normal"):
-            raise JaliError(f"random: draw must be uniform or normal, not {self.draw!r}.")
+        if self.values not in ("uniform", "normal"):
+            raise JaliError(f"random: values must be uniform or normal, not {self.values!r}.")
 
     def know(self, rows: Dataset, rng: Rng) -> Dataset:
         """Rows that have nothing of the given ones but their number."""
-        values = _uniform if self.draw == "uniform" else _normal
-        drawn = [values(column, len(rows), rng) for column in rows.schema.columns]
+        one = _uniform if self.values == "uniform" else _normal
+        drawn = [one(column, len(rows), rng) for column in rows.schema.columns]
         return Dataset(np.stack(drawn, axis=1), np.zeros(len(rows), dtype=np.int64), rows.schema)
 
 
