@@ -42,8 +42,8 @@ class Random:
 
     def know(self, rows: Dataset, rng: Rng) -> Dataset:
         """Rows that have nothing of the given ones but their number."""
-        draw = _uniform if self.values == "uniform" else _normal
-        drawn = [draw(column, len(rows), rng) for column in rows.schema.columns]
+        one = _uniform if self.values == "uniform" else _normal
+        drawn = [one(column, len(rows), rng) for column in rows.schema.columns]
         return Dataset(np.stack(drawn, axis=1), np.zeros(len(rows), dtype=np.int64), rows.schema)
 
 
