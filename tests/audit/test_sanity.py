@@ -5,11 +5,14 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
+import pytest
 
 from jali.audit import sanity
 from jali.audit.trials import Trial, guess
 from jali.core import registry
+from jali.core.guesses import Guesses
 from jali.core.values import Channel, Column, Dataset, Game, Schema, SignalName
+from jali.stats.roc import auc
 from tests.conftest import planted
 
 TRIAL = Trial(registry.build("attack", "lira"), (SignalName("s0"),), Channel.SCORE)
@@ -55,6 +58,19 @@ def test_null_target_passes_when_shadows_are_independent_and_fails_when_they_sha
     shadows[0, :2] = False
     leaky = Game(member, [0], shadows, np.ones((500, 1), bool))
     assert not sanity.null_target(same, leaky, TRIAL).passed
+
+
+def test_whom_a_null_target_trained_on_by_chance_is_weighed_out():
+    """Scores that follow the model's own training set, which by chance has more of the target's members: .5, not .52."""
+    rng = np.random.default_rng(0)
+    truth = np.arange(1000) < 500
+    trained = np.concatenate([np.arange(500) < 270, np.arange(500) < 250])
+    guesses = Guesses(3.0 * trained + rng.normal(size=1000), truth, np.zeros(1000, dtype=int), np.arange(1000))
+    evened = sanity._evened(guesses, trained, truth)
+    assert [evened.weight[truth & trained].sum(), evened.weight[~truth & trained].sum()] == pytest.approx([260, 260])
+    assert abs(auc(guesses.score, truth) - 0.5) > 2 * abs(auc(guesses.score, truth, evened.weight) - 0.5)
+    # No chance: it trained on what the target trained on.
+    assert sanity._evened(guesses, np.concatenate([np.arange(500) < 400, np.arange(500) < 250]), truth) is guesses
 
 
 def test_orientation_fails_for_an_attack_that_is_upside_down():

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -16,6 +18,7 @@ from jali.stats.intervals import delong, over_units
 from jali.stats.roc import auc
 
 LEVEL = 0.999
+CHANCE = 3.29  # deviations that 99.9 % of normal numbers do not exceed
 BLIND = "blind baseline"
 SIXTEEN = 16
 MOST = 12_000  # rows that the blind classifier reads
@@ -146,14 +149,14 @@ def null_target(
 ) -> Check:
     """The same attack on a model that is independent of the target must not recognise the target's members.
 
-    One shadow of each target is attacked with the help of the other shadows, and judged by the target's membership. The
-    interval does not know whom that shadow trained on; of a single target it is the one that trained on members and on
-    others most alike, because a strong attack on one that did not would tell them apart. Several targets even that out.
+    One shadow of each target is attacked with the help of the other shadows, and judged by the target's membership. By
+    chance it trained on a few more of the members or of the others, and a strong attack tells them apart by that. Over
+    several targets this evens out; of a single one it is weighed out (`_evened`).
     """
     if not game.shadows.any(axis=1).all():
         return Check(name="null target", passed=True, detail=FEW_SHADOWS)
     chosen = range(min(SIXTEEN, len(game.targets)))
-    stand_in = np.array([_stand_in(game, t) for t in chosen])
+    stand_in = np.array([np.flatnonzero(game.shadows[t])[t % game.shadows[t].sum()] for t in chosen])
     helpers = game.shadows[: len(stand_in)].copy()
     helpers[np.arange(len(stand_in)), stand_in] = False
     if not helpers.any(axis=1).all():
@@ -166,22 +169,29 @@ def null_target(
     except JaliError as error:
         return Check(name="null target", passed=True, detail=f"not run: {error}")
     truth = game.member[found.record, game.targets[found.unit]]
+    if len(game.targets) == 1:
+        found = _evened(found, game.member[found.record, stand_in[found.unit]], truth)
     return _covers_half(
         "null target", _auc(found, truth), "the attack on a model that the target's members did not train"
     )
 
 
-def _stand_in(game: Game, t: int) -> int:
-    """The shadow that stands in for target t."""
-    own = np.flatnonzero(game.shadows[t])
-    if len(game.targets) > 1:
-        return int(own[t % len(own)])
-    scored = game.scored[:, t]
-    mine = game.member[scored, game.targets[t]]
-    if not mine.any() or mine.all():
-        return int(own[0])
-    shares = [game.member[scored][side][:, own].mean(axis=0) for side in (mine, ~mine)]
-    return int(own[np.abs(shares[0] - shares[1]).argmin()])
+def _evened(guesses: Guesses, trained: Bools, truth: Bools) -> Guesses:
+    """Guesses weighed so that a model trained on as large a share (G,) of members as of others (truth, G).
+
+    Only what chance explains is weighed out (99.9 %): a model that follows the target's training set must be noticed.
+    """
+    sides = [trained[truth], trained[~truth]]
+    if not all(len(side) for side in sides):
+        return guesses
+    whole = float(trained.mean())
+    chance = math.sqrt(whole * (1 - whole) * sum(1 / len(side) for side in sides))
+    shares = [float(side.mean()) for side in sides]
+    if not 0 < min(shares) or max(shares) >= 1 or abs(shares[0] - shares[1]) > CHANCE * chance:
+        return guesses
+    mine = np.where(truth, shares[0], shares[1])
+    weight = np.where(trained, whole / mine, (1 - whole) / (1 - mine))
+    return replace(guesses, weight=guesses.weight * weight)
 
 
 def orientation(guesses: Guesses) -> Check:
