@@ -187,7 +187,7 @@ def _evened(guesses: Guesses, trained: Bools, truth: Bools) -> Guesses:
     whole = float(trained.mean())
     chance = math.sqrt(whole * (1 - whole) * sum(1 / len(side) for side in sides))
     shares = [float(side.mean()) for side in sides]
-    if not 0 < min(shares) or max(shares) >= 1 or abs(shares[0] - shares[1]) > CHANCE * chance:
+    if min(shares) <= 0 or max(shares) >= 1 or abs(shares[0] - shares[1]) > CHANCE * chance:
         return guesses
     mine = np.where(truth, shares[0], shares[1])
     weight = np.where(trained, whole / mine, (1 - whole) / (1 - mine))
