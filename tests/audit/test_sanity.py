@@ -61,7 +61,7 @@ def test_null_target_passes_when_shadows_are_independent_and_fails_when_they_sha
 
 
 def test_whom_a_null_target_trained_on_by_chance_is_weighed_out():
-    """Scores follow the training set of the model, which by chance has more of the members of the target: .5, not .52."""
+    """Scores follow whom the model trained on, by chance more members of the target than others: .5, not .52."""
     rng = np.random.default_rng(0)
     truth = np.arange(1000) < 500
     trained = np.concatenate([np.arange(500) < 270, np.arange(500) < 250])
