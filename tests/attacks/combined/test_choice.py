@@ -232,7 +232,7 @@ def test_what_a_shadow_model_is_judged_by_is_what_a_target_would_be(rng):
     member = rng.random((200, 8)) < 0.5
     value = rng.normal(size=(3, 200, 8)) + member
     _, every = target_and_shadows(np.concatenate([value[:, :, :1], value], axis=2), np.hstack([member[:, :1], member]))
-    lens = choose_lens(every, np.array([1, 3, 5]), TUNING)
+    lens = choose_lens(every, (np.array([1, 3, 5]),), TUNING)
     rest = np.arange(8) != 4
     whole = Reading.of(lens, every, without(np.array([4]), 8))
     fewer = Reading.of(lens, every.models(rest), np.ones((1, 7), dtype=bool))

@@ -38,13 +38,13 @@ def within(rest, member, weights) -> np.ndarray:
 def test_residuals_are_uncorrelated_with_variance_one(rng):
     noise = np.array([[4.0, 1.8, 0.0], [1.8, 1.0, 0.2], [0.0, 0.2, 9.0]])
     rest, use, member = cells(rng, noise, np.eye(3))
-    weights = directions(rest, use, member, EVERY)
+    weights = directions(rest, use, member, EVERY, ())[0]
     np.testing.assert_allclose(within(rest, member, weights), np.eye(3), atol=1e-6)
 
 
 def test_shifts_are_uncorrelated_too(rng):
     scatter = np.array([[2.0, 1.5], [1.5, 2.0]])
-    weights = directions(*cells(rng, np.array([[1.0, 0.8], [0.8, 1.0]]), scatter), EVERY)
+    weights = directions(*cells(rng, np.array([[1.0, 0.8], [0.8, 1.0]]), scatter), EVERY, ())[0]
     moved = weights @ scatter @ weights.T
     assert abs(moved[0, 1]) < 0.05 * np.sqrt(moved[0, 0] * moved[1, 1])
 
@@ -53,7 +53,7 @@ def test_shrinkage_bounds_the_directions_of_copies(rng):
     value = np.repeat(rng.normal(size=(1, 300, 8)), 2, axis=0)
     member = rng.random((300, 8)) < 0.5
     use = np.ones(member.shape, dtype=bool)
-    weights = directions(centred(value, use)[0], use, member, 0.02)
+    weights = directions(centred(value, use)[0], use, member, 0.02, ())[0]
     assert np.isfinite(weights).all()
     assert np.abs(weights).max() < 20
 
@@ -61,11 +61,37 @@ def test_shrinkage_bounds_the_directions_of_copies(rng):
 def test_chance_turns_no_axes(rng):
     """Shifts without any structure leave each signal in a direction of its own: axes made of noise would be found again
     in the shadow models that they were made of."""
-    weights = np.abs(directions(*cells(rng, np.eye(30), 1e-6 * np.eye(30), n=1000), 0.02))
+    weights = np.abs(directions(*cells(rng, np.eye(30), 1e-6 * np.eye(30), n=1000), 0.02, ())[0])
     assert np.sort(weights.max(axis=1)).min() > 0.9
     assert (weights > 0.5).sum() == 30
 
 
 @pytest.mark.parametrize("n", [3, 8])
 def test_fewer_records_than_signals(rng, n):
-    assert np.isfinite(directions(*cells(rng, np.eye(8), np.eye(8), n=n), 0.02)).all()
+    assert np.isfinite(directions(*cells(rng, np.eye(8), np.eye(8), n=n), 0.02, (np.arange(2),))).all()
+
+
+def test_a_part_is_read_in_directions_that_come_from_the_other_models(rng):
+    """W'W is the inverse of the shrunken covariance within records and sides, here summed cell by cell."""
+    rest, use, member = cells(rng, np.array([[1.0, 0.5], [0.5, 1.0]]), np.eye(2), n=40)
+    use = use & (rng.random(use.shape) < 0.9)
+    part = np.array([0, 3, 4])
+    _, weights = directions(rest * use, use, member, 0.1, (part,))
+    every, _ = directions(rest * use, use, member, 0.1, (part,))
+    others = [k for k in range(use.shape[1]) if k not in part]
+    scatter = np.zeros((2, 2))
+    for n in range(len(use)):
+        for inside in (False, True):
+            mine = [rest[:, n, k] for k in others if use[n, k] and member[n, k] == inside]
+            for x in mine:
+                scatter += np.outer(x - np.mean(mine, axis=0), x - np.mean(mine, axis=0))
+    correlation = scatter[0, 1] / np.sqrt(scatter[0, 0] * scatter[1, 1])
+    deviation = np.sqrt(np.diag(np.linalg.inv(every.T @ every)))  # those of all models
+    expected = np.array([[1.0, 0.9 * correlation], [0.9 * correlation, 1.0]]) * np.outer(deviation, deviation)
+    np.testing.assert_allclose(np.linalg.inv(weights.T @ weights), expected, rtol=1e-9)
+
+
+def test_without_other_models_nothing_is_known_to_go_together(rng):
+    rest, use, member = cells(rng, np.array([[1.0, 0.8], [0.8, 1.0]]), np.eye(2), n=40)
+    _, weights = directions(rest, use, member, 0.1, (np.arange(use.shape[1]),))
+    assert np.linalg.inv(weights.T @ weights)[0, 1] == pytest.approx(0.0, abs=1e-9)

@@ -81,7 +81,7 @@ def test_a_shadow_model_is_read_like_a_target(rng):
     value, _ = answers(rng, 500, 9, level=2.0)
     value = value + member
     _, every = target_and_shadows(np.concatenate([value[:, :, :1], value], axis=2), np.hstack([member[:, :1], member]))
-    lens = choose_lens(every, np.array([1, 3, 5]), TUNING)
+    lens = choose_lens(every, (np.array([1, 3, 5]),), TUNING)
     assert lens.differ.tolist() == [0]
     rest = np.arange(9) != 4
     shadow = Reading.of(lens, every, without(np.array([4]), 9)).table(0, value[:, :, 4], seen(value)[:, 4])
@@ -93,7 +93,7 @@ def test_a_shadow_model_is_read_like_a_target(rng):
 def test_yes_or_no_has_no_manner(rng):
     member = rng.random((300, 8)) < 0.5
     value = (rng.random((1, 300, 8)) < np.linspace(0.1, 0.9, 8)).astype(np.float64)
-    lens = choose_lens(Shadows(value, np.ones(value.shape, dtype=bool), member), np.arange(3), TUNING)
+    lens = choose_lens(Shadows(value, np.ones(value.shape, dtype=bool), member), (np.arange(3),), TUNING)
     assert not len(lens.differ)
 
 

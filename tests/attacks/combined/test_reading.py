@@ -29,7 +29,7 @@ def test_a_record_that_stands_for_others_says_what_each_would(rng, monkeypatch, 
     tables = []
     for mostly in (0.9, -1.0):  # one for all unknown records, and each by itself
         monkeypatch.setattr(reading, "MOSTLY", mostly)
-        lens = choose_lens(shadows, columns, Tuning(11.0, 0.02))
+        lens = choose_lens(shadows, (columns,), Tuning(11.0, 0.02))
         found = Reading.of(lens, shadows, without(columns, 9))
         assert (len(found.rows) < 400) == (mostly > 0)
         tables.append([found.table(t, target, use) for t in (0, 1)])

@@ -137,7 +137,7 @@ def test_yes_or_no_signals_have_bernoulli_ratios():
     rate = expit(rng.normal(2.5, 1, (6, 4000, 1)) + 1.2 * member)
     value = (rng.random(rate.shape) < rate).astype(float)
     shadows = Shadows(value[:, :, 1:], np.ones(value[:, :, 1:].shape, dtype=bool), member[:, 1:])
-    lens = choose_lens(shadows, np.arange(3), Tuning(11.0, 0.02))
+    lens = choose_lens(shadows, (np.arange(3),), Tuning(11.0, 0.02))
     assert lens.common.yes_no.all()
     reading = Reading.of(lens, shadows, np.ones((1, 24), dtype=bool))
     bernoulli = reading.table(0, value[:, :, 0], np.ones(4000, dtype=bool))[:6].sum(axis=0)
@@ -166,7 +166,7 @@ def single(p, member, change, game: Game) -> float:
 def test_a_forests_votes_are_not_read_as_log_odds():
     p, member = votes(np.random.default_rng(8))
     shadows = Shadows(log_odds(p)[None], np.ones((1, *p.shape), dtype=bool), member, (Unit.LOG_ODDS,))
-    lens = choose_lens(shadows, np.arange(0, 12, 2), Tuning(11.0, 0.02))
+    lens = choose_lens(shadows, (np.arange(0, 12, 2),), Tuning(11.0, 0.02))
     probability_or_arcsine = CHANGES[Unit.LOG_ODDS][1:3]
     assert lens.own.change[0] in probability_or_arcsine
     assert lens.common.change[0] in probability_or_arcsine

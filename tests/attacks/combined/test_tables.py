@@ -35,7 +35,7 @@ def seen(rng) -> Shadows:
 
 
 def test_sums_are_those_of_the_single_ratios(seen):
-    lens = choose_lens(seen, np.arange(4), TUNING)
+    lens = choose_lens(seen, (np.arange(4),), TUNING)
     found = Reading.of(lens, seen, without(np.array([0]), 10))
     table = found.table(0, seen.value[:, :, 0], np.ones(200, dtype=bool))
     here = lens.features(seen.value[:, :, 0]) - found.sums.level[: len(lens.features.signal)]
@@ -51,9 +51,9 @@ def test_sums_are_those_of_the_single_ratios(seen):
 
 
 def test_how_many_features_are_tried_together_changes_nothing(seen, monkeypatch):
-    few = choose_lens(seen, np.arange(4), TUNING)
+    few = choose_lens(seen, (np.arange(4),), TUNING)
     monkeypatch.setattr(reading, "TRIED", 1000)
-    many = choose_lens(seen, np.arange(4), TUNING)
+    many = choose_lens(seen, (np.arange(4),), TUNING)
     assert few.for_own.tolist() == many.for_own.tolist()
     assert few.for_common.tolist() == many.for_common.tolist()
     np.testing.assert_allclose(few.weights, many.weights)

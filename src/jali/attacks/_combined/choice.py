@@ -279,7 +279,7 @@ def _pool(
 ) -> Pool:
     """The candidates of some signals with the best for each metric, and what each says about models set aside."""
     mine = shadows.pick(signals)
-    lens = choose_lens(mine, aside[0], tuning)
+    lens = choose_lens(mine, aside, tuning)
     halves = _lessons(lens, mine, aside, judged)
     # Of the baseline each signal alone is a candidate, too, so that no single attack on it is stronger.
     alone = singles(halves[0].lessons + halves[1].lessons, lens.blocks) if signals.stop is not None else {}
@@ -354,18 +354,22 @@ def _parts(models: int, lens: Lens, records: int, memory: int) -> Iterator[slice
 def _lessons(
     lens: Lens, shadows: Shadows, aside: tuple[Ints, Ints], judged: Callable[[int], Bools]
 ) -> tuple[Half, Half]:
-    """The tables of some shadow models, each judged by all the others, in two halves."""
+    """The tables of some shadow models in two halves, each read in directions that come from all others."""
     rows = {column: judged(column) for column in np.concatenate(aside).tolist()}
     truth = {column: shadows.member[mine, column] for column, mine in rows.items()}
     some = [[c for c in half.tolist() if truth[c].any() and not truth[c].all()] for half in aside]
     halves = Half.room([truth[c] for c in some[0]], lens.blocks), Half.room([truth[c] for c in some[1]], lens.blocks)
-    lessons = halves[0].lessons + halves[1].lessons
-    columns = np.array(some[0] + some[1], dtype=np.int64)
+    for k, (half, mine) in enumerate(zip(halves, some, strict=True)):
+        _read_as_targets(half, lens.for_part(k), shadows, np.array(mine, dtype=np.int64), rows)
+    return halves
+
+
+def _read_as_targets(half: Half, lens: Lens, shadows: Shadows, columns: Ints, rows: Mapping[int, Bools]) -> None:
+    """Enter the tables of some shadow models, each judged by all the others, for the records of each (N,)."""
     seen = np.asarray(shadows.observed.all(axis=0))
     for part in _parts(len(columns), lens, len(shadows.member), LEARNING):
         reading = Reading.of(lens, shadows, without(columns[part], shadows.member.shape[1]))
-        for t, (column, lesson) in enumerate(zip(columns[part].tolist(), lessons[part], strict=True)):
+        for t, (column, lesson) in enumerate(zip(columns[part].tolist(), half.lessons[part], strict=True)):
             table = reading.table(t, shadows.value[:, :, column], seen[:, column])
             lesson.table[:] = table if rows[column].all() else table[:, rows[column]]
         del reading  # it is large, and would be there beside the next one
-    return halves

@@ -2,37 +2,69 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from jali.attacks._combined.sums import Sums
-from jali.core.values import Bools, Floats
+from jali.attacks._combined.sums import Side, Sums
+from jali.core.values import Bools, Floats, Ints
 
 TINY = 1e-12
 
 
-def directions(rest: Floats, use: Bools, member: Bools, ridge: float) -> Floats:
+def directions(rest: Floats, use: Bools, member: Bools, ridge: float, parts: Sequence[Ints]) -> tuple[Floats, ...]:
     """Weights (G, F) of features that diagonalise both the covariance within records and that of the records' shifts.
 
     With R the correlation within records, shrunken by `ridge` towards none, and z the shifts in - out in units in which
     R is the identity, the rows are the eigenvectors of Cov(z). In these directions residuals are uncorrelated with
     variance 1, and so are the shifts of the records: a sum of single ratios is the joint one. (Fisher 1936; Ledoit and
     Wolf 2004 for the shrinkage.) rest (F, N, K): features less a level of each record; use, member (N, K).
+
+    parts: some of the models each. Beside the weights from all models there are, for each part, those from the models
+    outside it, along the same axes. Noise that a model shares among many records makes its signals go together by
+    chance. Directions that follow this chance cancel it in the models they come from and add to it in a target.
     """
+    outside, inside = _sides(rest, use, member)
+    covariance = _within(rest, use, member, (outside, inside))
+    deviation = np.sqrt(np.maximum(np.diag(covariance), TINY))
+    white = _whitening(covariance, ridge) / deviation
+    axes = _axes(white @ (inside.mean - outside.mean), inside.count, outside.count).T
+    found = [axes @ white]
+    for part in parts:
+        others = np.setdiff1d(np.arange(use.shape[1]), part)
+        covariance = np.zeros_like(covariance)  # without any other model nothing is known to go together
+        if len(others):
+            some = (rest[:, :, others], use[:, others], member[:, others])
+            covariance = _within(*some, _sides(*some))
+        found.append(axes @ (_whitening(covariance, ridge) / deviation))
+    return tuple(found)
+
+
+def _sides(rest: Floats, use: Bools, member: Bools) -> tuple[Side, Side]:
+    """Means and counts of out- and in-models."""
     zero = np.zeros(rest.shape[:2])
     everybody = np.ones((1, use.shape[1]), dtype=bool)
-    outside, inside = Sums.of(lambda rows: (rest[:, rows], zero[:, rows]), len(rest), use, member, everybody).sides()
+    return Sums.of(lambda rows: (rest[:, rows], zero[:, rows]), len(rest), use, member, everybody).sides()
+
+
+def _within(rest: Floats, use: Bools, member: Bools, sides: tuple[Side, Side]) -> Floats:
+    """The covariance (F, F) of features within records and sides."""
+    outside, inside = sides
     residual = np.where(member, inside.mean[:, :, None], outside.mean[:, :, None])
     np.subtract(rest, residual, out=residual)
     residual *= use
     residual = residual.reshape(len(rest), -1)
     freedom = np.maximum(inside.count - 1, 0).sum() + np.maximum(outside.count - 1, 0).sum()
-    covariance = residual @ residual.T / max(freedom, 1.0)
+    return np.asarray(residual @ residual.T / max(freedom, 1.0))
+
+
+def _whitening(covariance: Floats, ridge: float) -> Floats:
+    """Weights (F, F) of standardised features in whose directions these are uncorrelated with variance 1."""
     deviation = np.sqrt(np.maximum(np.diag(covariance), TINY))
     correlation = covariance / np.outer(deviation, deviation)
     np.fill_diagonal(correlation, 1.0)
     shrunken = (1 - ridge) * correlation + ridge * np.eye(len(correlation))
-    white = np.linalg.inv(np.linalg.cholesky(shrunken)) / deviation
-    return np.asarray(_axes(white @ (inside.mean - outside.mean), inside.count, outside.count).T @ white)
+    return np.asarray(np.linalg.inv(np.linalg.cholesky(shrunken)))
 
 
 def _axes(shift: Floats, k_in: Floats, k_out: Floats) -> Floats:

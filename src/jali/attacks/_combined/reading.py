@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -52,8 +52,9 @@ class Lens:
 
     features: all that are read, each once; those from `zeros` on say which signals are exactly zero. differ: those in
     which models answer in a manner of their own, which is taken off. for_own, for_common (S,): the feature of each
-    signal. weights (S, S): the directions, as weights of the features for common shifts. digits: those that tell
-    members. repeated (C,): signals whose exact values come back.
+    signal. weights (S, S): the directions, as weights of the features for common shifts. aside: the same for reading
+    models set aside, by part, from all other models. digits: those that tell members. repeated (C,): signals whose
+    exact values come back.
     """
 
     features: Features
@@ -62,6 +63,7 @@ class Lens:
     for_own: Ints
     for_common: Ints
     weights: Floats
+    aside: tuple[Floats, ...]
     digits: Digits
     repeated: Ints
     tuning: Tuning
@@ -80,6 +82,10 @@ class Lens:
     def size(self) -> int:
         """The number of features and directions."""
         return len(self.features.signal) + len(self.weights)
+
+    def for_part(self, part: int) -> Lens:
+        """The lens for models of a part that is set aside: its directions do not come from these models."""
+        return replace(self, weights=self.aside[part])
 
     @property
     def blocks(self) -> Ints:
@@ -219,21 +225,26 @@ def _fill_white(out: Floats, sums: Floats, white: Floats, sides: Sequence[Side],
             sums[WHOLE.index(block)] += ratio
 
 
-def choose_lens(shadows: Shadows, fit: Ints, tuning: Tuning) -> Lens:
-    """Choose the scale of each signal on some shadow models, and the directions in which signals are independent."""
+def choose_lens(shadows: Shadows, aside: Sequence[Ints], tuning: Tuning) -> Lens:
+    """Choose the scale of each signal on some shadow models, and the directions in which signals are independent.
+
+    aside: parts of the models that are read as targets will be. Scales are chosen on the first.
+    """
     features = Features.of(shadows)
     manner = features.manner(shadows)
-    own, common = _best_features(shadows, features, manner, fit[:SOME], tuning.prior)
-    weights = _directions(shadows, features.pick(common), manner.pick(common), tuning.ridge)
+    own, common = _best_features(shadows, features, manner, aside[0][:SOME], tuning.prior)
+    weights, *others = _directions(shadows, features.pick(common), manner.pick(common), tuning.ridge, aside)
     # Most signals have one feature for both.
     used = np.unique(np.concatenate([own, common]))
     every = features.pick(used).and_then(Features.zeros(shadows))
     at = np.searchsorted(used, own), np.searchsorted(used, common)
     differ = np.flatnonzero(manner.pick(used).differ)
-    return Lens(every, len(used), differ, *at, weights, Digits.of(shadows), repeated(shadows), tuning)
+    return Lens(every, len(used), differ, *at, weights, tuple(others), Digits.of(shadows), repeated(shadows), tuning)
 
 
-def _directions(shadows: Shadows, features: Features, manner: Manner, ridge: float) -> Floats:
+def _directions(
+    shadows: Shadows, features: Features, manner: Manner, ridge: float, aside: Sequence[Ints]
+) -> tuple[Floats, ...]:
     """`directions` of some features of shadow models, from the records that these answered about."""
     use = np.asarray(shadows.observed.all(axis=0))
     rows, _ = read_once(np.asarray(use.any(axis=1)))
@@ -244,7 +255,7 @@ def _directions(shadows: Shadows, features: Features, manner: Manner, ridge: flo
     rest = features(some.value)
     for f in range(len(rest)):  # one at a time: they are large
         rest[f : f + 1] = centred(rest[f : f + 1], use, manner.pick(np.array([f])))[0]
-    return directions(rest, use, some.member, ridge)
+    return directions(rest, use, some.member, ridge, aside)
 
 
 def _best_features(shadows: Shadows, features: Features, manner: Manner, fit: Ints, prior: float) -> tuple[Ints, Ints]:
