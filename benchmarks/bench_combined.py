@@ -54,10 +54,12 @@ SETTINGS = {
 class Manner:
     """How models answer: deviations of their levels and of the logarithms of their scales; t-noise, if not normal.
 
-    shared: whether score and explanation of a model have the same level and scale.
+    by_class: the same for levels whose sign is turned for half of the records. shared: whether score and explanation of
+    a model have the same level and scale.
     """
 
     level: float = 0.0
+    by_class: float = 0.0
     scale: float = 0.0
     freedom: float = math.inf
     shared: bool = False
@@ -70,7 +72,11 @@ class Manner:
         """Signals (S, N, M) without the records' levels, as the models give them."""
         shape = (1 if self.shared else len(value), 1, value.shape[2])
         scale = np.exp(self.scale * rng.normal(size=shape))
-        return scale * value + self.level * rng.normal(size=shape)
+        out = scale * value + self.level * rng.normal(size=shape)
+        if not self.by_class:
+            return np.asarray(out)
+        turned = rng.choice([-1.0, 1.0], (1, value.shape[1], 1))
+        return np.asarray(out + self.by_class * turned * rng.normal(size=shape))
 
 
 MANNERS = {
@@ -177,6 +183,8 @@ NULLS = {
     "1 column, 17 models": Size(PEOPLE, MODELS, MODELS, 1),
     "12 columns, 17 models": Size(PEOPLE, MODELS, MODELS, 12),
     **{f"{name}, 12 models": Size(PEOPLE, 12, 12, 1, manner=manner) for name, manner in MANNERS.items()},
+    "levels by class of record, 8 columns, 10 models": Size(700, 10, 10, 8, manner=Manner(by_class=0.7)),
+    "levels by class of record, 8 columns, 16 models": Size(700, 16, 16, 8, manner=Manner(by_class=0.7)),
 }
 
 

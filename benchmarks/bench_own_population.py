@@ -23,7 +23,7 @@ import jali
 from jali.attacks.quantile import Quantile
 from jali.audit.signal_attacks import attack_evidence
 from jali.core import registry
-from jali.core.guesses import Records, Target
+from jali.core.guesses import Records, Shadows, Target
 from jali.core.values import Bools, Floats
 from jali.results import Row
 from jali.stats.roc import auc, tpr_at
@@ -33,7 +33,8 @@ SHADOWS = 8
 EACH = 2_000
 ATTACKS = ["threshold", "joint"]
 
-Lines = dict[str, tuple[Row, Row]]
+Interval = tuple[float, float, float]  # value, low, high
+Lines = dict[str, tuple[Interval, Interval]]
 
 
 def table(name: str) -> tuple[Floats, np.ndarray, list[str]]:
@@ -48,15 +49,19 @@ def drawn(score: Floats, count: int, rng: np.random.Generator) -> np.ndarray:
     return rng.choice(len(score), count, replace=False, p=odds / odds.sum())
 
 
-def the_row(rows: Sequence[Row], attack: str) -> Row:
+def the_auc(rows: Sequence[Row], attack: str) -> Interval:
     """The AUC of an attack on the score: of the plain threshold, on the loss."""
     mine = [r for r in rows if (r.kind, r.metric, r.attack, r.group) == ("attack", "auc", attack, "")]
-    return next(r for r in mine if r.channel == "score" and (attack == "joint" or r.signal == "loss"))
+    row = next(r for r in mine if r.channel == "score" and (attack == "joint" or r.signal == "loss"))
+    if row.value is None or row.low is None or row.high is None:
+        raise ValueError(f"The AUC of {attack} has no interval: {row.reason}")
+    return row.value, row.low, row.high
 
 
-def text(row: Row) -> str:
-    """Value and interval."""
-    return f"{row.value:.3f} ({row.low:.3f} to {row.high:.3f})"
+def text(found: Interval) -> str:
+    """In words."""
+    value, low, high = found
+    return f"{value:.3f} ({low:.3f} to {high:.3f})"
 
 
 def audited(X: Floats, y: np.ndarray, people: np.ndarray, population: np.ndarray, null: bool, seed: int) -> Lines:
@@ -67,11 +72,16 @@ def audited(X: Floats, y: np.ndarray, people: np.ndarray, population: np.ndarray
     train, others = people[:PEOPLE], people[PEOPLE:]
     fitted_on = others if null else train
     model = RandomForestClassifier(50, min_samples_leaf=3, random_state=seed).fit(X[fitted_on], y[fitted_on])
-    given = {"train": (X[train], y[train]), "population": (X[population], y[population])}
-    found = jali.audit(model, **given, attack=ATTACKS, game=f"given_model(members={PEOPLE}, shadows={SHADOWS})")
+    found = jali.audit(
+        model,
+        train=(X[train], y[train]),
+        population=(X[population], y[population]),
+        attack=ATTACKS,
+        game=f"given_model(members={PEOPLE}, shadows={SHADOWS})",
+    )
     chosen = [registry.build("attack", name) for name in ATTACKS]
     raw = attack_evidence(found.evidence, replace(found.game, weight=None), chosen)
-    return {name: (the_row(raw.rows, name), the_row(found.results.rows, name)) for name in ATTACKS}
+    return {name: (the_auc(raw.rows, name), the_auc(found.results.rows, name)) for name in ATTACKS}
 
 
 def shift(seeds: int) -> None:
@@ -87,14 +97,15 @@ def shift(seeds: int) -> None:
             there = audited(X, y, shifted, population, null, seed)
             without = audited(X, y, plain, population, null, seed)
             for name, (before, after) in there.items():
-                width = (after.high - after.low) / (without[name][1].high - without[name][1].low)
+                _, plain_auc = without[name]
+                width = (after[2] - after[1]) / (plain_auc[2] - plain_auc[1])
                 # Below one half the shift hides the leak, and nothing could be left of it.
-                leak = not null and before.low > 0.5
-                left = f"; {(after.value - 0.5) / (before.value - 0.5):.0%} of AUC - 1/2 is left" if leak else ""
+                leak = not null and before[1] > 0.5
+                left = f"; {(after[0] - 0.5) / (before[0] - 0.5):.0%} of AUC - 1/2 is left" if leak else ""
                 what = "null target" if null else "forest"
                 print(
-                    f"seed {seed}, {what}, {name}: as it is {text(before)}, with weights "
-                    f"{text(after)}, without a shift {text(without[name][1])}; half-width by {width:.2f}{left}",
+                    f"seed {seed}, {what}, {name}: as it is {text(before)}, with weights {text(after)}, "
+                    f"without a shift {text(plain_auc)}; half-width by {width:.2f}{left}",
                     flush=True,
                 )
 
@@ -147,7 +158,8 @@ def quantile_scores(X: Floats, y: np.ndarray, signal: Floats, reference: Bools, 
     n = len(y)
     lot = np.random.default_rng(seed).permutation(n) / n
     records = Records(X, y, np.arange(n), lot, reference)
-    return Quantile().score(Target(signal[None], np.ones((1, n), dtype=bool), records), None)
+    nobody = Shadows(np.empty((1, n, 0)), np.empty((1, n, 0), dtype=bool), np.empty((n, 0), dtype=bool))
+    return Quantile().score(Target(signal[None], np.ones((1, n), dtype=bool), records), nobody)
 
 
 def main() -> None:
