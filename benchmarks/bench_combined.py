@@ -95,7 +95,10 @@ MANNERS = {
 
 @dataclass(frozen=True)
 class Size:
-    """How large an audit is; targets: how many of its models are attacked, all others being their shadows."""
+    """How large an audit is; targets: how many of its models are attacked, all others being their shadows.
+
+    answered: the share of people with an explanation. shift: that of the score.
+    """
 
     people: int
     models: int
@@ -103,6 +106,7 @@ class Size:
     columns: int
     answered: float = 1.0
     manner: Manner = Manner()
+    shift: float = SHIFT
 
 
 SIZES_OF_AUDITS = {
@@ -120,6 +124,10 @@ SIZES_OF_AUDITS = {
     "levels, 1,000 people, 9 targets": Size(1_000, 9, 9, 1, manner=MANNERS["levels of one deviation"]),
     "scales, 1,000 people, 9 targets": Size(1_000, 9, 9, 1, manner=MANNERS["scales by a factor of 1.6"]),
     "far tails, 1,000 people, 9 targets": Size(1_000, 9, 9, 1, manner=MANNERS["t noise, two degrees"]),
+    # Strong scores: AUC .96 and .995.
+    "strong score, 300 people, 16 targets, 3 columns": Size(300, 16, 16, 3, shift=2.5),
+    "very strong score, 300 people, 16 targets, 3 columns": Size(300, 16, 16, 3, shift=3.64),
+    "very strong score, 1,000 people, 9 targets": Size(1_000, 9, 9, 1, shift=3.64),
 }
 
 
@@ -207,7 +215,7 @@ def drawn(rng: Rng, size: Size) -> tuple[Evidence, Game]:
     member = rng.random((size.people, size.models)) < 0.5
     ground = rng.normal(0, 2, (1 + size.columns, size.people, 1))
     noise = size.manner.noise(rng, (1 + size.columns, *member.shape))
-    noise[0] += SHIFT * member
+    noise[0] += size.shift * member
     value = ground + size.manner(rng, noise)
     observed = np.ones(value.shape, dtype=bool)
     often = (

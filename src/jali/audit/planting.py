@@ -50,7 +50,7 @@ class Ideal:
         """Log-odds by a logistic regression of the truth on the scores' ranks (Newton's method, a faint ridge).
 
         Scores of one target need not be on the scale of another, and may have far tails: so they are ranked by target,
-        and log-odds are a broken line in the normal quantiles of the ranks.
+        and log-odds are a broken line in normal quantiles of the ranks.
         """
         x = _normal_scores(baseline)
         bends = [np.maximum(x - at, 0.0) for at in BENDS]
@@ -119,18 +119,39 @@ def _logistic(design: Floats, truth: Bools, ridge: Floats) -> Floats:
 
 
 def _normal_scores(guesses: Guesses) -> Floats:
-    """The normal quantiles (G,) of the ranks of scores among those of their target; equal scores share a rank.
+    """The normal quantiles (G,) of scores among those of their target: the mean of that among members and among others.
+
+    Of ranks among both together the middle depends on how many members there are, and a strong baseline, which changes
+    from one side to the other there, would seem weaker over several targets than it is in each. Beyond all scores of
+    one side the place among these goes on as that among the other side does. Equal scores share a place; each guess
+    counts half itself.
 
     >>> one = Guesses([5.0, 7.0, 5.0, 1e9], [True, False, True, False], [0, 0, 0, 0], [0, 1, 2, 3])
     >>> _normal_scores(one).round(2)
-    array([-0.67,  0.32, -0.67,  1.15])
+    array([-0.67,  0.  , -0.67,  1.35])
     """
     out = np.empty(len(guesses.score))
     for rows in rows_by_unit(guesses.unit):
-        _, place, count = np.unique(guesses.score[rows], return_inverse=True, return_counts=True)
-        middle = np.cumsum(count) - count / 2
-        out[rows] = ndtri(middle / count.sum())[place]
+        score = guesses.score[rows]
+        truth = guesses.truth[rows]
+        members = np.sort(score[truth])
+        others = np.sort(score[~truth])
+        if not len(members) or not len(others):
+            out[rows] = _place(score, np.sort(score))
+            continue
+        out[rows] = (_place(score, members) + _place(score, others)) / 2
+        for side, other in ((members, others), (others, members)):
+            inner = np.clip(score, side[0], side[-1])
+            out[rows] += (_place(score, other) - _place(inner, other)) / 2
     return out
+
+
+def _place(score: Floats, among: Floats) -> Floats:
+    """The normal quantile of each score (n,) among some that are sorted (m,)."""
+    below = np.searchsorted(among, score, "left")
+    up_to = np.searchsorted(among, score, "right")
+    least = 0.5 / len(among)
+    return np.asarray(ndtri(np.clip((below + up_to) / 2 / len(among), least, 1 - least)))
 
 
 def aucs(guesses: Guesses) -> Floats:
