@@ -24,38 +24,27 @@ def directions(rest: Floats, use: Bools, member: Bools, ridge: float, parts: Seq
     outside it, along the same axes. Noise that a model shares among many records makes its signals go together by
     chance. Directions that follow this chance cancel it in the models they come from and add to it in a target.
     """
-    outside, inside = _sides(rest, use, member)
-    covariance = _within(rest, use, member, (outside, inside))
-    deviation = np.sqrt(np.maximum(np.diag(covariance), TINY))
-    white = _whitening(covariance, ridge) / deviation
-    axes = _axes(white @ (inside.mean - outside.mean), inside.count, outside.count).T
-    found = [axes @ white]
-    for part in parts:
-        others = np.setdiff1d(np.arange(use.shape[1]), part)
-        covariance = np.zeros_like(covariance)  # without any other model nothing is known to go together
-        if len(others):
-            some = (rest[:, :, others], use[:, others], member[:, others])
-            covariance = _within(*some, _sides(*some))
-        found.append(axes @ (_whitening(covariance, ridge) / deviation))
-    return tuple(found)
-
-
-def _sides(rest: Floats, use: Bools, member: Bools) -> tuple[Side, Side]:
-    """Means and counts of out- and in-models."""
+    models = np.arange(use.shape[1])
+    sets = np.array([np.ones(len(models), dtype=bool), *(~np.isin(models, part) for part in parts)])
     zero = np.zeros(rest.shape[:2])
-    everybody = np.ones((1, use.shape[1]), dtype=bool)
-    return Sums.of(lambda rows: (rest[:, rows], zero[:, rows]), len(rest), use, member, everybody).sides()
+    sums = Sums.of(lambda rows: (rest[:, rows], zero[:, rows]), len(rest), use, member, sets)
+    products = np.stack([value @ value.T for value in np.moveaxis(rest, 2, 0)])
+    covariance = [_within(products[mine].sum(axis=0), sums.sides(t)) for t, mine in enumerate(sets)]
+    deviation = np.sqrt(np.maximum(np.diag(covariance[0]), TINY))
+    white = [_whitening(each, ridge) / deviation for each in covariance]
+    outside, inside = sums.sides()
+    axes = _axes(white[0] @ (inside.mean - outside.mean), inside.count, outside.count).T
+    return tuple(axes @ each for each in white)
 
 
-def _within(rest: Floats, use: Bools, member: Bools, sides: tuple[Side, Side]) -> Floats:
-    """The covariance (F, F) of features within records and sides."""
-    outside, inside = sides
-    residual = np.where(member, inside.mean[:, :, None], outside.mean[:, :, None])
-    np.subtract(rest, residual, out=residual)
-    residual *= use
-    residual = residual.reshape(len(rest), -1)
-    freedom = np.maximum(inside.count - 1, 0).sum() + np.maximum(outside.count - 1, 0).sum()
-    return np.asarray(residual @ residual.T / max(freedom, 1.0))
+def _within(products: Floats, sides: tuple[Side, Side]) -> Floats:
+    """The covariance (F, F) within records and sides, from the sum of products of features over all cells (F, F)."""
+    freedom = 0.0
+    for side in sides:
+        products = products - (side.count * side.mean) @ side.mean.T
+        freedom += float(np.maximum(side.count - 1, 0).sum())
+    # Without two models of a side nothing is known to go together, and what is left is rounding.
+    return products / freedom if freedom else np.zeros_like(products)
 
 
 def _whitening(covariance: Floats, ridge: float) -> Floats:
