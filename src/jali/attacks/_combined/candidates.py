@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from jali.attacks._combined.quadratic import Quadratic
 from jali.attacks._combined.reading import (
     ABOVE,
     COMMON,
@@ -35,7 +36,7 @@ ALL_SUMS = (WHITE_COMMON, WHITE_STEADY, SUMS)
 LINEAR = (OWN, ABOVE, WHITE_OWN, *ALL_SUMS)
 # Trees multiply: they read places, not ratios, whose sign is chance where there is no common shift.
 TREES = (OWN, PLACE, RAW, WHITE_OWN, WHITE_PLACE, *ALL_SUMS)
-ENOUGH = 10_000  # cells needed to fit trees
+ENOUGH = 4_000  # cells needed to fit trees
 MANY = 20_000  # cells with which trees are tried without a look
 LOOKED_AT = 50  # rows of a table: with more, a look takes longer than loading the trees
 MOST = 60_000  # cells that a linear rule is fitted on
@@ -84,10 +85,15 @@ class Half:
         step = max(1, -(-len(self.truth) // MOST))
         return self.table[:, ::step], self.truth[::step]
 
+    @property
+    def weighed(self) -> Ints:
+        """The rows that linear rules weigh."""
+        return np.flatnonzero(np.isin(self.block, LINEAR))
+
     @cached_property
     def linear(self) -> Rule:
         """The rule that weighs every row by itself."""
-        return linear(*self.cells, np.flatnonzero(np.isin(self.block, LINEAR)), RIDGE)
+        return linear(*self.cells, self.weighed, RIDGE)
 
 
 def rules(half: Half, trees: bool = False) -> dict[str, Rule]:
@@ -108,8 +114,11 @@ def rules(half: Half, trees: bool = False) -> dict[str, Rule]:
     out["as they are, and by place"] = linear(everything, truth, np.flatnonzero(np.isin(block, (RAW, PLACE))), FAINT)
     out["sums, weighted"] = linear(everything, truth, np.flatnonzero(np.isin(block, ALL_SUMS)), FAINT)
     out["linear"] = half.linear
+    fewer = -(-len(truth) // MOST_FOR_TREES)
+    curved = Quadratic.of(everything[:, ::fewer], truth[::fewer], np.flatnonzero(np.isin(block, (RAW, PLACE))))
+    if curved is not None:
+        out["linear and quadratic"] = linear(everything, truth, half.weighed, RIDGE, curved)
     if trees:
-        fewer = -(-len(truth) // MOST_FOR_TREES)
         out["boosted"] = boosted(everything[:, ::fewer], truth[::fewer], block)
     return out
 
@@ -207,17 +216,23 @@ def singles(lessons: Sequence[Lesson], block: Ints) -> dict[str, Rule]:
     return {name: Weighted((np.arange(len(block)) == found[name][1]).astype(np.float64)) for name in best}
 
 
-def linear(table: Floats, truth: Bools, chosen: Ints, ridge: float) -> Rule:
+def linear(table: Floats, truth: Bools, chosen: Ints, ridge: float, further: Rule | None = None) -> Rule:
     """The least-squares discriminant of members on chosen rows with a ridge, about on the scale of log-odds.
 
-    With balanced classes a small difference of probabilities is a quarter of that of log-odds.
+    With balanced classes a small difference of probabilities is a quarter of that of log-odds. further: a score that is
+    weighed like a row.
     """
-    rows = table[chosen]
+
+    def read(any_table: Floats) -> Floats:
+        mine = any_table[chosen]
+        return mine if further is None else np.concatenate([mine, further(any_table)[None]])
+
+    rows = read(table)
     standard = Standard.of(rows)
     rows = standard.into(rows)
     gram = rows @ rows.T + ridge * rows.shape[1] * np.eye(len(rows))
     weight = 4 * np.linalg.solve(gram, rows @ (truth - truth.mean()))
-    return lambda other: np.asarray(weight @ standard.into(other[chosen]))
+    return lambda other: np.asarray(weight @ standard.into(read(other)))
 
 
 def boosted(table: Floats, truth: Bools, block: Ints) -> Rule:
