@@ -2,6 +2,8 @@
 
 `python benchmarks/bench_combined.py shares [--seeds 2]`: for four additions of an independent signal and four with
 shared noise, what the likelihood ratio adds to the AUC, what the attack adds, and the share.
+`... structure [--seeds 4]`: leaks without any shift: noise of two columns that goes together for members and apart for
+others, and a factor of eight columns that members have in common.
 `... null [--seeds 8]`: explanations that tell nothing: the mean difference, and how often the interval holds zero;
 beside plain models those that answer on levels or scales of their own, or with far tails.
 `... control [--audits 40]`: each audit has a positive control; then another audit is drawn with a leak of the size
@@ -187,6 +189,60 @@ def shares(seeds: int) -> None:
         print(f"{name:34} ideal {ideal.mean():.4f}  found {found.mean():.4f}  share {share:.0%}", flush=True)
 
 
+def together(rng: Rng, member: Bools, strength: float) -> tuple[Floats, Floats]:
+    """Two columns that correlate by this much for members, and by minus as much for others; and their ratio."""
+    first, noise = rng.normal(size=(2, *member.shape))
+    left = 1 - strength**2
+    second = np.where(member, strength, -strength) * first + math.sqrt(left) * noise
+    return np.stack([first, second]), 2 * strength * first * second / left
+
+
+def factor(rng: Rng, member: Bools, strength: float) -> tuple[Floats, Floats]:
+    """Eight columns of which members' have this correlation, with signs of the columns; and their ratio."""
+    columns = 8
+    noise = rng.normal(size=(columns, *member.shape))
+    sign = rng.choice([-1.0, 1.0], (columns, 1, 1))
+    shared = math.sqrt(1 - strength) * noise + math.sqrt(strength) * sign * rng.normal(size=member.shape)
+    value = np.where(member, shared, noise)
+    squares = (value**2).sum(axis=0)
+    along = (sign * value).sum(axis=0) ** 2
+    end = 1 - strength + columns * strength
+    ratio = squares / (1 - strength) - strength / ((1 - strength) * end) * along
+    constant = (columns - 1) * math.log(1 - strength) + math.log(end)
+    return value, (squares - ratio - constant) / 2
+
+
+STRUCTURES = {
+    "two columns, correlation ± .2": (together, 0.2),
+    "two columns, correlation ± .4": (together, 0.4),
+    "eight columns, a factor of .3": (factor, 0.3),
+}
+AUDITS = ((700, 10), (2_000, 12), (1_000, 33))  # people and models
+
+
+def structure(seeds: int) -> None:
+    """Print the share of such leaks that is found; the likelihood ratio knows the levels of the records."""
+    for name, (make, strength) in STRUCTURES.items():
+        for people, models in AUDITS:
+            ideal, found = np.zeros(seeds), np.zeros(seeds)
+            for seed in range(seeds):
+                rng = np.random.default_rng([3, seed])
+                member = rng.random((people, models)) < 0.5
+                rest = SHIFT * member + rng.normal(size=member.shape)
+                columns, ratio = make(rng, member, strength)
+                value = rng.normal(0, 2, (1 + len(columns), people, 1)) + np.concatenate([rest[None], columns])
+                before = SHIFT * rest
+                each = range(models)
+                ideal[seed] = np.mean(
+                    [auc((before + ratio)[:, t], member[:, t]) - auc(before[:, t], member[:, t]) for t in each]
+                )
+                _, row, _ = audit_of(evidence(value, member), everyone(member, models))
+                found[seed] = interval(row)[0]
+            share = found.mean() / ideal.mean()
+            size = f"{people:,} people, {models} models"
+            print(f"{name}, {size}: ideal {ideal.mean():.4f}  found {found.mean():.4f}  share {share:.0%}", flush=True)
+
+
 NULLS = {
     "1 column, 17 models": Size(PEOPLE, MODELS, MODELS, 1),
     "12 columns, 17 models": Size(PEOPLE, MODELS, MODELS, 12),
@@ -262,9 +318,9 @@ def controls(audits: int, words: str) -> None:
 
 
 def main() -> None:
-    """Run one of the three."""
+    """Run one of the four."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("shares", "null", "control"))
+    parser.add_argument("what", choices=("shares", "structure", "null", "control"))
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--audits", type=int, default=40)
     parser.add_argument("--size", default="", help="only sizes of audits whose name has these words")
@@ -274,7 +330,7 @@ def main() -> None:
     elif given.what == "null":
         null(given.seeds, given.size)
     else:
-        shares(given.seeds)
+        (structure if given.what == "structure" else shares)(given.seeds)
 
 
 if __name__ == "__main__":

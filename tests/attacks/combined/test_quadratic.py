@@ -59,6 +59,17 @@ def test_chance_is_seldom_taken_for_a_difference(noise):
     assert seen <= 4
 
 
+def test_a_direction_of_many_rows_is_found_though_no_pair_of_them_tells(rng):
+    """Twenty rows of members share a factor of .05: one direction has twice the variance."""
+    n = 3_000
+    truth = rng.random(n) < 0.5
+    table = rng.normal(size=(20, n)) + truth * np.sqrt(0.05) * rng.normal(size=n)
+    found = Quadratic.of(table, truth, np.arange(20))
+    assert len(found.difference) == 1
+    other = rng.normal(size=(20, n)) + truth * np.sqrt(0.05) * rng.normal(size=n)
+    assert auc(found(other), truth) > auc(other.sum(axis=0) ** 2, truth) - 0.03
+
+
 def test_rows_that_say_nothing_are_left_out(rng):
     table, truth = drawn(rng, [[1.0, 0.5], [0.5, 1.0]], np.eye(2))
     table[1] = 7.0

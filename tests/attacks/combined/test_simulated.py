@@ -93,6 +93,29 @@ def test_shifts_of_either_sign_add():
     assert added(found) > 0.05
 
 
+@pytest.mark.parametrize(("people", "models"), [(700, 10), (1500, 12)])
+def test_noise_that_goes_together_for_members_and_apart_for_others(people, models):
+    """Two columns without a shift: only their product tells, for few cells as for many."""
+    value, member, before, _ = two_signals(0.0, 0.0, n=people, models=models)
+    rng = np.random.default_rng(7)
+    first, noise = rng.normal(size=(2, *member.shape))
+    rest = np.stack([first, np.where(member, 0.4, -0.4) * first + np.sqrt(1 - 0.4**2) * noise])
+    columns = rng.normal(0, 2, (2, people, 1)) + rest
+    found = combined(evidence(np.concatenate([value[:1], columns]), member), game=everyone(member, TARGETS))
+    oracle = 0.75 * before + 2 * 0.4 * rest[0] * rest[1] / (1 - 0.4**2)
+    assert added(found) >= 0.65 * truly_added(before, oracle, member, TARGETS)
+
+
+def test_shifts_whose_sign_follows_the_level_of_the_score():
+    """With few models the shift of a record cannot be told from its own cells; its level tells it."""
+    value, member, before, _ = two_signals(0.0, 0.0, n=2000, models=6)
+    rng = np.random.default_rng(8)
+    sign = np.where(value[0].mean(axis=1, keepdims=True) > 0, 1.0, -1.0)
+    rest = sign * member + rng.normal(size=member.shape)
+    found = combined(evidence(np.stack([value[0], 3 + rest]), member), game=everyone(member))
+    assert added(found) >= 0.6 * truly_added(before, 0.75 * before + sign * rest - 0.5, member, 6)
+
+
 def test_nothing_gained_is_hardly_used_and_has_an_interval_around_zero():
     value, member, _, _ = two_signals(0.0, 0.0)
     rng = np.random.default_rng(6)

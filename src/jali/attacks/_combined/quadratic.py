@@ -13,6 +13,7 @@ TINY = 1e-12
 CHANCE = 0.05  # probability that something differs where nothing does, over all entries
 FAR = 4.0  # usual distances from the middle beyond which a row is cut: squares of a few cells would decide
 RIDGE = 0.02  # of the correlations of rows
+MARGIN = 2.0  # deviations of an entry by which an eigenvalue must exceed what is usual in noise
 MOST = 1.8  # of a difference of two variances whose mean is 1
 
 
@@ -37,7 +38,8 @@ class Quadratic:
         """Fitted on cells of a table (Q, n) with their membership (n,); None where nothing differs beyond chance.
 
         Of the difference of both covariances those entries are kept that chance would reach in one of 20 tables only
-        (hard thresholds; Bickel and Levina 2008), from the spread of the products themselves.
+        (hard thresholds; Bickel and Levina 2008), or its eigenvalues beyond those of noise, from the spread of the
+        products themselves.
         """
         if min(truth.sum(), (~truth).sum()) <= len(rows):
             return None
@@ -55,8 +57,8 @@ class Quadratic:
         shrunken = (1 - RIDGE) * within + RIDGE * np.diag(deviation**2)
         white = np.linalg.inv(np.linalg.cholesky(shrunken))
         difference, axes = np.linalg.eigh(_beyond_chance(white @ x, truth))
-        apart = difference != 0
-        if not np.abs(difference).max(initial=0.0) > TINY:
+        apart = np.abs(difference) > TINY
+        if not apart.any():
             return None
         return Quadratic(rows, middle, usual, mean, (axes.T @ white)[apart], np.clip(difference[apart], -MOST, MOST))
 
@@ -74,15 +76,24 @@ def _cut(value: Floats, middle: Floats, usual: Floats) -> Floats:
 
 
 def _beyond_chance(x: Floats, truth: Bools) -> Floats:
-    """The covariance of members less that of others (R, R), of rows (R, n) with mean 0, where chance does not reach."""
+    """The covariance of members less that of others (R, R), of rows (R, n) with mean 0, where chance does not reach.
+
+    A few entries may differ much, or a direction of many rows a little in each: the larger of both is kept.
+    """
     covariance = []
     variance = np.zeros((len(x), len(x)))
     for side in (truth, ~truth):
         mine = x[:, side]
         mean = mine @ mine.T / mine.shape[1]
         squares = mine**2
-        variance += (squares @ squares.T / mine.shape[1] - mean**2) / mine.shape[1]
+        variance += np.maximum(squares @ squares.T / mine.shape[1] - mean**2, 0.0) / mine.shape[1]
         covariance.append(mean)
     apart = covariance[0] - covariance[1]
-    reach = -ndtri(CHANCE / (len(x) * (len(x) + 1))) * np.sqrt(np.maximum(variance, 0.0))
-    return np.where(np.abs(apart) > reach, apart, 0.0)
+    reach = -ndtri(CHANCE / (len(x) * (len(x) + 1))) * np.sqrt(variance)
+    entries = np.where(np.abs(apart) > reach, apart, 0.0)
+    size, axes = np.linalg.eigh(apart)
+    # The largest eigenvalue of a symmetric matrix of noise is about 2 sqrt(R) deviations of an entry (Wigner 1958).
+    edge = (2 * np.sqrt(len(x)) + MARGIN) * np.sqrt(variance.mean())
+    kept = np.where(np.abs(size) > edge, size, 0.0)
+    whole = (axes * kept) @ axes.T
+    return entries if np.linalg.norm(entries) >= np.linalg.norm(whole) else whole
