@@ -345,3 +345,20 @@ def test_two_rates_of_zero_may_still_differ(targets):
     assert (found.value, found.low, found.high) == (0.0, -limit, limit)
     same, _ = intervals.contrast("tpr@0.01", one, one, rng())
     assert (same.low, same.high) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize(("targets", "people"), [(1, 100), (4, 50)])
+def test_an_auc_near_one_is_covered_and_never_certain(targets, people):
+    """Classes four deviations apart: most draws have no pair out of order, or one or two."""
+    rng = np.random.default_rng(0)
+    true = float(ndtr(4 / np.sqrt(2)))
+    covered = 0
+    for _ in range(200):
+        truth = np.tile(np.arange(people) % 2 == 0, targets)
+        unit = np.repeat(np.arange(targets), people)
+        record = np.tile(np.arange(people), targets)
+        guesses = Guesses(4 * truth + rng.normal(size=len(truth)), truth, unit, record)
+        found, _ = intervals.estimate("auc", guesses, rng)
+        assert found.low < found.high
+        covered += found.low <= true <= found.high
+    assert covered >= 0.92 * 200

@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import expit, logit, ndtri
 
 from jali.core.guesses import Estimate
 from jali.core.values import Bools, Floats, Ints
 from jali.stats.people import people, variance
 from jali.stats.roc import Steps, checked, steps
 
+SKEWED = 0.95  # from this AUC on, what is missing to 1 may be several times as large as it seems, and never below 0
 TOO_FEW = "An interval needs at least two members and two non-members."
 
 
@@ -85,7 +86,7 @@ def delong(
 
     Variance = var(placements of members) / m + var(placements of non-members) / n, or `people.variance`. It is zero
     when the classes are separated without error; then min(m, n) disjoint pairs of people, all in order, bound the AUC:
-    low = ((1 - level)/2)^(1/min).
+    low = ((1 - level)/2)^(1/min), see `ends`.
 
     >>> e = delong(np.arange(8.0), np.array([0, 0, 1, 0, 1, 0, 1, 1], dtype=bool))
     >>> round(e.value, 4), round(e.low, 4), e.high
@@ -98,10 +99,29 @@ def delong(
     if pairs < 2:
         return Estimate(value, units=1, reason=TOO_FEW)
     half = _half_width(effects(score, truth, weight), truth, person, level)
-    certain = ((1 - level) / 2) ** (1 / pairs)
-    low = certain if value == 1.0 else max(0.0, value - half)
-    high = 1.0 - certain if value == 0.0 else min(1.0, value + half)
-    return Estimate(value, low, high, 1)
+    return Estimate(value, *ends(value, half, pairs, level), 1)
+
+
+def ends(value: float, half: float, pairs: float, level: float = 0.95) -> tuple[float, float]:
+    """The ends of the interval of an AUC from half its width; pairs: people of the smaller class.
+
+    Near 1 the few pairs that are out of order decide the width, too, and the interval is made on the scale of log-odds
+    where that ends lower (Qin and Hotilovac 2008). Without any such pair, disjoint ones bound the AUC. The same near 0.
+
+    >>> [round(end, 3) for end in ends(0.9, 0.05, 50)], [round(end, 3) for end in ends(0.99, 0.01, 50)]
+    ([0.85, 0.95], [0.973, 1.0])
+    >>> [round(end, 3) for end in ends(1.0, 0.0, 50)]
+    [0.929, 1.0]
+    """
+    if value < 0.5:
+        low, high = ends(1 - value, half, pairs, level)
+        return 1 - high, 1 - low
+    if value == 1.0:
+        return float(((1 - level) / 2) ** (1 / pairs)), 1.0
+    low = value - half
+    if value >= SKEWED:
+        low = min(low, float(expit(logit(value) - half / (value * (1 - value)))))
+    return max(0.0, low), min(1.0, value + half)
 
 
 def delong_difference(

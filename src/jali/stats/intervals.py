@@ -18,7 +18,7 @@ from jali.core.errors import JaliError
 from jali.core.guesses import Estimate, Guesses, rows_by_unit
 from jali.core.values import Bools, Floats, Ints, Rng
 from jali.stats import one_model, precision_recall, roc
-from jali.stats.delong import delong, delong_difference
+from jali.stats.delong import SKEWED, delong, delong_difference, ends
 from jali.stats.influence import Spread
 from jali.stats.judged import Judged, Measured, Paired, Tally, numbered
 from jali.stats.one_model import (
@@ -308,9 +308,16 @@ def apart(a: Estimate, b: Estimate) -> Estimate:
 def _never_certain(metric: str, found: Estimate, people: tuple[float, float], level: float) -> Estimate:
     """No rate ends below the exact limit of a rate of zero, or above that of one, in as many trials as people.
 
-    Targets that are judged on the same people are no further trials: a person who is missed once is missed again.
+    Targets that are judged on the same people are no further trials: a person who is missed once is missed again. An
+    AUC near 0 or 1 has the ends of `delong.ends`.
     """
-    if found.low is None or found.high is None or "@" not in metric:
+    if found.value is None or found.low is None or found.high is None:
+        return found
+    if metric == "auc" and not 1 - SKEWED < found.value < SKEWED:
+        half = max(found.high - found.value, found.value - found.low)
+        low, high = ends(found.value, half, max(min(people), 1.0), level)
+        return replace(found, low=low, high=high)
+    if "@" not in metric:
         return found
     of_zero = _of_zero(metric, people, level)
     return replace(found, low=min(found.low, 1 - of_zero), high=max(found.high, of_zero))
