@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +20,7 @@ WITH_SCORES = ("attribution_perturbation", "attribution_removal")  # signals of 
 DECISION = ("correctness",)
 SINGLES = ("threshold", "calibrated", "ratio", "offline_lrt", "lira", 'lira(spread="shrunken")')
 COMBINED = ("joint", "offline_joint", "quantile_joint")
+FOLLOWS = 0.01  # of the cells at most are answered unlike most with the same record and decision, if that follows
 ANSWERED = "answered"  # signal: whether the explainer gave an explanation
 UNNAMED = "explanation"  # explainer of signals that name none and are not signals of the prediction
 Place = tuple[str, Channel]  # an explainer, by specification, and the channel
@@ -27,16 +28,21 @@ Place = tuple[str, Channel]  # an explainer, by specification, and the channel
 
 @dataclass(frozen=True)
 class Plan:
-    """Trials on one signal, and the combined trials by place; those with a baseline give paired differences."""
+    """Trials on one signal, and the combined trials by place; those with a baseline give paired differences.
+
+    availability: combined trials on a baseline and on whether an explanation is given, over everybody.
+    """
 
     singles: tuple[Trial, ...]
     combined: dict[Place, Trial]
+    availability: tuple[Trial, ...] = ()
 
 
 def with_gaps(evidence: Evidence, game: Game) -> Evidence:
     """Evidence with one more signal per explainer and pattern of gaps: whether it answered, where it was queried.
 
-    The decision determines who gets an explanation, so what this pattern leaks counts as a leak of the decision.
+    The decision usually determines who gets an explanation, and then what this pattern leaks is a leak of the decision.
+    Where it does not, what the pattern adds to the decision is measured (`Plan.availability`).
     """
     queried = game.cells()
     extra: dict[SignalName, Bools] = {}
@@ -94,7 +100,8 @@ def plan(evidence: Evidence, game: Game, attacks: Sequence[Attack] = ()) -> Plan
     singles = [a for a in chosen if not a.many]
     whole = [name for name in evidence.names if name.part is None]  # parts of a vector mean little one by one
     trials = [Trial(a, (n,), _channel(n), _explainer(n)) for n in whole for a in singles]
-    return Plan(tuple(trials), _places(evidence, combined))
+    places = _places(evidence, combined)
+    return Plan(tuple(trials), places, tuple(_availability(evidence, places)))
 
 
 def _infeasible(attack: Attack) -> str:
@@ -157,3 +164,39 @@ def _places(evidence: Evidence, combined: Attack) -> dict[Place, Trial]:
                 channel = base.with_explanation
                 out[explainer, channel] = Trial(combined, both, channel, explainer, base, len(alone.names))
     return out
+
+
+def _availability(evidence: Evidence, places: dict[Place, Trial]) -> Iterator[Trial]:
+    """Beside each baseline whether an explanation is given, for explainers of which the decision does not say that."""
+    for explainer in explainers(evidence):
+        gaps = tuple(name for name in evidence.names if _is_gap(name) and name.explainer == explainer)
+        if not gaps or _follows_decision(evidence, gaps):
+            continue
+        for base in (Channel.SCORE, Channel.DECISION):
+            alone = places.get(("", base))
+            if alone:
+                names = (*alone.names, *gaps)
+                yield Trial(alone.attack, names, base, explainer, base, len(alone.names))
+
+
+def _follows_decision(evidence: Evidence, gaps: tuple[SignalName, ...]) -> bool:
+    """Whether models that decide alike about a record nearly always answer alike about it.
+
+    Of two classes the decision about a record is known from whether it is right.
+    """
+    names = [SignalName(name) for name in DECISION if SignalName(name) in evidence.names]
+    if not names:
+        return False
+    right = evidence.value[evidence.names.index(names[0])] > 0.5
+    for gap in gaps:
+        at = evidence.names.index(gap)
+        given = evidence.value[at] > 0.5
+        seen = evidence.observed[at] & evidence.observed[evidence.names.index(names[0])]
+        unlike = 0
+        for side in (right, ~right):
+            cells = (seen & side).sum(axis=1)
+            answered = (seen & side & given).sum(axis=1)
+            unlike += int(np.minimum(answered, cells - answered).sum())
+        if unlike > FOLLOWS * seen.sum():
+            return False
+    return True

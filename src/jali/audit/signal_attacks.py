@@ -143,7 +143,7 @@ def attack_evidence(
     person = None if data is None or data.groups is None else data.group_numbers()
     todo = plan(full, game, attacks)
     # Combined attacks take longest, so they come first: then no worker is left with one at the end.
-    trials = [*todo.combined.values(), *todo.singles]
+    trials = [*todo.combined.values(), *todo.availability, *todo.singles]
     records = None
     if data is not None and needed(trial.attack for trial in trials):
         records = records_of(data, stream(seed, STATISTICS, 5))
@@ -155,16 +155,17 @@ def attack_evidence(
         for k, trial in enumerate(trials):
             at = tuple(full.names.index(name) for name in trial.names)
             units = tuple(full.units[i] for i in at)
-            jobs.append(_Job(trial, ref, at, units, seed, k < len(todo.combined), drawer(trial)))
+            keep = k < len(todo.combined) + len(todo.availability)
+            jobs.append(_Job(trial, ref, at, units, seed, keep, drawer(trial)))
         results = fan_out(_done, jobs, resources.pool, resources.watch("attacking"))
         done = [_fetched(job, found) for job, found in zip(jobs, results, strict=True)]
         found = _read(todo, done, game, seed, data)
         del done  # guesses are many, and the controls need memory of their own
-        beside = [job for job in jobs if job.trial.base]
+        beside = [job for job in jobs[: len(todo.combined)] if job.trial.base]
         same = next(job for job in jobs if job.trial == todo.combined[found.lead])
         controls, null = _controlled(beside, same, resources)
     controls = _no_finer(controls, found.contrasts)
-    rows = found.rows + _detectable(found.contrasts, controls) + found.by_group
+    rows = found.rows + _detectable(found.contrasts, controls) + found.availability + found.by_group
     return Attacked(rows, found.curves, [null, found.oriented], found.tail, controls)
 
 
@@ -175,6 +176,7 @@ class _Read:
     lead: Place
     rows: list[Row]
     contrasts: list[Row]
+    availability: list[Row]
     by_group: list[Row]
     curves: list[Curve]
     tail: list[Exposed]
@@ -183,6 +185,7 @@ class _Read:
 
 def _read(todo: Plan, done: list[Found], game: Game, seed: int, data: Dataset | None) -> _Read:
     """Read off the results of all trials, combined ones first, what needs their guesses."""
+    first_single = len(todo.combined) + len(todo.availability)
     combined = done[: len(todo.combined)]
     kept = {place: found for place, (_, found) in zip(todo.combined, combined, strict=True) if found is not None}
     if not kept:
@@ -196,8 +199,9 @@ def _read(todo: Plan, done: list[Found], game: Game, seed: int, data: Dataset | 
         by_group = group_rows(todo.combined[lead], first[f"tpr@{ALPHA}"], groups(data), ALPHA, rng)
     return _Read(
         lead,
-        [row for made, _ in done[len(todo.combined) :] + combined for row in made],
+        [row for made, _ in done[first_single:] + combined for row in made],
         _contrasts(todo, of_place, kept, game, seed),
+        _given(todo, done[len(todo.combined) : first_single], game, seed),
         by_group,
         _curves(todo, kept),
         _tail(todo.combined[lead], first),
@@ -296,6 +300,18 @@ def _contrasts(
         out += contrast_rows(trial, found, game, stream(seed, STATISTICS, 3))
         # The stream of `_attacked`: where everybody is explained, these are the numbers of the attacks themselves.
         out += paired_rows(trial, rows[place], found, game, stream(seed, STATISTICS, 2))
+    return out
+
+
+def _given(todo: Plan, done: list[Found], game: Game, seed: int) -> list[Row]:
+    """What it adds to each baseline whether an explanation is given, over everybody."""
+    out: list[Row] = []
+    for trial, (_, found) in zip(todo.availability, done, strict=True):
+        if found is None:
+            out += unresolved(trial, NOTHING, "availability")
+            continue
+        rows = contrast_rows(trial, found, game, stream(seed, STATISTICS, 3))
+        out += [row.model_copy(update={"kind": "availability"}) for row in rows]
     return out
 
 

@@ -7,7 +7,7 @@ import math
 from scipy.special import ndtri
 
 from jali.core.metrics import metric
-from jali.results import Row
+from jali.results import DIFFERENCES, Row
 
 LEVEL, POWER = 0.95, 0.8
 MODELS = 8  # below so many target models, what a rate of few false positives could have shown is not known
@@ -89,6 +89,6 @@ def flat(row: Row) -> bool:
     >>> flat(Row(kind="contrast", metric="auc", value=0.0, low=0.0, high=0.0, units=4, unchanged=0))
     True
     """
-    if row.kind != "contrast" or row.low is None or row.high is None:
+    if row.kind not in DIFFERENCES or row.low is None or row.high is None:
         return False
     return row.high - row.low <= NO_SPREAD

@@ -9,7 +9,7 @@ from typing import Any
 from jali.core.metrics import DECISIONS, GUESSES, metric, position
 from jali.core.values import Channel
 from jali.report import words
-from jali.results import PositiveControl, Results, Row
+from jali.results import DIFFERENCES, PositiveControl, Results, Row
 
 FEW = 3
 LEAST = 20  # members of a subgroup in each target model from which on its rate is drawn and named
@@ -138,6 +138,11 @@ def glossary(results: Results) -> list[tuple[str, str]]:
 def contrasts(results: Results) -> list[Block]:
     """Paired differences as one block."""
     return _blocks({"": results.find(kind="contrast")})
+
+
+def availability(results: Results) -> list[Block]:
+    """What it adds whether an explanation is given, as one block."""
+    return _blocks({"": results.find(kind="availability")})
 
 
 def control(results: Results, row: Row) -> PositiveControl | None:
@@ -286,7 +291,7 @@ def _block(title: str, rows: Sequence[Row]) -> Block:
             lines.append(line)
         line.cells[row.metric] = row
     metrics = sorted(dict.fromkeys(r.metric for r in rows), key=position)
-    return Block(title, tuple(metrics), tuple(lines if rows[0].kind == "contrast" else sorted(lines, key=_rank)))
+    return Block(title, tuple(metrics), tuple(lines if rows[0].kind in DIFFERENCES else sorted(lines, key=_rank)))
 
 
 def _same(a: Row, b: Row) -> bool:

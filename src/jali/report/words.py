@@ -13,7 +13,7 @@ from pydantic_core import PydanticSerializationError
 
 from jali.core import metrics
 from jali.report import resolution
-from jali.results import Row
+from jali.results import DIFFERENCES, Row
 from jali.text import shares
 from jali.text.characters import BREAKS, SURROGATES, UNSEEN
 
@@ -181,7 +181,7 @@ def value_of(row: Row) -> str:
     if resolution.unused(row):
         return NOT_USED
     text = _scaled(row, row.value)
-    return text if row.kind == "contrast" or level(row.metric) is None else f"{text}{THIN}%"
+    return text if row.kind in DIFFERENCES or level(row.metric) is None else f"{text}{THIN}%"
 
 
 def span_of(row: Row) -> str:
@@ -192,7 +192,7 @@ def span_of(row: Row) -> str:
     """
     if resolution.flat(row):
         return "" if resolution.unused(row) else NO_SPREAD
-    between = " to " if row.kind == "contrast" or (row.low or 0.0) < 0 else DASH
+    between = " to " if row.kind in DIFFERENCES or (row.low or 0.0) < 0 else DASH
     return between.join(ends(row))
 
 
@@ -219,7 +219,7 @@ def _scaled(row: Row, x: float) -> str:
         text = percent(abs(x), _decimals(row))
     else:
         text = f"{abs(x):.{_decimals(row)}f}" if metrics.metric(row.metric).unit == "index" else number(abs(x))
-    plus = "+" if row.kind == "contrast" else ""
+    plus = "+" if row.kind in DIFFERENCES else ""
     return text if _zero(text) else (MINUS if x < 0 else plus) + text
 
 
@@ -227,7 +227,7 @@ def _decimals(row: Row) -> int:
     """More decimals for a difference whose interval would otherwise shrink to a point."""
     rate, value = level(row.metric) is not None, row.value or 0.0
     digits = _digits(value) if rate else 3
-    if row.kind != "contrast":
+    if row.kind not in DIFFERENCES:
         return digits
     size = abs(value) if row.low is None or row.high is None else row.high - row.low
     while 0 < size * (100 if rate else 1) < 3 * 10**-digits and digits < 6:

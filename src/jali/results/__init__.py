@@ -18,15 +18,18 @@ from jali.core.values import Channel
 
 SCHEMA = "jali.results/2"
 FORMER = frozenset({"ignored_below"})
-Kind = Literal["attack", "contrast", "paired", "query attack", "change", "measure"]
+Kind = Literal["attack", "contrast", "availability", "paired", "query attack", "change", "measure"]
+DIFFERENCES: frozenset[Kind] = frozenset({"contrast", "availability"})
 
 
 class Row(BaseModel):
     """One number with its interval, and a field for each thing that it is about.
 
     kind: an attack on signals; a paired difference of two of them (contrast) and its two sides on the same people
-    (paired); a query attack; what it achieves on a defended explanation minus on the bare one, `beside`, for the people
-    whom the bare one answers (change), and its two sides (paired); or a measure of the model or its explanations.
+    (paired); the same difference over everybody where whether an explanation is given is all that is read of it
+    (availability); a query attack; what it achieves on a defended explanation minus on the bare one, `beside`, for the
+    people whom the bare one answers (change), and its two sides (paired); or a measure of the model or its
+    explanations.
     learns: what the attack is after. combined: the attack reads several signals together. against: of a contrast, what
     the attacker sees without the explanation. knowledge: what a query attack holds beforehand. target: the one model
     that it is about, where it is about one. group: the subgroup of people. queries: rows that a query attack asked

@@ -23,9 +23,12 @@ TOO_SMALL = "too small to tell"
 def findings(results: Results, explainer: str) -> list[Finding]:
     """What was found beside each prediction, the decision alone first, and by querying the explanation."""
     found = [one for base in BASES if (one := added(results, explainer, base)) is not None]
-    asked = _queried(results, explainer)
-    if asked is not None:  # an attack that found something limits what may be said of the others
-        found = [one for one in found if one.harm != Harm.NONE] + [asked]
+    given = [one for one in [_given(results, explainer)] if one is not None]
+    asked = [one for one in [_queried(results, explainer)] if one is not None]
+    if given or asked:  # an attack that found something limits what may be said of the others
+        rest = [one for one in found if one.harm != Harm.NONE]
+        first = [one for one in rest if one.harm == Harm.MEMBERSHIP]
+        found = [*first, *given, *(one for one in rest if one.harm != Harm.MEMBERSHIP), *asked]
     if len(found) == len(BASES) and all(one.harm == Harm.OPEN for one in found):
         row = contrast(results, explainer, Channel.SCORE, "auc")
         people = "" if row is None else _people(row)
@@ -88,6 +91,8 @@ def _not_found(results: Results, rows: list[Row], auc: Row, base: Channel) -> Fi
     over = Sentences(results, "auc", tuple(rows))
     judged = [row for row in rows if row.metric in ("auc", *RATES)]
     rivals = [rival for row in judged if (rival := over.rival(row)) is not None]
+    if results.find(kind="availability", explainer=auc.explainer, against=base):  # it is measured what that adds
+        rivals = [rival for rival in rivals if not over.is_whether_answered(rival)]
     if rivals:
         return Finding(Harm.MEMBERSHIP, _rivalled(over, rivals, base, _people(auc)))
     known = detection_limits.limit(results, auc)
@@ -107,6 +112,19 @@ def _rivalled(over: Sentences, rivals: list[Row], base: Channel, people: str) ->
             f"{said}{people}, yet whether it is given at all separates members better than {BASES[Channel.DECISION]}."
         )
     return f"{said}, yet by itself it separates members better than {BASES[base]}{people}."
+
+
+def _given(results: Results, explainer: str) -> Finding | None:
+    """What it tells about membership whether the explanation is given at all; None where nothing was found."""
+    for metric in ("auc", *RATES):
+        rows = results.find(kind="availability", explainer=explainer, metric=metric, group="")
+        adds = {row.against: row for row in rows if is_found(row)}
+        if adds:
+            said = [f"{words.span_of(adds[base])} to {BASES[base]}" for base in BASES if base in adds]
+            unit = "AUC" if metric == "auc" else f"of the members recognised with {words.price(metric)}"
+            scope = f"in membership inference ({unit}, over everybody)"
+            return Finding(Harm.MEMBERSHIP, f"Whether it is given at all adds {words.listed(said)} {scope}.")
+    return None
 
 
 def _few_members(rows: list[Row]) -> str:

@@ -51,8 +51,19 @@ def additions(results: Results) -> tuple[str, ...]:
     for against, name in BASELINES.items():
         mine = [r for r in rows if r.against == against]
         if mine:
-            sentences.append(f"Compared with {name}, {_paragraph(results, mine)}.")
+            sentences.append(f"Compared with {name}, {_paragraph(results, mine)}.{_given(results, against)}")
     return tuple(sentences) or (NOTHING,)
+
+
+def _given(results: Results, against: Channel) -> str:
+    """A sentence on explanations that tell something by whether they are given at all; empty where none does."""
+    for metric in ("auc", *METRICS):
+        rows = results.find(kind="availability", against=against, metric=metric, group="")
+        spans = [f"{words.span_of(r)} with {r.explainer}" for r in rows if kind_of(r) == "found"]
+        if spans:
+            name = words.metric_name(metric)
+            return f" Whether an explanation is given at all adds to {name}, over everybody: {words.listed(spans)}."
+    return ""
 
 
 def sort(rows: Rows) -> Sorted:

@@ -149,7 +149,7 @@ def _printed(parts: Sequence[RenderableType]) -> str:
 def _lines(results: Results) -> dict[str, list[tuple[str, views.Line]]]:
     """Attacks, then differences, by explainer; above each difference both of its sides, on the same people."""
     found: dict[str, list[views.Line]] = {}
-    for block in [*views.attacks(results), *views.contrasts(results)]:
+    for block in [*views.attacks(results), *views.contrasts(results), *views.availability(results)]:
         for line in (x for x in block.shown if set(METRICS) & x.cells.keys() and not x.head.group):
             mine = found.setdefault(line.head.explainer or block.name.lower(), [])
             for side in views.sides(results, line) if line.head.kind == "contrast" else ():
@@ -174,6 +174,8 @@ def _label(line: views.Line, lines: Sequence[views.Line]) -> str:
     named = f": {row.attack}" if several else ""
     if row.kind == "contrast":
         return f"adds over {row.against}{named}" + (f" ({line.left_out})" if line.left_out else "")
+    if row.kind == "availability":
+        return f"whether given adds over {row.against}"
     if row.channel == row.against:
         return f"{row.channel} alone, same people{named}"
     twins = [x for x in lines if (x.head.kind, x.head.channel, x.head.attack) == (row.kind, row.channel, row.attack)]
