@@ -105,8 +105,8 @@ class Reading:
     repeats: Repeats
 
     @staticmethod
-    def of(lens: Lens, shadows: Shadows, sets: Bools) -> Reading:
-        """The reading of shadow models in sets (T, K)."""
+    def of(lens: Lens, shadows: Shadows, sets: Bools, manner: Manner | None = None) -> Reading:
+        """The reading of shadow models in sets (T, K); manner: how they answer, where that is known already."""
         use = np.asarray(shadows.observed.all(axis=0))
         member = shadows.member
         rows, place = read_once(np.asarray(use.any(axis=1)))
@@ -115,13 +115,13 @@ class Reading:
             use = use[rows]
             member = member[rows]
         size = len(lens.features.signal)
-        manner = lens.features.manner(shadows, lens.differ)
+        how = manner or lens.features.manner(shadows, lens.differ)
 
         def read(block: slice) -> tuple[Floats, Floats]:
             mine = shadows.value[:, block if everybody else rows[block]]
             rest = np.empty((lens.size, *mine.shape[1:]))
             level = np.zeros((lens.size, mine.shape[1]))
-            rest[:size], level[:size] = centred(lens.features(mine), use[block], manner)
+            rest[:size], level[:size] = centred(lens.features(mine), use[block], how)
             common = rest[lens.for_common].reshape(len(lens.for_common), -1)
             rest[size:] = (lens.weights @ common).reshape(-1, *mine.shape[1:])
             return rest, level
@@ -129,7 +129,7 @@ class Reading:
         sums = Sums.of(read, lens.size, use, member, sets)
         exact = shadows.value[lens.repeated] if everybody else shadows.value[np.ix_(lens.repeated, rows)]
         repeats = Repeats(lens.repeated, exact, use, member, sets)
-        return Reading(lens, rows, np.asarray(use.any(axis=1)), place, manner, sums, repeats)
+        return Reading(lens, rows, np.asarray(use.any(axis=1)), place, how, sums, repeats)
 
     def table(self, t: int, value: Floats, use: Bools) -> Floats:
         """What is known of each record (Q, N) under a model with these signals (S, N), judged by one set of models.
