@@ -378,7 +378,10 @@ def _lessons(
     for part in _parts(len(columns), lens, len(shadows.member), LEARNING):
         reading = Reading.of(lens, shadows, without(columns[part], shadows.member.shape[1]), manner)
         for t, (column, lesson) in enumerate(zip(columns[part].tolist(), lessons[part], strict=True)):
-            table = reading.table(t, shadows.value[:, :, column], seen[:, column])
-            lesson.table[:] = table if rows[column].all() else table[:, rows[column]]
+            whole = bool(rows[column].all())
+            place = lesson.table if whole else None
+            table = reading.table(t, shadows.value[:, :, column], seen[:, column], place)
+            if not whole:
+                lesson.table[:] = table[:, rows[column]]
         del reading  # it is large, and would be there beside the next one
     return halves
