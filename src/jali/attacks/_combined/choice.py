@@ -24,7 +24,7 @@ TINY = 1e-12
 WEIGHTS = (0.1, 0.3, 1.0)  # of a combination of all signals that is added to the baseline
 RECORDS = 20_000  # records on which a combination is learnt, at most
 MEMORY = 20_000_000  # numbers that the sums over sets of shadow models may take
-LEARNING = 16_000_000  # the same while the tables of all shadow models are there, too
+LEARNING = 8_000_000  # the same while the tables of all shadow models are there, too
 ADDED = 2  # combinations of all signals that are tried so
 
 
