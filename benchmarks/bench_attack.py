@@ -1,7 +1,8 @@
 """`jali attack` on files of evidence, from a small one to 200,000 records x 256 models: CPU, wall and memory.
 
 python benchmarks/bench_attack.py           # the small file and a tenth of the middle one
-python benchmarks/bench_attack.py --long    # 50,000 x 128 x 6 and 200,000 x 256 x 2
+python benchmarks/bench_attack.py --middle  # 50,000 x 128 x 6, too
+python benchmarks/bench_attack.py --long    # and 200,000 x 256 x 2
 python benchmarks/bench_attack.py --size 50000 128 6
 """
 
@@ -37,12 +38,15 @@ def main() -> None:
     """Each file beside one pass over its arrays."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--small", action="store_true")
+    parser.add_argument("--middle", action="store_true")
     parser.add_argument("--long", action="store_true")
     parser.add_argument("--size", type=int, nargs=3, metavar=("RECORDS", "MODELS", "SIGNALS"))
     options = parser.parse_args()
     sizes = [(2000, 16, 2)] if options.small else [(2000, 16, 2), (5000, 128, 6)]
+    if options.middle or options.long:
+        sizes += [(50_000, 128, 6)]
     if options.long:
-        sizes += [(50_000, 128, 6), (200_000, 256, 2)]
+        sizes += [(200_000, 256, 2)]
     if options.size:
         sizes = [tuple(options.size)]
     with tempfile.TemporaryDirectory() as name:

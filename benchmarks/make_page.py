@@ -4,6 +4,7 @@ A section says when and where it was made. What is not run this time keeps the s
 
 python benchmarks/make_page.py              # about a quarter of an hour on two idle cores
 python benchmarks/make_page.py --only lira logistic
+python benchmarks/make_page.py --only attack --flags=--middle    # with words of the script's own
 python benchmarks/make_page.py --long       # hours: everything at full size
 python benchmarks/make_page.py --small --only engines growth --out /tmp/page.md    # does it run at all?
 """
@@ -15,6 +16,7 @@ import ast
 import os
 import platform
 import re
+import shlex
 import sys
 import time
 from collections.abc import Sequence
@@ -191,6 +193,8 @@ def python_for(path: Path) -> str:
 def flags(path: Path, options: argparse.Namespace) -> list[str]:
     """The flags that a script knows."""
     name = name_of(path)
+    if options.flags:
+        return shlex.split(options.flags)
     if name == "sacroml":  # all of it takes a quarter of an hour by itself
         return [] if options.long else ["--turns", "1", "--lines", "3"]
     if name not in SIZED:
@@ -209,8 +213,11 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=12.0, help="begin no script after this time")
     parser.add_argument("--patience", type=float, default=1.0, help="multiplies all limits; for a busy machine")
     parser.add_argument("--only", nargs="*", default=[], help="names of scripts, without bench_")
+    parser.add_argument("--flags", default="", help="words for the scripts named by --only, in place of the usual ones")
     parser.add_argument("--out", type=Path, default=PAGE)
     options = parser.parse_args()
+    if options.flags and not options.only:
+        parser.error("--flags needs --only: no two scripts know the same words")
     began = time.monotonic()
     kept = sections(options.out.read_text()) if options.out.exists() else {}
     run = chosen(options.only, options.long)

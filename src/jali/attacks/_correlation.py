@@ -4,18 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from jali.core.guesses import Shadows
-from jali.core.values import Bools, Floats
-from jali.stats.moments import moments
-
-
-def residuals(shadows: Shadows, side: Bools) -> Floats:
-    """Deviations (S, N, K) from each record's mean on one side; zero in cells that are not used."""
-    out = np.zeros_like(shadows.value)
-    for s, (value, observed) in enumerate(zip(shadows.value, shadows.observed, strict=True)):
-        use = observed & side
-        out[s] = np.where(use, value - moments(value, use).mean[:, None], 0.0)
-    return out
+from jali.core.values import Floats
 
 
 def correlation(deviation: Floats) -> Floats:

@@ -7,12 +7,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from jali.attacks._correlation import correlation, residuals
+from jali.attacks._correlation import correlation
 from jali.attacks._likelihood import TINY
 from jali.core.errors import JaliError
 from jali.core.guesses import Shadows, Target
-from jali.core.values import Bools, Floats
-from jali.stats.moments import moments, pooled_variance, total
+from jali.core.values import Floats
+from jali.stats.moments import Moments, moments, pooled_variance, whole
 
 
 @dataclass(frozen=True)
@@ -42,16 +42,19 @@ class OfflineJoint:
     def score(self, target: Target, shadows: Shadows) -> Floats:
         """Discriminant (N,)."""
         z, shift = np.empty_like(target.value), np.ones(len(target.value))
+        rest = np.empty_like(shadows.value)
         for s, (value, observed) in enumerate(zip(shadows.value, shadows.observed, strict=True)):
-            z[s], shift[s] = self._standardised(target.value[s], value, observed, shadows)
-        joint = correlation(residuals(shadows, ~shadows.member))
+            use = observed & ~shadows.member
+            outside = moments(value, use)
+            z[s], shift[s] = self._standardised(target.value[s], outside, moments(value, observed & shadows.member))
+            np.subtract(value, outside.mean[:, None], out=rest[s])
+            rest[s][~use] = 0.0
+        joint = correlation(rest)
         weight = np.linalg.solve(joint + self.ridge * np.eye(len(joint)), shift)
         return np.asarray(weight @ z)
 
-    def _standardised(self, t: Floats, value: Floats, observed: Bools, shadows: Shadows) -> tuple[Floats, float]:
-        outside = moments(value, observed & ~shadows.member)
-        inside = moments(value, observed & shadows.member)
-        everybody = total(value, observed & ~shadows.member)
+    def _standardised(self, t: Floats, outside: Moments, inside: Moments) -> tuple[Floats, float]:
+        everybody = whole(outside)
         within = pooled_variance(outside) if (outside.count > 1).any() else everybody[1]
         sd = np.sqrt(max(within, TINY))
         mean = np.where(outside.count > 0, outside.mean, everybody[0])

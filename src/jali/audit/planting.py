@@ -14,6 +14,7 @@ from functools import cached_property
 import numpy as np
 from scipy.special import expit, ndtri
 
+from jali.audit.evidence import read_only
 from jali.audit.trials import Trial
 from jali.core.guesses import Guesses, rows_by_unit
 from jali.core.values import Bools, Evidence, Floats, Ints, Rng, Unit
@@ -190,8 +191,10 @@ def plant(evidence: Evidence, trial: Trial, shift: float, rng: Rng) -> Leak:
     value[first] = np.where(some, level + deviation * (noise + each[:, None] * found.member), 0.0)
     observed = np.concatenate([found.observed[:first], np.repeat(some[None], len(value) - first, axis=0)])
     units = (*found.units[:first], Unit.PLAIN, *found.units[first + 1 :])
-    planted = Evidence(found.names, np.where(observed, value, 0.0), observed, found.member, units)
-    return Leak(planted, each, noise)
+    if not observed.all():
+        value[~observed] = 0.0
+    read_only(value, observed)
+    return Leak(Evidence(found.names, value, observed, found.member, units), each, noise)
 
 
 def shuffled(some: Bools, rng: Rng) -> Ints:

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from jali.audit.evidence import read_only
 from jali.core.values import Bools, Evidence, Floats, SignalName, Unit
 from jali.stats.two_way import TwoWay, median
 
@@ -37,7 +38,9 @@ def with_steadied(evidence: Evidence, base: int) -> tuple[Evidence, int]:
     names = tuple(_name(evidence.names[s], read is not None) for s, read in order)
     value = np.stack([evidence.value[s] if read is None else read for s, read in order])
     units = tuple(evidence.units[s] if read is None else Unit.PLAIN for s, read in order)
-    found = Evidence(names, value, evidence.observed[[s for s, _ in order]], evidence.member, units)
+    observed = evidence.observed[[s for s, _ in order]]
+    read_only(value, observed)
+    found = Evidence(names, value, observed, evidence.member, units)
     return found, base + len(more[0])
 
 

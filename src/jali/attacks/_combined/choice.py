@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
 from jali.attacks._combined.candidates import AS_THEY_ARE, Half, Rule, averaged, fitted_on, scored, singles
-from jali.attacks._combined.criteria import criteria, criteria_of
+from jali.attacks._combined.criteria import criteria_of
 from jali.attacks._combined.reading import Lens, Reading, Tuning, choose_lens, without
 from jali.core.guesses import Combined, Shadows, Target
 from jali.core.values import Bools, Floats, Ints
@@ -157,18 +158,28 @@ def _each(tried: Tried, of: Of, before: Tried, reached: Reached) -> Each:
     needed = tuple(dict.fromkeys(tried.by.values()))
     chosen, beside = of
 
+    @cache
+    def others() -> list[Floats]:
+        parts = zip(before.scores[chosen], before.scores[beside.candidate], strict=True)
+        return [beside(*part, np.ones(len(part[0]), dtype=bool)) for part in parts]
+
     def each(metric: str, way: Way | None) -> Floats:
         if (of, way) not in reached:
-            everybody = [np.ones(len(side), dtype=bool) for side in tried.truth]
-            parts = zip(before.scores[chosen], before.scores[beside.candidate], everybody, strict=True)
-            scores = [beside(*part) for part in parts]
-            if way is not None:
-                scores = [way(*part) for part in zip(scores, tried.scores[way.candidate], everybody, strict=True)]
-            found = [criteria(score, side, needed) for score, side in zip(scores, tried.truth, strict=True)]
-            reached[of, way] = np.array(found)
+            # All weights of a candidate are asked for, so they are sorted together.
+            ways = [way] if way is None or way.weight is None else [Way(way.candidate, w) for w in WEIGHTS]
+            parts = zip(others(), others() if way is None else tried.scores[way.candidate], strict=True)
+            scores = [np.stack([_added(one, *part) for one in ways]) for part in parts]
+            found = [criteria_of(some, side, needed) for some, side in zip(scores, tried.truth, strict=True)]
+            for k, one in enumerate(ways):
+                reached[of, one] = np.array([model[k] for model in found])
         return reached[of, way][:, needed.index(tried.by[metric])]
 
     return each
+
+
+def _added(way: Way | None, other: Floats, candidate: Floats) -> Floats:
+    """A score (n,), and in a way beside it, if any, a candidate (n,)."""
+    return other if way is None else way(other, candidate, np.ones(len(other), dtype=bool))
 
 
 def _best_way(metric: str, tried: Tried, each: Each) -> Way:
@@ -324,9 +335,10 @@ def _applied(pool: Pool, wanted: set[str], targets: Sequence[Target], shadows: S
         there |= target.observed.any(axis=0)
     some = shadows.pick(pool.signals)
     some = some if there.all() else some.rows(there)
+    manner = pool.lens.features.manner(some, pool.lens.differ)
     out = []
     for part in _parts(len(targets), pool.lens, int(there.sum()), MEMORY):
-        reading = Reading.of(pool.lens, some, sets[part])
+        reading = Reading.of(pool.lens, some, sets[part], manner)
         for t, target in enumerate(targets[part]):
             seen = np.asarray(target.observed[pool.signals][:, there].all(axis=0))
             table = reading.table(t, target.value[pool.signals][:, there], seen)
@@ -367,9 +379,13 @@ def _lessons(
 def _read_as_targets(half: Half, lens: Lens, shadows: Shadows, columns: Ints, rows: Mapping[int, Bools]) -> None:
     """Enter the tables of some shadow models, each judged by all the others, for the records of each (N,)."""
     seen = np.asarray(shadows.observed.all(axis=0))
+    manner = lens.features.manner(shadows, lens.differ)
     for part in _parts(len(columns), lens, len(shadows.member), LEARNING):
-        reading = Reading.of(lens, shadows, without(columns[part], shadows.member.shape[1]))
+        reading = Reading.of(lens, shadows, without(columns[part], shadows.member.shape[1]), manner)
         for t, (column, lesson) in enumerate(zip(columns[part].tolist(), half.lessons[part], strict=True)):
-            table = reading.table(t, shadows.value[:, :, column], seen[:, column])
-            lesson.table[:] = table if rows[column].all() else table[:, rows[column]]
+            whole = bool(rows[column].all())
+            place = lesson.table if whole else None
+            table = reading.table(t, shadows.value[:, :, column], seen[:, column], place)
+            if not whole:
+                lesson.table[:] = table[:, rows[column]]
         del reading  # it is large, and would be there beside the next one

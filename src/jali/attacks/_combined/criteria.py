@@ -8,6 +8,7 @@ import numpy as np
 
 from jali.core.values import Bools, Floats, Ints
 from jali.stats.roc import steps, vertex
+from jali.stats.several_scores import by_rank
 
 LARGEST_ERROR = 0.1
 SLACK = 1e-9  # a share of errors that is a whole number may come out just below it
@@ -15,10 +16,9 @@ SLACK = 1e-9  # a share of errors that is a whole number may come out just below
 
 def criteria_of(scores: Floats, truth: Bools, metrics: Sequence[str]) -> Floats:
     """`criteria` (C, metrics) of several candidates (C, n) on one model, from where the others stand among members."""
-    order = np.argsort(-scores, axis=1)
-    ranked = np.take_along_axis(scores, order, axis=1)
-    tied = np.asarray((ranked[:, 1:] == ranked[:, :-1]).any(axis=1))
-    member = truth[order]
+    rising, ranked = by_rank(scores, truth)
+    tied = np.asarray((ranked[:, 1:] == ranked[:, :-1]).any(axis=1)) | ~np.isfinite(scores).all(axis=1)
+    member = rising[:, ::-1]
     others = np.nonzero(~member)[1].reshape(len(scores), -1)
     members = np.nonzero(member)[1].reshape(len(scores), -1)
     # How many members stand above each non-member, and from below how many non-members stand below each member.

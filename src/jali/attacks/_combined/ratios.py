@@ -23,17 +23,29 @@ def own_ratio(value: Floats, outside: Side, inside: Side, prior: float) -> Float
     """
     v_in, v_out = np.maximum(inside.pooled, TINY), np.maximum(outside.pooled, TINY)
     both = (inside.count > 0) & (outside.count > 0)
-    noise = v_in / np.maximum(inside.count, 1) + v_out / np.maximum(outside.count, 1)
-    seen = np.where(both, inside.mean - outside.mean, 0.0)
-    common = _weighted(seen, both / noise)
-    scatter = np.maximum(_weighted((seen - common) ** 2 - noise, both), 0.0)
-    trust = np.where(both, scatter / (scatter + noise), 0.0)
-    shift = common + trust * (seen - common)
-    unsure = scatter * (1 - trust)
+    everybody = bool(both.all())
+    noise = v_in / np.maximum(inside.count, 1)
+    noise += v_out / np.maximum(outside.count, 1)
+    away = inside.mean - outside.mean
+    away = away if everybody else np.where(both, away, 0.0)
+    common = _weighted(away, both / noise)
+    away -= common
+    scatter = np.maximum(_weighted(away**2 - noise, both), 0.0)
+    noise += scatter
+    trust = scatter / noise
+    trust = trust if everybody else np.where(both, trust, 0.0)
+    away *= trust
+    away += common
+    shift = away
+    np.subtract(1, trust, out=trust)
+    trust *= scatter
+    unsure = trust
     cells = np.maximum(inside.count + outside.count, 1)
-    level = (outside.count * outside.mean + inside.count * (inside.mean - shift)) / cells
-    ratio = _wide(value, level + shift, inside, prior, unsure * (outside.count / cells) ** 2 + v_in / cells)
-    return ratio - _wide(value, level, outside, prior, unsure * (inside.count / cells) ** 2 + v_out / cells)
+    level = _level(outside, inside, shift, cells)
+    moved = level + shift
+    ratio = _wide(value, moved, inside, prior, unsure * (outside.count / cells) ** 2 + v_in / cells)
+    ratio -= _wide(value, level, outside, prior, unsure * (inside.count / cells) ** 2 + v_out / cells)
+    return ratio
 
 
 def common_ratio(value: Floats, outside: Side, inside: Side) -> tuple[Floats, Floats]:
@@ -47,8 +59,8 @@ def common_ratio(value: Floats, outside: Side, inside: Side) -> tuple[Floats, Fl
     shift = _weighted(inside.mean - outside.mean, both)
     variance = np.maximum((inside.pooled + outside.pooled) / 2, TINY)
     cells = np.maximum(inside.count + outside.count, 1)
-    level = (outside.count * outside.mean + inside.count * (inside.mean - shift)) / cells
-    place = value - level - shift / 2
+    place = value - _level(outside, inside, shift, cells)
+    place -= shift / 2
     return np.asarray(shift / variance * place), place
 
 
@@ -71,8 +83,11 @@ def steady_ratio(value: Floats, outside: Side, inside: Side) -> Floats:
     variance = (LOOSE * np.maximum(usual, LEAST * pooled) + squares) / (LOOSE + f_in + f_out)
     shift = _weighted(inside.mean - outside.mean, both / variance)
     cells = np.maximum(inside.count + outside.count, 1)
-    level = (outside.count * outside.mean + inside.count * (inside.mean - shift)) / cells
-    return np.asarray(shift / variance * (value - level - shift / 2))
+    place = value - _level(outside, inside, shift, cells)
+    place -= shift / 2
+    np.divide(shift, variance, out=variance)
+    variance *= place
+    return variance
 
 
 def above_outside(value: Floats, outside: Side, inside: Side) -> Floats:
@@ -132,6 +147,15 @@ def _departed(rate: Floats, by: Floats, cells: Floats) -> Floats:
     return np.clip(rate + by, np.minimum(least, rate), np.maximum(1 - least, rate))
 
 
+def _level(outside: Side, inside: Side, shift: Floats, cells: Floats) -> Floats:
+    """The mean of each record (F, N) with its in-cells moved back by a shift, of so many cells (N,)."""
+    level = inside.mean - shift
+    level *= inside.count
+    level += outside.count * outside.mean
+    level /= cells
+    return np.asarray(level)
+
+
 def _weighted(x: Floats, weight: Floats | Bools) -> Floats:
     """Weighted mean (F, 1) of x (F, N) over records, with weights (N,) or (F, N); 0 where all weights are 0."""
     weight = np.asarray(weight, dtype=np.float64)
@@ -143,10 +167,14 @@ def _wide(value: Floats, mean: Floats, side: Side, prior: float, extra: Floats) 
     """Student-t log density with shrunken variance, widened by the variance of the mean."""
     freedom = np.maximum(side.count - 1, 0)
     a = prior + freedom / 2
-    b = (prior - 1) * side.pooled + freedom / 2 * side.variance
-    scale2 = np.maximum(b / a + extra, TINY)
+    scale2 = freedom / 2 * side.variance
+    scale2 += (prior - 1) * side.pooled
+    scale2 /= a
+    scale2 += extra
+    np.maximum(scale2, TINY, out=scale2)
     df = 2 * a
-    away = (value - mean) ** 2
+    away = value - mean
+    away *= away
     away /= df * scale2
     away += 1
     np.log(away, out=away)
@@ -156,7 +184,9 @@ def _wide(value: Floats, mean: Floats, side: Side, prior: float, extra: Floats) 
     # What depends on the degrees of freedom alone is computed once for each whole number of models.
     each = 2 * prior + np.arange(freedom.max(initial=0) + 1)
     constant = gammaln((each + 1) / 2) - gammaln(each / 2) - np.log(each * np.pi) / 2
-    return np.asarray(constant[freedom.astype(np.int64)] - scale2 - away)
+    np.subtract(constant[freedom.astype(np.int64)], scale2, out=scale2)
+    scale2 -= away
+    return np.asarray(scale2)
 
 
 def _rate(p: Floats) -> Floats:

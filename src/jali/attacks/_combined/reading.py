@@ -111,8 +111,8 @@ class Reading:
     repeats: Repeats
 
     @staticmethod
-    def of(lens: Lens, shadows: Shadows, sets: Bools) -> Reading:
-        """The reading of shadow models in sets (T, K)."""
+    def of(lens: Lens, shadows: Shadows, sets: Bools, manner: Manner | None = None) -> Reading:
+        """The reading of shadow models in sets (T, K); manner: how they answer, where that is known already."""
         use = np.asarray(shadows.observed.all(axis=0))
         member = shadows.member
         rows, place = read_once(np.asarray(use.any(axis=1)))
@@ -121,13 +121,13 @@ class Reading:
             use = use[rows]
             member = member[rows]
         size = len(lens.features.signal)
-        manner = lens.features.manner(shadows, lens.differ)
+        how = manner or lens.features.manner(shadows, lens.differ)
 
         def read(block: slice) -> tuple[Floats, Floats]:
             mine = shadows.value[:, block if everybody else rows[block]]
             rest = np.empty((lens.size, *mine.shape[1:]))
             level = np.zeros((lens.size, mine.shape[1]))
-            rest[:size], level[:size] = centred(lens.features(mine), use[block], manner)
+            rest[:size], level[:size] = centred(lens.features(mine), use[block], how)
             common = rest[lens.for_common].reshape(len(lens.for_common), -1)
             rest[size:] = (lens.weights @ common).reshape(-1, *mine.shape[1:])
             return rest, level
@@ -135,12 +135,12 @@ class Reading:
         sums = Sums.of(read, lens.size, use, member, sets)
         exact = shadows.value[lens.repeated] if everybody else shadows.value[np.ix_(lens.repeated, rows)]
         repeats = Repeats(lens.repeated, exact, use, member, sets)
-        return Reading(lens, rows, np.asarray(use.any(axis=1)), place, manner, sums, repeats)
+        return Reading(lens, rows, np.asarray(use.any(axis=1)), place, how, sums, repeats)
 
-    def table(self, t: int, value: Floats, use: Bools) -> Floats:
+    def table(self, t: int, value: Floats, use: Bools, out: Floats | None = None) -> Floats:
         """What is known of each record (Q, N) under a model with these signals (S, N), judged by one set of models.
 
-        use (N,): the records that the model answered about.
+        use (N,): the records that the model answered about. out (Q, N): where to write it, which saves a copy.
         """
         everybody = len(self.rows) == value.shape[1]
         mine = value if everybody else value[:, self.rows]
@@ -150,18 +150,20 @@ class Reading:
             away -= self.manner.of_one(away, use[self.rows] & self.known)
         # A record that no shadow model was asked about has no level to be compared with: it is taken to lie there.
         here = np.where(self.known, away, 0.0)
-        out = self._table(t, here)
-        out[-5] = self.repeats(t, mine)
-        out = out if everybody else out[:, self.place]
-        out[-4] = self.lens.digits(value)
-        return out
+        made = np.empty((len(self.lens.blocks), len(self.rows))) if out is None or not everybody else out
+        self._enter(t, here, made)
+        made[-5] = self.repeats(t, mine)
+        if not everybody:
+            made = np.take(made, self.place, axis=1, out=out)
+        made[-4] = self.lens.digits(value)
+        return made
 
-    def _table(self, t: int, here: Floats) -> Floats:
-        """The table (Q, n) of features less the levels of the records (F, n), without exact values and digits."""
+    def _enter(self, t: int, here: Floats, out: Floats) -> None:
+        """Write the table (Q, n) of features less the levels of the records (F, n), without exact values and digits."""
         size = len(here)
         white = self.lens.weights @ here[self.lens.for_common]
         signals = len(white)
-        out = np.zeros((SINGLE * signals + len(WHOLE), here.shape[1]))
+        out[SINGLE * signals :] = 0.0
         parts = out[: SINGLE * signals].reshape(SINGLE, signals, -1)
         sums = out[SINGLE * signals :]
         whites = self.sums.sides(t, slice(size, None))
@@ -179,7 +181,6 @@ class Reading:
             sides = [side.moved(level) for side in self.sums.sides(t, some)]
             for row, ratio in zip((-2, -3), yes_no_ratios(here[some] + level, *sides), strict=True):
                 out[row] += ratio.sum(axis=0)
-        return out
 
     def _fill(self, out: Floats, here: Floats, some: slice, t: int) -> None:
         """Enter the blocks (B, s, N) of some signals: a few, so that all that is computed stays in a cache."""

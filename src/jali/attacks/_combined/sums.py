@@ -79,9 +79,10 @@ class Sums:
         """Enter the sums of some records; weight (T, K) is 1 for the models of a set."""
         features, records, models = rest.shape
         shape = (len(weight), features, records)
+        kept = np.empty_like(rest)
         for inside in (0, 1):
             mine = (use & (member == bool(inside))).astype(np.float64)
-            kept = rest * mine
+            np.multiply(rest, mine, out=kept)
             self.count[inside, :, rows] = weight @ mine.T
             self.total[inside, :, :, rows] = (weight @ kept.reshape(-1, models).T).reshape(shape)
             kept *= rest
