@@ -9,7 +9,7 @@ from jali.attacks.joint import Joint
 from jali.core.errors import JaliError
 from jali.core.values import Evidence, SignalName, Unit
 from jali.stats.roc import auc
-from tests.attacks.combined.simulated import combined, everyone, evidence, mean, target_and_shadows
+from tests.attacks.combined.simulated import added, combined, everyone, evidence, mean, target_and_shadows, two_signals
 
 METRICS = ("auc", "tpr@0.01", "tnr@0.01", "balanced_accuracy")
 
@@ -126,3 +126,12 @@ def test_infinite_signals_are_refused(rng):
     value[1, 7, 3] = np.inf
     with pytest.raises(JaliError, match="'s1' holds missing or infinite values"):
         evidence(value, member)
+
+
+@pytest.mark.parametrize("size", [1e-200, 1e200])
+def test_a_signal_of_very_large_or_small_numbers_is_read_as_others_are(size):
+    value, member, _, _ = two_signals(0.0, 0.5, n=300, models=9)
+    plain = added(combined(evidence(value, member)))
+    stretched = value.copy()
+    stretched[1] *= size
+    assert added(combined(evidence(stretched, member))) == pytest.approx(plain, abs=0.002)

@@ -83,7 +83,8 @@ def _fine(value: Floats, use: Bools) -> list[int]:
     """The sign, and the places whose digits are not those of the size of a value (N, K), by the steadiest records."""
     some = value[:: -(-len(value) // RECORDS)]
     cells = use[:: -(-len(value) // RECORDS)]
-    deviation = np.nanstd(np.where(cells, some, np.nan)[cells.sum(axis=1) > 1], axis=1)
+    size = max(float(np.abs(some).max(initial=0.0)), 1.0)  # squares of very large numbers would overflow
+    deviation = size * np.nanstd(np.where(cells, some / size, np.nan)[cells.sum(axis=1) > 1], axis=1)
     moving = deviation[deviation > 0]
     if not len(moving):
         return []

@@ -11,6 +11,7 @@ from jali.core.values import Bools, Floats, Unit
 
 Change = Callable[[Floats], Floats]
 LARGEST = 100.0  # exponents far beyond it overflow when they are squared and summed
+HUGE = 1e50  # numbers beyond which a signal without a unit is read in units of its largest one
 EDGE = 1e-9  # closest to 0 and 1 that a probability comes before its log-odds are taken
 
 
@@ -72,8 +73,11 @@ def changes(unit: Unit, value: Floats, observed: Bools) -> tuple[Change, ...]:
     seen = value[observed]
     if not len(seen):
         return (_same,)
+    size = float(np.abs(seen).max())
+    # Squares of very large numbers overflow, and those of very small ones vanish.
+    plain = _same if 1 / HUGE < size < HUGE or size == 0 else lambda t: t / size
     centre = float(np.median(seen))
     width = float(np.median(np.abs(seen - centre)))
     if width == 0:
-        return (_same,)
-    return (_same, lambda t: np.arcsinh((t - centre) / width))
+        return (plain,)
+    return (plain, lambda t: np.arcsinh((t - centre) / width))
