@@ -329,3 +329,22 @@ def test_a_model_that_reads_rebuilt_rows_otherwise_is_refused():
     model.predict = lambda rows: y[: len(rows)]
     with pytest.raises(JaliError, match="rebuilt from the table"):
         jali.audit(model, train=(X[:100], y[:100]), population=(X[100:], y[100:]), **QUICK)
+
+
+@pytest.mark.parametrize(("columns", "said"), [(33, True), (32, False)])
+def test_a_table_with_more_columns_than_are_read_is_said(columns, said):
+    from sklearn.linear_model import LogisticRegression
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, columns))
+    y = (X[:, 0] + rng.normal(size=120) > 0).astype(int)
+    found = jali.audit(
+        LogisticRegression().fit(X[:60], y[:60]),
+        train=(X[:60], y[:60]),
+        population=(X[60:], y[60:]),
+        explain=["input_x_gradient"],
+        attack=["threshold"],
+        game="given_model(members=60, shadows=2)",
+    )
+    warned = [w for w in found.results.warnings if "32 random directions" in w and "attributions(most=33)" in w]
+    assert bool(warned) == said

@@ -28,7 +28,25 @@ def finished(outcome: Outcome, config: Config, setup: Setup | None = None) -> Au
     results.not_tested = not_tested(results)
     if not config.explain and data is not None:
         results.warnings.append("No explainer was named: this audit covers the predictions only.")
+    results.warnings += _read_in_part(outcome)
     names = ("numpy", "scipy", "scikit-learn")
     results.facts["versions"] = {"python": platform.python_version(), **{n: version(n) for n in names}}
     results.image = None if data is None else data.schema.image
     return Audit(results, outcome.evidence, outcome.game, config)
+
+
+def _read_in_part(outcome: Outcome) -> list[str]:
+    """A warning where the parts of explanations are fewer than the columns of the table: a leak may hide between."""
+    if outcome.data is None:
+        return []
+    columns = len(outcome.data.schema.columns)
+    parts: dict[str, set[int]] = {}
+    for name in outcome.evidence.names:
+        if name.part is not None:
+            parts.setdefault(name.signal, set()).add(name.part)
+    return [
+        f"{signal} has {columns:,} columns and is read along {len(known)} random directions, so a leak in a few columns "
+        f"may be missed. The signal {signal.partition('(')[0]}(most={columns}) reads all of them."
+        for signal, known in parts.items()
+        if len(known) < columns
+    ]
