@@ -45,8 +45,8 @@ def _read_in_part(outcome: Outcome) -> list[str]:
         if name.part is not None:
             parts.setdefault(name.signal, set()).add(name.part)
     return [
-        f"{signal} has {columns:,} columns and is read along {len(known)} random directions, so a leak in a few columns "
-        f"may be missed. The signal {signal.partition('(')[0]}(most={columns}) reads all of them."
+        f"{signal} has {columns:,} columns and is read along {len(known)} random directions, so a leak in a few "
+        f"columns may be missed. The signal {signal.partition('(')[0]}(most={columns}) reads all of them."
         for signal, known in parts.items()
         if len(known) < columns
     ]
