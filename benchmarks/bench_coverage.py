@@ -3,8 +3,8 @@
 `python benchmarks/bench_coverage.py [draws [words]]` prints, for each setting whose name has the words, the share of
 intervals that hold the true value and their mean and median half-width over the true standard deviation (1.96 is
 ideal). Settings: numbers of target models, with and without a spread of leakiness between models, other or the same
-members under each target, five rows a person, heavy tails, noise that a person's rows share, rates, and paired
-differences.
+members under each target, five rows a person, heavy tails, noise that a person's rows share, AUCs near one, rates, and
+paired differences.
 """
 
 from __future__ import annotations
@@ -139,6 +139,8 @@ def settings() -> Iterator[tuple[str, str, World, bool]]:
         yield "auc, exposure differs between people", "auc", replace(many, exposure=1.0), False
         yield "auc, heavy tails", "auc", replace(many, tails=2.0), False
         yield "auc, five rows a person", "auc", replace(many, people=100, rows=5, same=True), False
+        yield "auc near one", "auc", replace(many, shift=2.5), False
+        yield "auc very near one, 50 people", "auc", replace(many, people=50, shift=3.5, models=0.2), False
         yield "auc difference", "auc", many, True
         yield "auc difference, spread of models 0.3", "auc", replace(many, models=0.3), True
         yield "auc difference, five rows a person", "auc", replace(many, people=100, rows=5, same=True), True
@@ -153,6 +155,8 @@ def settings() -> Iterator[tuple[str, str, World, bool]]:
     yield "auc, five rows a person, little in common", "auc", replace(grouped, common=0.1), False
     yield "tpr@0.01, five rows a person, little in common", "tpr@0.01", replace(grouped, people=800, common=0.1), False
     yield "tpr@0.01, one row a person", "tpr@0.01", World(people=800), False
+    yield "auc near one", "auc", World(shift=2.5), False
+    yield "auc very near one, 50 people", "auc", World(people=50, shift=3.5), False
 
 
 def main(draws: int, only: str = "") -> None:

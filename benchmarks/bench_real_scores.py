@@ -4,7 +4,7 @@
 and attribution variance, and with --norms on the L1 and L2 norms as well; every model in turn the target. JALI_DATA
 says where the data are.
 `... trees [--models 33] [--targets 33]`: seven trees; one signal on each scale, and the combined attack without an
-explanation, with all shadow models and with four.
+explanation, with all shadow models and with four; and how much more that is than on the best scale.
 `... vectors [--models 33] [--targets 16]`: tree SHAP of two of them; what two norms and whole vectors add to the score.
 """
 
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -25,6 +26,7 @@ from jali.core import registry
 from jali.core.guesses import Guesses
 from jali.core.values import Channel, Evidence, Game, SignalName
 from jali.data.tables.files import folders
+from jali.stats.intervals import contrast
 from jali.stats.roc import METRICS
 
 WANTED = ("auc", "tpr@0.001", "tpr@0.01")
@@ -59,11 +61,15 @@ def each_target(metric: str, guesses: Guesses) -> list[float]:
     return [METRICS[metric](guesses.score[rows], guesses.truth[rows]) for rows in mine]
 
 
-def reached(found: Evidence, game: Game, attack: str, metrics: tuple[str, ...] = WANTED) -> dict[str, list[float]]:
-    """What an attack reaches on each target, with the combination that it chose for each metric."""
+def guessed(found: Evidence, game: Game, attack: str, metrics: tuple[str, ...] = WANTED) -> Mapping[str, Guesses]:
+    """What an attack says about each target, with the combination that it chose for each metric."""
     trial = Trial(registry.build("attack", attack), found.names, Channel.SCORE)
-    made = guess_by_metric(found, game, trial, metrics=metrics)
-    return {metric: each_target(metric, made.score[metric]) for metric in metrics}
+    return guess_by_metric(found, game, trial, metrics=metrics).score
+
+
+def reached(guesses: Mapping[str, Guesses]) -> dict[str, list[float]]:
+    """By metric what is reached on each target."""
+    return {metric: each_target(metric, mine) for metric, mine in guesses.items()}
 
 
 def released(norms: bool, targets: int) -> None:
@@ -74,7 +80,7 @@ def released(norms: bool, targets: int) -> None:
         more, _, _ = files.read(folder / "norms.npz")
         found = joined(found, more)
     began = time.process_time()
-    made = reached(found, fewer(game, targets), "joint")
+    made = reached(guessed(found, fewer(game, targets), "joint"))
     text = " / ".join(f"{np.mean(values):.4f}" for values in made.values())
     names = ", ".join(str(name) for name in found.names)
     print(f"{names}: {text} ({targets} targets, {time.process_time() - began:.0f} CPU s)", flush=True)
@@ -126,18 +132,34 @@ def trees(models: int, targets: int, words: str) -> None:
         trained = time.process_time() - began
         game = fewer(game, targets)
         metrics = ("auc", "tpr@0.01")
-        said = {scale: reached(one, game, SINGLE, metrics) for scale, one in on_scales(found).items()}
-        said["combined"] = reached(found, game, "joint", metrics)
+        scales = {scale: guessed(one, game, SINGLE, metrics) for scale, one in on_scales(found).items()}
+        combined = guessed(found, game, "joint", metrics)
+        said = {scale: reached(guesses) for scale, guesses in scales.items()}
+        said["combined"] = reached(combined)
         four = few_shadows(game, 4)
-        said["combined, 4 shadow models"] = reached(found, four, "joint", metrics)
-        singles = [reached(one, four, SINGLE, metrics) for one in on_scales(found).values()]
+        said["combined, 4 shadow models"] = reached(guessed(found, four, "joint", metrics))
+        singles = [reached(guessed(one, four, SINGLE, metrics)) for one in on_scales(found).values()]
         said["best single attack, 4"] = max(singles, key=lambda made: float(np.mean(made["auc"])))
         cells = [f"{k} {np.mean(v['auc']):.3f} / {100 * np.mean(v['tpr@0.01']):.1f}" for k, v in said.items()]
+        more = [f"{metric} {beyond(metric, combined, scales, said)}" for metric in metrics]
         spent = time.process_time() - began
         print(
-            f"{name} ({targets} of {models} models): {'; '.join(cells)} ({trained:.0f} of {spent:.0f} CPU s)",
+            f"{name} ({targets} of {models} models): {'; '.join(cells)}; combined less the better scale: "
+            f"{', '.join(more)} ({trained:.0f} of {spent:.0f} CPU s)",
             flush=True,
         )
+
+
+def beyond(
+    metric: str,
+    combined: Mapping[str, Guesses],
+    scales: Mapping[str, Mapping[str, Guesses]],
+    said: Mapping[str, Mapping[str, list[float]]],
+) -> str:
+    """What the combined attack reaches more than the scale that is best in hindsight, with the interval."""
+    best = max(scales, key=lambda scale: float(np.mean(said[scale][metric])))
+    found, _ = contrast(metric, combined[metric], scales[best][metric], np.random.default_rng(0))
+    return f"{found.value:+.4f} ({found.low:+.4f} to {found.high:+.4f})"
 
 
 def vectors(models: int, targets: int, words: str) -> None:

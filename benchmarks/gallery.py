@@ -53,6 +53,7 @@ GALLERY = {
         "The simplest model that banks deploy, explained by gradient times input.",
         ("--data", "lending(n={n})", "--model", "logistic(C=10.0)", "--explain", "input_x_gradient"),
         1600,
+        small=300,
     ),
     "german-neighbours": Exhibit(
         "Counterfactuals on German credit that are real people",
