@@ -55,6 +55,17 @@ def test_a_leak_among_far_answers_is_found(signed):
     assert row.value > 0.5 * wanted > 0.03
 
 
+@pytest.mark.parametrize(("share", "size"), [(0.01, 1e6), (0.01, 1e30), (0.002, 1e300)])
+def test_a_leak_beside_a_few_numbers_far_out_is_found(share, size):
+    """One cell of a hundred or fewer decides all variances: of .05 nothing was found, and "less than .015" was said."""
+    rng, member, score, level = drawn(8)
+    answer = rng.normal(size=member.shape) + 0.6 * member
+    out = rng.random(member.shape) < share
+    wanted = ideal(member, score, np.where(out, 0.0, 0.6 * answer - 0.18))
+    row = added(member, score + rng.normal(0, 2, (RECORDS, 1)), np.where(out, size, level + answer)[None])
+    assert row.value > 0.7 * wanted > 0.025
+
+
 def test_a_leak_under_models_with_a_level_of_their_own_is_found():
     """Middles of models that lie thirty deviations apart: nothing was found of 0.05."""
     rng, member, score, level = drawn(2)

@@ -21,9 +21,9 @@ RECORDS = 20  # records that each model must have answered about
 LOOKED_AT = 1_000  # records on which it is seen whether a signal needs this, at most
 MOST = 12  # signals of the baseline, and of the explanation, that are read so: each takes as long as a further signal
 OUTSIDE = 6.0  # median distances from the usual answer; 5 in 100,000 normal numbers lie as far out
-# From where on a signal is read so: share of its cells far out, and deviation of the logarithms of the models' median
-# distances.
-FAR, UNEQUAL = 0.02, 0.4
+# From where on a signal is read so: share of its cells far out, share of these in the sum of squares, and deviation of
+# the logarithms of the models' median distances.
+FAR, HEAVY, UNEQUAL = 0.02, 0.3, 0.4
 PRIOR = 3.0  # models that the usual distance counts for beside a record's own
 EXACT = 1e-9  # of the median size of a value; smaller distances are rounding
 
@@ -105,9 +105,12 @@ class _Usual:
     @property
     def need(self) -> float:
         """As `_need`."""
-        far = float((np.abs(self.away[self.use]) > OUTSIDE).mean())
+        away = np.abs(self.away[self.use])
+        far = away > OUTSIDE
+        squares = (away / max(float(away.max()), 1.0)) ** 2  # a single cell may be as large as numbers get
+        heavy = float(squares[far].sum()) / (float(squares.sum()) or 1.0)
         unequal = float(np.log(self.distance).std())
-        return max(far / FAR, unequal / UNEQUAL)
+        return max(float(far.mean()) / FAR, heavy / HEAVY, unequal / UNEQUAL)
 
     def drawn_in(self) -> Floats:
         """As `steadied`; the middle of a record is moved to a mean, so that no cell is exactly the usual answer."""
