@@ -14,7 +14,7 @@ import numpy as np
 
 from jali.audit.evidence import read_only
 from jali.core.values import Bools, Evidence, Floats, SignalName, Unit
-from jali.stats.two_way import TwoWay, median
+from jali.stats.two_way import TwoWay, answering, median
 
 MODELS = 4  # below so many models nothing can be said about the usual answer
 RECORDS = 20  # records that each model must have answered about
@@ -64,7 +64,9 @@ def _need(value: Floats, observed: Bools) -> float:
     """How much a signal (N, M) needs it: 1 where far values, or scales of models, begin to count."""
     known = np.flatnonzero(observed.sum(axis=1) >= MODELS)
     known = known[:: -(-len(known) // LOOKED_AT) or 1]
-    found = _Usual.of(value[known], observed[known])
+    value, observed = value[known], observed[known]
+    cells = np.ix_(*answering(observed, MODELS, RECORDS))
+    found = _Usual.of(value[cells], observed[cells])
     return 0.0 if found is None else found.need
 
 
@@ -72,15 +74,15 @@ def steadied(value: Floats, observed: Bools) -> Floats | None:
     """A signal (N, M) in its usual distances from the usual answer about the record, far ones drawn in.
 
     arcsinh(z / w), with z what is left of the signal without the record's and the model's middle, in the model's median
-    distances, and w the record's median |z|, shrunken towards 1. 0 where few models answered about a record. None where
-    a model's answers hardly differ from the usual ones.
+    distances, and w the record's median |z|, shrunken towards 1. 0 where few models answered about a record, and where
+    a model answered about few. None where a model's answers hardly differ from the usual ones.
     """
-    known = observed.sum(axis=1) >= MODELS
-    found = _Usual.of(value[known], observed[known])
+    cells = np.ix_(*answering(observed, MODELS, RECORDS))
+    found = _Usual.of(value[cells], observed[cells])
     if found is None:
         return None
     out = np.zeros(value.shape)
-    out[known] = found.drawn_in()
+    out[cells] = found.drawn_in()
     return out if np.isfinite(out).all() else None
 
 
@@ -95,7 +97,7 @@ class _Usual:
     @staticmethod
     def of(value: Floats, use: Bools) -> _Usual | None:
         """The distances of values (n, M); None where they cannot be told."""
-        if value.shape[1] < MODELS or not len(value) or use.sum(axis=0).min() < RECORDS:
+        if value.shape[1] < MODELS or not len(value):
             return None
         found = TwoWay.of(value, use)
         if found.distance.min() <= EXACT * np.median(np.abs(value[use])):
