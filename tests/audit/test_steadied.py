@@ -16,13 +16,21 @@ from jali.stats.roc import auc
 RECORDS, MODELS = 600, 10
 
 
-def added(member: np.ndarray, score: np.ndarray, told: np.ndarray) -> Row:
-    """What columns of an explanation (C, N, M) add to a score (N, M) in AUC."""
+def added(member: np.ndarray, score: np.ndarray, told: np.ndarray, given: np.ndarray | None = None) -> Row:
+    """What columns of an explanation (C, N, M), given in some cells (N, M), add to a score (N, M) in AUC.
+
+    The last model is no target where not all cells are given.
+    """
     names = (SignalName("confidence"), *(SignalName(f"column {k}", "e") for k in range(len(told))))
     value = np.concatenate([score[None], told])
-    evidence = Evidence(names, value, np.ones(value.shape, dtype=bool), member)
+    observed = np.ones(value.shape, dtype=bool)
     models = np.arange(member.shape[1])
-    game = Game(member, models, models != models[:, None], np.ones(member.shape, dtype=bool))
+    targets = models
+    if given is not None:
+        observed[1:] = given
+        targets = models[:-1]
+    evidence = Evidence(names, np.where(observed, value, 0.0), observed, member)
+    game = Game(member, targets, models != targets[:, None], np.ones((len(member), len(targets)), dtype=bool))
     trial = Trial(Joint(), names, Channel.SCORE_AND_EXPLANATION, "e", Channel.SCORE, 1)
     found = guess_by_metric(evidence, game, trial, metrics=("auc",))
     (row,) = contrast_rows(trial, found, game, np.random.default_rng(0))
@@ -55,6 +63,17 @@ def test_a_leak_among_far_answers_is_found(signed):
     assert row.value > 0.5 * wanted > 0.03
 
 
+@pytest.mark.parametrize(("share", "size"), [(0.01, 1e6), (0.01, 1e30), (0.002, 1e300)])
+def test_a_leak_beside_a_few_numbers_far_out_is_found(share, size):
+    """One cell of a hundred or fewer decides all variances: of .05 nothing was found, and "less than .015" was said."""
+    rng, member, score, level = drawn(8)
+    answer = rng.normal(size=member.shape) + 0.6 * member
+    out = rng.random(member.shape) < share
+    wanted = ideal(member, score, np.where(out, 0.0, 0.6 * answer - 0.18))
+    row = added(member, score + rng.normal(0, 2, (RECORDS, 1)), np.where(out, size, level + answer)[None])
+    assert row.value > 0.7 * wanted > 0.025
+
+
 def test_a_leak_under_models_with_a_level_of_their_own_is_found():
     """Middles of models that lie thirty deviations apart: nothing was found of 0.05."""
     rng, member, score, level = drawn(2)
@@ -62,6 +81,25 @@ def test_a_leak_under_models_with_a_level_of_their_own_is_found():
     wanted = ideal(member, score, 0.6 * answer)
     row = added(member, score, (level + answer + 30 * rng.normal(size=(1, MODELS)))[None])
     assert row.value > 0.8 * wanted > 0.03
+
+
+@pytest.mark.parametrize("manner", ["far answers", "levels"])
+def test_one_model_with_few_answers_hides_no_leak(manner):
+    """For want of answers of one shadow model no level was taken off (.0003 was found of .05) and no far answer cut."""
+    rng, member, score, level = drawn(9)
+    if manner == "levels":
+        answer = rng.normal(size=member.shape) + 0.6 * member
+        ratio = 0.6 * answer
+        told = level + answer + 30 * rng.normal(size=(1, MODELS))
+    else:
+        answer = rng.standard_cauchy(member.shape) + 1.2 * member
+        ratio = cauchy.logpdf(answer - 1.2) - cauchy.logpdf(answer)
+        told = level + answer
+    given = np.ones(member.shape, dtype=bool)
+    given[10:, -1] = False
+    row = added(member, score + rng.normal(0, 2, (RECORDS, 1)), told[None], given)
+    assert row.low > 0
+    assert row.value > 0.35 * ideal(member, score, ratio) > 0.01
 
 
 def test_where_there_is_no_leak_none_is_found():
@@ -140,4 +178,10 @@ def test_gaps_stay_gaps():
     assert np.count_nonzero(found[5:][observed[5:]]) > 0.9 * observed[5:].sum()
     few = observed.copy()
     few[:, 3] = False
-    assert steadied(value, few) is None  # nothing is known of that model
+    others = steadied(np.delete(value, 3, axis=1), np.delete(few, 3, axis=1))
+    rest = steadied(value, few)  # nothing is known of that model, and the others are read as without it
+    assert others is not None
+    assert rest is not None
+    assert not rest[:, 3].any()
+    np.testing.assert_array_equal(np.delete(rest, 3, axis=1), others)
+    assert steadied(value, few & (np.arange(8) < 4)) is None  # three models

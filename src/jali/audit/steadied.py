@@ -14,16 +14,16 @@ import numpy as np
 
 from jali.audit.evidence import read_only
 from jali.core.values import Bools, Evidence, Floats, SignalName, Unit
-from jali.stats.two_way import TwoWay, median
+from jali.stats.two_way import TwoWay, answering, median
 
 MODELS = 4  # below so many models nothing can be said about the usual answer
 RECORDS = 20  # records that each model must have answered about
 LOOKED_AT = 1_000  # records on which it is seen whether a signal needs this, at most
 MOST = 12  # signals of the baseline, and of the explanation, that are read so: each takes as long as a further signal
 OUTSIDE = 6.0  # median distances from the usual answer; 5 in 100,000 normal numbers lie as far out
-# From where on a signal is read so: share of its cells far out, and deviation of the logarithms of the models' median
-# distances.
-FAR, UNEQUAL = 0.02, 0.4
+# From where on a signal is read so: share of its cells far out, share of these in the sum of squares, and deviation of
+# the logarithms of the models' median distances.
+FAR, HEAVY, UNEQUAL = 0.02, 0.3, 0.4
 PRIOR = 3.0  # models that the usual distance counts for beside a record's own
 EXACT = 1e-9  # of the median size of a value; smaller distances are rounding
 
@@ -64,7 +64,9 @@ def _need(value: Floats, observed: Bools) -> float:
     """How much a signal (N, M) needs it: 1 where far values, or scales of models, begin to count."""
     known = np.flatnonzero(observed.sum(axis=1) >= MODELS)
     known = known[:: -(-len(known) // LOOKED_AT) or 1]
-    found = _Usual.of(value[known], observed[known])
+    value, observed = value[known], observed[known]
+    cells = np.ix_(*answering(observed, MODELS, RECORDS))
+    found = _Usual.of(value[cells], observed[cells])
     return 0.0 if found is None else found.need
 
 
@@ -72,15 +74,15 @@ def steadied(value: Floats, observed: Bools) -> Floats | None:
     """A signal (N, M) in its usual distances from the usual answer about the record, far ones drawn in.
 
     arcsinh(z / w), with z what is left of the signal without the record's and the model's middle, in the model's median
-    distances, and w the record's median |z|, shrunken towards 1. 0 where few models answered about a record. None where
-    a model's answers hardly differ from the usual ones.
+    distances, and w the record's median |z|, shrunken towards 1. 0 where few models answered about a record, and where
+    a model answered about few. None where a model's answers hardly differ from the usual ones.
     """
-    known = observed.sum(axis=1) >= MODELS
-    found = _Usual.of(value[known], observed[known])
+    cells = np.ix_(*answering(observed, MODELS, RECORDS))
+    found = _Usual.of(value[cells], observed[cells])
     if found is None:
         return None
     out = np.zeros(value.shape)
-    out[known] = found.drawn_in()
+    out[cells] = found.drawn_in()
     return out if np.isfinite(out).all() else None
 
 
@@ -95,7 +97,7 @@ class _Usual:
     @staticmethod
     def of(value: Floats, use: Bools) -> _Usual | None:
         """The distances of values (n, M); None where they cannot be told."""
-        if value.shape[1] < MODELS or not len(value) or use.sum(axis=0).min() < RECORDS:
+        if value.shape[1] < MODELS or not len(value):
             return None
         found = TwoWay.of(value, use)
         if found.distance.min() <= EXACT * np.median(np.abs(value[use])):
@@ -105,9 +107,12 @@ class _Usual:
     @property
     def need(self) -> float:
         """As `_need`."""
-        far = float((np.abs(self.away[self.use]) > OUTSIDE).mean())
+        away = np.abs(self.away[self.use])
+        far = away > OUTSIDE
+        squares = (away / max(float(away.max()), 1.0)) ** 2  # a single cell may be as large as numbers get
+        heavy = float(squares[far].sum()) / (float(squares.sum()) or 1.0)
         unequal = float(np.log(self.distance).std())
-        return max(far / FAR, unequal / UNEQUAL)
+        return max(float(far.mean()) / FAR, heavy / HEAVY, unequal / UNEQUAL)
 
     def drawn_in(self) -> Floats:
         """As `steadied`; the middle of a record is moved to a mean, so that no cell is exactly the usual answer."""

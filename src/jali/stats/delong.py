@@ -17,6 +17,7 @@ from jali.stats.people import people, variance
 from jali.stats.roc import Steps, checked, steps
 
 SKEWED = 0.95  # from this AUC on, what is missing to 1 may be several times as large as it seems, and never below 0
+ROUNDING = 1e-12  # a weighted mean of ones may miss 1 in its last digits
 TOO_FEW = "An interval needs at least two members and two non-members."
 
 
@@ -116,7 +117,7 @@ def ends(value: float, half: float, pairs: float, level: float = 0.95) -> tuple[
     if value < 0.5:
         low, high = ends(1 - value, half, pairs, level)
         return 1 - high, 1 - low
-    if value == 1.0:
+    if value > 1 - ROUNDING:
         return float(((1 - level) / 2) ** (1 / pairs)), 1.0
     low = value - half
     if value >= SKEWED:

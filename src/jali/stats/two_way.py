@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jali.core.values import Bools, Floats
+from jali.core.values import Bools, Floats, Ints
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,23 @@ class TwoWay:
         second = median(rest, use, 0)
         rest = rest - second
         return TwoWay(rest, (first + second)[0], median(np.abs(rest), use, 0)[0])
+
+
+def answering(use: Bools, models: int, records: int) -> tuple[Ints, Ints]:
+    """The records (n,) about which so many models answered, and the models (m,) that answered about so many of these.
+
+    A model with fewer answers tells nothing about the others, and takes nothing from what these tell.
+
+    >>> answering(np.array([[True, True, True], [True, True, False], [False, False, True]]), 2, 2)
+    (array([0, 1]), array([0, 1]))
+    """
+    rows, columns = np.arange(use.shape[0]), np.arange(use.shape[1])
+    while True:
+        kept = rows[use[np.ix_(rows, columns)].sum(axis=1) >= models]
+        left = columns[use[np.ix_(kept, columns)].sum(axis=0) >= records]
+        if len(kept) == len(rows) and len(left) == len(columns):
+            return rows, columns
+        rows, columns = kept, left
 
 
 def median(x: Floats, use: Bools, axis: int) -> Floats:

@@ -128,10 +128,27 @@ def test_infinite_signals_are_refused(rng):
         evidence(value, member)
 
 
-@pytest.mark.parametrize("size", [1e-200, 1e200])
+@pytest.mark.parametrize("size", [1e-200, 1e-20, 1e-8, 1e200])
 def test_a_signal_of_very_large_or_small_numbers_is_read_as_others_are(size):
     value, member, _, _ = two_signals(0.0, 0.5, n=300, models=9)
     plain = added(combined(evidence(value, member)))
     stretched = value.copy()
     stretched[1] *= size
     assert added(combined(evidence(stretched, member))) == pytest.approx(plain, abs=0.002)
+
+
+@pytest.mark.parametrize("size", [1e-20, 1e-8])
+def test_a_sparse_signal_of_small_numbers_is_read_as_others_are(size):
+    """More than half of the cells are zero, so there is no scale but the plain one."""
+    value, member, _, _ = two_signals(0.0, 1.0, n=300, models=9)
+    value[1] *= np.random.default_rng(1).random(member.shape) < 0.4
+    plain = added(combined(evidence(value, member)))
+    value[1] *= size
+    assert added(combined(evidence(value, member))) == pytest.approx(plain, abs=1e-9)
+
+
+def test_a_target_with_larger_numbers_than_any_other_model_is_judged():
+    value, member, _, _ = two_signals(0.0, 0.5, n=300, models=9)
+    value[1, :20, 0] = 1e300
+    found = combined(evidence(value, member), game=everyone(member, 1))
+    assert np.isfinite(found.forced["auc"].score).all()

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from jali.core.values import Bools, Floats, Ints
-from jali.stats.two_way import TwoWay
+from jali.stats.two_way import TwoWay, answering
 
 MODELS = 3  # below so many nothing can be said about the usual answer
 FEWEST = 20  # records that each model must have answered about
@@ -45,9 +45,9 @@ class Manner:
         """
         out = Manner.none(len(value), use.shape[1])
         for f in doubtful.tolist():
-            found = _two_way(value[f], use)
-            if found is not None and (certain or _differ(found, use)):
-                out.level[f] = found.middle
+            found, models = _two_way(value[f], use)
+            if found is not None and (certain or _differ(found, use[:, models])):
+                out.level[f, models] = found.middle
                 out.differ[f] = True
         return out
 
@@ -63,17 +63,19 @@ class Manner:
         return level
 
 
-def _two_way(value: Floats, use: Bools) -> TwoWay | None:
-    """Middles and distances of models from a feature (N, K); None where they cannot be told."""
+def _two_way(value: Floats, use: Bools) -> tuple[TwoWay | None, Ints]:
+    """Middles and distances of models from a feature (N, K), and which models; None where they cannot be told."""
     known = np.flatnonzero(use.sum(axis=1) >= MODELS)
     known = known[:: -(-len(known) // RECORDS) or 1]
-    cells = use[known]
-    if use.shape[1] < MODELS or not len(known) or cells.sum(axis=0).min() < FEWEST:
-        return None
-    found = TwoWay.of(value[known], cells)
-    if found.distance.min() <= EXACT * np.median(np.abs(value[known][cells])):
-        return None
-    return found
+    rows, models = answering(use[known], MODELS, FEWEST)
+    if len(models) < MODELS or not len(rows):
+        return None, models
+    at = np.ix_(known[rows], models)
+    value, cells = value[at], use[at]
+    found = TwoWay.of(value, cells)
+    if found.distance.min() <= EXACT * np.median(np.abs(value[cells])):
+        return None, models
+    return found, models
 
 
 def _differ(found: TwoWay, use: Bools) -> bool:

@@ -11,7 +11,8 @@ from jali.core.values import Bools, Floats, Unit
 
 Change = Callable[[Floats], Floats]
 LARGEST = 100.0  # exponents far beyond it overflow when they are squared and summed
-HUGE = 1e50  # numbers beyond which a signal without a unit is read in units of its largest one
+HUGE = 1e50  # numbers beyond which a signal without a unit is read in units of its largest one, or cut
+SMALL = 1e-3  # and below: variances have a floor
 EDGE = 1e-9  # closest to 0 and 1 that a probability comes before its log-odds are taken
 
 
@@ -75,9 +76,15 @@ def changes(unit: Unit, value: Floats, observed: Bools) -> tuple[Change, ...]:
         return (_same,)
     size = float(np.abs(seen).max())
     # Squares of very large numbers overflow, and those of very small ones vanish.
-    plain = _same if 1 / HUGE < size < HUGE or size == 0 else lambda t: t / size
+    plain = _cut if SMALL < size < HUGE or size == 0 else lambda t: _cut(t, 0.0, size)
     centre = float(np.median(seen))
     width = float(np.median(np.abs(seen - centre)))
     if width == 0:
         return (plain,)
-    return (plain, lambda t: np.arcsinh((t - centre) / width))
+    return (plain, lambda t: np.arcsinh(_cut(t, centre, width)))
+
+
+def _cut(t: Floats, centre: float = 0.0, unit: float = 1.0) -> Floats:
+    """Numbers above a centre in some unit, cut far out: a model may answer with larger numbers than any other."""
+    with np.errstate(over="ignore"):
+        return np.clip((t - centre) / unit, -HUGE, HUGE)
