@@ -48,6 +48,13 @@ def availability(results: Results, against: Channel):
     return row
 
 
+def test_a_few_members_who_get_no_explanation_are_recognised():
+    # 1.5 % of members, and nobody else: less than 1 % of all cells, and as many members are known for certain.
+    evidence, game = made(0.985, 1.0)
+    assert len(plan(with_gaps(evidence, game), game).availability) == 2
+    assert availability(attacked(evidence, game), Channel.SCORE).low > 0
+
+
 def test_what_follows_from_the_decision_is_not_counted_again():
     evidence, game = made(0, 0, by_decision=True)
     assert plan(with_gaps(evidence, game), game).availability == ()

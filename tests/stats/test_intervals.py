@@ -364,6 +364,24 @@ def test_an_auc_near_one_is_covered_and_never_certain(targets, people):
     assert covered >= 0.92 * 200
 
 
+def test_an_auc_near_one_is_covered_where_mistakes_are_rare_and_far():
+    """One in 33 people lies anywhere, so few draws show a mistake; the low end was too high in one of eight."""
+    rng = np.random.default_rng(0)
+
+    def drawn(people):
+        truth = rng.random(people) < 0.5
+        usual = np.where(truth, 100, -100) + rng.normal(size=people)
+        anywhere = 100 * rng.normal(size=people)
+        return Guesses(
+            np.where(rng.random(people) < 0.03, anywhere, usual), truth, np.zeros(people, int), np.arange(people)
+        )
+
+    large = drawn(400_000)
+    true = auc(large.score, large.truth)
+    found = [intervals.estimate("auc", drawn(100), rng)[0] for _ in range(200)]
+    assert sum(each.low <= true <= each.high for each in found) >= 0.92 * 200
+
+
 def test_weights_that_sum_to_nearly_one_make_no_auc_certain():
     """The AUC of classes that are apart is 1 but for rounding: the interval had no width in 13 of 200."""
     for seed in range(40):

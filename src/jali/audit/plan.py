@@ -20,7 +20,7 @@ WITH_SCORES = ("attribution_perturbation", "attribution_removal")  # signals of 
 DECISION = ("correctness",)
 SINGLES = ("threshold", "calibrated", "ratio", "offline_lrt", "lira", 'lira(spread="shrunken")')
 COMBINED = ("joint", "offline_joint", "quantile_joint")
-FOLLOWS = 0.01  # of the cells at most are answered unlike most with the same record and decision, if that follows
+FOLLOWS = 0.001  # of the cells at most are answered unlike most with the same record and decision, if that follows
 ANSWERED = "answered"  # signal: whether the explainer gave an explanation
 UNNAMED = "explanation"  # explainer of signals that name none and are not signals of the prediction
 Place = tuple[str, Channel]  # an explainer, by specification, and the channel

@@ -91,17 +91,23 @@ def _not_found(results: Results, rows: list[Row], auc: Row, base: Channel) -> Fi
     over = Sentences(results, "auc", tuple(rows))
     judged = [row for row in rows if row.metric in ("auc", *RATES)]
     rivals = [rival for row in judged if (rival := over.rival(row)) is not None]
-    if results.find(kind="availability", explainer=auc.explainer, against=base):  # it is measured what that adds
+    known = detection_limits.limit(results, auc)
+    if _availability_is_settled(results, auc, known.found):
         rivals = [rival for rival in rivals if not over.is_whether_answered(rival)]
     if rivals:
         return Finding(Harm.MEMBERSHIP, _rivalled(over, rivals, base, _people(auc)))
-    known = detection_limits.limit(results, auc)
     if kind_of(auc) == "open" and known.kind == "bounded":
         less = f"less than {words.above(known.found)} AUC to membership inference"
         said = f"Beside {BASES[base]} it adds {less}, for the attacks tried{_people(auc)}."
         few = _few_members(rows)
         return Finding(Harm.OPEN if few else Harm.NONE, f"{said}{few}")
     return Finding(Harm.OPEN, f"What it adds to {BASES[base]}: {TOO_SMALL}{_people(auc)}.")
+
+
+def _availability_is_settled(results: Results, auc: Row, less_than: float) -> bool:
+    """Whether it was found, or found to be less than so much, what it adds whether an explanation is given at all."""
+    rows = results.find(kind="availability", explainer=auc.explainer, against=auc.against, metric="auc", group="")
+    return bool(rows) and all(is_found(row) or (row.high is not None and row.high <= less_than) for row in rows)
 
 
 def _rivalled(over: Sentences, rivals: list[Row], base: Channel, people: str) -> str:
