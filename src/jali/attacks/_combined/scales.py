@@ -57,7 +57,7 @@ def unit_of(declared: Unit, value: Floats, observed: Bools) -> Unit:
     """
     if declared is not Unit.PLAIN:
         return declared
-    seen = value[observed]
+    seen = _seen(value, observed)
     if not len(seen) or seen.min() < 0 or seen.max() > 1:
         return Unit.PLAIN
     return Unit.YES_NO if np.isin(seen, (0.0, 1.0)).all() else Unit.PROBABILITY
@@ -70,7 +70,7 @@ def changes(unit: Unit, value: Floats, observed: Bools) -> tuple[Change, ...]:
     """
     if unit is not Unit.PLAIN:
         return CHANGES[unit]
-    seen = value[observed]
+    seen = _seen(value, observed)
     if not len(seen):
         return (_same,)
     size = float(np.abs(seen).max())
@@ -81,3 +81,8 @@ def changes(unit: Unit, value: Floats, observed: Bools) -> tuple[Change, ...]:
     if width == 0:
         return (plain,)
     return (plain, lambda t: np.arcsinh((t - centre) / width))
+
+
+def _seen(value: Floats, observed: Bools) -> Floats:
+    """The observed values of a signal (N, K), without a copy where all are."""
+    return np.ravel(value) if observed.all() else value[observed]
