@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -58,6 +59,11 @@ class Shadows:
     observed: Bools
     member: Bools
     units: tuple[Unit, ...] = ()
+
+    @cached_property
+    def answered(self) -> Bools:
+        """Where a model gave all signals of a record (N, K); many ask, and signals are large."""
+        return np.asarray(self.observed.all(axis=0))
 
     def pick(self, signals: slice) -> Shadows:
         """The chosen signals."""

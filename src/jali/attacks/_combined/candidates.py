@@ -237,11 +237,12 @@ def linear(table: Floats, truth: Bools, chosen: Ints, ridge: float, further: Rul
 
 def boosted(table: Floats, truth: Bools, block: Ints) -> Rule:
     """Gradient-boosted trees on the table (Q, n), which find what depends on the kind of record and on two signals."""
-    from sklearn.ensemble import HistGradientBoostingClassifier
     from threadpoolctl import threadpool_limits
 
+    from jali.attacks._combined.trees import Trees
+
     rows = np.flatnonzero(np.isin(block, TREES))
-    model = HistGradientBoostingClassifier(
+    model = Trees(
         max_iter=40,
         learning_rate=0.2,
         max_leaf_nodes=8,

@@ -10,6 +10,7 @@ import numpy as np
 
 from jali.attacks._combined.candidates import AS_THEY_ARE, Half, Rule, averaged, fitted_on, scored, singles
 from jali.attacks._combined.criteria import criteria_of
+from jali.attacks._combined.manner import Manner
 from jali.attacks._combined.reading import Lens, Reading, Tuning, choose_lens, without
 from jali.core.guesses import Combined, Shadows, Target
 from jali.core.values import Bools, Floats, Ints
@@ -236,7 +237,7 @@ def _judged(shadows: Shadows) -> Callable[[int], Bools]:
     and records about which both kinds answered are not like those of a target. Where few members or non-members are
     left, all records that were observed are used.
     """
-    seen = np.asarray(shadows.observed.all(axis=0))
+    seen = shadows.answered
     k_in = shadows.member.sum(axis=1)
     k_out = (~shadows.member).sum(axis=1)
 
@@ -371,15 +372,17 @@ def _lessons(
     truth = {column: shadows.member[mine, column] for column, mine in rows.items()}
     some = [[c for c in half.tolist() if truth[c].any() and not truth[c].all()] for half in aside]
     halves = Half.room([truth[c] for c in some[0]], lens.blocks), Half.room([truth[c] for c in some[1]], lens.blocks)
+    manner = lens.features.manner(shadows, lens.differ)
     for k, (half, mine) in enumerate(zip(halves, some, strict=True)):
-        _read_as_targets(half, lens.for_part(k), shadows, np.array(mine, dtype=np.int64), rows)
+        _read_as_targets(half, lens.for_part(k), manner, shadows, np.array(mine, dtype=np.int64), rows)
     return halves
 
 
-def _read_as_targets(half: Half, lens: Lens, shadows: Shadows, columns: Ints, rows: Mapping[int, Bools]) -> None:
+def _read_as_targets(
+    half: Half, lens: Lens, manner: Manner, shadows: Shadows, columns: Ints, rows: Mapping[int, Bools]
+) -> None:
     """Enter the tables of some shadow models, each judged by all the others, for the records of each (N,)."""
-    seen = np.asarray(shadows.observed.all(axis=0))
-    manner = lens.features.manner(shadows, lens.differ)
+    seen = shadows.answered
     for part in _parts(len(columns), lens, len(shadows.member), LEARNING):
         reading = Reading.of(lens, shadows, without(columns[part], shadows.member.shape[1]), manner)
         for t, (column, lesson) in enumerate(zip(columns[part].tolist(), half.lessons[part], strict=True)):

@@ -48,7 +48,7 @@ class Features:
 
         Which columns of an explanation are zero is a pattern of its own, and hardly moves a mean.
         """
-        use = np.asarray(shadows.observed.all(axis=0))
+        use = shadows.answered
         cells = np.maximum(use.sum(axis=1), 1)
         found = []
         for s, value in enumerate(shadows.value):
@@ -79,14 +79,14 @@ class Features:
         doubtful = np.flatnonzero(~self.yes_no) if differ is None else differ
         if not len(doubtful):
             return Manner.none(len(self.signal), shadows.member.shape[1])
-        use = np.asarray(shadows.observed.all(axis=0))
+        use = shadows.answered
         records = np.flatnonzero(use.sum(axis=1) >= MODELS)
         records = records[:: -(-len(records) // RECORDS) or 1]
         return Manner.of(self(shadows.value[:, records]), use[records], doubtful, differ is not None)
 
     def of_models(self, shadows: Shadows, sets: Bools, manner: Manner) -> Sums:
         """Their sums over sets of shadow models (T, K)."""
-        use = np.asarray(shadows.observed.all(axis=0))
+        use = shadows.answered
 
         def read(rows: slice) -> tuple[Floats, Floats]:
             return centred(self(shadows.value[:, rows]), use[rows], manner)

@@ -55,7 +55,7 @@ class Digits:
     @staticmethod
     def of(shadows: Shadows) -> Digits:
         """The digits that tell members in some shadow models; none where the signals have no such leak."""
-        use = np.asarray(shadows.observed.all(axis=0))
+        use = shadows.answered
         cells = np.flatnonzero(use.ravel())
         cells = cells[:: -(-len(cells) // CELLS) or 1]
         member = shadows.member.ravel()[cells]
@@ -113,7 +113,7 @@ def repeated(shadows: Shadows) -> Ints:
 
     Zeros do not count: which answers are zero is a pattern of its own.
     """
-    use = np.asarray(shadows.observed.all(axis=0))
+    use = shadows.answered
     records = np.flatnonzero(use.sum(axis=1) > 1)
     records = records[:: -(-len(records) // RECORDS) or 1]
     if not len(records):
@@ -173,9 +173,11 @@ class Repeats:
         cells = max(1, int(sum(many.sum() for many in models)))
         for c, s in enumerate(self.signal.tolist()):
             hits = self.value[c] == value[s][:, None]
-            unseen = np.flatnonzero(~(hits & mine).any(axis=1))
-            hits[unseen] = self._once(c, mine, unseen)
             found = [_count(hits & side) for side in (inside, outside)]
+            unseen = np.flatnonzero(found[0] + found[1] == 0)
+            once = self._once(c, mine, unseen)
+            for many, side in zip(found, (inside, outside), strict=True):
+                many[unseen] = _count(once & side[unseen])
             rate = max(sum(many.sum() for many in found) / cells, 1e-6)
             of_in, of_out = [np.log(many + MODELS * rate) - log for many, log in zip(found, whole, strict=True)]
             out += of_in - of_out
@@ -183,9 +185,14 @@ class Repeats:
 
     def _once(self, c: int, mine: Bools, rows: Ints) -> Bools:
         """The cells of some records (n, K) whose answer no other cell of the record has, of those that are used."""
-        kind = self.kind[c, rows] + np.arange(len(rows))[:, None] * mine.shape[1]
-        many = np.bincount(kind[mine[rows]], minlength=kind.size)
-        return np.asarray(many[kind] == 1)
+        kind = self.kind[c, rows]
+        out = np.ones(kind.shape, dtype=bool)
+        # Most often all answers about a record differ, and then there is nothing to count.
+        some = np.flatnonzero(kind.max(axis=1, initial=0) < kind.shape[1] - 1)
+        cell = kind[some] + np.arange(len(some))[:, None] * kind.shape[1]
+        many = np.bincount(cell[mine[rows[some]]], minlength=cell.size)
+        out[some] = many[cell] == 1
+        return out
 
 
 def _kinds(value: Floats) -> Ints:

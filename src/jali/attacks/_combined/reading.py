@@ -113,7 +113,7 @@ class Reading:
     @staticmethod
     def of(lens: Lens, shadows: Shadows, sets: Bools, manner: Manner | None = None) -> Reading:
         """The reading of shadow models in sets (T, K); manner: how they answer, where that is known already."""
-        use = np.asarray(shadows.observed.all(axis=0))
+        use = shadows.answered
         member = shadows.member
         rows, place = read_once(np.asarray(use.any(axis=1)))
         everybody = len(rows) == len(use)
@@ -247,7 +247,7 @@ def _directions(
     shadows: Shadows, features: Features, manner: Manner, ridge: float, aside: Sequence[Ints]
 ) -> tuple[Floats, ...]:
     """`directions` of some features of shadow models, from the records that these answered about."""
-    use = np.asarray(shadows.observed.all(axis=0))
+    use = shadows.answered
     rows, _ = read_once(np.asarray(use.any(axis=1)))
     some = shadows
     if len(rows) < len(use):
@@ -269,7 +269,7 @@ def _best_features(shadows: Shadows, features: Features, manner: Manner, fit: In
     doubtful = np.flatnonzero(np.bincount(features.signal)[features.signal] > 1)
     if not len(doubtful) or not len(fit):
         return stored, stored
-    use = np.asarray(shadows.observed.all(axis=0))
+    use = shadows.answered
     records = np.flatnonzero(use[:, fit].any(axis=1))
     some = shadows.rows(records[:: -(-len(records) // RECORDS) or 1])
     reached = np.zeros((2, len(features.signal)))
@@ -286,7 +286,7 @@ def _reached(some: Shadows, tried: Features, mine: Manner, fit: Ints, prior: flo
     reached = np.zeros((2, len(tried.signal)))
     sums = tried.of_models(some, without(fit, some.member.shape[1]), mine)
     for t, column in enumerate(fit.tolist()):
-        rows = np.asarray(some.observed[:, :, column].all(axis=0))
+        rows = some.answered[:, column]
         truth = some.member[rows, column]
         if truth.any() and not truth.all():
             here = tried(some.value[:, :, column]) - sums.level

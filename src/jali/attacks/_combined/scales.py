@@ -58,7 +58,7 @@ def unit_of(declared: Unit, value: Floats, observed: Bools) -> Unit:
     """
     if declared is not Unit.PLAIN:
         return declared
-    seen = value[observed]
+    seen = _seen(value, observed)
     if not len(seen) or seen.min() < 0 or seen.max() > 1:
         return Unit.PLAIN
     return Unit.YES_NO if np.isin(seen, (0.0, 1.0)).all() else Unit.PROBABILITY
@@ -71,7 +71,7 @@ def changes(unit: Unit, value: Floats, observed: Bools) -> tuple[Change, ...]:
     """
     if unit is not Unit.PLAIN:
         return CHANGES[unit]
-    seen = value[observed]
+    seen = _seen(value, observed)
     if not len(seen):
         return (_same,)
     size = float(np.abs(seen).max())
@@ -88,3 +88,8 @@ def _cut(t: Floats, centre: float = 0.0, unit: float = 1.0) -> Floats:
     """Numbers above a centre in some unit, cut far out: a model may answer with larger numbers than any other."""
     with np.errstate(over="ignore"):
         return np.clip((t - centre) / unit, -HUGE, HUGE)
+
+
+def _seen(value: Floats, observed: Bools) -> Floats:
+    """The observed values of a signal (N, K), without a copy where all are."""
+    return np.ravel(value) if observed.all() else value[observed]
