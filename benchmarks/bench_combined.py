@@ -247,6 +247,7 @@ NULLS = {
     "1 column, 17 models": Size(PEOPLE, MODELS, MODELS, 1),
     "12 columns, 17 models": Size(PEOPLE, MODELS, MODELS, 12),
     **{f"{name}, 12 models": Size(PEOPLE, 12, 12, 1, manner=manner) for name, manner in MANNERS.items()},
+    "20 columns, 5 models": Size(1_000, 5, 5, 20),
     "levels by class of record, 8 columns, 10 models": Size(700, 10, 10, 8, manner=Manner(by_class=0.7)),
     "levels by class of record, 8 columns, 16 models": Size(700, 16, 16, 8, manner=Manner(by_class=0.7)),
 }
