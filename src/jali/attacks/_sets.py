@@ -14,9 +14,9 @@ Scores = Callable[[Floats, Shadows, Bools], Floats]
 
 
 def of_one(scores: Scores, target: Target, shadows: Shadows) -> Floats:
-    """The score (N,) of one target that has all shadow models, by an attack on one signal."""
+    """The score (N,) of one target that has all shadow models."""
     everybody = np.ones((1, shadows.member.shape[1]), dtype=bool)
-    return np.asarray(scores(target.value[:1], shadows, everybody)[0])
+    return np.asarray(scores(target.value[:, None], shadows, everybody)[0])
 
 
 def outside(shadows: Shadows, sets: Bools) -> list[Moments]:

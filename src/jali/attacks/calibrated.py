@@ -34,7 +34,7 @@ class Calibrated:
 
     def scores(self, value: Floats, shadows: Shadows, sets: Bools) -> Floats:
         """Differences (T, N) of several targets."""
-        out = np.empty(value.shape)
+        out = np.empty(value.shape[1:])
         for t, others in enumerate(outside(shadows, sets)):
-            out[t] = value[t] - np.where(others.count > 0, others.mean, whole(others)[0])
+            out[t] = value[0, t] - np.where(others.count > 0, others.mean, whole(others)[0])
         return out

@@ -40,5 +40,5 @@ class LiRA:
 
     def scores(self, value: Floats, shadows: Shadows, sets: Bools) -> Floats:
         """Log-likelihood ratios (T, N) of several targets."""
-        sides = zip(value, inside(shadows, sets), outside(shadows, sets), strict=True)
+        sides = zip(value[0], inside(shadows, sets), outside(shadows, sets), strict=True)
         return np.stack([log_ratio(*three, self.spread, self.prior) for three in sides])

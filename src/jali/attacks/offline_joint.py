@@ -7,12 +7,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from jali.attacks._correlation import correlation
+from jali.attacks._correlation import correlations
 from jali.attacks._likelihood import TINY
+from jali.attacks._sets import inside, of_one, outside
 from jali.core.errors import JaliError
 from jali.core.guesses import Shadows, Target
-from jali.core.values import Floats
-from jali.stats.moments import Moments, moments, pooled_variance, whole
+from jali.core.values import Bools, Floats
+from jali.stats.moments import Moments, pooled_variance, whole
 
 
 @dataclass(frozen=True)
@@ -41,17 +42,22 @@ class OfflineJoint:
 
     def score(self, target: Target, shadows: Shadows) -> Floats:
         """Discriminant (N,)."""
-        z, shift = np.empty_like(target.value), np.ones(len(target.value))
-        rest = np.empty_like(shadows.value)
-        for s, (value, observed) in enumerate(zip(shadows.value, shadows.observed, strict=True)):
-            use = observed & ~shadows.member
-            outside = moments(value, use)
-            z[s], shift[s] = self._standardised(target.value[s], outside, moments(value, observed & shadows.member))
-            np.subtract(value, outside.mean[:, None], out=rest[s])
-            rest[s][~use] = 0.0
-        joint = correlation(rest)
-        weight = np.linalg.solve(joint + self.ridge * np.eye(len(joint)), shift)
-        return np.asarray(weight @ z)
+        return of_one(self.scores, target, shadows)
+
+    def scores(self, value: Floats, shadows: Shadows, sets: Bools) -> Floats:
+        """Discriminants (T, N) of several targets."""
+        z = np.empty_like(value)
+        mean = np.empty_like(value)
+        shift = np.empty((len(sets), len(value)))
+        for s in range(len(value)):
+            one = shadows.pick(slice(s, s + 1))
+            sides = zip(outside(one, sets), inside(one, sets), strict=True)
+            for t, (others, members) in enumerate(sides):
+                z[s, t], shift[t, s] = self._standardised(value[s, t], others, members)
+                mean[s, t] = others.mean
+        joint = correlations(shadows, sets, mean)
+        weight = np.linalg.solve(joint + self.ridge * np.eye(len(value)), shift[:, :, None])
+        return np.asarray(np.einsum("ts,stn->tn", weight[:, :, 0], z))
 
     def _standardised(self, t: Floats, outside: Moments, inside: Moments) -> tuple[Floats, float]:
         everybody = whole(outside)

@@ -42,7 +42,7 @@ class OfflineLRT:
 
     def scores(self, value: Floats, shadows: Shadows, sets: Bools) -> Floats:
         """Negative log tail probabilities (T, N) of several targets."""
-        return np.stack([self._tail(*two) for two in zip(value, outside(shadows, sets), strict=True)])
+        return np.stack([self._tail(*two) for two in zip(value[0], outside(shadows, sets), strict=True)])
 
     def _tail(self, value: Floats, others: Moments) -> Floats:
         everybody = whole(others)

@@ -53,7 +53,7 @@ class Ratio:
         if self.lift != 1.0:
             halves = np.stack([reference + np.log1p(self.lift), np.full_like(reference, np.log1p(-self.lift))])
             reference = np.asarray(logsumexp(halves, axis=0)) - np.log(2)
-        return np.asarray(_log(value, unit) - reference)
+        return np.asarray(_log(value[0], unit) - reference)
 
 
 def _log(value: Floats, unit: Unit) -> Floats:

@@ -31,4 +31,4 @@ class Threshold:
 
     def scores(self, value: Floats, shadows: Shadows, sets: Bools) -> Floats:  # noqa: ARG002
         """The signal (T, N) of several targets."""
-        return value
+        return np.asarray(value[0])

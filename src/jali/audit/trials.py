@@ -27,7 +27,7 @@ from jali.store import release
 SCORES = ("score", "baseline", "forced")
 TOGETHER = 32  # targets for which a combination is learnt at once, at most
 KEPT = 0.65  # share of their shadow models that must be common to them
-NUMBERS = 3_000_000  # records x targets that an attack on one signal scores at once
+NUMBERS = 3_000_000  # records x targets x signals that an attack scores at once
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ def _by_target(
     if isinstance(trial.attack, Combines):
         chosen, base = with_steadied(chosen, trial.base)
         trial = replace(trial, names=chosen.names, base=base)
-    for group in together(trial.attack, game):
+    for group in together(trial.attack, game, len(trial.names)):
         yield from _scores(chosen, game, trial, group, records, metrics, known)
         release(chosen.value)
 
@@ -184,14 +184,14 @@ def rows_alone(evidence: Evidence, game: Game, trial: Trial, records: Records | 
     return [filled(trial.row(metric), *over_targets(metric, found), facts) for metric in METRICS]
 
 
-def together(attack: Attack, game: Game) -> list[list[int]]:
+def together(attack: Attack, game: Game, signals: int = 1) -> list[list[int]]:
     """Groups of consecutive targets for which a combination is learnt once, on the shadow models that all of them have.
 
     No target is a shadow of itself, so none of the group is among those. A group loses few shadow models. An attack
     that learns nothing, but scores several targets at once, has groups that fit in memory.
     """
     if not isinstance(attack, Combines):
-        step = max(1, NUMBERS // max(1, len(game.member))) if isinstance(attack, ScoresTogether) else 1
+        step = max(1, NUMBERS // max(1, len(game.member) * signals)) if isinstance(attack, ScoresTogether) else 1
         return [list(range(len(game.targets)))[start : start + step] for start in range(0, len(game.targets), step)]
     groups: list[list[int]] = []
     for t in range(len(game.targets)):
@@ -225,9 +225,9 @@ def _scores(
             known[group[0]] = learnt
         found = learnt.apply([target for target, _ in seen], shadows, sets)
     elif isinstance(attack, ScoresTogether):
-        value = columns(evidence.value[0], game.targets[group])
-        each = attack.scores(value, shadows, game.shadows[group][:, some])
-        found = [dict.fromkeys(metrics, Combined(score, score, score, helps=False)) for score in each]
+        value = np.stack([columns(signal, game.targets[group]) for signal in evidence.value])
+        each = _at_once(attack, trial.base, value, shadows, game.shadows[group][:, some])
+        found = [dict.fromkeys(metrics, combined) for combined in each]
     else:
         found = [dict.fromkeys(metrics, _plain(trial, target, shadows)) for target, _ in seen]
     out: list[tuple[Mapping[str, Combined], Ints]] = []
@@ -244,6 +244,15 @@ def _learnt(
     some = shadows.sample(np.asarray(sets.all(axis=0)), attack.learns_from)
     release(shadows.value)
     return attack.learn(some, trial.base or len(trial.names), metrics, known)
+
+
+def _at_once(attack: ScoresTogether, base: int, value: Floats, shadows: Shadows, sets: Bools) -> list[Combined]:
+    """`_plain` of several targets with these values (S, T, N), each with its own set (T, K) of the shadow models."""
+    score = attack.scores(value, shadows, sets)
+    some = slice(0, base)
+    baseline = attack.scores(value[some], shadows.pick(some), sets) if base else score
+    pairs = zip(score, baseline, strict=True)
+    return [Combined(mine, without, mine, helps=base > 0) for mine, without in pairs]
 
 
 def _plain(trial: Trial, target: Target, shadows: Shadows) -> Combined:

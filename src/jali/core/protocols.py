@@ -336,10 +336,10 @@ class Attack(Protocol):
 
 @runtime_checkable
 class ScoresTogether(Protocol):
-    """Capability of an attack on one signal: it scores several targets at once, as `score` would one by one."""
+    """Capability of an attack: it scores several targets at once, as `score` would one by one."""
 
     def scores(self, value: Floats, shadows: Shadows, sets: Bools) -> Floats:
-        """The scores (T, N) of targets with these values (T, N), each judged by its own set (T, K) of the shadows."""
+        """The scores (T, N) of targets with these values (S, T, N), each judged by its own set (T, K) of shadows."""
 
 
 class Combination(Protocol):
