@@ -28,6 +28,7 @@ RELIANCE = "reliance_on_quasi_identifiers"
 MEASURES = (*PLAIN, "clamped", "ncp_above_bound", "withheld", *SHOWN)
 SECONDS = "seconds"  # per record explained; the only measure that a seed does not reproduce
 BLOCK = 256  # rows compared with all training rows at once
+Norm = Literal["l0", "l1", "l2"]
 SAME = 1e-9  # smaller moves are rounding errors
 
 
@@ -102,7 +103,8 @@ def appraise(
     given = counterfactuals.pick(found)
     near_by = defined[at("plausibility")]
     value[0] = _reached(before, after, counterfactuals, schema)
-    value[1:4, found] = [cost(X[found], given, schema, norm) for norm in ("l0", "l1", "l2")]
+    move = _moved(X[found], given, schema)
+    value[1:4, found] = [_length(move, norm) for norm in ("l0", "l1", "l2")]
     value[at("sparsity"), found] = sparsity(X[found], given, schema)
     value[at("plausibility"), near_by] = near.distance(counterfactuals.rows[near_by], after[near_by])
     beside = {
@@ -183,7 +185,7 @@ def _reached(before: Ints, after: Ints, counterfactuals: Counterfactual, schema:
     return np.asarray(counterfactuals.found & hoped, dtype=np.float64)
 
 
-def cost(X: Floats, counterfactuals: Counterfactual, schema: Schema, norm: Literal["l0", "l1", "l2"]) -> Floats:
+def cost(X: Floats, counterfactuals: Counterfactual, schema: Schema, norm: Norm) -> Floats:
     """Distance (n,) from a record to its counterfactual; l0 counts the encoded features that change.
 
     >>> from jali.core.values import Column
@@ -192,8 +194,17 @@ def cost(X: Floats, counterfactuals: Counterfactual, schema: Schema, norm: Liter
     >>> [float(cost(np.array([[30.0, 0.0]]), moved, Schema(columns), norm)[0].round(3)) for norm in ("l0", "l1", "l2")]
     [3.0, 5.0, 3.317]
     """
+    return _length(_moved(X, counterfactuals, schema), norm)
+
+
+def _moved(X: Floats, counterfactuals: Counterfactual, schema: Schema) -> Floats:
+    """By how much each encoded feature changes (n, P)."""
     encode = Encoding(schema).encode
-    move = np.abs(encode(counterfactuals.rows) - encode(X))
+    return np.asarray(np.abs(encode(counterfactuals.rows) - encode(X)))
+
+
+def _length(move: Floats, norm: Norm) -> Floats:
+    """The length (n,) of moves (n, P)."""
     if norm == "l0":
         return np.asarray((move > SAME).sum(axis=1), dtype=np.float64)
     return np.asarray(move.sum(axis=1) if norm == "l1" else np.sqrt((move * move).sum(axis=1)))
@@ -217,6 +228,9 @@ def plausibility(counterfactuals: Counterfactual, wanted: Ints, train: Dataset, 
 
 def _neighbours(Z: Floats, train: Floats, k: int) -> Floats:
     """Mean distance (n,) from points Z (n, P) to their k nearest in train (N, P)."""
-    square = (Z * Z).sum(axis=1)[:, None] - 2 * Z @ train.T + (train * train).sum(axis=1)
-    near = np.take_along_axis(square, np.argpartition(square, k - 1, axis=1)[:, :k], axis=1)
-    return np.asarray(np.sqrt(np.maximum(near, 0.0)).mean(axis=1))
+    square = Z @ train.T
+    square *= -2
+    square += (Z * Z).sum(axis=1)[:, None]
+    square += (train * train).sum(axis=1)
+    square.partition(k - 1, axis=1)
+    return np.asarray(np.sqrt(np.maximum(square[:, :k], 0.0)).mean(axis=1))

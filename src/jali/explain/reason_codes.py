@@ -102,12 +102,10 @@ def shown(value: Floats, top: int, show: Show) -> Floats:
 
 def _by_column(value: Floats, schema: Schema) -> Floats:
     """Attributions (n, D) by raw column from those (n, P) by encoded feature, or by raw column already."""
-    source = Encoding(schema).source
+    encoding = Encoding(schema)
     columns = len(schema.columns)
-    if value.shape[1] == len(source):
-        out = np.zeros((len(value), columns))
-        np.add.at(out.T, source, value.T)
-        return out
+    if value.shape[1] == len(encoding.source):
+        return encoding.per_column(value)
     if value.shape[1] != columns:
         raise JaliError(
             f"reason_codes names columns, and the explainer gave {value.shape[1]} numbers per record where the table "

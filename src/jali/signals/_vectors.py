@@ -18,13 +18,11 @@ def per_column(value: Floats, schema: Schema) -> Floats:
     >>> per_column(np.array([[1.0, 2.0, 3.0]]), schema)
     array([[1., 5.]])
     """
-    source = Encoding(schema).source
+    encoding = Encoding(schema)
     wide = value.shape[1]
     columns = len(schema.columns)
-    if wide == len(source):
-        out = np.zeros((len(value), columns))
-        np.add.at(out.T, source, value.T)
-        return out
+    if wide == len(encoding.source):
+        return encoding.per_column(value)
     return value if wide == columns else value @ _directions(wide, columns)
 
 
