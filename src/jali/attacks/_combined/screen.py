@@ -21,19 +21,19 @@ def more_than_linear(table: Floats, truth: Bools, score: Floats) -> bool:
     is allowed for. Rows are cut at their quantiles. Without anything more than the score its sums over the cells of a
     cut are normal with mean 0; their squares are compared with chi-squared, divided by the number of looks.
     """
-    place = _ranks(score[None])[0] * LINK // len(truth)
+    place = _cut(np.argsort(score[None], axis=1), LINK)[0]
     count = np.maximum(np.bincount(place, minlength=LINK), 1)
     likely = (np.bincount(place, truth, LINK) / count)[place]
     left = truth - likely
     variance = likely * (1 - likely)
     some = table[np.ptp(table, axis=1) > 0]
     looks = max(1, len(some) * (len(some) + 1) // 2)
-    ranks = _ranks(some)
-    fine = ranks * FINE // len(truth)
+    order = np.argsort(some, axis=1)
+    fine = _cut(order, FINE)
     alone = [_surprise(_sums(p, left), _sums(p, variance)) for p in fine]
     if min(alone, default=1.0) < CHANCE / looks:
         return True
-    parts = ranks * PARTS // len(truth)
+    parts = _cut(order, PARTS)
     cells = (parts[:, None] == np.arange(PARTS)[:, None]).reshape(-1, len(truth)).astype(np.float32)
     shape = (len(some), PARTS, len(some), PARTS)
     sums = ((cells * left.astype(np.float32)) @ cells.T).reshape(shape)
@@ -42,11 +42,10 @@ def more_than_linear(table: Floats, truth: Bools, score: Floats) -> bool:
     return any(_surprise(sums[a, :, b], widths[a, :, b]) < CHANCE / looks for a, b in pairs)
 
 
-def _ranks(rows: Floats) -> Ints:
-    """The rank of each value in some rows (Q, n), from 0 up."""
-    order = np.argsort(rows, axis=1)
-    out = np.empty(rows.shape, dtype=np.int64)
-    np.put_along_axis(out, order, np.arange(rows.shape[1])[None], axis=1)
+def _cut(order: Ints, parts: int) -> Ints:
+    """In which of so many equal parts each value lies (Q, n), from where the values stand in order (Q, n)."""
+    out = np.empty_like(order)
+    np.put_along_axis(out, order, (np.arange(order.shape[1]) * parts // order.shape[1])[None], axis=1)
     return out
 
 
