@@ -133,6 +133,16 @@ def test_a_balanced_matrix_gets_a_warning(tmp_path):
     assert "counting" in warnings[0]
 
 
+@pytest.mark.parametrize(("ends", "warned"), [((0.5, 0.5), False), ((0.0, 1.0), True), ((0.5, 0.0), True)])
+def test_records_that_are_in_many_models_or_in_few_get_a_warning(tmp_path, ends, warned):
+    """People whom no model trained on, or every model, are known by counting: attacks on noise had an AUC of .56."""
+    rng = np.random.default_rng(0)
+    rate = np.where(np.arange(600) < 150, ends[0], np.where(np.arange(600) < 300, ends[1], 0.5))
+    member = rng.random((600, 10)) < rate[:, None]
+    warnings = evidence.read(save(tmp_path / "e.npz", member=member, s=rng.random(member.shape)))[2]
+    assert [("counting" in warning) for warning in warnings] == [True] * warned
+
+
 @pytest.mark.parametrize(
     ("arrays", "says"),
     [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from jali.api import attack_file
 from jali.audit.plan import plan
 from jali.audit.signal_attacks import Attacked, attack_evidence, leading
 from jali.audit.trials import ByMetric, guess
@@ -120,3 +121,24 @@ def test_an_attack_that_cannot_judge_leaves_its_reason_and_no_combination_is_an_
     nothing = Evidence((SCORE,), found.value[:1], np.zeros_like(there[:1]), found.member)
     with pytest.raises(JaliError, match="No combined attack could be run"):
         attack_evidence(nothing, game, LIRA)
+
+
+@pytest.mark.parametrize("answered", [True, False])
+def test_an_explanation_that_only_one_side_gets_is_no_error(answered):
+    """No curve can be drawn of such guesses, and whether there is an answer says it all."""
+    found, game = evidence()
+    there = found.observed.copy()
+    there[1] = found.member == answered
+    attacked = attack_evidence(Evidence(found.names, found.value * there, there, found.member), game)
+    assert ("e", "score + explanation") not in {(c.explainer, c.label) for c in attacked.curves}
+    [given] = [r for r in attacked.rows if (r.kind, r.metric, r.against) == ("availability", "auc", Channel.SCORE)]
+    assert given.low > 0.1
+
+
+def test_a_file_has_a_positive_control(tmp_path):
+    found, game = evidence()
+    arrays = {"member": game.member, "confidence": found.value[0], "size": found.value[1]}
+    np.savez(tmp_path / "e.npz", **arrays)
+    results = attack_file(tmp_path / "e.npz", ["lira"]).results
+    assert [(c.explainer, c.against) for c in results.controls] == [("explanation", Channel.SCORE)]
+    assert results.controls[0].sizes

@@ -46,6 +46,7 @@ def attack_file(
     key = registry.key("evidence", digest(found.value, found.observed, game.member), seed)
     results = Results(
         rows=stamped(attacked.rows, key),
+        controls=attacked.controls,
         curves=attacked.curves,
         exposed=attacked.exposed,
         sanity=attacked.checks,

@@ -103,5 +103,5 @@ def _mend(row: Floats, value: Floats, use: Bools, models: Bools) -> None:
     if some.any():
         raised = np.asarray(logsumexp(np.where(there[some], value[lost[some]], -np.inf), axis=1))
         row[lost[some]] = raised - np.log(there[some].sum(axis=1))
-    if not some.all():
-        row[lost[~some]] = logsumexp(value[use]) - np.log(use.sum())
+    if not some.all():  # without any answer there is nothing to compare with
+        row[lost[~some]] = logsumexp(value[use]) - np.log(use.sum()) if use.any() else 0.0

@@ -33,6 +33,9 @@ OWN = {
     "attribution_l2": Unit.MINUS_LOG,
     "attribution_variance": Unit.MINUS_LOG,
 }
+# By how much the numbers of models that trained on a record may vary unlike those of independent columns: a share of
+# their variance, and deviations.
+UNLIKE, SURELY = 0.1, 4.0
 CELLS = 1_000_000  # that are converted or compared at a time
 LOGARITHMIC = ("variance", "l1", "l2", "linf", "counterfactual_distance")
 
@@ -283,10 +286,29 @@ def _game(arrays: Arrays, member: npt.NDArray[np.bool_]) -> tuple[Game, list[str
     lonely = [j for j in range(m) if member[:, j].all() or not member[:, j].any()]
     if lonely:
         raise JaliError(f"Model {lonely[0]} has only members or only non-members, so nothing can be guessed about it.")
-    balanced = np.unique(member.sum(axis=1)).size == 1
-    warning = (
-        "Every record is in the same number of models, so counting the other columns gives membership away; "
-        "name `targets`, `shadows` and `scored` in the file, or draw the columns independently."
-    )
     game = Game(member, np.arange(m), ~np.eye(m, dtype=bool), np.ones((n, m), dtype=bool), arrays.get("asked"))
-    return game, [warning] if balanced else []
+    return game, _counted(member)
+
+
+def _counted(member: npt.NDArray[np.bool_]) -> list[str]:
+    """A warning where the number of models that trained on a record (N, M) tells something about each of them.
+
+    Of columns that are drawn independently the numbers have the variance sum_j p_j (1 - p_j), within a deviation of
+    sqrt(2 / N) of it.
+    """
+    number = member.sum(axis=1)
+    share = member.mean(axis=0)
+    variance = float(number.var()) / float((share * (1 - share)).sum())
+    beyond = max(UNLIKE, SURELY * (2 / len(member)) ** 0.5)
+    if np.unique(number).size == 1:
+        how = "Every record is in the same number of models"
+    elif variance < 1 - beyond:
+        how = "Records are in nearly the same number of models"
+    elif variance > 1 + beyond:
+        how = "Some records are in most of the models and others in few, more than by chance"
+    else:
+        return []
+    return [
+        f"{how}, so counting the other columns gives membership away; name `targets`, `shadows` and `scored` in the "
+        "file, or draw the columns independently."
+    ]

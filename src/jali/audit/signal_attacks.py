@@ -321,11 +321,15 @@ def leading(todo: Plan, kept: dict[Place, ByMetric]) -> Place:
 
 
 def _curves(todo: Plan, kept: dict[Place, ByMetric]) -> list[Curve]:
-    """A curve per combined attack; the baseline of an explainer is restricted to the people it explains."""
+    """A curve per combined attack; the baseline of an explainer is restricted to the people it explains.
+
+    Guesses about members only, or about others only, have none.
+    """
     drawn = {place: found.score["auc"] for place, found in kept.items()}
     for place, found in kept.items():
         trial = todo.combined[place]
         whole = drawn.get(("", trial.against)) if trial.against else None
         if trial.against and whole is not None and len(found.baseline["auc"].score) < len(whole.score):
             drawn[trial.explainer, trial.against] = found.baseline["auc"]
-    return [curve(seen.label, explainer, found) for (explainer, seen), found in drawn.items()]
+    both = {place: found for place, found in drawn.items() if found.truth.any() and not found.truth.all()}
+    return [curve(seen.label, explainer, found) for (explainer, seen), found in both.items()]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from scipy.special import ndtri
+from scipy.special import ndtri, stdtrit
 
 from jali.core.metrics import metric
 from jali.results import DIFFERENCES, Row
@@ -57,6 +57,22 @@ def room(row: Row, baseline: Row | None) -> float:
     """How much can be added: what the baseline leaves of the metric's upper bound."""
     most = metric(row.metric).high
     return most if baseline is None or baseline.value is None else most - baseline.value
+
+
+def low_of_best(row: Row, tried: int) -> float:
+    """The lower end of the interval of an attack that was the best of so many tried: with Bonferroni's level.
+
+    value - (value - low) q(0.05 / tried) / q(0.05), with q the two-sided quantile of t over target models, or of normal
+    numbers where there is one.
+
+    >>> round(low_of_best(Row(kind="attack", metric="auc", value=0.53, low=0.51, high=0.55, units=16), 20), 3)
+    0.496
+    """
+    if row.value is None or row.low is None:
+        return -math.inf
+    tails = [1 - (1 - LEVEL) / 2 / many for many in (max(tried, 1), 1)]
+    wide, usual = (float(ndtri(t) if row.units < 2 else stdtrit(row.units - 1, t)) for t in tails)
+    return row.value - (row.value - row.low) * wide / usual
 
 
 def needed(now: int, found: float) -> int:

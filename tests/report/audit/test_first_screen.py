@@ -106,6 +106,20 @@ def test_an_explanation_that_separates_better_by_itself_is_a_finding():
     assert "by itself it separates members better" in found.sentences[0]
 
 
+def test_the_best_of_many_attacks_on_the_explanation_alone_may_be_luck():
+    """Where nothing leaks, one of a dozen attacks often lies above one half: no leak is claimed, none ruled out."""
+    base = {"metric": "auc", "n": 2000, "units": 16, "explainer": "e"}
+    alone = [
+        Row(kind="attack", value=0.5 + 0.001 * k, low=0.491 + 0.001 * k, high=0.51, channel="explanation",
+            attack="lira", signal=f"s{k}", **base)
+        for k in range(12)
+    ]  # fmt: skip
+    paired = Row(kind="paired", value=0.5, against="score", channel="score", attack="joint", **base)
+    (found,) = verdicts(Results(rows=[added("e", (-0.002, 0.004)), paired, *alone], controls=[control("e")]))
+    assert found.harm == Harm.OPEN
+    assert "too small to tell" in found.sentences[0]
+
+
 @pytest.mark.parametrize(("decision", "reassures"), [(0.55, False), (0.69, True)])
 def test_who_gets_an_answer_is_a_finding_unless_the_decision_tells_it(decision, reassures):
     """What is added to the score is judged on those with an answer; whether there is one is seen of everybody."""

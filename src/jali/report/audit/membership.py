@@ -90,12 +90,18 @@ def _not_found(results: Results, rows: list[Row], auc: Row, base: Channel) -> Fi
     """What is said where no addition was found; only a bounded one may sound reassuring."""
     over = Sentences(results, "auc", tuple(rows))
     judged = [row for row in rows if row.metric in ("auc", *RATES)]
-    rivals = [rival for row in judged if (rival := over.rival(row)) is not None]
     known = detection_limits.limit(results, auc)
-    if _availability_is_settled(results, auc, known.found):
-        rivals = [rival for rival in rivals if not over.is_whether_answered(rival)]
-    if rivals:
-        return Finding(Harm.MEMBERSHIP, _rivalled(over, rivals, base, _people(auc)))
+    settled = _availability_is_settled(results, auc, known.found)
+
+    def rivals(tried: int) -> list[Row]:
+        some = [rival for row in judged if (rival := over.rival(row, tried)) is not None]
+        return [rival for rival in some if not (settled and over.is_whether_answered(rival))]
+
+    certain = rivals(sum(len(views.alone(results, row)) for row in judged))
+    if certain:
+        return Finding(Harm.MEMBERSHIP, _rivalled(over, certain, base, _people(auc)))
+    if rivals(1):  # the best of many may be luck; but what any attack contradicts must not sound reassuring
+        return Finding(Harm.OPEN, f"What it adds to {BASES[base]}: {TOO_SMALL}{_people(auc)}.")
     if kind_of(auc) == "open" and known.kind == "bounded":
         less = f"less than {words.above(known.found)} AUC to membership inference"
         said = f"Beside {BASES[base]} it adds {less}, for the attacks tried{_people(auc)}."

@@ -265,14 +265,16 @@ class Sentences:
         first = [r for r in self.rows if r.metric == self.metric and r.explainer == row.explainer]
         return next((r for r in [*first, *self._ranked(row)] if self.rival(r) is not None), None)
 
-    def rival(self, row: Row) -> Row | None:
-        """The strongest attack on the explanation alone whose whole interval lies above what it must surpass."""
+    def rival(self, row: Row, tried: int = 1) -> Row | None:
+        """The strongest attack on the explanation alone whose whole interval lies above what it must surpass.
+
+        tried: of how many attacks it may be the best by chance.
+        """
         baseline = views.side(self.results, row, row.against)
         if baseline is None or baseline.value is None:
             return None
-        above = [
-            r for r in views.alone(self.results, row) if r.low is not None and r.low > self._least(r, row, baseline)
-        ]
+        known = [r for r in views.alone(self.results, row) if r.low is not None]
+        above = [r for r in known if resolution.low_of_best(r, tried) > self._least(r, row, baseline)]
         return max(above, key=_value, default=None)
 
     def _least(self, attack: Row, row: Row, baseline: Row) -> float:
