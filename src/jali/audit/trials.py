@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from jali.audit.evidence import read_only
+from jali.audit.lots import by_lot
 from jali.audit.reference import REFERENCE
 from jali.audit.reference import known as known_records
 from jali.audit.requirements import check_shadows
@@ -314,8 +315,9 @@ def contrast_rows(trial: Trial, found: ByMetric, game: Game, rng: Rng) -> list[R
     it, and the interval is that of the forced combination, with zero inside: an attacker may ignore what hurts.
     """
     out = []
-    pairs = _pairs(found.score, found.baseline)
-    forced_pairs = _pairs(found.forced, found.baseline)
+    baseline = by_lot(found.baseline)
+    pairs = _pairs(by_lot(found.score), baseline)
+    forced_pairs = _pairs(by_lot(found.forced), baseline)
     for metric, with_ in found.score.items():
         number, how = difference(metric, pairs[metric], rng)
         if number.value is not None and not found.used[metric].any():
@@ -349,9 +351,16 @@ def _around_zero(forced: Estimate) -> Estimate:
 
 
 def paired_rows(trial: Trial, rows: Sequence[Row], found: ByMetric, game: Game, rng: Rng) -> list[Row]:
-    """The metrics of both sides of a difference; those with the explanation are the rows of the trial itself."""
-    same = [row.model_copy(update={"kind": "paired"}) for row in rows]
-    return same + rows_of(trial.without_explanation(), found.baseline, game, rng, "paired")
+    """The metrics of both sides of a difference; those with the explanation are the rows of the trial itself.
+
+    Where equal scores are drawn by lot, rates are those of the difference.
+    """
+    drawn = by_lot(found.score)
+    same = {row.metric: row.model_copy(update={"kind": "paired"}) for row in rows}
+    without = rows_of(trial.without_explanation(), by_lot(found.baseline), game, rng, "paired")
+    other = {metric: mine for metric, mine in drawn.items() if mine is not found.score[metric]}
+    same |= {row.metric: row for row in rows_of(trial, other, game, rng, "paired")}
+    return list(same.values()) + without
 
 
 def paired(a: Guesses, b: Guesses) -> tuple[Guesses, Guesses]:
