@@ -39,7 +39,9 @@ def test_rows_are_those_of_kept_guesses_for_any_size_of_groups(monkeypatch, numb
 def test_a_score_that_is_not_finite_is_refused(monkeypatch):
     found, game = planted(0.8, n=40, models=4, signals=1)
     trial = Trial(registry.build("attack", "threshold"), found.names, Channel.SCORE)
-    monkeypatch.setattr(type(trial.attack), "scores", lambda self, value, shadows, sets: np.full(value.shape, np.nan))
+    monkeypatch.setattr(
+        type(trial.attack), "scores", lambda self, value, shadows, sets: np.full(value.shape[1:], np.nan)
+    )
     with pytest.raises(JaliError, match="not finite"):
         rows_alone(found, game, trial, None, np.random.default_rng(0))
 
