@@ -123,7 +123,7 @@ SIZES_OF_AUDITS = {
     "150 people, 20 targets, 2 columns": Size(150, 20, 20, 2),
     "2,000 people, 6 targets, 8 columns": Size(2_000, 6, 6, 8),
     "1,500 people, 4 targets of 16, 6 columns": Size(1_500, 16, 4, 6),
-    "800 people, 2 targets of 12, 3 columns": Size(800, 12, 2, 3),
+    "800 people, 3 targets of 12, 3 columns": Size(800, 12, 3, 3),
     # Models with a manner of their own.
     "levels, 1,000 people, 9 targets": Size(1_000, 9, 9, 1, manner=MANNERS["levels of one deviation"]),
     "scales, 1,000 people, 9 targets": Size(1_000, 9, 9, 1, manner=MANNERS["scales by a factor of 1.6"]),

@@ -176,6 +176,13 @@ def test_three_shadow_models_are_too_few():
         players(game, np.ones(game.member.shape, dtype=bool))
 
 
+def test_no_addition_is_named_for_two_target_models():
+    evidence, game, trial = made(models=12)
+    two = replace(game, targets=game.targets[:2], shadows=game.shadows[:2], scored=game.scored[:, :2])
+    with pytest.raises(JaliError, match="two target models are too wide to name an addition"):
+        recover(evidence, two, trial, np.random.default_rng(0))
+
+
 def test_a_large_addition_is_recovered_and_none_is_not():
     """Shifts that differ from record to record are known to an attack only as well as its shadow models show them."""
     evidence, game, trial = made(n=1500, models=13)

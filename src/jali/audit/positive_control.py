@@ -31,6 +31,7 @@ GUESSES, FEWEST_PLAYERS, MOST_PLAYERS = 10_000, 4, 32
 SHARED = 2.0  # players judge the same people by what was learnt on the same models: half as many tell as much
 FEWEST = 4  # shadow models needed: one plays the target, and the others are its shadows
 POWER = 0.8
+TOO_FEW = 2  # target models: how wide their interval is differs by factors from audit to audit, so no limit would hold
 
 
 @dataclass(frozen=True)
@@ -94,6 +95,8 @@ def recover(
     was: what one planted size recovers is about as noisy as an audit, and a limit that luck made low must not be named.
     wider: for an audit whose deviations and intervals are so many times as wide; what is recovered is known no better.
     """
+    if len(game.targets) == TOO_FEW:
+        raise JaliError("intervals over two target models are too wide to name an addition; take three or more")
     playing = players(game, np.asarray(evidence.pick(trial.names).observed.all(axis=0)))
     learnt: dict[int, Combination] = {}
     tried: list[_Tried] = []
