@@ -113,3 +113,14 @@ def test_large_arrays_of_random_digits_are_stored_as_they_are(tmp_path):
     assert kinds == {"random.npy": stored, "flags.npy": deflated, "few.npy": deflated}
     for name, array in read_arrays(tmp_path / "a.npz").items():
         np.testing.assert_array_equal(array, arrays[name])
+
+
+def test_large_arrays_are_kept_as_small_ones_are(tmp_path):
+    store = Store(tmp_path)
+    rng = np.random.default_rng(0)
+    arrays = {"random": rng.random(1_500_000), "few": np.zeros(3), "regular": np.arange(1_500_000) % 7}
+    store.save("large", arrays)
+    found = store.load("large")
+    assert list(found) == list(arrays)
+    for name, array in arrays.items():
+        np.testing.assert_array_equal(found[name], array)

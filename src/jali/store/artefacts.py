@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from jali import stopping
 from jali.core.errors import JaliError
-from jali.store.files import UNREADABLE, Arrays, atomic, pack, unpack
+from jali.store.files import UNREADABLE, Arrays, atomic, packed, unpack
 from jali.store.places import Files, Folder, Remote
 from jali.store.secret import fits, sealed
 
@@ -72,10 +72,8 @@ class Store:
 
     def save(self, key: str, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
         """Keep an artefact; two that write the same one at once do no harm."""
-        archive = io.BytesIO()
-        pack(archive, arrays)
-        with _reachable(self), self.files.writing(_file(key)) as file:
-            for part in sealed(archive.getbuffer(), key, self.secret):
+        with _reachable(self), packed(arrays) as archive, self.files.writing(_file(key)) as file:
+            for part in sealed(archive, key, self.secret):
                 file.write(part)
 
     def load(self, key: str) -> Arrays | None:

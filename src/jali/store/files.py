@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import math
+import mmap
 import os
 import secrets
+import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
@@ -143,6 +146,20 @@ def pack(file: IO[bytes], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
             archive.compression = zipfile.ZIP_DEFLATED if _shrinks(array) else zipfile.ZIP_STORED
             with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
                 np.lib.format.write_array(member, np.asanyarray(array), allow_pickle=False)
+
+
+@contextlib.contextmanager
+def packed(arrays: Mapping[str, npt.NDArray[Any]]) -> Iterator[memoryview]:
+    """Named arrays as the bytes of an npz file; large ones are laid down in a temporary file, not in memory."""
+    if sum(array.nbytes for array in arrays.values()) < LARGE:
+        archive = io.BytesIO()
+        pack(archive, arrays)
+        yield archive.getbuffer()
+        return
+    with tempfile.TemporaryFile(prefix="jali-") as file:
+        pack(file, arrays)
+        file.flush()
+        yield memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
 
 
 def _shrinks(array: npt.NDArray[Any]) -> bool:

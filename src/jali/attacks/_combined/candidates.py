@@ -224,8 +224,12 @@ def linear(table: Floats, truth: Bools, chosen: Ints, ridge: float, further: Rul
     """
 
     def read(any_table: Floats) -> Floats:
-        mine = any_table[chosen]
-        return mine if further is None else np.concatenate([mine, further(any_table)[None]])
+        if further is None:
+            return any_table[chosen]
+        out = np.empty((len(chosen) + 1, any_table.shape[1]))
+        out[-1] = further(any_table)
+        np.take(any_table, chosen, axis=0, out=out[:-1])  # at once where it belongs: tables are large
+        return out
 
     rows = read(table)
     standard = Standard.of(rows)
