@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import io
 import math
-import mmap
 import os
 import secrets
 import tempfile
@@ -148,18 +147,12 @@ def pack(file: IO[bytes], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
                 np.lib.format.write_array(member, np.asanyarray(array), allow_pickle=False)
 
 
-@contextlib.contextmanager
-def packed(arrays: Mapping[str, npt.NDArray[Any]]) -> Iterator[memoryview]:
-    """Named arrays as the bytes of an npz file; large ones are laid down in a temporary file, not in memory."""
-    if sum(array.nbytes for array in arrays.values()) < LARGE:
-        archive = io.BytesIO()
-        pack(archive, arrays)
-        yield archive.getbuffer()
-        return
-    with tempfile.TemporaryFile(prefix="jali-") as file:
-        pack(file, arrays)
-        file.flush()
-        yield memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+def packed(arrays: Mapping[str, npt.NDArray[Any]]) -> IO[bytes]:
+    """Named arrays as an npz file to be read and closed: in memory, or where they are large on the disk, unnamed."""
+    large = sum(array.nbytes for array in arrays.values()) >= LARGE
+    file: IO[bytes] = tempfile.TemporaryFile(prefix="jali-") if large else io.BytesIO()  # noqa: SIM115
+    pack(file, arrays)
+    return file
 
 
 def _shrinks(array: npt.NDArray[Any]) -> bool:

@@ -10,14 +10,16 @@ import hashlib
 import hmac
 import os
 import secrets
+from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 VARIABLE = "JALI_STORE_KEY"  # the same text on every machine of a cluster, instead of a file per user
 LENGTH = hashlib.sha256().digest_size
 END = b"PK\x05\x06"  # of a zip archive: this mark, 16 bytes, and the length of its comment in two bytes
 TAIL = 22
 COMMENT = LENGTH.to_bytes(2, "little")
-Content = bytes | memoryview
+PART = 1_000_000  # bytes that are read and written at a time
 
 
 def user_secret() -> bytes:
@@ -55,21 +57,29 @@ def _create(path: Path) -> None:
         fresh.unlink(missing_ok=True)
 
 
-def sealed(content: Content, key: str, secret: bytes) -> tuple[Content, bytes]:
-    """An npz archive without a comment, with its seal, in two parts: archives are large, and here none is copied.
+def sealed(archive: IO[bytes], key: str, secret: bytes) -> Iterator[bytes]:
+    """The file of an npz archive without a comment, with its seal, part by part: archives are large.
 
     The key is sealed with it, so that entries cannot change places.
 
     >>> import io, numpy as np
     >>> file = io.BytesIO()
     >>> np.savez(file, x=np.arange(2))
-    >>> whole = b"".join(sealed(file.getvalue(), "abc", b"secret"))
+    >>> whole = b"".join(sealed(file, "abc", b"secret"))
     >>> fits(whole, "abc", b"secret"), fits(whole, "abd", b"secret"), np.load(io.BytesIO(whole))["x"]
     (True, False, array([0, 1]))
     """
-    if content[-TAIL : -TAIL + 4] != END or content[-2:] != b"\0\0":
+    left = archive.seek(-TAIL, os.SEEK_END) + TAIL - len(COMMENT)
+    tail = archive.read()
+    if not tail.startswith(END) or not tail.endswith(b"\0\0"):
         raise ValueError("a zip archive without a comment was expected")
-    return content[:-2], COMMENT + _seal(content[:-2], key, secret)
+    archive.seek(0)
+    made = _begun(key, secret)
+    while part := archive.read(min(PART, left)):
+        made.update(part)
+        yield part
+        left -= len(part)
+    yield COMMENT + _ended(made)
 
 
 def fits(whole: bytes, key: str, secret: bytes) -> bool:
@@ -79,9 +89,18 @@ def fits(whole: bytes, key: str, secret: bytes) -> bool:
     return has_comment and hmac.compare_digest(_seal(content, key, secret), whole[-LENGTH:])
 
 
-def _seal(content: Content, key: str, secret: bytes) -> bytes:
-    """The seal of an archive, given without the two bytes that say how long its comment is: 0 when it was sealed."""
-    made = hmac.new(secret, key.encode() + b"\0", "sha256")
+def _seal(content: memoryview, key: str, secret: bytes) -> bytes:
+    """The seal of an archive, given without the two bytes that say how long its comment is."""
+    made = _begun(key, secret)
     made.update(content)
+    return _ended(made)
+
+
+def _begun(key: str, secret: bytes) -> hmac.HMAC:
+    return hmac.new(secret, key.encode() + b"\0", "sha256")
+
+
+def _ended(made: hmac.HMAC) -> bytes:
+    """The digest; the length of the comment was 0 when the archive was sealed."""
     made.update(b"\0\0")
     return made.digest()
