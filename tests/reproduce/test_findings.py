@@ -363,3 +363,19 @@ def test_what_we_added_is_never_counted_as_published(ran, source):
     assert (own.ours, own.section) == (True, "Sentences of ours")
     assert (theirs.ours, theirs.section) == (False, "Sentences")
     assert published([own, theirs]) == [theirs]
+
+
+def test_the_cause_that_is_nearest_to_a_number_counts(ran):
+    causes = {"auc": "ours: less data", "a: auc": "ours: one study", "a / weak: auc": "their error: a misprint"}
+    told = {"differs": "set-up unknown: all of it", "tolerance": {"auc": 0.001, "test_accuracy": 0.001}}
+    far = {"strong": {"auc": 0.1}, "weak": {"auc": 0.1}}
+    for number, wanted in ((0, told["differs"]), (1, causes["auc"]), (2, causes["a: auc"])):
+        given = dict(list(causes.items())[:number])
+        assert findings(paper(tables=[table(far, **told, causes=given)]), ran, "standard")[0].differs == wanted
+    both = findings(paper(tables=[table(far, **told, causes=causes)]), ran, "standard")
+    assert [f.differs for f in both] == [causes["a: auc"], causes["a / weak: auc"]]
+
+
+def test_a_cause_of_a_number_that_was_not_published_is_refused():
+    with pytest.raises(ValidationError, match="Table 1 has a cause for 'b: auc', of which it has no number"):
+        paper(tables=[table({"strong": {"auc": 0.1}}, causes={"b: auc": "ours: less data"})])

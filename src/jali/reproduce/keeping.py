@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from jali.core.errors import JaliError
+from jali.reproduce.figures import summaries
 from jali.reproduce.files import read
 from jali.reproduce.findings import RANKS, judged_again
+from jali.reproduce.numbers import Ran
 from jali.reproduce.perturbing import perturbed
 from jali.reproduce.schema import Paper
 from jali.results.reproduction import Drawing, Finding, Reproduction, Study
@@ -31,7 +33,24 @@ def joined(paper: Paper, earlier: Path, now: Reproduction) -> Reproduction:
         }
     )
     found = judged_again(paper, both)
-    return both.model_copy(update={"findings": found, "moved": perturbed(found)})
+    return redrawn(paper, both.model_copy(update={"findings": found, "moved": perturbed(found)}))
+
+
+def redrawn(paper: Paper, found: Reproduction) -> Reproduction:
+    """With the panels that put several studies side by side drawn from the measures of all of them.
+
+    A run of one study alone would leave the others out. Where measures do not have a number, which only guesses give,
+    the panel that shows more stays; ranks are always those that the sentences are judged by.
+    """
+    ran = {study.name: Ran(study) for study in found.studies}
+    old = {(d.figure, d.title): _points(d) for d in found.drawings}
+    new = [d for d in summaries(paper, ran) if d.ranked or _points(d) >= max(1, old.get((d.figure, d.title), 0))]
+    return found.model_copy(update={"drawings": _drawings(found.drawings, new)})
+
+
+def _points(drawing: Drawing) -> int:
+    """How many points a panel shows."""
+    return sum(len(series.x) for series in drawing.series)
 
 
 def _studies(paper: Paper, kept: Reproduction, now: Reproduction) -> list[Study]:

@@ -31,6 +31,7 @@ from jali.reproduce.budget import with_targets
 from jali.reproduce.figures import drawings
 from jali.reproduce.files import read
 from jali.reproduce.findings import findings, judged_again
+from jali.reproduce.keeping import redrawn
 from jali.reproduce.numbers import Ran, number, run_of, trial_of
 from jali.reproduce.perturbing import perturbed
 from jali.reproduce.schema import SCALES, Method, Paper, Scale, Setup
@@ -104,7 +105,7 @@ def judge_again(paper: Paper, name: str, file: Path) -> Reproduction:
     studies = [_as_it_stands(study, paper, kept.scale) for study in kept.studies]
     now = kept.model_copy(update={**head, "judged": date.today().isoformat(), "studies": studies})
     judged = judged_again(paper, now)
-    return now.model_copy(update={"findings": judged, "moved": perturbed(judged)})
+    return redrawn(paper, now.model_copy(update={"findings": judged, "moved": perturbed(judged)}))
 
 
 def _as_it_stands(study: Study, paper: Paper, scale: str) -> Study:
