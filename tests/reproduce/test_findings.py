@@ -292,6 +292,18 @@ def test_precision_is_that_of_targets_in_which_somebody_is_flagged_if_these_are_
     assert found.reason == "No record is flagged as a member in 4 of 6 targets: no precision."
 
 
+def test_precision_of_some_targets_counts_where_the_measures_of_the_study_have_none(ran):
+    none = guesses(0.0, 3)
+    silent = dataclasses.replace(none, score=np.where(none.unit == 2, -1.0, none.score))
+    empty = Row(kind="query attack", metric="precision", value=None, attack="aloa", knowledge="noise", reason="none")
+    study = ran["a"].study.model_copy(update={"measures": [empty]})
+    tables = [{"source": "T", "published": {"a": {"strong": {"precision": 0.5}}}, "tolerance": {"precision": 0.1}}]
+    claims = paper({"strong": {"query_attack": "aloa", "knowledge": "noise"}, "weak": LOSS}, tables=tables)
+    found = only(claims, {"a": Ran(study, {"strong": silent})})
+    assert (found.units, found.reason) == (5, "over the 5 of 6 targets in which a record is flagged")
+    assert only(claims, {"a": Ran(study)}).reason == "none"
+
+
 # --- judged again without a run ------------------------------------------------------------------------------------
 
 
