@@ -10,7 +10,7 @@ from jali.reproduce.findings import findings, judged_again
 from jali.reproduce.keeping import joined
 from jali.reproduce.numbers import Ran
 from jali.results import Row
-from jali.results.reproduction import Reproduction, Study
+from jali.results.reproduction import Drawing, Reproduction, Series, Study
 from jali.stats.ranks import critical_distance
 from tests.reproduce.test_findings import only, paper, sentence
 
@@ -137,4 +137,9 @@ def test_ranks_and_their_diagram_are_made_anew_from_the_measures_of_all_studies(
     found = joined(claims, tmp_path / "p.json", now)
     assert [(f.value, f.verdict) for f in found.findings] == [(1.0, "matches")]
     assert [d.ranked.rank for d in found.drawings if d.ranked] == [(1.0, 2.0)]
+    empty = Drawing(figure="Figure 4", title="F1", kind="trade-off", series=[Series(label="a", x=[], y=[])])
+    full = empty.model_copy(update={"series": [Series(label="a", x=[1.0], y=[0.5])]})
+    kept = kept.model_copy(update={"drawings": [full]})
+    found = joined(claims, tmp_path / "p.json", now.model_copy(update={"drawings": [empty]}))
+    assert full in found.drawings  # a study that was not run now does not empty its panel
     assert judged_again(claims, kept)[0].value == 0.0  # better in one setting, worse in the other

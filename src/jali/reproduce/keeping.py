@@ -27,7 +27,7 @@ def joined(paper: Paper, earlier: Path, now: Reproduction) -> Reproduction:
         update={
             "studies": studies,
             "findings": [*_unchanged(kept.findings, now.studies), *now.findings],
-            "drawings": _drawings(kept.drawings, now.drawings),
+            "drawings": _drawings(kept.drawings, [d for d in now.drawings if not _empty(d)]),
             "seconds": sum(study.seconds for study in studies),
             "memory_mb": max(kept.memory_mb, now.memory_mb),
         }
@@ -46,6 +46,11 @@ def redrawn(paper: Paper, found: Reproduction) -> Reproduction:
     old = {(d.figure, d.title): _points(d) for d in found.drawings}
     new = [d for d in summaries(paper, ran) if d.ranked or _points(d) >= max(1, old.get((d.figure, d.title), 0))]
     return found.model_copy(update={"drawings": _drawings(found.drawings, new)})
+
+
+def _empty(drawing: Drawing) -> bool:
+    """Whether a panel shows nothing, because its studies were not run now."""
+    return not (drawing.ranked or drawing.curves or _points(drawing))
 
 
 def _points(drawing: Drawing) -> int:
