@@ -7,7 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from jali.reproduce.findings import findings, judged_again
-from jali.reproduce.keeping import joined
+from jali.reproduce.keeping import TO_COME, joined, with_studies_to_come
 from jali.reproduce.numbers import Ran
 from jali.results import Row
 from jali.results.reproduction import Drawing, Reproduction, Series, Study
@@ -143,3 +143,13 @@ def test_ranks_and_their_diagram_are_made_anew_from_the_measures_of_all_studies(
     found = joined(claims, tmp_path / "p.json", now.model_copy(update={"drawings": [empty]}))
     assert full in found.drawings  # a study that was not run now does not empty its panel
     assert judged_again(claims, kept)[0].value == 0.0  # better in one setting, worse in the other
+
+
+def test_claims_about_a_study_that_no_run_has_had_are_not_resolvable():
+    claims = of(sentence(more="b / strong", less="b / weak"))
+    kept = Reproduction(paper="p", title="t", citation="c", scale="standard", command="", studies=[attacked("a")])
+    assert judged_again(claims, kept) == []
+    whole = with_studies_to_come(claims, kept)
+    assert [study.name for study in whole.studies] == ["a", "b"]
+    (found,) = judged_again(claims, whole)
+    assert (found.verdict, found.reason) == ("not resolvable", TO_COME)

@@ -10,8 +10,10 @@ from jali.reproduce.files import read
 from jali.reproduce.findings import RANKS, judged_again
 from jali.reproduce.numbers import Ran
 from jali.reproduce.perturbing import perturbed
-from jali.reproduce.schema import Paper
+from jali.reproduce.schema import SCALES, Paper
 from jali.results.reproduction import Drawing, Finding, Reproduction, Study
+
+TO_COME = "it is newer than the last run of the others, and its own is due"
 
 
 def joined(paper: Paper, earlier: Path, now: Reproduction) -> Reproduction:
@@ -34,6 +36,18 @@ def joined(paper: Paper, earlier: Path, now: Reproduction) -> Reproduction:
     )
     found = judged_again(paper, both)
     return redrawn(paper, both.model_copy(update={"findings": found, "moved": perturbed(found)}))
+
+
+def with_studies_to_come(paper: Paper, found: Reproduction) -> Reproduction:
+    """With the studies that no run has had yet, so that claims about them count as not resolvable, not as nothing."""
+    scale = next(s for s in SCALES if s == found.scale)
+    known = {study.name: study for study in found.studies}
+    for name, setup in paper.studies.items():
+        if name not in known and scale in setup.scales:
+            parts = setup.at(scale).parts()
+            known[name] = Study(name=name, parts=parts, skipped=TO_COME, smaller=setup.smaller)
+    order = [*paper.studies, *(name for name in known if name not in paper.studies)]
+    return found.model_copy(update={"studies": [known[name] for name in order if name in known]})
 
 
 def redrawn(paper: Paper, found: Reproduction) -> Reproduction:

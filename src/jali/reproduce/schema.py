@@ -86,6 +86,11 @@ class Setup(Strict):
     smoke: dict[str, str] = Field(default_factory=dict)
     paper: dict[str, str] = Field(default_factory=dict)
 
+    def parts(self) -> dict[str, str]:
+        """What it is made of, by kind, as a page tells it."""
+        told = {"about": self.about, "data": self.data, "model": self.model, "game": self.game, "scores": self.scores}
+        return {kind: text for kind, text in told.items() if text}
+
     def at(self, scale: Scale) -> Setup:
         """The setup with what a scale changes; `standard` is the file as it stands."""
         return Setup(**self.model_dump() | {"smoke": self.smoke, "paper": self.paper}.get(scale, {}))
