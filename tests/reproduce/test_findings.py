@@ -10,7 +10,7 @@ from jali.audit.attack_run_rows import overall_estimate
 from jali.core.guesses import Guesses
 from jali.report.reproduction.compared import published
 from jali.reproduce.figures import drawings
-from jali.reproduce.findings import findings, judged_again
+from jali.reproduce.findings import OLDER, findings, judged_again
 from jali.reproduce.numbers import Ran
 from jali.reproduce.schema import Paper
 from jali.results import Row
@@ -391,3 +391,13 @@ def test_the_cause_that_is_nearest_to_a_number_counts(ran):
 def test_a_cause_of_a_number_that_was_not_published_is_refused():
     with pytest.raises(ValidationError, match="Table 1 has a cause for 'b: auc', of which it has no number"):
         paper(tables=[table({"strong": {"auc": 0.1}}, causes={"b: auc": "ours: less data"})])
+
+
+def test_a_deviation_in_a_study_whose_run_is_due_is_ours(ran):
+    claims = paper(
+        tables=[table({"strong": {"auc": 0.1}}, differs="their error: a misprint")],
+        sentences=[sentence(more="a / weak", less="a / strong", differs="their error: a misprint")],
+    )
+    assert {f.differs for f in findings(claims, ran, "standard")} == {"their error: a misprint"}
+    older = dataclasses.replace(ran["a"], study=ran["a"].study.model_copy(update={"due": "another game"}))
+    assert {f.differs for f in findings(claims, {**ran, "a": older}, "standard")} == {OLDER}

@@ -24,6 +24,7 @@ RANKS = "ranks in"
 # How a sentence is shown where it is not an order; ranks that do not differ are less than a critical distance apart.
 SHOWN_AS: dict[str, Literal["same", "count"]] = {"same": "same", "alike": "same", "count": "count"}
 ONE = 1.0
+OLDER = "ours: run before the set-up was changed, and a new run is due"
 DUE = "not in the run that is judged again: a new run is due"
 
 
@@ -139,7 +140,7 @@ def _value(cell: _Cell, ours: Estimate, ran: dict[str, Ran], scale: Scale) -> Fi
     judge = partial(of_bound, bound=bound) if bound else of_value
     exact = replace(ours, low=ours.value, high=ours.value) if cell.table.same else ours
     verdict = judge(cell.published, tolerance, ours=exact)
-    differs = cell.table.cause(cell.text, cell.metric)
+    differs = OLDER if ran[cell.study].study.due else cell.table.cause(cell.text, cell.metric)
     return Finding(
         quantity=f"{word(cell.metric)}, {cell.study if cell.method == MODEL else cell.method}",
         section=cell.table.source if cell.method == MODEL else f"{cell.table.source}: {cell.study}",
@@ -189,7 +190,7 @@ def _sentence(sentence: Sentence, ours: Estimate, behind: list[Study], scale: Sc
         place=_number_of(sentence),
         weak=bool(sentence.weak),
         item=item_of(sentence.source),
-        **_judged(verdict, ours, sentence, scale, sentence.differs),
+        **_judged(verdict, ours, sentence, scale, OLDER if any(s.due for s in behind) else sentence.differs),
         **_resolved(verdict, ours, limits, behind),
     )
     return found.model_copy(update={"section": OUR_SENTENCES}) if found.ours else found
