@@ -146,12 +146,13 @@ def naretto2024() -> Iterator[Cell]:
     x, y = np.hstack([table[:, numbers].astype(float), encoded]), (table[:, 14] == ">50K").astype(int)
     found = []
     for seed in range(5):
-        some = np.random.default_rng(seed).permutation(len(x))[:6000]
-        train, test = some[:2700], some[2700:]
-        forest = RandomForestClassifier(100, max_depth=10, class_weight="balanced", random_state=seed)
+        order = np.random.default_rng(seed).permutation(len(x))
+        cut = round(0.63 * len(x))  # nine of ten folds of seven tenths
+        train, test = order[:cut], order[cut:]
+        forest = RandomForestClassifier(100, max_depth=14, class_weight="balanced", random_state=seed)
         said, true = forest.fit(x[train], y[train]).predict(x[test]), y[test]
         found.append([(said[true == 1] == 1).mean(), (true[said == 0] == 0).mean(), (said[true == 0] == 0).mean()])
-    place = "adult-rf / MIA, noise: class_"
+    place = "adult-rf-models / fit: class_"
     for name, printed, values, metric in zip(
         ("R 1", "P 0", "R 0"),
         (0.87, 0.95, 0.80),

@@ -10,7 +10,7 @@ from jali.audit.attack_run_rows import overall_estimate
 from jali.core.guesses import Guesses
 from jali.report.reproduction.compared import published
 from jali.reproduce.figures import drawings
-from jali.reproduce.findings import findings, judged_again
+from jali.reproduce.findings import OLDER, findings, judged_again
 from jali.reproduce.numbers import Ran
 from jali.reproduce.schema import Paper
 from jali.results import Row
@@ -292,6 +292,18 @@ def test_precision_is_that_of_targets_in_which_somebody_is_flagged_if_these_are_
     assert found.reason == "No record is flagged as a member in 4 of 6 targets: no precision."
 
 
+def test_precision_of_some_targets_counts_where_the_measures_of_the_study_have_none(ran):
+    none = guesses(0.0, 3)
+    silent = dataclasses.replace(none, score=np.where(none.unit == 2, -1.0, none.score))
+    empty = Row(kind="query attack", metric="precision", value=None, attack="aloa", knowledge="noise", reason="none")
+    study = ran["a"].study.model_copy(update={"measures": [empty]})
+    tables = [{"source": "T", "published": {"a": {"strong": {"precision": 0.5}}}, "tolerance": {"precision": 0.1}}]
+    claims = paper({"strong": {"query_attack": "aloa", "knowledge": "noise"}, "weak": LOSS}, tables=tables)
+    found = only(claims, {"a": Ran(study, {"strong": silent})})
+    assert (found.units, found.reason) == (5, "over the 5 of 6 targets in which a record is flagged")
+    assert only(claims, {"a": Ran(study)}).reason == "none"
+
+
 # --- judged again without a run ------------------------------------------------------------------------------------
 
 
@@ -363,3 +375,29 @@ def test_what_we_added_is_never_counted_as_published(ran, source):
     assert (own.ours, own.section) == (True, "Sentences of ours")
     assert (theirs.ours, theirs.section) == (False, "Sentences")
     assert published([own, theirs]) == [theirs]
+
+
+def test_the_cause_that_is_nearest_to_a_number_counts(ran):
+    causes = {"auc": "ours: less data", "a: auc": "ours: one study", "a / weak: auc": "their error: a misprint"}
+    told = {"differs": "set-up unknown: all of it", "tolerance": {"auc": 0.001, "test_accuracy": 0.001}}
+    far = {"strong": {"auc": 0.1}, "weak": {"auc": 0.1}}
+    for number, wanted in ((0, told["differs"]), (1, causes["auc"]), (2, causes["a: auc"])):
+        given = dict(list(causes.items())[:number])
+        assert findings(paper(tables=[table(far, **told, causes=given)]), ran, "standard")[0].differs == wanted
+    both = findings(paper(tables=[table(far, **told, causes=causes)]), ran, "standard")
+    assert [f.differs for f in both] == [causes["a: auc"], causes["a / weak: auc"]]
+
+
+def test_a_cause_of_a_number_that_was_not_published_is_refused():
+    with pytest.raises(ValidationError, match="Table 1 has a cause for 'b: auc', of which it has no number"):
+        paper(tables=[table({"strong": {"auc": 0.1}}, causes={"b: auc": "ours: less data"})])
+
+
+def test_a_deviation_in_a_study_whose_run_is_due_is_ours(ran):
+    claims = paper(
+        tables=[table({"strong": {"auc": 0.1}}, differs="their error: a misprint")],
+        sentences=[sentence(more="a / weak", less="a / strong", differs="their error: a misprint")],
+    )
+    assert {f.differs for f in findings(claims, ran, "standard")} == {"their error: a misprint"}
+    older = dataclasses.replace(ran["a"], study=ran["a"].study.model_copy(update={"due": "another game"}))
+    assert {f.differs for f in findings(claims, {**ran, "a": older}, "standard")} == {OLDER}

@@ -7,10 +7,10 @@ import pytest
 from pydantic import ValidationError
 
 from jali.reproduce.findings import findings, judged_again
-from jali.reproduce.keeping import joined
+from jali.reproduce.keeping import TO_COME, joined, with_studies_to_come
 from jali.reproduce.numbers import Ran
 from jali.results import Row
-from jali.results.reproduction import Reproduction, Study
+from jali.results.reproduction import Drawing, Reproduction, Series, Study
 from jali.stats.ranks import critical_distance
 from tests.reproduce.test_findings import only, paper, sentence
 
@@ -32,8 +32,8 @@ def settings(*pairs: tuple[float, float]) -> dict[str, Ran]:
     return {name: measured(name, strong=s, weak=w) for name, (s, w) in zip("ab", pairs, strict=True)}
 
 
-def of(*sentences, diagrams=(DIAGRAM,)):
-    return paper(critical_differences=list(diagrams), sentences=list(sentences))
+def of(*sentences, diagrams=(DIAGRAM,), **fields):
+    return paper(critical_differences=list(diagrams), sentences=list(sentences), **fields)
 
 
 def test_a_method_that_is_always_better_ranks_above_the_other():
@@ -110,3 +110,46 @@ def test_ranks_of_an_earlier_run_stay_until_any_study_is_run_again(tmp_path, mon
     now = kept.model_copy(update={"studies": studies[:1], "findings": []})
     monkeypatch.setattr("jali.reproduce.keeping.read", lambda *_: kept)
     assert [f.value for f in joined(claims, tmp_path / "p.json", now).findings] == [None, None]
+
+
+def attacked(name: str, **values: float) -> Study:
+    """A study with an AUC of each of its attacks among its measures."""
+    rows = [Row(kind="query attack", metric="auc", value=v, attack=a, knowledge="noise") for a, v in values.items()]
+    return Study(name=name, parts={}, measures=rows)
+
+
+def test_ranks_and_their_diagram_are_made_anew_from_the_measures_of_all_studies(tmp_path, monkeypatch):
+    methods = {
+        "strong": {"query_attack": "aloa", "knowledge": "noise"},
+        "weak": {"query_attack": "label_only", "knowledge": "noise"},
+    }
+    claims = of(ranked(kind="rank", more="first", less="second"), methods=methods)
+    kept = Reproduction(
+        paper="p",
+        title="t",
+        citation="c",
+        scale="standard",
+        command="",
+        studies=[attacked("a", aloa=0.5, label_only=0.7), attacked("b", aloa=0.8, label_only=0.6)],
+    )
+    now = kept.model_copy(update={"studies": [attacked("a", aloa=0.9, label_only=0.7)]})
+    monkeypatch.setattr("jali.reproduce.keeping.read", lambda *_: kept)
+    found = joined(claims, tmp_path / "p.json", now)
+    assert [(f.value, f.verdict) for f in found.findings] == [(1.0, "matches")]
+    assert [d.ranked.rank for d in found.drawings if d.ranked] == [(1.0, 2.0)]
+    empty = Drawing(figure="Figure 4", title="F1", kind="trade-off", series=[Series(label="a", x=[], y=[])])
+    full = empty.model_copy(update={"series": [Series(label="a", x=[1.0], y=[0.5])]})
+    kept = kept.model_copy(update={"drawings": [full]})
+    found = joined(claims, tmp_path / "p.json", now.model_copy(update={"drawings": [empty]}))
+    assert full in found.drawings  # a study that was not run now does not empty its panel
+    assert judged_again(claims, kept)[0].value == 0.0  # better in one setting, worse in the other
+
+
+def test_claims_about_a_study_that_no_run_has_had_are_not_resolvable():
+    claims = of(sentence(more="b / strong", less="b / weak"))
+    kept = Reproduction(paper="p", title="t", citation="c", scale="standard", command="", studies=[attacked("a")])
+    assert judged_again(claims, kept) == []
+    whole = with_studies_to_come(claims, kept)
+    assert [study.name for study in whole.studies] == ["a", "b"]
+    (found,) = judged_again(claims, whole)
+    assert (found.verdict, found.reason) == ("not resolvable", TO_COME)

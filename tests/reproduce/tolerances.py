@@ -4,7 +4,8 @@ FROZEN = {
     "goethals2022": {
         "ours: Table 6, CF-K loses at most as much": {"ncp": 0.0, "pureness": 0.0},
         "Table 6, as released by the authors": {"ncp": 0.052, "pureness": 0.02},
-        "Figures 4 and 5, Mondrian": {"ncp": 0.053, "pureness": 0.05},
+        "Figure 4, Mondrian": {"ncp": 0.053},
+        "Figure 5, Mondrian": {"pureness": 0.05},
         "ours: Table 6 with answers that are pure or withheld": {"ncp": 0.0, "pureness": 0.0},
         "ours: Table 6, the optimum at most as much": {"ncp": 0.0, "pureness": 0.0},
         "Figure 6, compared with German": {"ncp": 0.03, "pureness": 0.02},

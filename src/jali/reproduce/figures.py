@@ -24,6 +24,14 @@ GRID = np.linspace(0, 1, 101)
 
 def drawings(paper: Paper, ran: dict[str, Ran]) -> Iterator[Drawing]:
     """One drawing per panel whose studies ran."""
+    yield from summaries(paper, ran)
+    yield from _figures(paper, ran)
+    for comparison in paper.comparisons:
+        yield from _compared(comparison, ran)
+
+
+def summaries(paper: Paper, ran: dict[str, Ran]) -> Iterator[Drawing]:
+    """The panels that put numbers of several studies side by side."""
     for plot in paper.trade_offs:
         for metric in plot.upwards:
             yield _trade_off(plot, metric, ran, paper)
@@ -31,9 +39,6 @@ def drawings(paper: Paper, ran: dict[str, Ran]) -> Iterator[Drawing]:
         yield from _critical_difference(diagram, ran, paper)
     for chart in paper.bars:
         yield _bars(chart, ran, paper)
-    yield from _figures(paper, ran)
-    for comparison in paper.comparisons:
-        yield from _compared(comparison, ran)
 
 
 def _trade_off(plot: TradeOff, metric: str, ran: dict[str, Ran], paper: Paper) -> Drawing:

@@ -24,6 +24,7 @@ RANKS = "ranks in"
 # How a sentence is shown where it is not an order; ranks that do not differ are less than a critical distance apart.
 SHOWN_AS: dict[str, Literal["same", "count"]] = {"same": "same", "alike": "same", "count": "count"}
 ONE = 1.0
+OLDER = "ours: run before the set-up was changed, and a new run is due"
 DUE = "not in the run that is judged again: a new run is due"
 
 
@@ -86,7 +87,13 @@ def _kept(text: str, metric: str, by: str, ran: dict[str, Ran], known: dict[str,
 
 
 def _kept_difference(sentence: Sentence, ran: dict[str, Ran], known: dict[str, Estimate], paper: Paper) -> Estimate:
-    """The number of a sentence in an earlier run, or the difference of two numbers from different studies."""
+    """The number of a sentence in an earlier run, or the difference of two numbers from different studies.
+
+    Ranks rest on one number per method and setting, and the measures of the studies have these.
+    """
+    if sentence.kind in RANKED:
+        ranks = compared(sentence, ran, paper)
+        return ranks if ranks.value is not None else known.get(_number_of(sentence), Estimate(None, reason=DUE))
     if _number_of(sentence) in known:
         return known[_number_of(sentence)]
     studies = [place(text)[0] for text in sentence.places()]
@@ -133,6 +140,7 @@ def _value(cell: _Cell, ours: Estimate, ran: dict[str, Ran], scale: Scale) -> Fi
     judge = partial(of_bound, bound=bound) if bound else of_value
     exact = replace(ours, low=ours.value, high=ours.value) if cell.table.same else ours
     verdict = judge(cell.published, tolerance, ours=exact)
+    differs = OLDER if ran[cell.study].study.due else cell.table.cause(cell.text, cell.metric)
     return Finding(
         quantity=f"{word(cell.metric)}, {cell.study if cell.method == MODEL else cell.method}",
         section=cell.table.source if cell.method == MODEL else f"{cell.table.source}: {cell.study}",
@@ -147,7 +155,7 @@ def _value(cell: _Cell, ours: Estimate, ran: dict[str, Ran], scale: Scale) -> Fi
         column=column_of(cell.table, cell.study, cell.method, cell.metric),
         released=cell.table.released,
         exact=cell.table.same,
-        **_judged(verdict, ours, cell.table, scale),
+        **_judged(verdict, ours, cell.table, scale, differs),
         **_resolved(verdict, exact, _limits(cell.published, tolerance, bound), [ran[cell.study].study]),
     )
 
@@ -182,7 +190,7 @@ def _sentence(sentence: Sentence, ours: Estimate, behind: list[Study], scale: Sc
         place=_number_of(sentence),
         weak=bool(sentence.weak),
         item=item_of(sentence.source),
-        **_judged(verdict, ours, sentence, scale),
+        **_judged(verdict, ours, sentence, scale, OLDER if any(s.due for s in behind) else sentence.differs),
         **_resolved(verdict, ours, limits, behind),
     )
     return found.model_copy(update={"section": OUR_SENTENCES}) if found.ours else found
@@ -202,13 +210,13 @@ def _number_of(sentence: Sentence) -> str:
     return at(f"{how}{sentence.more} less {sentence.less}", sentence.metric, sentence.by)
 
 
-def _judged(verdict: Verdict, ours: Estimate, claim: Table | Sentence, scale: Scale) -> dict[str, Any]:
+def _judged(verdict: Verdict, ours: Estimate, claim: Table | Sentence, scale: Scale, differs: str) -> dict[str, Any]:
     """Our number and the verdict on it; no verdict where the scale is smaller than the claim needs."""
     out = {"value": ours.value, "low": ours.low, "high": ours.high, "units": ours.units}
     if SCALES.index(scale) < SCALES.index(claim.scale) and ours.value is not None:
         return {**out, "verdict": "not resolvable", "reason": f"judged from --scale {claim.scale} on"}
-    differs = claim.differs if verdict == "deviates" else ""
-    return {**out, "verdict": verdict, "reason": ours.reason or _remark(claim), "differs": differs}
+    cause = differs if verdict == "deviates" else ""
+    return {**out, "verdict": verdict, "reason": ours.reason or _remark(claim), "differs": cause}
 
 
 def _remark(claim: Table | Sentence) -> str:

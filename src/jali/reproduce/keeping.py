@@ -5,11 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 from jali.core.errors import JaliError
+from jali.reproduce.figures import summaries
 from jali.reproduce.files import read
 from jali.reproduce.findings import RANKS, judged_again
+from jali.reproduce.numbers import Ran
 from jali.reproduce.perturbing import perturbed
-from jali.reproduce.schema import Paper
+from jali.reproduce.schema import SCALES, Paper
 from jali.results.reproduction import Drawing, Finding, Reproduction, Study
+
+TO_COME = "it is newer than the last run of the others, and its own is due"
 
 
 def joined(paper: Paper, earlier: Path, now: Reproduction) -> Reproduction:
@@ -25,13 +29,47 @@ def joined(paper: Paper, earlier: Path, now: Reproduction) -> Reproduction:
         update={
             "studies": studies,
             "findings": [*_unchanged(kept.findings, now.studies), *now.findings],
-            "drawings": _drawings(kept.drawings, now.drawings),
+            "drawings": _drawings(kept.drawings, [d for d in now.drawings if not _empty(d)]),
             "seconds": sum(study.seconds for study in studies),
             "memory_mb": max(kept.memory_mb, now.memory_mb),
         }
     )
     found = judged_again(paper, both)
-    return both.model_copy(update={"findings": found, "moved": perturbed(found)})
+    return redrawn(paper, both.model_copy(update={"findings": found, "moved": perturbed(found)}))
+
+
+def with_studies_to_come(paper: Paper, found: Reproduction) -> Reproduction:
+    """With the studies that no run has had yet, so that claims about them count as not resolvable, not as nothing."""
+    scale = next(s for s in SCALES if s == found.scale)
+    known = {study.name: study for study in found.studies}
+    for name, setup in paper.studies.items():
+        if name not in known and scale in setup.scales:
+            parts = setup.at(scale).parts()
+            known[name] = Study(name=name, parts=parts, skipped=TO_COME, smaller=setup.smaller)
+    order = [*paper.studies, *(name for name in known if name not in paper.studies)]
+    return found.model_copy(update={"studies": [known[name] for name in order if name in known]})
+
+
+def redrawn(paper: Paper, found: Reproduction) -> Reproduction:
+    """With the panels that put several studies side by side drawn from the measures of all of them.
+
+    A run of one study alone would leave the others out. Where measures do not have a number, which only guesses give,
+    the panel that shows more stays; ranks are always those that the sentences are judged by.
+    """
+    ran = {study.name: Ran(study) for study in found.studies}
+    old = {(d.figure, d.title): _points(d) for d in found.drawings}
+    new = [d for d in summaries(paper, ran) if d.ranked or _points(d) >= max(1, old.get((d.figure, d.title), 0))]
+    return found.model_copy(update={"drawings": _drawings(found.drawings, new)})
+
+
+def _empty(drawing: Drawing) -> bool:
+    """Whether a panel shows nothing, because its studies were not run now."""
+    return not (drawing.ranked or drawing.curves or _points(drawing))
+
+
+def _points(drawing: Drawing) -> int:
+    """How many points a panel shows."""
+    return sum(len(series.x) for series in drawing.series)
 
 
 def _studies(paper: Paper, kept: Reproduction, now: Reproduction) -> list[Study]:

@@ -87,7 +87,8 @@ def number(ran: Ran, method: str, metric: str, paper: Paper, among: str = "", by
     if metric.startswith(MEDIAN):
         return _median(ran, method, metric.removeprefix(MEDIAN), paper)
     row = _row(ran.study.measures, method, metric, paper, among, by)
-    if row is not None:
+    some = not (among or by) and metric in OF_CLAIMS and method in ran.guesses  # some targets may have no precision
+    if row is not None and (row.value is not None or not some):
         return Estimate(row.value, row.low, row.high, row.units, row.reason)
     if among:
         return Estimate(None, reason=ran.why(method) or f"The study has no {word(metric, by)} of {among!r}.")

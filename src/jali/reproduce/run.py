@@ -31,6 +31,7 @@ from jali.reproduce.budget import with_targets
 from jali.reproduce.figures import drawings
 from jali.reproduce.files import read
 from jali.reproduce.findings import findings, judged_again
+from jali.reproduce.keeping import redrawn, with_studies_to_come
 from jali.reproduce.numbers import Ran, number, run_of, trial_of
 from jali.reproduce.perturbing import perturbed
 from jali.reproduce.schema import SCALES, Method, Paper, Scale, Setup
@@ -72,7 +73,7 @@ def reproduce(
             ran[k] = _scored(k, setup, _methods_of(setup, paper))
         else:
             skipped = f"run at --scale {' or '.join(setup.scales)} only"
-            ran[k] = Ran(Study(name=k, parts=_parts(setup), skipped=skipped, smaller=setup.smaller))
+            ran[k] = Ran(Study(name=k, parts=setup.parts(), skipped=skipped, smaller=setup.smaller))
     ran = {k: replace(r, study=r.study.model_copy(update={"attacks": _attacks(r, paper)})) for k, r in ran.items()}
     found = findings(paper, ran, scale)
     drawn = list(drawings(paper, ran))
@@ -103,8 +104,9 @@ def judge_again(paper: Paper, name: str, file: Path) -> Reproduction:
     head = {"title": paper.title, "citation": paper.citation, "note": paper.note, "contents": paper.contents}
     studies = [_as_it_stands(study, paper, kept.scale) for study in kept.studies]
     now = kept.model_copy(update={**head, "judged": date.today().isoformat(), "studies": studies})
-    judged = judged_again(paper, now)
-    return now.model_copy(update={"findings": judged, "moved": perturbed(judged)})
+    whole = with_studies_to_come(paper, now)
+    judged = judged_again(paper, whole)
+    return redrawn(paper, whole.model_copy(update={"findings": judged, "moved": perturbed(judged)}))
 
 
 def _as_it_stands(study: Study, paper: Paper, scale: str) -> Study:
@@ -112,7 +114,7 @@ def _as_it_stands(study: Study, paper: Paper, scale: str) -> Study:
     if study.name not in paper.studies:
         return study.model_copy(update={"due": "The paper's file no longer has this study."})
     setup = paper.studies[study.name].at(next(s for s in SCALES if s == scale))
-    changed = [k for k in ("data", "model", "game", "scores") if _parts(setup).get(k) != study.parts.get(k)]
+    changed = [k for k in ("data", "model", "game", "scores") if setup.parts().get(k) != study.parts.get(k)]
     due = (
         f"Run with another {' and '.join(changed)} than the paper's file now has: a new run is due." if changed else ""
     )
@@ -129,14 +131,10 @@ def _methods_of(setup: Setup, paper: Paper) -> dict[str, Method]:
     return {t: paper.methods[t] for t in setup.methods}
 
 
-def _parts(setup: Setup) -> dict[str, str]:
-    return {k: v for k in ("about", "data", "model", "game", "scores") if (v := getattr(setup, k))}
-
-
 def _scored(name: str, setup: Setup, methods: dict[str, Method]) -> Ran:
     """Run every method on the scores of other people's models; without the file the study is skipped."""
     began = time.perf_counter()
-    parts = _parts(setup)
+    parts = setup.parts()
     try:
         scores, game, warnings = scores_of(setup)
     except JaliError as error:
@@ -165,7 +163,7 @@ def _scored(name: str, setup: Setup, methods: dict[str, Method]) -> Ran:
 def _study(name: str, setup: Setup, experiment: Experiment, methods: dict[str, Method], resources: Resources) -> Ran:
     """Gather the evidence of a study and run every method on it; a study without its data is skipped."""
     began = time.perf_counter()
-    parts = _parts(setup)
+    parts = setup.parts()
     watched = replace(resources, watch=lambda label: resources.watch(f"{name}: {label}"))
     try:
         loaded = load(experiment)

@@ -86,6 +86,11 @@ class Setup(Strict):
     smoke: dict[str, str] = Field(default_factory=dict)
     paper: dict[str, str] = Field(default_factory=dict)
 
+    def parts(self) -> dict[str, str]:
+        """What it is made of, by kind, as a page tells it."""
+        told = {"about": self.about, "data": self.data, "model": self.model, "game": self.game, "scores": self.scores}
+        return {kind: text for kind, text in told.items() if text}
+
     def at(self, scale: Scale) -> Setup:
         """The setup with what a scale changes; `standard` is the file as it stands."""
         return Setup(**self.model_dump() | {"smoke": self.smoke, "paper": self.paper}.get(scale, {}))
@@ -107,7 +112,8 @@ class Table(Strict):
     same models as ours, so there is no sampling error and only the values are compared. rows, columns: what the paper
     calls a study, method or metric in the rows and columns of the table. released: ours are made as released by the
     authors, and stand beside those of another table with the same rows and columns. differs: why a
-    deviation is expected.
+    deviation is expected; causes: the same for a metric, for the metric of a study (`study: metric`) or for one number
+    (`study / method: metric`), where the nearest counts.
     """
 
     source: str
@@ -121,12 +127,27 @@ class Table(Strict):
     columns: dict[str, str] = Field(default_factory=dict)
     released: bool = False
     differs: Differs = ""
+    causes: dict[str, Differs] = Field(default_factory=dict)
 
     def model_post_init(self, _: Any) -> None:
-        """Refuse a published number without a tolerance."""
-        for numbers in (n for methods in self.published.values() for n in methods.values()):
-            if missing := set(numbers) - set(self.tolerance):
-                raise JaliError(f"{self.source}: {min(missing)} needs a tolerance.")
+        """Refuse a published number without a tolerance, and a cause of nothing that was published."""
+        known: set[str] = set()
+        for study, methods in self.published.items():
+            for method, numbers in methods.items():
+                if missing := set(numbers) - set(self.tolerance):
+                    raise JaliError(f"{self.source}: {min(missing)} needs a tolerance.")
+                known.update(name for metric in numbers for name in _names(f"{study} / {method}", metric))
+        if unknown := set(self.causes) - known:
+            raise JaliError(f"{self.source} has a cause for {min(unknown)!r}, of which it has no number.")
+
+    def cause(self, text: str, metric: str) -> str:
+        """Why the number of a metric at a place may deviate: the cause that is nearest to it."""
+        return next((self.causes[name] for name in _names(text, metric) if name in self.causes), self.differs)
+
+
+def _names(text: str, metric: str) -> tuple[str, str, str]:
+    """What a number can be called where its cause is given, nearest first."""
+    return f"{text}: {metric}", f"{place(text)[0]}: {metric}", metric
 
 
 class Sentence(Strict):

@@ -142,6 +142,19 @@ def test_studies_say_what_was_run_and_how_good_it_was() -> None:
     assert "0.689 (0.685–0.691)" in ran(reproductions.full)
 
 
+def test_what_is_said_of_several_studies_is_said_once() -> None:
+    found = reproductions.full()
+    said = {"smaller": "Half the rows.", "due": "Run with another game: a new run is due."}
+    names = [s.name for s in found.studies]
+    found = found.model_copy(update={"studies": [s.model_copy(update=said) for s in found.studies]})
+    shown_as = f"- {', '.join(names)}: "
+    text = markdown(found)[f"{found.paper}-studies.md"]
+    for sentence in said.values():
+        assert text.count(sentence) == 1
+        assert f"{shown_as}{sentence}" in text
+        assert page(found).count(sentence) == 1
+
+
 def test_what_is_missing_is_said() -> None:
     text = "".join(read(page_of(reproductions.bare)).text)
     for part in ("No claim of the paper was judged.", "No study was recorded."):

@@ -213,7 +213,8 @@ def _in_a_table(finding: Finding, findings: Sequence[Finding]) -> bool:
 
 
 def _item(finding: Finding) -> str:
-    return finding.item or finding.section
+    """The table or figure of a number, or where else the paper has it; a number without a row of its own: its study."""
+    return finding.item or (finding.source if finding.row else finding.section)
 
 
 def _cell(finding: Finding) -> tuple[str, str, str]:

@@ -53,6 +53,29 @@ def about(row: Row) -> list[str]:
     return [text for text in (row.explainer, row.attack, row.knowledge) if text]
 
 
+def due(studies: Iterable[Study]) -> list[tuple[str, str]]:
+    """Why new runs are due, each reason once, with the studies it is about."""
+    return _once((study.name, study.due) for study in studies)
+
+
+def smaller(studies: Iterable[Study]) -> list[tuple[str, str]]:
+    """What is smaller than in the paper, each text once, with the studies it is about.
+
+    >>> smaller(Study(name=n, parts={}, smaller=text) for n, text in (("a", "Half."), ("b", ""), ("c", "Half.")))
+    [('a, c', 'Half.')]
+    """
+    return _once((study.name, study.smaller) for study in studies)
+
+
+def _once(said: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Names and text, each text that is not empty once."""
+    out: dict[str, list[str]] = {}
+    for name, text in said:
+        if text:
+            out.setdefault(text, []).append(name)
+    return [(", ".join(names), text) for text, names in out.items()]
+
+
 def detailed(studies: Iterable[Study]) -> bool:
     """Whether query attacks were run, of which a short page does not tell everything."""
     return any(row.kind == "query attack" for study in studies for row in study.measures)
