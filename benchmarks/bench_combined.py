@@ -3,7 +3,7 @@
 `python benchmarks/bench_combined.py shares [--seeds 2]`: for four additions of an independent signal and four with
 shared noise, what the likelihood ratio adds to the AUC, what the attack adds, and the share.
 `... structure [--seeds 4]`: leaks without any shift: noise of two columns that goes together for members and apart for
-others, and a factor of eight columns that members have in common.
+others, the same with a sign that belongs to the record, and a factor of eight columns that members have in common.
 `... null [--seeds 8]`: explanations that tell nothing: the mean difference, and how often the interval holds zero;
 beside plain models those that answer on levels or scales of their own, or with far tails.
 `... decision [--seeds 25]`: noise beside a bare decision, at 1 % false positives: the mean difference, and on which
@@ -199,6 +199,13 @@ def together(rng: Rng, member: Bools, strength: float) -> tuple[Floats, Floats]:
     return np.stack([first, second]), 2 * strength * first * second / left
 
 
+def turned(rng: Rng, member: Bools, strength: float) -> tuple[Floats, Floats]:
+    """Two columns of eight, as `together`, but for half of the records the other way round; and their ratio."""
+    (first, second), ratio = together(rng, member, strength)
+    sign = rng.choice([-1.0, 1.0], (len(member), 1))
+    return np.stack([first, sign * second, *rng.normal(size=(6, *member.shape))]), ratio
+
+
 def factor(rng: Rng, member: Bools, strength: float) -> tuple[Floats, Floats]:
     """Eight columns of which members' have this correlation, with signs of the columns; and their ratio."""
     columns = 8
@@ -217,6 +224,8 @@ def factor(rng: Rng, member: Bools, strength: float) -> tuple[Floats, Floats]:
 STRUCTURES = {
     "two columns, correlation ± .2": (together, 0.2),
     "two columns, correlation ± .4": (together, 0.4),
+    "two columns of eight, correlation ± .4 by record": (turned, 0.4),
+    "two columns of eight, correlation ± .6 by record": (turned, 0.6),
     "eight columns, a factor of .3": (factor, 0.3),
 }
 AUDITS = ((700, 10), (2_000, 12), (1_000, 33))  # people and models

@@ -51,21 +51,34 @@ class Planted:
 
 
 def players(game: Game, answered: Bools) -> Game:
-    """The game in which shadow models of the first target play the targets, each with the others as its shadows.
+    """The game in which shadow models play the targets.
 
-    answered (N, M): where the attack has all it needs. Few people need more players: what one planted size recovers
-    would be noisier than an audit of many targets.
+    Targets that are shadow models of other targets come first, each with its own shadow models: so many learn as in the
+    audit itself. Then shadow models of the first target, each with the others as its shadows. answered (N, M): where
+    the attack has all it needs. Few people need more players: what one planted size recovers would be noisier than an
+    audit of many targets.
     """
     own = np.flatnonzero(game.shadows[0])
     if len(own) < FEWEST:
         raise JaliError(f"it needs {FEWEST} shadow models, and there are {len(own)}")
     people = float(answered[game.scored[:, 0]][:, own].sum(axis=0).mean())
-    many = min(len(own), MOST_PLAYERS, max(FEWEST_PLAYERS, math.ceil(GUESSES / max(people, 1.0))))
-    chosen = own[np.unique(np.linspace(0, len(own) - 1, many).round().astype(np.int64))]
-    shadows = np.repeat(game.shadows[:1], len(chosen), axis=0)
-    shadows[np.arange(len(chosen)), chosen] = False
+    many = min(MOST_PLAYERS, max(FEWEST_PLAYERS, math.ceil(GUESSES / max(people, 1.0))))
+    turns = np.flatnonzero(game.shadows[:, game.targets].any(axis=0))
+    first = _evenly(turns, many)
+    others = _evenly(np.setdiff1d(own, game.targets[turns]), many - len(first))
+    alone = np.repeat(game.shadows[:1], len(others), axis=0)
+    alone[np.arange(len(others)), others] = False
+    chosen = np.concatenate([game.targets[first], others])
+    shadows = np.concatenate([game.shadows[first], alone])
     judged = _judged(game, chosen)
     return Game(game.member, chosen, shadows, np.repeat(judged[:, None], len(chosen), axis=1), game.asked, game.aside)
+
+
+def _evenly(among: Ints, many: int) -> Ints:
+    """So many of some numbers, evenly, or all."""
+    if not len(among) or many <= 0:
+        return among[:0]
+    return among[np.unique(np.linspace(0, len(among) - 1, min(many, len(among))).round().astype(np.int64))]
 
 
 def _judged(game: Game, chosen: Ints) -> Bools:
@@ -251,23 +264,35 @@ def control(trial: Trial, planted: Sequence[Planted]) -> PositiveControl:
     )
 
 
-def _curve(planted: Sequence[Planted]) -> Floats:
+@dataclass(frozen=True)
+class _Level:
+    """Neighbouring sizes of which about the same is recovered: how much, how well that is known, and how many sizes."""
+
+    recovered: float
+    weight: float
+    sizes: int
+
+    def and_then(self, other: _Level) -> _Level:
+        """Both as one, weighted by how well each is known."""
+        whole = self.weight + other.weight
+        mean = (self.recovered * self.weight + other.recovered * other.weight) / whole
+        return _Level(mean, whole, self.sizes + other.sizes)
+
+
+def _curve(planted: Sequence[Planted]) -> list[_Level]:
     """What is recovered of each size, made to rise: one planted size is about as noisy as an audit.
 
     Neighbours that fall are replaced by their mean, weighted by their noise (isotonic regression). No attack recovers
     more on average than one that knows every shift, so what exceeds the planted size is luck; and nothing planted
     recovers nothing, or loses what a useless combination costs.
     """
-    parts = [[min(p.recovered, p.size), 1 / max(p.noise, EXACT) ** 2, 1.0] for p in planted]
-    merged: list[list[float]] = []
-    for part in parts:
-        merged.append(part)
-        while len(merged) > 1 and merged[-2][0] > merged[-1][0]:
-            value, weight, many = merged.pop()
-            before = merged[-1]
-            whole = before[1] + weight
-            merged[-1] = [(before[0] * before[1] + value * weight) / whole, whole, before[2] + many]
-    return np.repeat([value for value, _, _ in merged], [int(many) for _, _, many in merged])
+    merged: list[_Level] = []
+    for p in planted:
+        merged.append(_Level(min(p.recovered, p.size), 1 / max(p.noise, EXACT) ** 2, 1))
+        while len(merged) > 1 and merged[-2].recovered > merged[-1].recovered:
+            last = merged.pop()
+            merged[-1] = merged[-1].and_then(last)
+    return merged
 
 
 def _power(size: Floats, planted: Sequence[Planted]) -> Floats:
@@ -278,11 +303,16 @@ def _power(size: Floats, planted: Sequence[Planted]) -> Floats:
     does not make an interval narrower.
     """
     at = np.array([p.size for p in planted])
-    mean = np.interp(size, at, _curve(planted))
     half = np.interp(size, at, np.maximum.accumulate([p.half for p in planted]))
     chance = np.interp(size, at, np.maximum.accumulate([p.deviation for p in planted]))
+    levels = _curve(planted)
+    # By how much each level counts at a size (n, L): two levels by interpolation, whose noise is independent.
+    counts = np.stack([np.interp(size, at, of) for of in np.eye(len(at))], axis=1)
+    counts = np.add.reduceat(counts, np.cumsum([0, *(level.sizes for level in levels[:-1])]), axis=1)
+    mean = counts @ np.array([level.recovered for level in levels])
     # That nothing is recovered where nothing is planted is no estimate.
-    noise = np.interp(size, at, [0.0, *(p.noise for p in planted[1:])])
+    unsure = np.array([0.0 if level is levels[0] and level.sizes == 1 else 1 / level.weight for level in levels])
+    noise = np.sqrt(counts**2 @ unsure)
     return np.asarray(ndtr((mean - half) / np.maximum(np.hypot(chance, noise), EXACT)))
 
 

@@ -11,6 +11,7 @@ from jali.attacks._combined.discriminant import directions
 from jali.attacks._combined.features import Features, centred
 from jali.attacks._combined.manner import Manner
 from jali.attacks._combined.patterns import Digits, Repeats, repeated
+from jali.attacks._combined.products import Products
 from jali.attacks._combined.ratios import (
     above_outside,
     common_ratio,
@@ -27,12 +28,13 @@ from jali.stats.several_scores import aucs
 SOME = 6  # shadow models on which the scale of a signal is chosen, at most
 RECORDS = 6_000  # records that this takes, at most: with 2,000, whole vectors of a forest lost a tenth of what they add
 CLEARLY = 0.003  # AUC by which another scale must be better than the one on which a signal is stored
-# The rows of a table: blocks with one row per signal, and then sums over all signals: of each of the ratios, of ratios
-# of exact repeats, of digits and signs, two of which are exactly zero, and last the distance of all signals together
-# from what out-models answer. Nobody reads the single ratios of two kinds, so that only their sums are kept.
+# The rows of a table: blocks with one row per signal, and then sums over all signals: of each of the ratios, of
+# products of two signals, of ratios of exact repeats, of digits and signs, two of which are exactly zero, and last the
+# distance of all signals together from what out-models answer. Nobody reads the single ratios of two kinds, so that
+# only their sums are kept.
 OWN, COMMON, ABOVE, RAW, PLACE, WHITE_OWN, WHITE_PLACE, WHITE_COMMON, WHITE_STEADY, SUMS = range(10)
 SINGLE = WHITE_COMMON  # the number of blocks with one row per signal
-WHOLE = (SUMS, SUMS, SUMS, WHITE_COMMON, WHITE_STEADY, SUMS, SUMS, SUMS, SUMS, SUMS)  # the blocks of the sums
+WHOLE = (SUMS, SUMS, SUMS, WHITE_COMMON, WHITE_STEADY, SUMS, SUMS, SUMS, SUMS, SUMS, SUMS)  # the blocks of the sums
 FEW = 4  # signals whose ratios are computed together
 TRIED = 8  # features that are tried together: the sums of all would be the largest arrays of all
 MOSTLY = 0.9  # share of records that are known from which on all are read
@@ -53,8 +55,8 @@ class Lens:
     features: all that are read, each once; those from `zeros` on say which signals are exactly zero. differ: those in
     which models answer in a manner of their own, which is taken off. for_own, for_common (S,): the feature of each
     signal. weights (S, S): the directions, as weights of the features for common shifts. aside: the same for reading
-    models set aside, by part, from all other models. digits: those that tell members. repeated (C,): signals whose
-    exact values come back.
+    models set aside, by part, from all other models. products: those of the features for common shifts whose shifts
+    differ between records. digits: those that tell members. repeated (C,): signals whose exact values come back.
     """
 
     features: Features
@@ -64,6 +66,7 @@ class Lens:
     for_common: Ints
     weights: Floats
     aside: tuple[Floats, ...]
+    products: Products
     digits: Digits
     repeated: Ints
     tuning: Tuning
@@ -80,8 +83,8 @@ class Lens:
 
     @property
     def size(self) -> int:
-        """The number of features and directions."""
-        return len(self.features.signal) + len(self.weights)
+        """The number of features, of directions, and of what products take."""
+        return len(self.features.signal) + len(self.weights) + self.products.size
 
     def for_part(self, part: int) -> Lens:
         """The lens for models of a part that is set aside: its directions do not come from these models."""
@@ -99,7 +102,8 @@ class Reading:
 
     rows (n,): the records that are read, one of which stands for all that no shadow model answered about. known (n,):
     which of them some model did answer about. place (N,): where each record is among them. manner: how the models
-    answer. sums: those of the lens's features, then of its independent directions. repeats: exact values.
+    answer. sums: those of the lens's features, then of its independent directions, then of products. repeats: exact
+    values.
     """
 
     lens: Lens
@@ -128,8 +132,11 @@ class Reading:
             rest = np.empty((lens.size, *mine.shape[1:]))
             level = np.zeros((lens.size, mine.shape[1]))
             rest[:size], level[:size] = centred(lens.features(mine), use[block], how)
-            common = rest[lens.for_common].reshape(len(lens.for_common), -1)
-            rest[size:] = (lens.weights @ common).reshape(-1, *mine.shape[1:])
+            common = rest[lens.for_common]
+            flat = common.reshape(len(common), -1)
+            rest[size : size + len(common)] = (lens.weights @ flat).reshape(common.shape)
+            if lens.products.size:
+                rest[size + len(common) :] = lens.products(common)
             return rest, level
 
         sums = Sums.of(read, lens.size, use, member, sets)
@@ -166,7 +173,7 @@ class Reading:
         out[SINGLE * signals :] = 0.0
         parts = out[: SINGLE * signals].reshape(SINGLE, signals, -1)
         sums = out[SINGLE * signals :]
-        whites = self.sums.sides(t, slice(size, None))
+        whites = self.sums.sides(t, slice(size, size + signals))
         for start in range(0, signals, FEW):
             some = slice(start, start + FEW)
             self._fill(parts[:, some], here, some, t)
@@ -175,6 +182,9 @@ class Reading:
         for k, block in enumerate((OWN, COMMON, WHITE_OWN)):
             parts[block].sum(axis=0, out=sums[k])
         out[-1] = far_from_outside(white, *whites)
+        if self.lens.products.size:
+            of_products = self.sums.sides(t, slice(size + signals, None))
+            out[-6] = self.lens.products.ratio(here[self.lens.for_common], *of_products)
         for start in range(self.lens.zeros, size, FEW):
             some = slice(start, min(start + FEW, size))
             level = self.sums.level[some]
@@ -234,29 +244,37 @@ def choose_lens(shadows: Shadows, aside: Sequence[Ints], tuning: Tuning) -> Lens
     features = Features.of(shadows)
     manner = features.manner(shadows)
     own, common = _best_features(shadows, features, manner, aside[0][:SOME], tuning.prior)
-    weights, *others = _directions(shadows, features.pick(common), manner.pick(common), tuning.ridge, aside)
+    rest, some = _without_levels(shadows, features.pick(common), manner.pick(common))
+    weights, *others = directions(rest, some.answered, some.member, tuning.ridge, aside)
+    products = Products.of(rest, some.answered, some.member)
+    del rest  # it is large
     # Most signals have one feature for both.
     used = np.unique(np.concatenate([own, common]))
     every = features.pick(used).and_then(Features.zeros(shadows))
-    at = np.searchsorted(used, own), np.searchsorted(used, common)
-    differ = np.flatnonzero(manner.pick(used).differ)
-    return Lens(every, len(used), differ, *at, weights, tuple(others), Digits.of(shadows), repeated(shadows), tuning)
+    return Lens(
+        features=every,
+        zeros=len(used),
+        differ=np.flatnonzero(manner.pick(used).differ),
+        for_own=np.searchsorted(used, own),
+        for_common=np.searchsorted(used, common),
+        weights=weights,
+        aside=tuple(others),
+        products=products,
+        digits=Digits.of(shadows),
+        repeated=repeated(shadows),
+        tuning=tuning,
+    )
 
 
-def _directions(
-    shadows: Shadows, features: Features, manner: Manner, ridge: float, aside: Sequence[Ints]
-) -> tuple[Floats, ...]:
-    """`directions` of some features of shadow models, from the records that these answered about."""
+def _without_levels(shadows: Shadows, features: Features, manner: Manner) -> tuple[Floats, Shadows]:
+    """Some features (F, n, K) less a level of each record, and the shadow models on the records that are read."""
     use = shadows.answered
     rows, _ = read_once(np.asarray(use.any(axis=1)))
-    some = shadows
-    if len(rows) < len(use):
-        some = shadows.rows(rows)
-        use = use[rows]
+    some = shadows.rows(rows) if len(rows) < len(use) else shadows
     rest = features(some.value)
     for f in range(len(rest)):  # one at a time: they are large
-        rest[f : f + 1] = centred(rest[f : f + 1], use, manner.pick(np.array([f])))[0]
-    return directions(rest, use, some.member, ridge, aside)
+        rest[f : f + 1] = centred(rest[f : f + 1], some.answered, manner.pick(np.array([f])))[0]
+    return rest, some
 
 
 def _best_features(shadows: Shadows, features: Features, manner: Manner, fit: Ints, prior: float) -> tuple[Ints, Ints]:
