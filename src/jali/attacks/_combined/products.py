@@ -209,7 +209,7 @@ def _squared_shifts(x: Floats, use: Bools, member: Bools) -> Floats:
 
 
 def _beyond_chance(mean: Floats, error: Floats) -> Ints:
-    """The pairs (P, 2) whose shifts differ between records: each by itself, or all that seem to if the rest together do."""
+    """The pairs (P, 2) whose shifts differ between records: each by itself, or all if the rest together do."""
     features = len(mean) - 1
     first, second = np.triu_indices(features, k=1)
     size = mean[first, second]
