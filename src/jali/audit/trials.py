@@ -235,7 +235,7 @@ def _learnt(
     attack: Combines, trial: Trial, shadows: Shadows, sets: Bools, metrics: Sequence[str], known: Combination | None
 ) -> Combination:
     """What an attack learns on the models that all sets (T, K) have; the records for it are gone afterwards."""
-    some = shadows.sample(np.asarray(sets.all(axis=0)), attack.learns_from)
+    some = shadows.sample(np.asarray(sets.all(axis=0)), attack.learns_from, release)
     release(shadows.value)
     return attack.learn(some, trial.base or len(trial.names), metrics, known)
 

@@ -31,16 +31,19 @@ def more_than_linear(table: Floats, truth: Bools, score: Floats) -> bool:
     variance = likely * (1 - likely)
     some = table[np.ptp(table, axis=1) > 0]
     looks = max(1, len(some) * (len(some) + 1) // 2)
+    # The values that begin a part are all that is needed of the order, to as many digits as tell them from the next.
+    with np.errstate(over="ignore"):
+        short = some.astype(np.float32)
     starts = np.concatenate([_starts(len(truth), FINE), _starts(len(truth), PARTS)])
-    # The values that begin a part are all that is needed of the order, and they are found without sorting.
-    firsts = np.partition(some, np.unique(starts), axis=1)[:, starts]
-    for row, first in zip(some, firsts, strict=True):
-        part = _cut(row, first[: FINE - 1], FINE)
+    firsts = np.partition(short, np.unique(starts), axis=1)[:, starts]
+    for row, rough, first in zip(some, short, firsts, strict=True):
+        part = _cut(row, rough, first[: FINE - 1], FINE)
         if _surprise(_sums(part, left), _sums(part, variance)) < CHANCE / looks:
             return True
     cells = np.empty((len(some) * PARTS, len(truth)), dtype=np.float32)
-    for k, (row, first) in enumerate(zip(some, firsts, strict=True)):
-        cells[k * PARTS : (k + 1) * PARTS] = _cut(row, first[FINE - 1 :], PARTS) == np.arange(PARTS)[:, None]
+    for k, (row, rough, first) in enumerate(zip(some, short, firsts, strict=True)):
+        part = _cut(row, rough, first[FINE - 1 :], PARTS)
+        cells[k * PARTS : (k + 1) * PARTS] = part == np.arange(PARTS)[:, None]
     sums = _of_pairs((cells * left.astype(np.float32)) @ cells.T)
     widths = _of_pairs((cells * variance.astype(np.float32)) @ cells.T)
     return bool((_surprise(sums, widths) < CHANCE / looks).any())
@@ -70,15 +73,19 @@ def _in_order(value: Floats, parts: int) -> Ints:
     return out
 
 
-def _cut(value: Floats, firsts: Floats, parts: int) -> Ints:
-    """The same, from the values that begin the parts; equal values around one of these are cut by their places.
+def _cut(value: Floats, rough: npt.NDArray[np.float32], firsts: npt.NDArray[np.float32], parts: int) -> Ints:
+    """The same, from rounded values (n,) and those of them that begin the parts.
 
-    >>> _cut(np.array([0.3, 0.1, 0.4, 0.2]), np.array([0.3]), 2)
+    Rounding keeps the order. Where values around a beginning are the same, rounded, the places of the values decide.
+
+    >>> value = np.array([0.3, 0.1, 0.4, 0.2])
+    >>> rough = value.astype(np.float32)
+    >>> _cut(value, rough, rough[:1], 2)
     array([1, 0, 1, 0])
     """
     out = np.zeros(len(value), dtype=np.uint8)
     for start, first in zip(_starts(len(value), parts), firsts, strict=True):
-        above = value >= first
+        above = rough >= first
         if np.count_nonzero(above) != len(value) - start:
             return _in_order(value, parts)
         out += above
