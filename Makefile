@@ -25,7 +25,7 @@ help:
 	@echo "make pages   reports of every kind in a browser: axe-core, size, printed pages (minutes; needs Chromium)"
 	@echo "make docs    build the docs site into site/ (offline; links are checked)"
 	@echo "make release build wheel, sdist and SBOM into dist/, install the wheel in a clean environment and try it"
-	@echo "make bench   benchmarks, as ratios, into docs/benchmarks.md (a quarter of an hour; bench-long: hours)"
+	@echo "make bench   benchmarks, as ratios, into docs/benchmarks.md (about an hour; bench-long: hours)"
 
 # The core is enough for the default audit; tests, checks and networks need the rest as well.
 .venv/.core: pyproject.toml constraints.txt

@@ -2,7 +2,8 @@
 
 A section says when and where it was made. What is not run this time keeps the section that it has.
 
-python benchmarks/make_page.py              # about a quarter of an hour on two idle cores
+python benchmarks/make_page.py              # every section: about an hour on two idle cores
+python benchmarks/make_page.py --minutes 12 # those for which there is time, the others keep what they have
 python benchmarks/make_page.py --only lira logistic
 python benchmarks/make_page.py --only attack --flags=--middle    # with words of the script's own
 python benchmarks/make_page.py --long       # hours: everything at full size
@@ -210,7 +211,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--small", action="store_true", help="small sizes, where a script has them")
     parser.add_argument("--long", action="store_true", help="all scripts at full size, without limits")
-    parser.add_argument("--minutes", type=float, default=12.0, help="begin no script after this time")
+    parser.add_argument("--minutes", type=float, default=120.0, help="begin no script after this time")
     parser.add_argument("--patience", type=float, default=1.0, help="multiplies all limits; for a busy machine")
     parser.add_argument("--only", nargs="*", default=[], help="names of scripts, without bench_")
     parser.add_argument("--flags", default="", help="words for the scripts named by --only, in place of the usual ones")

@@ -113,7 +113,7 @@ def used(
         file.seek(0)
         said = file.read().decode(errors="replace")
     cpu = spent.ru_utime + spent.ru_stime
-    return Used(wall, cpu, spent.ru_maxrss / 1024, said, process.returncode, memory.peak)
+    return Used(wall, cpu, spent.ru_maxrss * 1024 / 1e6, said, process.returncode, memory.peak)
 
 
 def jali(*words: str, limit: float = 600.0, together: bool = False) -> Used:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from jali.audit.evidence import read_only
+from jali.audit.growing import Growing
 from jali.audit.lots import by_lot
 from jali.audit.reference import REFERENCE
 from jali.audit.reference import known as known_records
@@ -103,21 +104,23 @@ def guess_by_metric(
     known: what was learnt on the same game with the same baseline, by the first target of each group; it is used where
     it is there, and entered where not.
     """
-    parts: dict[str, dict[str, list[Floats]]] = {kind: {metric: [] for metric in metrics} for kind in SCORES}
+    kinds = SCORES if trial.base else SCORES[:1]
+    growing = {kind: Growing(metrics, int(game.scored.sum())) for kind in kinds}
     helps: dict[str, list[bool]] = {metric: [] for metric in metrics}
-    rows = []
+    rows: list[Ints] = []
     for scores, judged in _by_target(evidence, game, trial, records, metrics, known):
-        rows.append(judged)
+        same = bool(rows) and np.array_equal(rows[-1], judged)
+        rows.append(rows[-1] if same else judged)  # most often all targets have the same records
+        for kind, mine in growing.items():
+            mine.add({metric: vars(combined)[kind] for metric, combined in scores.items()})
         for metric, combined in scores.items():
             helps[metric].append(combined.helps)
-            for kind in SCORES if trial.base else SCORES[:1]:
-                parts[kind][metric].append(vars(combined)[kind])
     about = _about(game, rows, person)
-    score = _joined(parts["score"], about)
+    found = {kind: _joined(growing.pop(kind).whole(), about) for kind in kinds}
     if not trial.base:
-        return ByMetric(score, {}, {}, {})
+        return ByMetric(found["score"], {}, {}, {})
     used = {metric: np.array(each) for metric, each in helps.items()}
-    return ByMetric(score, _joined(parts["baseline"], about), _joined(parts["forced"], about), used)
+    return ByMetric(found["score"], found["baseline"], found["forced"], used)
 
 
 def _about(game: Game, rows: Sequence[Ints], person: Ints | None) -> Callable[[Floats], Guesses]:
@@ -131,20 +134,10 @@ def _about(game: Game, rows: Sequence[Ints], person: Ints | None) -> Callable[[F
     return lambda score: weighted(game, Guesses(score, truth, unit, record, owner))
 
 
-def _joined(parts: dict[str, list[Floats]], about: Callable[[Floats], Guesses]) -> dict[str, Guesses]:
-    """The guesses of each metric from its scores by target; those with the same scores share one value.
-
-    Lists are emptied on the way, so that the scores of one metric only are there twice.
-    """
-    made: dict[tuple[int, ...], Guesses] = {}
-    named = {metric: tuple(map(id, scores)) for metric, scores in parts.items()}
-    for metric, scores in parts.items():
-        if named[metric] not in made:
-            whole = np.concatenate(scores)
-            read_only(whole)
-            made[named[metric]] = about(whole)
-        scores.clear()
-    return {metric: made[same] for metric, same in named.items()}
+def _joined(scores: Mapping[str, Floats], about: Callable[[Floats], Guesses]) -> dict[str, Guesses]:
+    """The guesses of each metric from its scores; those with the same scores share one value."""
+    made = {id(score): about(score) for score in {id(score): score for score in scores.values()}.values()}
+    return {metric: made[id(score)] for metric, score in scores.items()}
 
 
 def _by_target(
@@ -242,7 +235,7 @@ def _learnt(
     attack: Combines, trial: Trial, shadows: Shadows, sets: Bools, metrics: Sequence[str], known: Combination | None
 ) -> Combination:
     """What an attack learns on the models that all sets (T, K) have; the records for it are gone afterwards."""
-    some = shadows.sample(np.asarray(sets.all(axis=0)), attack.learns_from)
+    some = shadows.sample(np.asarray(sets.all(axis=0)), attack.learns_from, release)
     release(shadows.value)
     return attack.learn(some, trial.base or len(trial.names), metrics, known)
 

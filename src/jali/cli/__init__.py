@@ -22,7 +22,7 @@ from jali.cli import (
     store,
     verify,
 )
-from jali.core import imports
+from jali.core import allocation, imports
 from jali.core.errors import JaliError
 
 app = typer.Typer(
@@ -63,6 +63,7 @@ app.add_typer(parts.data_app, name="data")
 def main() -> None:
     """Run the command line; anything the user can put right is one sentence and exit code 2."""
     terminal.forgive()
+    allocation.keep_freed()
     with imports.beside(), stopping.orderly():
         try:
             app()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -79,8 +80,11 @@ class Shadows:
             return self
         return Shadows(self.value[:, :, which], self.observed[:, :, which], self.member[:, which], self.units)
 
-    def sample(self, which: Bools, most: int) -> Shadows:
-        """The chosen models (K,), and of the records that any of them was asked about so many, evenly, at most."""
+    def sample(self, which: Bools, most: int, after: Callable[[Floats], None] | None = None) -> Shadows:
+        """The chosen models (K,), and of the records that any of them was asked about so many, evenly, at most.
+
+        after: called with the values when those of one signal were copied, so that memory of maps can be given back.
+        """
         asked = np.zeros(len(self.member), dtype=bool)
         for observed in self.observed:
             asked |= observed[:, which].any(axis=1)
@@ -91,9 +95,15 @@ class Shadows:
         if which.all():
             return self.rows(records)
         cells = np.ix_(records, np.flatnonzero(which))
-        value = np.stack([signal[cells] for signal in self.value])
-        observed = np.stack([signal[cells] for signal in self.observed])
-        return Shadows(value, observed, self.member[cells], self.units)
+        member = self.member[cells]
+        value = np.empty((len(self.value), *member.shape), dtype=self.value.dtype)
+        observed = np.empty(value.shape, dtype=bool)
+        for s in range(len(value)):  # signal by signal: evidence is large
+            value[s] = self.value[s][cells]
+            observed[s] = self.observed[s][cells]
+            if after is not None:
+                after(self.value)
+        return Shadows(value, observed, member, self.units)
 
     def unit(self, signal: int) -> Unit:
         """The unit of a signal, plain if none is known."""

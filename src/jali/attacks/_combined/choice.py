@@ -11,7 +11,7 @@ import numpy as np
 from jali.attacks._combined.candidates import AS_THEY_ARE, Half, Rule, averaged, fitted_on, scored, singles
 from jali.attacks._combined.criteria import criteria_of
 from jali.attacks._combined.manner import Manner
-from jali.attacks._combined.reading import Lens, Reading, Tuning, choose_lens, without
+from jali.attacks._combined.reading import Lens, Reading, Tuning, choose_lens, taken, without
 from jali.core.guesses import Combined, Shadows, Target
 from jali.core.values import Bools, Floats, Ints
 from jali.stats.roc import resolvable
@@ -114,7 +114,8 @@ class Learnt:
             choice = (self.baseline.of(metric), way, helps)
             if choice not in known:
                 baseline = self.baseline.score(metric, alone, seen)
-                forced = way(baseline, both[way.candidate], seen)
+                # Without an explanation there is nothing that it could be made to use.
+                forced = baseline if self.everything is self.baseline else way(baseline, both[way.candidate], seen)
                 known[choice] = Combined(forced if helps else baseline, baseline, forced, helps, way.text)
             out[metric] = known[choice]
         return out
@@ -340,9 +341,10 @@ def _applied(pool: Pool, wanted: set[str], targets: Sequence[Target], shadows: S
     out = []
     for part in _parts(len(targets), pool.lens, int(there.sum()), MEMORY):
         reading = Reading.of(pool.lens, some, sets[part], manner)
-        for t, target in enumerate(targets[part]):
+        values = taken([target.value[pool.signals] for target in targets[part]], np.flatnonzero(there))
+        for t, (target, value) in enumerate(zip(targets[part], values, strict=True)):
             seen = np.asarray(target.observed[pool.signals][:, there].all(axis=0))
-            table = reading.table(t, target.value[pool.signals][:, there], seen)
+            table = reading.table(t, value, seen)
             said = scored(pool.rules, table, wanted)
             out.append({name: _spread(score, there) for name, score in said.items()})
         del reading  # it is large, and would be there beside the next one

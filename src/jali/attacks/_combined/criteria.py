@@ -19,8 +19,8 @@ def criteria_of(scores: Floats, truth: Bools, metrics: Sequence[str]) -> Floats:
     rising, ranked = by_rank(scores, truth)
     tied = np.asarray((ranked[:, 1:] == ranked[:, :-1]).any(axis=1)) | ~np.isfinite(scores).all(axis=1)
     member = rising[:, ::-1]
-    others = np.nonzero(~member)[1].reshape(len(scores), -1)
-    members = np.nonzero(member)[1].reshape(len(scores), -1)
+    others = _places(~member)
+    members = _places(member)
     # How many members stand above each non-member, and from below how many non-members stand below each member.
     above = others - np.arange(others.shape[1])
     below = len(truth) - 1 - members[:, ::-1] - np.arange(members.shape[1])
@@ -35,6 +35,17 @@ def criteria_of(scores: Floats, truth: Bools, metrics: Sequence[str]) -> Floats:
     for c in np.flatnonzero(tied):
         out[c] = criteria(scores[c], truth, metrics)
     return out
+
+
+def _places(chosen: Bools) -> Ints:
+    """Where the chosen ones of each row (C, n) stand; all rows have as many.
+
+    >>> _places(np.array([[True, False, True], [False, True, True]]))
+    array([[0, 2],
+           [1, 2]])
+    """
+    rows, width = chosen.shape
+    return np.asarray(np.flatnonzero(chosen).reshape(rows, -1) - width * np.arange(rows)[:, None])
 
 
 def _rates(hits: Ints, most: int, level: float) -> Floats:

@@ -24,6 +24,7 @@ from jali.attacks._combined.sums import Side, Sums
 from jali.core.guesses import Shadows
 from jali.core.values import Bools, Floats, Ints
 from jali.stats.several_scores import aucs
+from jali.store import release
 
 SOME = 6  # shadow models on which the scale of a signal is chosen, at most
 RECORDS = 6_000  # records that this takes, at most: with 2,000, whole vectors of a forest lost a tenth of what they add
@@ -38,6 +39,7 @@ WHOLE = (SUMS, SUMS, SUMS, WHITE_COMMON, WHITE_STEADY, SUMS, SUMS, SUMS, SUMS, S
 FEW = 4  # signals whose ratios are computed together
 TRIED = 8  # features that are tried together: the sums of all would be the largest arrays of all
 MOSTLY = 0.9  # share of records that are known from which on all are read
+GIVEN_BACK = 4_096  # records after which the memory of evidence that is mapped is given back
 
 
 @dataclass(frozen=True)
@@ -137,6 +139,8 @@ class Reading:
             rest[size : size + len(common)] = (lens.weights @ flat).reshape(common.shape)
             if lens.products.size:
                 rest[size + len(common) :] = lens.products(common)
+            if block.start // GIVEN_BACK != block.stop // GIVEN_BACK:
+                release(shadows.value)
             return rest, level
 
         sums = Sums.of(read, lens.size, use, member, sets)
@@ -325,6 +329,18 @@ def without(columns: Ints, models: int) -> Bools:
     array([[ True, False,  True]])
     """
     return np.asarray(np.arange(models) != columns[:, None])
+
+
+def taken(values: Sequence[Floats], rows: Ints) -> list[Floats]:
+    """Some records of each of several targets (S, N), copied; where these are mapped, little is in memory at a time."""
+    out = [np.empty((len(value), len(rows))) for value in values]
+    for start in range(0, len(rows), GIVEN_BACK):
+        some = slice(start, start + GIVEN_BACK)
+        for mine, value in zip(out, values, strict=True):
+            mine[:, some] = value[:, rows[some]]
+        for value in values[:1]:  # all are columns of one map
+            release(value)
+    return out
 
 
 def _by_signal(signal: Ints) -> list[Ints]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 from scipy.special import chdtrc
 
 from jali.core.values import Bools, Floats, Ints
@@ -21,32 +24,36 @@ def more_than_linear(table: Floats, truth: Bools, score: Floats) -> bool:
     is allowed for. Rows are cut at their quantiles. Without anything more than the score its sums over the cells of a
     cut are normal with mean 0; their squares are compared with chi-squared, divided by the number of looks.
     """
-    place = _cut(np.argsort(score[None], axis=1), LINK)[0]
+    place = _in_order(score, LINK)
     count = np.maximum(np.bincount(place, minlength=LINK), 1)
     likely = (np.bincount(place, truth, LINK) / count)[place]
     left = truth - likely
     variance = likely * (1 - likely)
     some = table[np.ptp(table, axis=1) > 0]
     looks = max(1, len(some) * (len(some) + 1) // 2)
-    order = np.argsort(some, axis=1)
-    fine = _cut(order, FINE)
-    alone = [_surprise(_sums(p, left), _sums(p, variance)) for p in fine]
-    if min(alone, default=1.0) < CHANCE / looks:
-        return True
-    parts = _cut(order, PARTS)
-    cells = (parts[:, None] == np.arange(PARTS)[:, None]).reshape(-1, len(truth)).astype(np.float32)
-    shape = (len(some), PARTS, len(some), PARTS)
-    sums = ((cells * left.astype(np.float32)) @ cells.T).reshape(shape)
-    widths = ((cells * variance.astype(np.float32)) @ cells.T).reshape(shape)
-    pairs = [(a, b) for a in range(len(some)) for b in range(a)]
-    return any(_surprise(sums[a, :, b], widths[a, :, b]) < CHANCE / looks for a, b in pairs)
+    # The values that begin a part are all that is needed of the order, to as many digits as tell them from the next.
+    with np.errstate(over="ignore"):
+        short = some.astype(np.float32)
+    starts = np.concatenate([_starts(len(truth), FINE), _starts(len(truth), PARTS)])
+    firsts = np.partition(short, np.unique(starts), axis=1)[:, starts]
+    for row, rough, first in zip(some, short, firsts, strict=True):
+        part = _cut(row, rough, first[: FINE - 1], FINE)
+        if _surprise(_sums(part, left), _sums(part, variance)) < CHANCE / looks:
+            return True
+    cells = np.empty((len(some) * PARTS, len(truth)), dtype=np.float32)
+    for k, (row, rough, first) in enumerate(zip(some, short, firsts, strict=True)):
+        part = _cut(row, rough, first[FINE - 1 :], PARTS)
+        cells[k * PARTS : (k + 1) * PARTS] = part == np.arange(PARTS)[:, None]
+    sums = _of_pairs((cells * left.astype(np.float32)) @ cells.T)
+    widths = _of_pairs((cells * variance.astype(np.float32)) @ cells.T)
+    return bool((_surprise(sums, widths) < CHANCE / looks).any())
 
 
-def _cut(order: Ints, parts: int) -> Ints:
-    """In which of so many equal parts each value lies (Q, n), from where the values stand in order (Q, n)."""
-    out = np.empty_like(order)
-    np.put_along_axis(out, order, (np.arange(order.shape[1]) * parts // order.shape[1])[None], axis=1)
-    return out
+def _of_pairs(sums: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.floating[Any]]:
+    """Sums over the cells of each two rows (pairs, cells), from those of all parts of rows with each other."""
+    rows = len(sums) // PARTS
+    one, other = np.tril_indices(rows, -1)
+    return sums.reshape(rows, PARTS, rows, PARTS)[one, :, other].reshape(len(one), PARTS**2)
 
 
 def _sums(part: Ints, x: Floats) -> Floats:
@@ -54,9 +61,40 @@ def _sums(part: Ints, x: Floats) -> Floats:
     return np.asarray(np.bincount(part, x, FINE), dtype=np.float64)
 
 
-def _surprise(sums: Floats, variance: Floats) -> float:
-    """The p-value of sums with these variances, of any shape, that they have the mean 0."""
+def _starts(n: int, parts: int) -> Ints:
+    """Where each of so many equal parts of n ordered values begins, but the first."""
+    return -(-np.arange(1, parts) * n // parts)
+
+
+def _in_order(value: Floats, parts: int) -> Ints:
+    """In which of so many equal parts each value (n,) lies, by its place in order."""
+    out = np.empty(len(value), dtype=np.int64)
+    out[np.argsort(value)] = np.arange(len(value)) * parts // len(value)
+    return out
+
+
+def _cut(value: Floats, rough: npt.NDArray[np.float32], firsts: npt.NDArray[np.float32], parts: int) -> Ints:
+    """The same, from rounded values (n,) and those of them that begin the parts.
+
+    Rounding keeps the order. Where values around a beginning are the same, rounded, the places of the values decide.
+
+    >>> value = np.array([0.3, 0.1, 0.4, 0.2])
+    >>> rough = value.astype(np.float32)
+    >>> _cut(value, rough, rough[:1], 2)
+    array([1, 0, 1, 0])
+    """
+    out = np.zeros(len(value), dtype=np.uint8)
+    for start, first in zip(_starts(len(value), parts), firsts, strict=True):
+        above = rough >= first
+        if np.count_nonzero(above) != len(value) - start:
+            return _in_order(value, parts)
+        out += above
+    return out.astype(np.intp)
+
+
+def _surprise(sums: npt.NDArray[np.floating[Any]], variance: npt.NDArray[np.floating[Any]]) -> Floats:
+    """The p-values of sums (..., cells) with these variances, that they have the mean 0."""
     known = variance > FEWEST
-    if known.sum() < 2:
-        return 1.0
-    return float(chdtrc(known.sum() - 1, (sums[known] ** 2 / variance[known]).sum()))
+    count = known.sum(axis=-1)
+    squares = np.where(known, sums**2 / np.where(known, variance, 1.0), 0.0).sum(axis=-1)
+    return np.where(count < 2, 1.0, chdtrc(np.maximum(count - 1, 1), squares))
