@@ -24,8 +24,9 @@ class Joint:
     the best candidate is chosen, for each metric by itself. Candidates are sums of the signals' log-likelihood ratios
     (Bernoulli for yes or no), with each record's own shift between in- and out-models, shrunken, and with one shift
     for all; the same in directions in which signals are independent, so that noise they share cancels; a linear
-    discriminant and boosted trees on all of these, on the distance of the whole answer from what out-models answer, and
-    on which signals are exactly zero; and of the baseline each signal alone. The baseline's signals are always used.
+    discriminant and boosted trees on all of these, on products of two signals with a shift for each record, on the
+    distance of the whole answer from what out-models answer, and on which signals are exactly zero; and of the baseline
+    each signal alone. The baseline's signals are always used.
     Docs: decisions.md has what each of them gives.
 
     Our own combination; the single tests are those of Carlini et al., S&P 2022, shrunken as in arXiv 2603.11799; the
