@@ -41,7 +41,7 @@ def test_sums_are_those_of_the_single_ratios(seen):
     here = lens.features(seen.value[:, :, 0]) - found.sums.level[: len(lens.features.signal)]
     white = lens.weights @ here[lens.for_common]
     sides = found.sums.sides(0, slice(len(lens.features.signal), None))
-    assert [np.count_nonzero(lens.blocks == block) for block in (WHITE_COMMON, WHITE_STEADY, SUMS)] == [1, 1, 8]
+    assert [np.count_nonzero(lens.blocks == block) for block in (WHITE_COMMON, WHITE_STEADY, SUMS)] == [1, 1, 9]
     np.testing.assert_allclose(table[lens.blocks == WHITE_COMMON][0], common_ratio(white, *sides)[0].sum(axis=0))
     np.testing.assert_allclose(table[lens.blocks == WHITE_STEADY][0], steady_ratio(white, *sides).sum(axis=0))
     np.testing.assert_allclose(table[lens.blocks == WHITE_OWN], own_ratio(white, *sides, TUNING.prior))
