@@ -143,6 +143,13 @@ def test_records_that_are_in_many_models_or_in_few_get_a_warning(tmp_path, ends,
     assert [("counting" in warning) for warning in warnings] == [True] * warned
 
 
+def one_target(**arrays):
+    """A file that names the first model as its target."""
+    member, x = some()
+    named = {"targets": np.array([0]), "shadows": ~np.eye(6, dtype=bool)[:1], "scored": np.ones((40, 1), dtype=bool)}
+    return {"member": member, "s": x} | named | arrays
+
+
 @pytest.mark.parametrize(
     ("arrays", "says"),
     [
@@ -158,6 +165,10 @@ def test_records_that_are_in_many_models_or_in_few_get_a_warning(tmp_path, ends,
         ({"member": some()[0] * 3, "s": some()[1]}, "True and False"),
         ({"member": some()[0], "s": some()[1], "targets": np.array([0])}, "but not shadows"),
         ({"member": some()[0], "s": some()[1], "observed/s": np.ones((2, 2), bool)}, "`observed/s` has shape"),
+        ({"member": some()[0], "s": 1e306 * some()[1]}, r"beyond ±1e\+300"),
+        (one_target(scored=some()[0][:, :1]), "All records that are scored under model 0 are members"),
+        (one_target(scored=~some()[0][:, :1]), "add members to `scored`"),
+        (one_target(record_weight=np.zeros((40, 1))), "weight of 0"),
     ],
 )
 def test_bad_files_are_one_sentence(tmp_path, arrays, says):

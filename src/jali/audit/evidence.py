@@ -276,7 +276,9 @@ def _game(arrays: Arrays, member: npt.NDArray[np.bool_]) -> tuple[Game, list[str
     if len(named) == 3:
         more = arrays.get("asked"), arrays.get("aside"), arrays.get("record_weight")
         warnings = [WEIGHTED] if "record_weight" in arrays else []
-        return Game(member, arrays["targets"], arrays["shadows"], arrays["scored"], *more), warnings
+        game = Game(member, arrays["targets"], arrays["shadows"], arrays["scored"], *more)
+        _check_both_sides(game)
+        return game, warnings
     if named:
         missing = next(n for n in ("targets", "shadows", "scored") if n not in arrays)
         raise JaliError(f"The file names {', '.join(named)} but not {missing}: give all three, or none.")
@@ -288,6 +290,18 @@ def _game(arrays: Arrays, member: npt.NDArray[np.bool_]) -> tuple[Game, list[str
         raise JaliError(f"Model {lonely[0]} has only members or only non-members, so nothing can be guessed about it.")
     game = Game(member, np.arange(m), ~np.eye(m, dtype=bool), np.ones((n, m), dtype=bool), arrays.get("asked"))
     return game, _counted(member)
+
+
+def _check_both_sides(game: Game) -> None:
+    """Every target that judges somebody must judge members and non-members."""
+    for t, column in enumerate(game.targets.tolist()):
+        truth = game.member[game.judged()[:, t], column]
+        if len(truth) and (truth.all() or not truth.any()):
+            there, missing = ("members", "non-members") if truth.all() else ("non-members", "members")
+            raise JaliError(
+                f"All records that are scored under model {column} are {there}, so nothing can be guessed: "
+                f"add {missing} to `scored`."
+            )
 
 
 def _counted(member: npt.NDArray[np.bool_]) -> list[str]:

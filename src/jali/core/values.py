@@ -24,6 +24,8 @@ Rng = np.random.Generator
 Kind = Literal["number", "integer", "category"]
 Role = Literal["quasi", "private"]
 
+LARGEST = 1e300  # values of signals beyond it have no sum over all records
+
 
 class Channel(StrEnum):
     """What the attacker sees of a record.
@@ -278,6 +280,8 @@ class Game:
             if not (np.isfinite(weight).all() and np.all(weight >= 0)):
                 raise JaliError("The weights of records must be finite numbers of at least 0.")
             object.__setattr__(self, "weight", weight)
+            if not self.judged().any(axis=0).all():
+                raise JaliError("Under some target all records that are scored have a weight of 0: nobody would count.")
 
     def cells(self) -> Bools:
         """The cells (N, M) that are queried."""
@@ -326,8 +330,11 @@ class Evidence:
         for name, cells, mask in zip(self.names, value, observed, strict=True):
             whole = bool(mask.all())
             gaps |= not whole
-            if not (_finite(cells) if whole else np.isfinite(cells[mask]).all()):
-                raise JaliError(f"Signal '{name}' holds missing or infinite values where it is marked as observed.")
+            if not _within_reach(cells if whole else cells[mask][:, None]):
+                raise JaliError(
+                    f"Signal '{name}' holds missing or infinite values, or some beyond ±{LARGEST:g}, where it is "
+                    "marked as observed: mark gaps as not observed, and divide larger numbers by a constant."
+                )
         if gaps and value[~observed].any():
             value = frozen(np.where(observed, value, 0.0), np.float64, shape, "value")
         object.__setattr__(self, "value", value)
@@ -343,10 +350,11 @@ class Evidence:
         return Evidence(names, self.value[at], self.observed[at], self.member, tuple(self.units[i] for i in at))
 
 
-def _finite(cells: Floats) -> bool:
-    """Whether all cells (N, M) are finite, a few records at a time: evidence is large."""
+def _within_reach(cells: Floats) -> bool:
+    """Whether all cells (N, M) are numbers that can be summed, a few records at a time: evidence is large."""
     step = max(1, 1_000_000 // max(1, cells.shape[1]))
-    return all(bool(np.isfinite(cells[start : start + step]).all()) for start in range(0, len(cells), step))
+    parts = (cells[start : start + step] for start in range(0, len(cells), step))
+    return all(bool((np.abs(part) <= LARGEST).all()) for part in parts)
 
 
 class Seen:
