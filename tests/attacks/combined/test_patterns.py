@@ -89,7 +89,7 @@ def test_digits_are_read_where_they_differ_and_nowhere_else():
     rng = np.random.default_rng(2)
     value, member = world(rng)
     even_second_decimal(rng, value, member)
-    found = Digits.of(Shadows(value[1:], np.ones(value[1:].shape, dtype=bool), member))
+    found = Digits.of(Shadows(value[1:], np.ones(value[1:].shape, dtype=bool), member), [{} for _ in value[1:]])
     assert (1, 2) in zip(found.signal.tolist(), found.place.tolist(), strict=True)
     assert set(found.signal.tolist()) == {1}
 
@@ -117,5 +117,5 @@ def test_which_signals_repeat():
     value[3] = (value[3] > 0) * 1.0  # yes or no
     value[4] = 7.0  # always the same
     value[5] = np.where(rng.random(member.shape) < 0.5, 0.0, value[5])  # only zeros come back
-    found = repeated(Shadows(value, np.ones(value.shape, dtype=bool), member))
+    found = repeated(Shadows(value, np.ones(value.shape, dtype=bool), member), [{} for _ in value])
     assert found.tolist() == [2]

@@ -10,6 +10,7 @@ import numpy as np
 
 from jali.attacks._combined.candidates import AS_THEY_ARE, Half, Rule, averaged, fitted_on, scored, singles
 from jali.attacks._combined.criteria import criteria_of
+from jali.attacks._combined.facts import Facts
 from jali.attacks._combined.manner import Manner
 from jali.attacks._combined.reading import Lens, Reading, Tuning, choose_lens, taken, without
 from jali.core.guesses import Combined, Shadows, Target
@@ -93,6 +94,7 @@ class Learnt:
     everything: Pool
     ways: Mapping[str, Way]
     helps: Mapping[str, bool]
+    facts: Facts
 
     def apply(self, targets: Sequence[Target], shadows: Shadows, sets: Bools) -> list[dict[str, Combined]]:
         """The scores of each target by metric, judged by its own set (T, K) of the shadow models."""
@@ -130,10 +132,11 @@ def learn(shadows: Shadows, base: int, metrics: Sequence[str], tuning: Tuning, k
     shadows = shadows.sample(np.ones(shadows.member.shape[1], dtype=bool), RECORDS)
     aside = set_aside(shadows)
     judged = _judged(shadows)
-    alone = known.baseline if known else _pool(shadows, slice(0, base), aside, judged, metrics, tuning)
+    facts = known.facts if known else Facts()
+    alone = known.baseline if known else _pool(shadows, slice(0, base), aside, judged, metrics, tuning, facts)
     if base >= len(shadows.value):
-        return Learnt(alone, alone, alone.ways, dict.fromkeys(metrics, False))
-    both = _pool(shadows, slice(None), aside, judged, metrics, tuning)
+        return Learnt(alone, alone, alone.ways, dict.fromkeys(metrics, False), facts)
+    both = _pool(shadows, slice(None), aside, judged, metrics, tuning, facts)
     ways = {}
     helps = {}
     reached: Reached = {}
@@ -146,7 +149,7 @@ def learn(shadows: Shadows, base: int, metrics: Sequence[str], tuning: Tuning, k
         ways[metric] = _best_way(metric, both.tried, each)
         gained = each(metric, ways[metric]) - each(metric, None)
         helps[metric] = _clearly_above_zero(gained) if both.tried.by[metric] == "auc" else bool(gained.mean() > 0)
-    return Learnt(alone, both, ways, helps)
+    return Learnt(alone, both, ways, helps, facts)
 
 
 Each = Callable[[str, Way | None], Floats]
@@ -289,10 +292,11 @@ def _pool(
     judged: Callable[[int], Bools],
     metrics: Sequence[str],
     tuning: Tuning,
+    facts: Facts,
 ) -> Pool:
     """The candidates of some signals with the best for each metric, and what each says about models set aside."""
     mine = shadows.pick(signals)
-    lens = choose_lens(mine, aside, tuning)
+    lens = choose_lens(mine, aside, tuning, facts)
     halves = _lessons(lens, mine, aside, judged)
     # Of the baseline each signal alone is a candidate, too, so that no single attack on it is stronger.
     alone = singles(halves[0].lessons + halves[1].lessons, lens.blocks) if signals.stop is not None else {}

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from jali.attacks._combined.facts import Fact
 from jali.attacks._combined.manner import MODELS, RECORDS, Manner
 from jali.attacks._combined.scales import Change, changes, unit_of
 from jali.attacks._combined.sums import Sums, levels
@@ -29,21 +31,23 @@ class Features:
     yes_no: Bools
 
     @staticmethod
-    def of(shadows: Shadows) -> Features:
+    def of(shadows: Shadows, facts: Sequence[Fact]) -> Features:
         """Every signal on each of its scales, by its unit; the first is the one on which it is stored."""
         signal: list[int] = []
         change: list[Change] = []
         yes_no: list[bool] = []
-        for s, (value, observed) in enumerate(zip(shadows.value, shadows.observed, strict=True)):
-            unit = unit_of(shadows.unit(s), value, observed)
-            for f in changes(unit, value, observed):
-                signal.append(s)
-                change.append(f)
-                yes_no.append(unit is Unit.YES_NO)
+        for s, (value, observed, fact) in enumerate(zip(shadows.value, shadows.observed, facts, strict=True)):
+            if "scales" not in fact:
+                unit = unit_of(shadows.unit(s), value, observed)
+                fact["scales"] = changes(unit, value, observed), unit is Unit.YES_NO
+            scales, binary = fact["scales"]
+            signal += [s] * len(scales)
+            change += scales
+            yes_no += [binary] * len(scales)
         return Features(np.array(signal, dtype=np.int64), tuple(change), np.array(yes_no, dtype=bool))
 
     @staticmethod
-    def zeros(shadows: Shadows) -> Features:
+    def zeros(shadows: Shadows, facts: Sequence[Fact]) -> Features:
         """Whether a signal is exactly zero, for those that are for some models and not for others.
 
         Which columns of an explanation are zero is a pattern of its own, and hardly moves a mean.
@@ -51,10 +55,12 @@ class Features:
         use = shadows.answered
         cells = np.maximum(use.sum(axis=1), 1)
         found = []
-        for s, value in enumerate(shadows.value):
-            rate = ((value == 0) & use).sum(axis=1) / cells
-            yes_no = unit_of(shadows.unit(s), value, shadows.observed[s]) is Unit.YES_NO
-            if not yes_no and float((rate * (1 - rate)).mean()) > CHANGES:
+        for s, (value, fact) in enumerate(zip(shadows.value, facts, strict=True)):
+            if "zeros" not in fact:
+                rate = ((value == 0) & use).sum(axis=1) / cells
+                yes_no = unit_of(shadows.unit(s), value, shadows.observed[s]) is Unit.YES_NO
+                fact["zeros"] = not yes_no and float((rate * (1 - rate)).mean()) > CHANGES
+            if fact["zeros"]:
                 found.append(s)
         return Features(np.array(found, dtype=np.int64), (_is_zero,) * len(found), np.ones(len(found), dtype=bool))
 
@@ -83,6 +89,15 @@ class Features:
         records = np.flatnonzero(use.sum(axis=1) >= MODELS)
         records = records[:: -(-len(records) // RECORDS) or 1]
         return Manner.of(self(shadows.value[:, records]), use[records], doubtful, differ is not None)
+
+    def manner_of_all(self, shadows: Shadows, facts: Sequence[Fact]) -> Manner:
+        """`manner` of all scales of all signals."""
+        new = np.flatnonzero(["manner" not in facts[s] for s in self.signal])
+        found = self.pick(new).manner(shadows)
+        for s in np.unique(self.signal[new]).tolist():
+            facts[s]["manner"] = found.pick(np.flatnonzero(self.signal[new] == s))
+        each = [facts[s]["manner"] for s in np.unique(self.signal).tolist()]
+        return Manner(np.concatenate([one.level for one in each]), np.concatenate([one.differ for one in each]))
 
     def of_models(self, shadows: Shadows, sets: Bools, manner: Manner) -> Sums:
         """Their sums over sets of shadow models (T, K)."""

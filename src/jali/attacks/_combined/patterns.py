@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import chdtrc
 
+from jali.attacks._combined.facts import Fact
 from jali.core.guesses import Shadows
 from jali.core.values import Bools, Floats, Ints
 
@@ -53,7 +55,7 @@ class Digits:
     ratio: Floats
 
     @staticmethod
-    def of(shadows: Shadows) -> Digits:
+    def of(shadows: Shadows, facts: Sequence[Fact]) -> Digits:
         """The digits that tell members in some shadow models; none where the signals have no such leak."""
         use = shadows.answered
         cells = np.flatnonzero(use.ravel())
@@ -61,10 +63,11 @@ class Digits:
         member = shadows.member.ravel()[cells]
         looks = len(shadows.value) * len(PLACES)
         found = []
-        for s, value in enumerate(shadows.value):
-            mine = value.ravel()[cells]
-            for place in _fine(value, use):
-                counts = np.bincount(digit(mine, place) + 10 * member, minlength=20).reshape(2, 10).astype(np.float64)
+        for s, (value, fact) in enumerate(zip(shadows.value, facts, strict=True)):
+            if "digits" not in fact:
+                mine = value.ravel()[cells]
+                fact["digits"] = [(place, _counts(mine, member, place)) for place in _fine(value, use)]
+            for place, counts in fact["digits"]:
                 if _by_chance(counts) < CHANCE / looks:
                     found.append((s, place, _log_ratio(counts)))
         signals = np.array([s for s, _, _ in found], dtype=np.int64)
@@ -77,6 +80,11 @@ class Digits:
         for s, place, ratio in zip(self.signal.tolist(), self.place.tolist(), self.ratio, strict=True):
             out += ratio[digit(value[s], place)]
         return out
+
+
+def _counts(value: Floats, member: Bools, place: int) -> Floats:
+    """How often each digit is at a place of values (n,), among others and among members (2, 10)."""
+    return np.bincount(digit(value, place) + 10 * member, minlength=20).reshape(2, 10).astype(np.float64)
 
 
 def _fine(value: Floats, use: Bools) -> list[int]:
@@ -108,7 +116,7 @@ def _log_ratio(counts: Floats) -> Floats:
     return np.asarray(np.log(rate[1]) - np.log(rate[0]))
 
 
-def repeated(shadows: Shadows) -> Ints:
+def repeated(shadows: Shadows, facts: Sequence[Fact]) -> Ints:
     """The signals of which some answers equal that of another model about the same record, and some do not.
 
     Zeros do not count: which answers are zero is a pattern of its own.
@@ -119,15 +127,20 @@ def repeated(shadows: Shadows) -> Ints:
     if not len(records):
         return np.array([], dtype=np.int64)
     cells = use[records]
-    shares = np.zeros(len(shadows.value))
-    for s, value in enumerate(shadows.value):
-        some = value[records]
-        some = np.sort(np.where(cells & (some != 0), some, np.nan), axis=1)
-        same = some[:, 1:] == some[:, :-1]
-        shares[s] = same.sum() / max(1, np.count_nonzero(~np.isnan(some)))
+    for value, fact in zip(shadows.value, facts, strict=True):
+        if "repeated" not in fact:
+            fact["repeated"] = _share(value[records], cells)
+    shares = np.array([fact["repeated"] for fact in facts])
     found = np.flatnonzero((shares > OFTEN) & (shares < 1 - OFTEN))
     found = np.array([s for s in found.tolist() if _more_than_two(shadows.value[s][use])], dtype=np.int64)
     return found[np.argsort(shares[found], kind="stable")[:COLUMNS]]
+
+
+def _share(value: Floats, use: Bools) -> float:
+    """The share of cells (n, K) that equal the answer of another model about the record."""
+    some = np.sort(np.where(use & (value != 0), value, np.nan), axis=1)
+    same = some[:, 1:] == some[:, :-1]
+    return float(same.sum() / max(1, np.count_nonzero(~np.isnan(some))))
 
 
 def _more_than_two(value: Floats) -> bool:

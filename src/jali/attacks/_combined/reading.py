@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from jali.attacks._combined.discriminant import directions
+from jali.attacks._combined.facts import Fact, Facts
 from jali.attacks._combined.features import Features, centred
 from jali.attacks._combined.manner import Manner
 from jali.attacks._combined.patterns import Digits, Repeats, repeated
@@ -240,21 +241,23 @@ def _fill_white(out: Floats, sums: Floats, white: Floats, sides: Sequence[Side],
             sums[WHOLE.index(block)] += ratio
 
 
-def choose_lens(shadows: Shadows, aside: Sequence[Ints], tuning: Tuning) -> Lens:
+def choose_lens(shadows: Shadows, aside: Sequence[Ints], tuning: Tuning, known: Facts | None = None) -> Lens:
     """Choose the scale of each signal on some shadow models, and the directions in which signals are independent.
 
-    aside: parts of the models that are read as targets will be. Scales are chosen on the first.
+    aside: parts of the models that are read as targets will be. Scales are chosen on the first. known: where it is
+    kept what is found out about single signals, with the same tuning.
     """
-    features = Features.of(shadows)
-    manner = features.manner(shadows)
-    own, common = _best_features(shadows, features, manner, aside[0][:SOME], tuning.prior)
+    facts: list[Fact] = [{} for _ in shadows.value] if known is None else known.of(shadows, aside)
+    features = Features.of(shadows, facts)
+    manner = features.manner_of_all(shadows, facts)
+    own, common = _best_features(shadows, features, manner, aside[0][:SOME], tuning.prior, facts)
     rest, some = _without_levels(shadows, features.pick(common), manner.pick(common))
     weights, *others = directions(rest, some.answered, some.member, tuning.ridge, aside)
     products = Products.of(rest, some.answered, some.member)
     del rest  # it is large
     # Most signals have one feature for both.
     used = np.unique(np.concatenate([own, common]))
-    every = features.pick(used).and_then(Features.zeros(shadows))
+    every = features.pick(used).and_then(Features.zeros(shadows, facts))
     return Lens(
         features=every,
         zeros=len(used),
@@ -264,8 +267,8 @@ def choose_lens(shadows: Shadows, aside: Sequence[Ints], tuning: Tuning) -> Lens
         weights=weights,
         aside=tuple(others),
         products=products,
-        digits=Digits.of(shadows),
-        repeated=repeated(shadows),
+        digits=Digits.of(shadows, facts),
+        repeated=repeated(shadows, facts),
         tuning=tuning,
     )
 
@@ -281,7 +284,9 @@ def _without_levels(shadows: Shadows, features: Features, manner: Manner) -> tup
     return rest, some
 
 
-def _best_features(shadows: Shadows, features: Features, manner: Manner, fit: Ints, prior: float) -> tuple[Ints, Ints]:
+def _best_features(
+    shadows: Shadows, features: Features, manner: Manner, fit: Ints, prior: float, facts: Sequence[Fact]
+) -> tuple[Ints, Ints]:
     """The feature of each signal (S,) with the highest mean AUC on some shadow models, for either ratio.
 
     The scale on which the signal is stored stays unless another is clearly better: a signal without a shift of its own
@@ -294,11 +299,14 @@ def _best_features(shadows: Shadows, features: Features, manner: Manner, fit: In
     use = shadows.answered
     records = np.flatnonzero(use[:, fit].any(axis=1))
     some = shadows.rows(records[:: -(-len(records) // RECORDS) or 1])
+    new = np.array([f for f in doubtful if "reached" not in facts[features.signal[f]]], dtype=np.int64)
     reached = np.zeros((2, len(features.signal)))
-    reached[:, stored] = CLEARLY * len(fit)
-    for start in range(0, len(doubtful), TRIED):
-        now = doubtful[start : start + TRIED]
-        reached[:, now] += _reached(some, features.pick(now), manner.pick(now), fit, prior)
+    for start in range(0, len(new), TRIED):
+        now = new[start : start + TRIED]
+        reached[:, now] = _reached(some, features.pick(now), manner.pick(now), fit, prior)
+    for s, at in enumerate(_by_signal(features.signal)):
+        reached[:, at] = facts[s].setdefault("reached", reached[:, at])
+    reached[:, stored] += CLEARLY * len(fit)
     best = [[at[reached[kind, at].argmax()] for at in _by_signal(features.signal)] for kind in (0, 1)]
     return np.array(best[0], dtype=np.int64), np.array(best[1], dtype=np.int64)
 

@@ -76,7 +76,7 @@ def changes(unit: Unit, value: Floats, observed: Bools) -> tuple[Change, ...]:
         return (_same,)
     size = float(np.abs(seen).max())
     # Squares of very large numbers overflow, and those of very small ones vanish.
-    plain = _cut if SMALL < size < HUGE or size == 0 else lambda t: _cut(t, 0.0, size)
+    plain = _not_huge if SMALL < size < HUGE or size == 0 else lambda t: _cut(t, 0.0, size)
     centre = float(np.median(seen))
     width = float(np.median(np.abs(seen - centre)))
     if width == 0:
@@ -84,7 +84,12 @@ def changes(unit: Unit, value: Floats, observed: Bools) -> tuple[Change, ...]:
     return (plain, lambda t: np.arcsinh(_cut(t, centre, width)))
 
 
-def _cut(t: Floats, centre: float = 0.0, unit: float = 1.0) -> Floats:
+def _not_huge(t: Floats) -> Floats:
+    """Numbers cut far out."""
+    return np.clip(t, -HUGE, HUGE)
+
+
+def _cut(t: Floats, centre: float, unit: float) -> Floats:
     """Numbers above a centre in some unit, cut far out: a model may answer with larger numbers than any other."""
     with np.errstate(over="ignore"):
         return np.clip((t - centre) / unit, -HUGE, HUGE)
