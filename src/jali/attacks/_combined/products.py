@@ -8,6 +8,8 @@ read: `ratios` has the spread of each record.)
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,7 +24,11 @@ FAR = 4.0  # deviations beyond which a signal is cut: products of a few cells wo
 MOST = 64  # products that are read
 SIGNALS = 128  # with more, the look takes longer than all the rest
 NUMBERS = 30_000_000  # products of cells that a look takes, about
-FEWEST = 400  # records that it takes at least
+FEWEST = 50  # records without which there is no look: their standard error says how little fewer tell
+FIRST_LOOK = 400  # records that the look at all pairs takes at least
+ENOUGH = 1.5  # times as many records as the look at all pairs may take need no second look
+LIKELY = 4 * MOST  # pairs that are looked at again on other records, where the first look took a part of them
+CELLS = 6_000_000  # numbers of features x records x models that a look reads, about: copies of them are large
 TOGETHER = 2_000_000  # numbers that are there at once
 FEWEST_MODELS = 2  # on either side of a record, so that its spread is seen
 
@@ -32,16 +38,19 @@ class Products:
     """Which products of two signals are read.
 
     pair (P, 2): positions among `used`. used (U,): features that take part. deviation (U,): of each, within records.
+    means (2, U): that of others and of members in all records together, in deviations. They are taken off before
+    signals are multiplied: beside a large shift of the one, the noise of the other would be most of their product.
     """
 
     pair: Ints
     used: Ints
     deviation: Floats
+    means: Floats
 
     @staticmethod
     def none() -> Products:
         """No product."""
-        return Products(np.empty((0, 2), dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0))
+        return Products(np.empty((0, 2), dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0), np.empty((2, 0)))
 
     @staticmethod
     def of(rest: Floats, use: Bools, member: Bools) -> Products:
@@ -61,21 +70,25 @@ class Products:
         if len(moving) < 2:
             return Products.none()
         deviation = deviation[moving]
-        x = placed(cut(rest[moving], deviation), use, member)
-        chosen = _beyond_chance(*_scatter(x, use, member))
+        x = cut(rest[moving], deviation)
+        means = _common_means(x, use, member)
+        chosen = _chosen(placed(_less(x, means, member), use, member), use, member)
         if not len(chosen):
             return Products.none()
         used, pair = np.unique(chosen, return_inverse=True)
-        return Products(pair.reshape(-1, 2), moving[used], deviation[used])
+        return Products(pair.reshape(-1, 2), moving[used], deviation[used], means[:, used])
 
     @property
     def size(self) -> int:
         """The features that their sums take: the signals themselves, and the products."""
         return len(self.used) + len(self.pair)
 
-    def __call__(self, rest: Floats) -> Floats:
-        """The signals that take part, cut, and then the products (U + P, ...), of features less a level (F, ...)."""
-        return self._and_products(cut(rest[self.used], self.deviation))
+    def __call__(self, rest: Floats, member: Bools) -> Floats:
+        """The signals that take part, and then the products (U + P, n, K), of features less a level (F, n, K).
+
+        member (n, K): whose common mean is taken off.
+        """
+        return self._and_products(_less(cut(rest[self.used], self.deviation), self.means, member))
 
     def ratio(self, here: Floats, outside: Side, inside: Side) -> Floats:
         """The sum of the ratios of all products (N,) under a model with these features less a level (F, N).
@@ -86,7 +99,8 @@ class Products:
         middle = _middle(outside.pick(slice(many)), inside.pick(slice(many)))
         x = cut(here[self.used], self.deviation) - middle
         sides = [self._about(middle, side) for side in (outside, inside)]
-        return np.asarray(own_shift(self._and_products(x)[many:], *sides).sum(axis=0))
+        of_other, of_member = [self._and_products(x - mean[:, None])[many:] for mean in self.means]
+        return np.asarray(own_shift(of_member, of_other, *sides).sum(axis=0))
 
     def _and_products(self, x: Floats) -> Floats:
         return np.concatenate([x, x[self.pair[:, 0]] * x[self.pair[:, 1]]])
@@ -106,12 +120,28 @@ def cut(value: Floats, deviation: Floats) -> Floats:
 
 
 def _middle(outside: Side, inside: Side) -> Floats:
-    """Halfway between members and others (F, N): the mean of a record's cells, those of members moved by its shift.
+    """Halfway between members and others (F, N): the mean of a record's cells, each moved by half of its shift.
 
     A record that more models trained on than not would else lie nearer to members, and so would all its products.
     """
     shift = _shift(outside, inside)
-    return _level(outside, inside, shift) + shift / 2
+    cells = np.maximum(inside.count + outside.count, 1)
+    both = inside.count * (inside.mean - shift / 2) + outside.count * (outside.mean + shift / 2)
+    return np.asarray(both / cells)
+
+
+def _less(x: Floats, means: Floats, member: Bools) -> Floats:
+    """Features (F, n, K) less the common mean of others or of members (2, F), by whom a cell belongs to (n, K)."""
+    return np.asarray(x - np.where(member, means[1][:, None, None], means[0][:, None, None]))
+
+
+def _common_means(x: Floats, use: Bools, member: Bools) -> Floats:
+    """The means (2, F) over records of the mean of out-cells and of in-cells, of features (F, N, K)."""
+    means = []
+    for mine in (use & ~member, use & member):
+        weight = mine / np.maximum(mine.sum(axis=1, keepdims=True), 1)
+        means.append(np.einsum("fnk,nk->f", x, weight) / len(use))
+    return np.stack(means)
 
 
 def placed(x: Floats, use: Bools, member: Bools) -> Floats:
@@ -126,17 +156,23 @@ def placed(x: Floats, use: Bools, member: Bools) -> Floats:
     return np.asarray((x - _middle(*sides)[:, :, None]) * use)
 
 
-def own_shift(value: Floats, outside: Side, inside: Side) -> Floats:
-    """(d / v)(value - level - d / 2) with the shift d of each record (P, N), shrunken towards the common one.
+def own_shift(of_member: Floats, of_other: Floats, outside: Side, inside: Side) -> Floats:
+    """(a p - b q) / v - (a^2 - b^2) / 2v, with the mean a of products among members and b among others (P, N).
 
-    For two normal signals whose correlation is r for members and -r for others this is the likelihood ratio to first
-    order in r. How far shifts and levels of records are believed comes from their scatter, less the noise in it.
+    of_member, of_other: the products p and q under a model that did and that did not train on the record; they are the
+    same where signals have no common shift, and then this is (d / v)(p - c), with the shift d = a - b of each record
+    and the middle c between a and b. For two normal signals whose correlation is r for members and -r for others this
+    is the likelihood ratio to first order in r. Shifts and middles are shrunken towards common ones: how far those of
+    records are believed comes from their scatter, less the noise in it. (The mean among others, shrunken in the place
+    of the middle, would follow the shift.)
     """
     shift = _shift(outside, inside)
-    cells = np.maximum(inside.count + outside.count, 1)
+    cells = inside.count + outside.count
     variance = np.maximum((inside.pooled + outside.pooled) / 2, TINY)
-    level = _believed(_level(outside, inside, shift), variance / cells, inside.count + outside.count > 0)
-    return np.asarray(shift / variance * (value - level - shift / 2))
+    middle = _believed(_middle(outside, inside), variance / np.maximum(cells, 1), cells > 0)
+    member = middle + shift / 2
+    other = middle - shift / 2
+    return np.asarray((member * (of_member - member / 2) - other * (of_other - other / 2)) / variance)
 
 
 def _shift(outside: Side, inside: Side) -> Floats:
@@ -144,12 +180,6 @@ def _shift(outside: Side, inside: Side) -> Floats:
     noise = np.maximum(inside.pooled, TINY) / np.maximum(inside.count, 1)
     noise = noise + np.maximum(outside.pooled, TINY) / np.maximum(outside.count, 1)
     return _believed(inside.mean - outside.mean, noise, (inside.count > 0) & (outside.count > 0))
-
-
-def _level(outside: Side, inside: Side, shift: Floats) -> Floats:
-    """The mean of each record's cells (F, N), those of members moved back by a shift."""
-    cells = np.maximum(inside.count + outside.count, 1)
-    return np.asarray((inside.count * (inside.mean - shift) + outside.count * outside.mean) / cells)
 
 
 def _believed(found: Floats, noise: Floats, known: Bools) -> Floats:
@@ -166,30 +196,104 @@ def _looked_at(use: Bools, member: Bools, features: int) -> Ints:
     """The records (n,) on which products are compared: those that show a spread on both sides; not too many."""
     counts = [(use & side).sum(axis=1) for side in (member, ~member)]
     rows = np.flatnonzero(np.minimum(*counts) >= FEWEST_MODELS)
-    most = max(FEWEST, NUMBERS // max(1, features**2 * use.shape[1]))
+    most = max(FIRST_LOOK, CELLS // max(1, features * use.shape[1]))
     return rows[:: -(-len(rows) // most) or 1]
 
 
-def _scatter(x: Floats, use: Bools, member: Bools) -> tuple[Floats, Floats]:
-    """By pair of features (F, F): the mean square of the records' shifts without their noise, and its standard error.
+@dataclass(frozen=True)
+class _Scatter:
+    """Of pairs of features (P, 2): the mean square of the records' shifts without their noise, and its error (P,).
+
+    whole: the same two numbers for all pairs together.
+    """
+
+    pair: Ints
+    size: Floats
+    error: Floats
+    whole: tuple[float, float]
+
+    def likely(self) -> Ints:
+        """The pairs (L, 2) that may tell something: those farthest above zero, in standard errors."""
+        far = self.size / np.maximum(self.error, TINY)
+        best = np.argsort(-far, kind="stable")[:LIKELY]
+        return self.pair[best[far[best] > 0]]
+
+    def beyond_chance(self) -> Ints:
+        """The pairs whose shifts differ between records: each by itself, or all if the rest together do."""
+        alone = self.size > -ndtri(CHANCE / 2 / max(len(self.size), 1)) * self.error
+        left = self.whole[0] - self.size[alone].sum()
+        others = (self.size > 0) & (left > -ndtri(CHANCE / 2) * self.whole[1])
+        chosen = np.flatnonzero(alone | others)
+        return self.pair[chosen[np.argsort(-self.size[chosen], kind="stable")[:MOST]]]
+
+
+def _chosen(x: Floats, use: Bools, member: Bools) -> Ints:
+    """The pairs (P, 2) of features (F, N, K) that are read.
+
+    Where there are too many pairs for a look at all records, some records say which pairs are likely, and others
+    whether these differ beyond chance: a limit for thousands of pairs would miss most leaks on a part of the records.
+    """
+    every = max(FIRST_LOOK, NUMBERS // max(1, len(x) ** 2 * use.shape[1]))
+    if len(use) <= ENOUGH * every:
+        some = slice(0, every)
+        return _scatter(x[:, some], use[some], member[some]).beyond_chance()
+    first = np.arange(0, len(use), -(-len(use) // every))
+    likely = _scatter(x[:, first], use[first], member[first]).likely()
+    if not len(likely):
+        return likely
+    rest = np.setdiff1d(np.arange(len(use)), first)
+    rest = rest[:: -(-len(rest) * len(likely) * use.shape[1] // NUMBERS)]
+    return _scatter_of(likely, x[:, rest], use[rest], member[rest]).beyond_chance()
+
+
+def _scatter(x: Floats, use: Bools, member: Bools) -> _Scatter:
+    """The scatter of all pairs of two features (F, N, K).
 
     For each record (mean_in - mean_out)^2 - s_in^2 / k_in - s_out^2 / k_out, which is unbiased for the square of its
-    shift. Then the same for all pairs of two features together, in the last row and column.
+    shift.
     """
     features, records, models = x.shape
-    total = np.zeros((2, features + 1, features + 1))
-    step = max(1, TOGETHER // (features * (features + models)))
-    upper = np.triu(np.ones((features, features)), k=1)
+    first, second = np.triu_indices(features, k=1)
+
+    def squares(mine: slice) -> Floats:
+        return _squared_shifts(np.moveaxis(x[:, mine], 0, 1), use[mine], member[mine])[:, first, second]
+
+    return _summed(squares, np.stack([first, second], axis=1), records, features * (features + models))
+
+
+def _scatter_of(pair: Ints, x: Floats, use: Bools, member: Bools) -> _Scatter:
+    """The same of some pairs (P, 2)."""
+    first, second = pair.T
+
+    def squares(mine: slice) -> Floats:
+        product = x[first, mine] * x[second, mine]
+        away = np.zeros(product.shape[:2])
+        noise = np.zeros_like(away)
+        for side, sign in ((use[mine] & member[mine], 1.0), (use[mine] & ~member[mine], -1.0)):
+            count = side.sum(axis=1)
+            mean = np.einsum("pnk,nk->pn", product, side.astype(np.float64)) / count
+            square = np.einsum("pnk,pnk,nk->pn", product, product, side.astype(np.float64)) / count
+            away += sign * mean
+            noise += (square - mean**2) / (count - 1)
+        return np.asarray((away**2 - noise).T)
+
+    return _summed(squares, pair, x.shape[1], 3 * len(pair) * x.shape[2])
+
+
+def _summed(squares: Callable[[slice], Floats], pair: Ints, records: int, each: int) -> _Scatter:
+    """The scatter of pairs from squared shifts (n, P) of some records at a time; each: numbers that a record takes."""
+    total = np.zeros((2, len(pair)))
+    whole = np.zeros(2)
+    step = max(1, TOGETHER // max(1, each))
     for start in range(0, records, step):
-        mine = slice(start, start + step)
-        square = _squared_shifts(np.moveaxis(x[:, mine], 0, 1), use[mine], member[mine])
-        whole = (square * upper).sum(axis=(1, 2))
-        total[0, :-1, :-1] += square.sum(axis=0)
-        total[1, :-1, :-1] += (square**2).sum(axis=0)
-        total[0, -1, -1] += whole.sum()
-        total[1, -1, -1] += (whole**2).sum()
+        square = squares(slice(start, min(start + step, records)))
+        total += square.sum(axis=0), (square**2).sum(axis=0)
+        together = square.sum(axis=1)
+        whole += together.sum(), (together**2).sum()
     mean = total[0] / records
-    return mean, np.sqrt(np.maximum(total[1] / records - mean**2, 0.0) / records)
+    middle = whole[0] / records
+    error = np.sqrt(np.maximum(total[1] / records - mean**2, 0.0) / records)
+    return _Scatter(pair, mean, error, (middle, math.sqrt(max(whole[1] / records - middle**2, 0.0) / records)))
 
 
 def _squared_shifts(x: Floats, use: Bools, member: Bools) -> Floats:
@@ -206,16 +310,3 @@ def _squared_shifts(x: Floats, use: Bools, member: Bools) -> Floats:
         noise += (square - mean**2) / (count - 1)
     away *= away
     return np.asarray(away - noise)
-
-
-def _beyond_chance(mean: Floats, error: Floats) -> Ints:
-    """The pairs (P, 2) whose shifts differ between records: each by itself, or all if the rest together do."""
-    features = len(mean) - 1
-    first, second = np.triu_indices(features, k=1)
-    size = mean[first, second]
-    alone = size > -ndtri(CHANCE / 2 / len(size)) * error[first, second]
-    left = mean[-1, -1] - size[alone].sum()
-    others = (size > 0) & (left > -ndtri(CHANCE / 2) * error[-1, -1])
-    chosen = np.flatnonzero(alone | others)
-    chosen = chosen[np.argsort(-size[chosen], kind="stable")[:MOST]]
-    return np.stack([first[chosen], second[chosen]], axis=1)

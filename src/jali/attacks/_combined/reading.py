@@ -139,7 +139,7 @@ class Reading:
             flat = common.reshape(len(common), -1)
             rest[size : size + len(common)] = (lens.weights @ flat).reshape(common.shape)
             if lens.products.size:
-                rest[size + len(common) :] = lens.products(common)
+                rest[size + len(common) :] = lens.products(common, member[block])
             if block.start // GIVEN_BACK != block.stop // GIVEN_BACK:
                 release(shadows.value)
             return rest, level
