@@ -16,8 +16,8 @@ from threadpoolctl import threadpool_limits
 
 from jali import cli
 from jali.audit.all_models import gather
-from jali.audit.experiment import Outcome
 from jali.audit.experiment import run as run_setup
+from jali.audit.outcome import Outcome
 from jali.audit.setup import Experiment, Resources, load
 from jali.core import registry
 from jali.core.errors import JaliError

@@ -15,8 +15,8 @@ from jali.api.released import frame_of, truths
 from jali.api.result import Audit
 from jali.audit import distribution_shift, sanity
 from jali.audit.dump import Layout, gathered
-from jali.audit.experiment import Outcome, stamped
 from jali.audit.one_model import digest
+from jali.audit.outcome import Outcome, stamped
 from jali.audit.setup import Resources
 from jali.audit.signal_attacks import attack_evidence
 from jali.audit.summary import left_out, sizes

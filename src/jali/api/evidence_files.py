@@ -11,8 +11,8 @@ from jali.api.finishing import finished
 from jali.api.own_model import NO_MODEL
 from jali.api.result import Audit
 from jali.audit import evidence
-from jali.audit.experiment import Outcome, stamped
 from jali.audit.one_model import digest
+from jali.audit.outcome import Outcome, stamped
 from jali.audit.plan import usual
 from jali.audit.setup import Resources
 from jali.audit.signal_attacks import attack_evidence

@@ -9,7 +9,7 @@ from importlib.metadata import version
 from jali import __version__
 from jali.api.result import Audit
 from jali.audit.all_models import controls
-from jali.audit.experiment import Outcome
+from jali.audit.outcome import Outcome
 from jali.audit.setup import Setup
 from jali.audit.threat_models import not_tested, threats
 from jali.config import Config

@@ -13,8 +13,9 @@ from jali.api.result import Audit
 from jali.audit import queries
 from jali.audit.examples.answers import examples
 from jali.audit.examples.pictures import pictures
-from jali.audit.experiment import Outcome, run
+from jali.audit.experiment import run
 from jali.audit.large import LargeAudit, said_before
+from jali.audit.outcome import Outcome
 from jali.audit.reference import needed, provided
 from jali.audit.setup import Experiment, Resources, Setup, load, no_progress
 from jali.config import Config

@@ -63,7 +63,9 @@ def _of_means(value: Floats, use: Bools, alike: list[list[int]], weight: Floats,
     for group in alike:
         cells = use[group[0]]
         there = middle[:, group].transpose(0, 2, 1)
-        sums = np.stack([weight @ (signal * cells).T for signal in value], axis=1)
+        # Values are 0 where their own signal was not used already.
+        kept = value if len(alike) == 1 else value * cells
+        sums = np.stack([weight @ signal.T for signal in kept], axis=1)
         once[:, :, group] = sums @ there
         for other in alike:
             both = weight @ (use[other[0]] & cells).astype(np.float64).T

@@ -24,11 +24,11 @@ def outside(shadows: Shadows, sets: Bools) -> list[Moments]:
     return _side(shadows, shadows.observed[0] & ~shadows.member, sets)
 
 
-def inside(shadows: Shadows, sets: Bools) -> list[Moments]:
-    """The moments over the in-models of each record, for each set of models (T, K)."""
-    return _side(shadows, shadows.observed[0] & shadows.member, sets)
+def inside(shadows: Shadows, sets: Bools, variances: bool = True) -> list[Moments]:
+    """The moments over the in-models of each record, for each set of models (T, K), with or without variances."""
+    return _side(shadows, shadows.observed[0] & shadows.member, sets, variances)
 
 
-def _side(shadows: Shadows, use: Bools, sets: Bools) -> list[Moments]:
+def _side(shadows: Shadows, use: Bools, sets: Bools, variances: bool = True) -> list[Moments]:
     level = first_seen(shadows.value[0], shadows.observed[0])
-    return moments_of_sets(shadows.value[0], use, level, sets)
+    return moments_of_sets(shadows.value[0], use, level, sets, variances)

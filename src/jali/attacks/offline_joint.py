@@ -51,7 +51,7 @@ class OfflineJoint:
         shift = np.empty((len(sets), len(value)))
         for s in range(len(value)):
             one = shadows.pick(slice(s, s + 1))
-            sides = zip(outside(one, sets), inside(one, sets), strict=True)
+            sides = zip(outside(one, sets), inside(one, sets, variances=False), strict=True)
             for t, (others, members) in enumerate(sides):
                 z[s, t], shift[t, s] = self._standardised(value[s, t], others, members)
                 mean[s, t] = others.mean

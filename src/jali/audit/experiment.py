@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import fields, replace
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from jali.audit.guarantees import Guarantees, contradicted, guarantees, stated, 
 from jali.audit.guarantees import stamped as covered
 from jali.audit.one_for_all import explains_each_model
 from jali.audit.one_model import STATISTICS, digest, stream
+from jali.audit.outcome import Outcome, stamped
 from jali.audit.setup import Experiment, Resources, Setup
 from jali.audit.shadow_copies import trains_each_model
 from jali.audit.signal_attacks import Attacked, attack_evidence
@@ -22,19 +23,8 @@ from jali.audit.summary import known_people, left_out, measures, sensitive, size
 from jali.audit.training_fit import fits_otherwise
 from jali.core import registry
 from jali.core.protocols import Cautioned
-from jali.core.values import Dataset, Evidence, Game
 from jali.models.given import Given
 from jali.results import Check, Results, Row
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """The results of an experiment, and the evidence they are based on."""
-
-    results: Results
-    evidence: Evidence
-    game: Game
-    data: Dataset | None = field(default=None, repr=False)
 
 
 def run(setup: Setup, resources: Resources = Resources(), signals: bool = True) -> Outcome:  # noqa: B008 (frozen)
@@ -112,11 +102,6 @@ def measured(setup: Setup, found: Gathered) -> list[Row]:
     for record in found.runs:
         out += rows_of_run(record, setup.game, lambda: stream(setup.parts.seed, STATISTICS, 2), person)
     return out + changes(found.runs, setup.game, person)
-
-
-def stamped(rows: list[Row], key: str) -> list[Row]:
-    """The rows with the key of the experiment they come from."""
-    return [row.model_copy(update={"key": key[:16]}) for row in rows]
 
 
 def _key(setup: Setup) -> str:

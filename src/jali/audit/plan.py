@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from jali.audit.evidence import read_only
 from jali.audit.reference import REFERENCE
 from jali.audit.requirements import feasible
 from jali.audit.trials import Trial
@@ -50,7 +51,7 @@ def with_gaps(evidence: Evidence, game: Game) -> Evidence:
         for name in names:
             observed = evidence.observed[evidence.names.index(name)]
             mine = {known: gaps for known, gaps in extra.items() if known.explainer == explainer}
-            if observed[queried].all() or any(np.array_equal(gaps, observed) for gaps in mine.values()):
+            if (observed >= queried).all() or any(np.array_equal(gaps, observed) for gaps in mine.values()):
                 continue
             signal = f"{ANSWERED} {name.signal}" if mine else ANSWERED
             extra[SignalName(signal, explainer)] = observed
@@ -59,7 +60,8 @@ def with_gaps(evidence: Evidence, game: Game) -> Evidence:
     value = np.concatenate([evidence.value, np.stack([v.astype(np.float64) for v in extra.values()])])
     observed = np.concatenate([evidence.observed, np.repeat(queried[None], len(extra), axis=0)])
     units = (*evidence.units, *(Unit.YES_NO for _ in extra))
-    return Evidence((*evidence.names, *extra), value, observed, evidence.member, units)
+    read_only(value, observed)
+    return Evidence.of_checked((*evidence.names, *extra), value, observed, evidence.member, units)
 
 
 def explainers(evidence: Evidence) -> dict[str, tuple[SignalName, ...]]:

@@ -8,6 +8,7 @@ as their mean: real ones differ, and an attack that finds only a common shift mu
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -27,7 +28,7 @@ DRAWN = 4  # times that these are made
 BENDS = (-1.5, -0.75, 0.0, 0.75, 1.5)  # normal quantiles at which the line of log-odds may bend
 RIDGE = np.array([1.0, 1.0] + [30.0] * len(BENDS))  # of level, slope and bends: few guesses show no bend
 STEPS = 30  # of Newton's method
-HALVINGS = 12  # of the range in which a shift is sought
+FINEST = 4096  # parts of the range in which a shift is sought
 
 
 @dataclass(frozen=True)
@@ -100,12 +101,40 @@ class Ideal:
             return None
         each = spread(1.0, rng.normal(size=int(self.baseline.record.max()) + 1))[small.baseline.record]
         noise = rng.normal(size=(DRAWN, len(some)))
-        low, high = 0.0, LARGEST
-        for _ in range(HALVINGS):
-            middle = (low + high) / 2
-            enough = np.mean([small._expected(middle * each, one) for one in noise]) >= alone + size
-            low, high = (low, middle) if enough else (middle, high)
-        return high
+
+        def beyond(at: int) -> float:
+            shift = LARGEST * at / FINEST
+            return float(np.mean([small._expected(shift * each, one) for one in noise])) - (alone + size)
+
+        return LARGEST * _first(beyond, FINEST, -size) / FINEST
+
+
+def _first(beyond: Callable[[int], float], last: int, at_zero: float) -> int:
+    """The first whole number up to the last at which a rising function is not below 0, with its value at 0.
+
+    What shifts add grows about with their square: so the next number to try is where a line in squares reaches 0. An
+    end of the range that stays where it was counts half each time, so that the other one moves beyond 0 (Illinois).
+
+    >>> _first(lambda at: at**2 - 50.0, 64, -50.0)
+    8
+    """
+    low = 0
+    high = last
+    below = at_zero
+    above = -8 * at_zero  # a first guess
+    while high - low > 1:
+        part = below / (below - above) if above > below else 0.5
+        middle = min(max(round(math.sqrt(low**2 + part * (high**2 - low**2))), low + 1), high - 1)
+        found = beyond(middle)
+        if found >= 0:
+            high = middle
+            above = found
+            below /= 2
+        else:
+            low = middle
+            below = found
+            above /= 2
+    return high
 
 
 def _logistic(design: Floats, truth: Bools, ridge: Floats) -> Floats:
@@ -171,30 +200,44 @@ def spread(shift: float, normal: Floats) -> Floats:
 
 
 def plant(evidence: Evidence, trial: Trial, shift: float, rng: Rng) -> Leak:
-    """The signals of a trial with the explanation's shuffled, and the first of them replaced by noise with a shift.
+    """The signals of a trial with the explanation's shuffled, and the first of them replaced by noise with a shift."""
+    return plant_in(told_nothing(evidence, trial, rng), trial, shift, rng)
 
-    The shifts of records are normal with a deviation equal to their mean, and root mean square `shift`.
-    """
+
+def told_nothing(evidence: Evidence, trial: Trial, rng: Rng) -> Evidence:
+    """The signals of a trial, those of the explanation shuffled between the models of each record."""
     found = evidence.pick(trial.names)
     value = found.value.copy()
     some = np.asarray(found.observed[trial.base :].all(axis=0))
     order = shuffled(some, rng)
     for s in range(trial.base, len(value)):
         value[s] = np.take_along_axis(value[s], order, axis=1)
+    observed = np.concatenate([found.observed[: trial.base], np.repeat(some[None], len(value) - trial.base, axis=0)])
+    if not observed.all():
+        value[~observed] = 0.0
+    read_only(value, observed)
+    return Evidence.of_checked(found.names, value, observed, found.member, found.units)
+
+
+def plant_in(silent: Evidence, trial: Trial, shift: float, rng: Rng) -> Leak:
+    """Signals that tell nothing (`told_nothing`), the first of the explanation's replaced by noise with a shift.
+
+    The shifts of records are normal with a deviation equal to their mean, and root mean square `shift`.
+    """
     first = trial.base
+    value = silent.value.copy()
+    some = silent.observed[first]
     cells = np.maximum(some.sum(axis=1, keepdims=True), 1)
     level = np.where(some, value[first], 0.0).sum(axis=1, keepdims=True) / cells
     rest = np.where(some, value[first] - level, 0.0)
     deviation = _deviation(rest, max(float((some.sum(axis=1) - 1).clip(0).sum()), 1.0)) or 1.0
     noise = rng.normal(size=some.shape)
     each = spread(shift, rng.normal(size=len(some)))
-    value[first] = np.where(some, level + deviation * (noise + each[:, None] * found.member), 0.0)
-    observed = np.concatenate([found.observed[:first], np.repeat(some[None], len(value) - first, axis=0)])
-    units = (*found.units[:first], Unit.PLAIN, *found.units[first + 1 :])
-    if not observed.all():
-        value[~observed] = 0.0
-    read_only(value, observed)
-    return Leak(Evidence(found.names, value, observed, found.member, units), each, noise)
+    value[first] = np.where(some, level + deviation * (noise + each[:, None] * silent.member), 0.0)
+    units = (*silent.units[:first], Unit.PLAIN, *silent.units[first + 1 :])
+    read_only(value)
+    found = Evidence.of_checked(silent.names, value, silent.observed, silent.member, units)
+    return Leak(found, each, noise)
 
 
 def _deviation(rest: Floats, freedom: float) -> float:

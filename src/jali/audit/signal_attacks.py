@@ -74,7 +74,7 @@ class _Job:
         value = arrays["value"][where]
         observed = arrays["observed"][where]
         read_only(value, observed)
-        return Evidence(self.trial.names, value, observed, arrays["member"], self.units)
+        return Evidence.of_checked(self.trial.names, value, observed, arrays["member"], self.units)
 
     def game(self) -> Game:
         """The game."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -30,6 +31,15 @@ SCORES = ("score", "baseline", "forced")
 TOGETHER = 32  # targets for which a combination is learnt at once, at most
 KEPT = 0.65  # share of their shadow models that must be common to them
 NUMBERS = 3_000_000  # records x targets x signals that an attack scores at once
+
+
+@dataclass(frozen=True)
+class Known:
+    """What was learnt, or scored by the baseline alone, by the first target of each group of a game; and of signals."""
+
+    learnt: dict[int, Combination] = field(default_factory=dict)
+    baseline: dict[int, list[Floats]] = field(default_factory=dict)
+    signals: dict[bytes, dict[str, Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -97,12 +107,11 @@ def guess_by_metric(
     records: Records | None = None,
     person: Ints | None = None,
     metrics: Sequence[str] = tuple(METRICS),
-    known: dict[int, Combination] | None = None,
+    known: Known | None = None,
 ) -> ByMetric:
     """Attack every target, with the combination chosen for each metric, and without the explanation's signals.
 
-    known: what was learnt on the same game with the same baseline, by the first target of each group; it is used where
-    it is there, and entered where not.
+    known: what was learnt on the same game with the same baseline; it is used where it is there, and entered where not.
     """
     kinds = SCORES if trial.base else SCORES[:1]
     growing = {kind: Growing(metrics, int(game.scored.sum())) for kind in kinds}
@@ -146,12 +155,12 @@ def _by_target(
     trial: Trial,
     records: Records | None,
     metrics: Sequence[str],
-    known: dict[int, Combination] | None = None,
+    known: Known | None = None,
 ) -> Iterator[tuple[Mapping[str, Combined], Ints]]:
     """Target by target: the scores by metric, and the records that are judged."""
     chosen = evidence.pick(trial.names)
     if isinstance(trial.attack, Combines):
-        chosen, base = with_steadied(chosen, trial.base)
+        chosen, base = with_steadied(chosen, trial.base, known.signals if known else None)
         trial = replace(trial, names=chosen.names, base=base)
     for group in together(trial.attack, game, len(trial.names)):
         yield from _scores(chosen, game, trial, group, records, metrics, known)
@@ -205,22 +214,24 @@ def _scores(
     group: list[int],
     records: Records | None,
     metrics: Sequence[str],
-    known: dict[int, Combination] | None,
+    known: Known | None,
 ) -> list[tuple[Mapping[str, Combined], Ints]]:
     """By target of a group: the scores by metric, and the rows that are judged."""
     attack = trial.attack
     seen = [_seen(evidence, game, attack, t, records) for t in group]
     some = np.asarray(game.shadows[group].any(axis=0))
     shadows = _shadows(evidence, game, attack, some)
+    sets = game.shadows[group][:, some]
     if isinstance(attack, Combines):
-        sets = game.shadows[group][:, some]
-        learnt = _learnt(attack, trial, shadows, sets, metrics, known.get(group[0]) if known else None)
+        learnt = _learnt(attack, trial, shadows, sets, metrics, known.learnt.get(group[0]) if known else None)
         if known is not None:
-            known[group[0]] = learnt
+            known.learnt[group[0]] = learnt
         found = learnt.apply([target for target, _ in seen], shadows, sets)
     elif isinstance(attack, ScoresTogether):
         value = np.stack([columns(signal, game.targets[group]) for signal in evidence.value])
-        each = _at_once(attack, trial.base, value, shadows, game.shadows[group][:, some])
+        each = _at_once(attack, trial.base, value, shadows, sets, known.baseline.get(group[0]) if known else None)
+        if known is not None:
+            known.baseline[group[0]] = [combined.baseline for combined in each]
         found = [dict.fromkeys(metrics, combined) for combined in each]
     else:
         found = [dict.fromkeys(metrics, _plain(trial, target, shadows)) for target, _ in seen]
@@ -240,12 +251,18 @@ def _learnt(
     return attack.learn(some, trial.base or len(trial.names), metrics, known)
 
 
-def _at_once(attack: ScoresTogether, base: int, value: Floats, shadows: Shadows, sets: Bools) -> list[Combined]:
-    """`_plain` of several targets with these values (S, T, N), each with its own set (T, K) of the shadow models."""
+def _at_once(
+    attack: ScoresTogether, base: int, value: Floats, shadows: Shadows, sets: Bools, known: Sequence[Floats] | None
+) -> list[Combined]:
+    """`_plain` of several targets with these values (S, T, N), each with its own set (T, K) of the shadow models.
+
+    known: the baseline's scores (T, N), where these were computed before.
+    """
     score = attack.scores(value, shadows, sets)
     some = slice(0, base)
-    baseline = attack.scores(value[some], shadows.pick(some), sets) if base else score
-    pairs = zip(score, baseline, strict=True)
+    if known is None:
+        known = list(attack.scores(value[some], shadows.pick(some), sets) if base else score)
+    pairs = zip(score, known, strict=True)
     return [Combined(mine, without, mine, helps=base > 0) for mine, without in pairs]
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from jali.attacks.lira import LiRA
 from jali.audit import evidence
-from jali.audit.experiment import Outcome
+from jali.audit.outcome import Outcome
 from jali.audit.summary import sizes
 from jali.audit.trials import Trial, guess
 from jali.core.errors import JaliError

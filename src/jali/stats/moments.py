@@ -43,12 +43,13 @@ def moments(value: Floats, use: Bools) -> Moments:
     return Moments(count, mean, variance)
 
 
-def moments_of_sets(value: Floats, use: Bools, level: Floats, sets: Bools) -> list[Moments]:
+def moments_of_sets(value: Floats, use: Bools, level: Floats, sets: Bools, variances: bool = True) -> list[Moments]:
     """`moments` over the cells used (N, K) of each of several sets of models (T, K), by matrix products.
 
     A model outside a set is multiplied by zero, not subtracted from the sum of all, so that neither its values nor its
     membership leave a trace in the last digits. level (N,): a number near the values of each record, which must not
-    depend on membership; sums are those of differences to it, so that large values lose no digits.
+    depend on membership; sums are those of differences to it, so that large values lose no digits. variances: whether
+    anybody asks for them; without, they are 0.
 
     >>> sets = np.array([[True, True, False], [False, True, True]])
     >>> found = moments_of_sets(np.array([[1.0, 3.0, 7.0]]), np.ones((1, 3), bool), np.array([3.0]), sets)
@@ -59,7 +60,7 @@ def moments_of_sets(value: Floats, use: Bools, level: Floats, sets: Bools) -> li
     size = (len(sets), records)
     count = np.empty(size, dtype=np.int64)
     mean = np.empty(size)
-    variance = np.empty(size)
+    variance = np.zeros(size)
     weight = sets.astype(np.float64)
     ones = sets.astype(np.float32)  # whole numbers below 2^24 are exact
     step = max(1, BLOCK // max(1, models))
@@ -70,17 +71,18 @@ def moments_of_sets(value: Floats, use: Bools, level: Floats, sets: Bools) -> li
         many = ones @ use[rows].astype(np.float32).T
         some = np.maximum(many, 1, dtype=np.float64)
         away = weight @ kept.T
-        kept *= kept
-        spread = weight @ kept.T
         middle = away / some
-        away *= middle
-        spread -= away
-        some -= 1
-        spread /= np.maximum(some, 1, out=some)
+        if variances:
+            kept *= kept
+            spread = weight @ kept.T
+            away *= middle
+            spread -= away
+            some -= 1
+            spread /= np.maximum(some, 1, out=some)
+            np.maximum(spread, 0.0, out=variance[:, rows])
         middle += level[rows]
         count[:, rows] = many
         mean[:, rows] = middle if many.all() else np.where(many > 0, middle, 0.0)
-        np.maximum(spread, 0.0, out=variance[:, rows])
     return [Moments(*each) for each in zip(count, mean, variance, strict=True)]
 
 

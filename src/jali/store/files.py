@@ -140,7 +140,7 @@ def write_arrays(path: Path, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
 
 def pack(file: IO[bytes], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
     """Write named arrays into an open file as npz; large ones of random digits, which only cost time, uncompressed."""
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=4) as archive:
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         for name, array in arrays.items():
             archive.compression = zipfile.ZIP_DEFLATED if _shrinks(array) else zipfile.ZIP_STORED
             with archive.open(f"{name}.npy", "w", force_zip64=True) as member:

@@ -15,9 +15,9 @@ import numpy as np
 
 from jali.anonymity.measures import pureness
 from jali.audit.all_models import blocks
-from jali.audit.experiment import Outcome
 from jali.audit.one_model import EXPLAIN, STATISTICS, Readout, models_of, preparations, stream
 from jali.audit.one_tile import look, tiles
+from jali.audit.outcome import Outcome
 from jali.audit.setup import Resources, Setup
 from jali.core.explanation import Counterfactual, Explainer
 from jali.core.protocols import Model

@@ -15,9 +15,9 @@ import numpy as np
 from scipy.special import softmax
 
 from jali.audit.all_models import blocks
-from jali.audit.experiment import Outcome
 from jali.audit.one_model import EXPLAIN, Readout, models_of, preparations, stream
 from jali.audit.one_tile import look, tile_numbers
+from jali.audit.outcome import Outcome
 from jali.audit.preparations import Preparations
 from jali.audit.setup import Resources, Setup
 from jali.core.explanation import Explainer
