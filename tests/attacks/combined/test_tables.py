@@ -50,6 +50,23 @@ def test_sums_are_those_of_the_single_ratios(seen):
         np.testing.assert_array_equal(table[lens.blocks == SUMS][row], whole)
 
 
+def test_where_exact_values_come_back_a_row_says_whether_they_are_the_usual_ones(seen):
+    """It is there only then, judged by the other models alone, and no other row moves."""
+    plain = choose_lens(seen, (np.arange(4),), TUNING)
+    seen.value[3] = np.round(seen.value[3])
+    lens = choose_lens(seen, (np.arange(4),), TUNING)
+    assert len(lens.blocks) == len(plain.blocks) + 1
+    found = Reading.of(lens, seen, without(np.array([0]), 10))
+    table = found.table(0, seen.value[:, :, 0], np.ones(200, dtype=bool))
+    same = (seen.value[3, :, 1:, None] == seen.value[3, :, None, 1:]).sum(axis=2).max(axis=1)
+    mine = (seen.value[3, :, 1:] == seen.value[3, :, :1]).sum(axis=1)
+    sums = np.flatnonzero(lens.blocks == SUMS)
+    np.testing.assert_allclose(table[sums[3]], mine / same)
+    np.testing.assert_array_equal(table[sums[0]], table[lens.blocks == OWN].sum(axis=0))
+    assert table[-5].any()  # ratios of exact repeats
+    assert table[-1].any()
+
+
 def test_how_many_features_are_tried_together_changes_nothing(seen, monkeypatch):
     few = choose_lens(seen, (np.arange(4),), TUNING)
     monkeypatch.setattr(reading, "TRIED", 1000)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import chdtrc
+from scipy.special import chdtrc, ndtri
 
 from jali.attacks._combined.facts import Fact
 from jali.core.guesses import Shadows
@@ -24,7 +24,10 @@ CLOSE = 6  # further decimals to which a number is rounded before its digits are
 PSEUDO = 20.0  # cells that the rate of both sides together counts for
 OFTEN = 0.01  # share of cells that must equal the answer of another model, and share that must not
 RECORDS = 2_000  # records on which that is looked up, at most
+USUALLY = 0.1  # share from which on a record's commonest answer is its usual one, and no accident of rounding
 COLUMNS = 8  # signals whose exact values are compared, at most
+BY_CHANCE = 1e-3  # probability that some of these are taken to tell members where none does
+TINY = 1e-12
 MODELS = 2.0  # that the rate of all records counts for
 
 
@@ -116,16 +119,17 @@ def _log_ratio(counts: Floats) -> Floats:
     return np.asarray(np.log(rate[1]) - np.log(rate[0]))
 
 
-def repeated(shadows: Shadows, facts: Sequence[Fact]) -> Ints:
-    """The signals of which some answers equal that of another model about the same record, and some do not.
+def repeated(shadows: Shadows, facts: Sequence[Fact]) -> tuple[Ints, Floats]:
+    """The signals (C,) of which some answers equal that of another model about the same record, and some do not.
 
-    Zeros do not count: which answers are zero is a pattern of its own.
+    Those that repeat most come first; second, the share of such answers (C,). Zeros do not count: which answers are
+    zero is a pattern of its own.
     """
     use = shadows.answered
     records = np.flatnonzero(use.sum(axis=1) > 1)
     records = records[:: -(-len(records) // RECORDS) or 1]
     if not len(records):
-        return np.array([], dtype=np.int64)
+        return np.array([], dtype=np.int64), np.array([])
     cells = use[records]
     for value, fact in zip(shadows.value, facts, strict=True):
         if "repeated" not in fact:
@@ -133,7 +137,8 @@ def repeated(shadows: Shadows, facts: Sequence[Fact]) -> Ints:
     shares = np.array([fact["repeated"] for fact in facts])
     found = np.flatnonzero((shares > OFTEN) & (shares < 1 - OFTEN))
     found = np.array([s for s in found.tolist() if _more_than_two(shadows.value[s][use])], dtype=np.int64)
-    return found[np.argsort(shares[found], kind="stable")[:COLUMNS]]
+    found = found[np.argsort(-shares[found], kind="stable")]
+    return found, shares[found]
 
 
 def _share(value: Floats, use: Bools) -> float:
@@ -149,13 +154,80 @@ def _more_than_two(value: Floats) -> bool:
 
 
 @dataclass(frozen=True)
-class Repeats:
-    """Exact values of some signals under shadow models: value (C, N, K), used cells (N, K), member (N, K), sets (T, K).
+class Exact:
+    """Signals (C,) whose exact values are compared, with the weight of each (C,); the largest is 1.
 
-    signal (C,): which signals these are.
+    usual (C,): which of them come back so often that an answer may be the usual one.
     """
 
     signal: Ints
+    weight: Floats
+    usual: Bools
+
+    @staticmethod
+    def of(shadows: Shadows, facts: Sequence[Fact]) -> Exact:
+        """Those that tell members, weighed by how far they do; if none does, those that repeat most.
+
+        The weight is what the records' shifts make of their scatter, noise included. A signal that repeats and tells
+        nothing has a weight near 0: with as much as the others it would drown them.
+        """
+        found, share = repeated(shadows, facts)
+        usual = share > USUALLY
+        use = shadows.answered
+        counts = [(use & side).sum(axis=1) for side in (shadows.member, ~shadows.member)]
+        records = np.flatnonzero(np.minimum(*counts) > 1)
+        records = records[:: -(-len(records) // RECORDS) or 1]
+        if len(found) > 1 and len(records) > 1:
+            both = [squared_shift(shadows.value[s, records], use[records], shadows.member[records]) for s in found]
+            shift = np.array([square for square, _ in both])
+            noise = np.array([each.mean() for _, each in both])
+            if _beyond_chance(shift):
+                mean = shift.mean(axis=1)
+                best = np.argsort(-mean / _error(shift), kind="stable")[:COLUMNS]
+                best = best[mean[best] > 0]
+                trust = mean[best] / (mean[best] + noise[best])
+                return Exact(found[best], trust / trust.max(), usual[best])
+        return Exact(found[:COLUMNS], np.ones(len(found[:COLUMNS])), usual[:COLUMNS])
+
+
+def squared_shift(value: Floats, use: Bools, member: Bools) -> tuple[Floats, Floats]:
+    """Of each record (n,): the square of the shift of all its answers' shares, without bias, and the noise taken off.
+
+    sum_a (p_a - q_a)^2 - sum_a p_a (1 - p_a) / (k_in - 1) - sum_a q_a (1 - q_a) / (k_out - 1) for values (n, K), p_a
+    and q_a the shares of in- and out-models that answer a. Whatever the answers are, its mean is 0 if only chance
+    decides who is a member. Each side of a record needs two models.
+    """
+    kind = _kinds(value)
+    shares = []
+    noise = np.zeros(len(value))
+    for side in (use & member, use & ~member):
+        count = side.sum(axis=1)
+        share = _counts(kind, side) / count[:, None]
+        noise += (1 - (share**2).sum(axis=1)) / (count - 1)
+        shares.append(share)
+    return ((shares[0] - shares[1]) ** 2).sum(axis=1) - noise, noise
+
+
+def _beyond_chance(shift: Floats) -> bool:
+    """Whether squared shifts (C, n) of some signal are above 0 beyond chance, or those of all signals together."""
+    alone = shift.mean(axis=1) > -ndtri(BY_CHANCE / 2 / len(shift)) * _error(shift)
+    whole = shift.sum(axis=0)
+    return bool(alone.any() or whole.mean() > -ndtri(BY_CHANCE / 2) * _error(whole))
+
+
+def _error(shift: Floats) -> Floats:
+    """The standard error of the mean over records (..., n)."""
+    return np.asarray(np.maximum(shift.std(axis=-1) / np.sqrt(shift.shape[-1]), TINY))
+
+
+@dataclass(frozen=True)
+class Repeats:
+    """Exact values of some signals under shadow models: value (C, N, K), used cells (N, K), member (N, K), sets (T, K).
+
+    exact: which signals these are, and their weights.
+    """
+
+    exact: Exact
     value: Floats
     use: Bools
     member: Bools
@@ -169,32 +241,35 @@ class Repeats:
             out[c] = _kinds(value)
         return out
 
-    def __call__(self, t: int, value: Floats) -> Floats:
-        """Log-likelihood ratio (N,) of how often in- and out-models of one set gave exactly these answers (S, N).
+    def __call__(self, t: int, value: Floats) -> tuple[Floats, Floats]:
+        """How often in- and out-models of one set gave exactly these answers (S, N), and how usual these are.
 
-        An answer that some model of the set gave has its rate among either side; one that none gave has the rate of
-        answers that came once. Both are shrunken towards the rate of all records.
+        First, a log-likelihood ratio (N,). An answer that some model of the set gave has its rate among either side;
+        one that none gave has the rate of answers that came once. Both are shrunken towards the rate of all records.
+        Second, without asking who was a member, the number of models with this answer by that of the commonest one
+        (N,): members may get the usual answer more often, whichever that is.
         """
-        out = np.zeros(value.shape[1])
-        if not len(self.signal):
-            return out
+        ratio = np.zeros(value.shape[1])
+        usual = np.zeros(value.shape[1])
         mine = self.use & self.sets[t]
         inside = mine & self.member
         outside = mine & ~self.member
         models = [_count(side) for side in (inside, outside)]
         whole = [np.log(many + MODELS) for many in models]
         cells = max(1, int(sum(many.sum() for many in models)))
-        for c, s in enumerate(self.signal.tolist()):
+        for c, (s, weight) in enumerate(zip(self.exact.signal.tolist(), self.exact.weight.tolist(), strict=True)):
             hits = self.value[c] == value[s][:, None]
             found = [_count(hits & side) for side in (inside, outside)]
+            if self.exact.usual[c]:
+                usual += weight * (found[0] + found[1]) / np.maximum(_counts(self.kind[c], mine).max(axis=1), 1)
             unseen = np.flatnonzero(found[0] + found[1] == 0)
             once = self._once(c, mine, unseen)
             for many, side in zip(found, (inside, outside), strict=True):
                 many[unseen] = _count(once & side[unseen])
             rate = max(sum(many.sum() for many in found) / cells, 1e-6)
             of_in, of_out = [np.log(many + MODELS * rate) - log for many, log in zip(found, whole, strict=True)]
-            out += of_in - of_out
-        return out
+            ratio += weight * (of_in - of_out)
+        return ratio, usual
 
     def _once(self, c: int, mine: Bools, rows: Ints) -> Bools:
         """The cells of some records (n, K) whose answer no other cell of the record has, of those that are used."""
@@ -222,6 +297,17 @@ def _kinds(value: Floats) -> Ints:
     out = np.empty_like(step)
     np.put_along_axis(out, order, step, axis=1)
     return out
+
+
+def _counts(kind: npt.NDArray[np.integer[Any]], cells: Bools) -> Ints:
+    """How many of some cells (N, K) of each record are of each kind (N, K).
+
+    >>> _counts(np.array([[1, 0, 1], [2, 1, 0]]), np.array([[True, True, True], [False, True, True]]))
+    array([[1, 2, 0],
+           [1, 1, 0]])
+    """
+    at = kind + np.arange(len(kind))[:, None] * kind.shape[1]
+    return np.bincount(at[cells], minlength=at.size).reshape(at.shape)
 
 
 def _count(cells: Bools) -> Floats:

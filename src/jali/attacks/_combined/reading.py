@@ -11,7 +11,7 @@ from jali.attacks._combined.discriminant import directions
 from jali.attacks._combined.facts import Fact, Facts
 from jali.attacks._combined.features import Features, centred
 from jali.attacks._combined.manner import Manner
-from jali.attacks._combined.patterns import Digits, Repeats, repeated
+from jali.attacks._combined.patterns import Digits, Exact, Repeats
 from jali.attacks._combined.products import Products
 from jali.attacks._combined.ratios import (
     above_outside,
@@ -37,6 +37,7 @@ CLEARLY = 0.003  # AUC by which another scale must be better than the one on whi
 OWN, COMMON, ABOVE, RAW, PLACE, WHITE_OWN, WHITE_PLACE, WHITE_COMMON, WHITE_STEADY, SUMS = range(10)
 SINGLE = WHITE_COMMON  # the number of blocks with one row per signal
 WHOLE = (SUMS, SUMS, SUMS, WHITE_COMMON, WHITE_STEADY, SUMS, SUMS, SUMS, SUMS, SUMS, SUMS)  # the blocks of the sums
+USUAL = 5  # after so many sums comes, where exact values come back often, a row that says how usual an answer is
 FEW = 4  # signals whose ratios are computed together
 TRIED = 8  # features that are tried together: the sums of all would be the largest arrays of all
 MOSTLY = 0.9  # share of records that are known from which on all are read
@@ -59,7 +60,7 @@ class Lens:
     which models answer in a manner of their own, which is taken off. for_own, for_common (S,): the feature of each
     signal. weights (S, S): the directions, as weights of the features for common shifts. aside: the same for reading
     models set aside, by part, from all other models. products: those of the features for common shifts whose shifts
-    differ between records. digits: those that tell members. repeated (C,): signals whose exact values come back.
+    differ between records. digits: those that tell members. repeated: signals whose exact values come back.
     """
 
     features: Features
@@ -71,7 +72,7 @@ class Lens:
     aside: tuple[Floats, ...]
     products: Products
     digits: Digits
-    repeated: Ints
+    repeated: Exact
     tuning: Tuning
 
     @property
@@ -96,7 +97,9 @@ class Lens:
     @property
     def blocks(self) -> Ints:
         """To which block each row of a table belongs (Q,)."""
-        return np.concatenate([np.repeat(np.arange(SINGLE), len(self.weights)), WHOLE])
+        usual = (SUMS,) if self.repeated.usual.any() else ()
+        whole = WHOLE[:USUAL] + usual + WHOLE[USUAL:]
+        return np.concatenate([np.repeat(np.arange(SINGLE), len(self.weights)), whole])
 
 
 @dataclass(frozen=True)
@@ -145,7 +148,8 @@ class Reading:
             return rest, level
 
         sums = Sums.of(read, lens.size, use, member, sets)
-        exact = shadows.value[lens.repeated] if everybody else shadows.value[np.ix_(lens.repeated, rows)]
+        back = lens.repeated.signal
+        exact = shadows.value[back] if everybody else shadows.value[np.ix_(back, rows)]
         repeats = Repeats(lens.repeated, exact, use, member, sets)
         return Reading(lens, rows, np.asarray(use.any(axis=1)), place, how, sums, repeats)
 
@@ -164,7 +168,10 @@ class Reading:
         here = np.where(self.known, away, 0.0)
         made = np.empty((len(self.lens.blocks), len(self.rows))) if out is None or not everybody else out
         self._enter(t, here, made)
-        made[-5] = self.repeats(t, mine)
+        if len(self.lens.repeated.signal):
+            made[-5], usual = self.repeats(t, mine)
+            if self.lens.repeated.usual.any():
+                made[SINGLE * len(self.lens.weights) + USUAL] = usual
         if not everybody:
             made = np.take(made, self.place, axis=1, out=out)
         made[-4] = self.lens.digits(value)
@@ -268,7 +275,7 @@ def choose_lens(shadows: Shadows, aside: Sequence[Ints], tuning: Tuning, known: 
         aside=tuple(others),
         products=products,
         digits=Digits.of(shadows, facts),
-        repeated=repeated(shadows, facts),
+        repeated=Exact.of(shadows, facts),
         tuning=tuning,
     )
 
