@@ -218,7 +218,7 @@ def names(rng, columns, n=600, models=10):
 
 def test_names_that_tell_nothing_have_one_weight_and_those_that_repeat_most_are_kept():
     """In 60 draws; one in a thousand may be taken to tell something."""
-    kept = [Exact.of(names(np.random.default_rng([6, seed]), 12)) for seed in range(60)]
+    kept = [Exact.of(names(np.random.default_rng([6, seed]), 12), [{} for _ in range(12)]) for seed in range(60)]
     plain = [exact.weight.tolist() == [1.0] * COLUMNS for exact in kept]
     assert sum(plain) >= 59
     assert all(exact.signal.min() >= 3 for exact, same in zip(kept, plain, strict=True) if same)
@@ -243,6 +243,7 @@ def test_numbers_that_come_back_by_accident_have_no_usual_answer():
     rng = np.random.default_rng(8)
     value = np.round(rng.normal(size=(2, 600, 10)), 2)
     value[1] = np.round(value[1])
-    found = Exact.of(Shadows(value, np.ones(value.shape, dtype=bool), rng.random((600, 10)) < 0.5))
+    shadows = Shadows(value, np.ones(value.shape, dtype=bool), rng.random((600, 10)) < 0.5)
+    found = Exact.of(shadows, [{} for _ in value])
     assert found.signal.tolist() == [1, 0]
     assert found.usual.tolist() == [True, False]

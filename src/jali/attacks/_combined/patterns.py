@@ -202,7 +202,7 @@ def squared_shift(value: Floats, use: Bools, member: Bools) -> tuple[Floats, Flo
     noise = np.zeros(len(value))
     for side in (use & member, use & ~member):
         count = side.sum(axis=1)
-        share = _counts(kind, side) / count[:, None]
+        share = _of_each_kind(kind, side) / count[:, None]
         noise += (1 - (share**2).sum(axis=1)) / (count - 1)
         shares.append(share)
     return ((shares[0] - shares[1]) ** 2).sum(axis=1) - noise, noise
@@ -261,7 +261,7 @@ class Repeats:
             hits = self.value[c] == value[s][:, None]
             found = [_count(hits & side) for side in (inside, outside)]
             if self.exact.usual[c]:
-                usual += weight * (found[0] + found[1]) / np.maximum(_counts(self.kind[c], mine).max(axis=1), 1)
+                usual += weight * (found[0] + found[1]) / np.maximum(_of_each_kind(self.kind[c], mine).max(axis=1), 1)
             unseen = np.flatnonzero(found[0] + found[1] == 0)
             once = self._once(c, mine, unseen)
             for many, side in zip(found, (inside, outside), strict=True):
@@ -299,10 +299,10 @@ def _kinds(value: Floats) -> Ints:
     return out
 
 
-def _counts(kind: npt.NDArray[np.integer[Any]], cells: Bools) -> Ints:
+def _of_each_kind(kind: npt.NDArray[np.integer[Any]], cells: Bools) -> Ints:
     """How many of some cells (N, K) of each record are of each kind (N, K).
 
-    >>> _counts(np.array([[1, 0, 1], [2, 1, 0]]), np.array([[True, True, True], [False, True, True]]))
+    >>> _of_each_kind(np.array([[1, 0, 1], [2, 1, 0]]), np.array([[True, True, True], [False, True, True]]))
     array([[1, 2, 0],
            [1, 1, 0]])
     """
