@@ -119,6 +119,20 @@ def test_numbers_of_another_set_up_are_marked_as_due(paper, tmp_path):
     assert all("another game" in study.due for study in found.studies)
 
 
+def test_a_study_that_was_never_run_and_is_now_left_to_a_larger_scale_is_not_due(paper, tmp_path):
+    run = earlier(paper, number("cheap", 0.53))
+    never = run.studies[1].model_copy(update={"skipped": keeping.TO_COME, "seconds": 0.0})
+    files.save(run.model_copy(update={"studies": [run.studies[0], never]}), tmp_path)
+    moved = PAPER.replace("targets=4", "targets=9").replace(
+        "[[tables]]", '[studies.dear]\nscales = ["paper"]\n[[tables]]'
+    )
+    paper.write_text(moved, encoding="utf-8")
+    cheap, dear = judge_again(schema.read(str(paper)), str(paper), tmp_path / "p.json").studies
+    assert (dear.skipped, dear.due) == ("run at --scale paper only", "")
+    assert dear.parts["game"] == "thirds(targets=9, shadows=2)"
+    assert "another game" in cheap.due
+
+
 def test_the_time_of_stored_results_is_that_of_the_run_that_made_them():
     parts = {"data": "sample", "game": "thirds"}
     first = Study(name="a", parts=parts, seconds=100.0, stored=0)

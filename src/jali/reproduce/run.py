@@ -72,8 +72,7 @@ def reproduce(
         elif k in now:
             ran[k] = _scored(k, setup, _methods_of(setup, paper))
         else:
-            skipped = f"run at --scale {' or '.join(setup.scales)} only"
-            ran[k] = Ran(Study(name=k, parts=setup.parts(), skipped=skipped, smaller=setup.smaller))
+            ran[k] = Ran(_left_out(k, setup))
     ran = {k: replace(r, study=r.study.model_copy(update={"attacks": _attacks(r, paper)})) for k, r in ran.items()}
     found = findings(paper, ran, scale)
     drawn = list(drawings(paper, ran))
@@ -114,11 +113,19 @@ def _as_it_stands(study: Study, paper: Paper, scale: str) -> Study:
     if study.name not in paper.studies:
         return study.model_copy(update={"due": "The paper's file no longer has this study."})
     setup = paper.studies[study.name].at(next(s for s in SCALES if s == scale))
+    if study.skipped and scale not in setup.scales:
+        return _left_out(study.name, setup)
     changed = [k for k in ("data", "model", "game", "scores") if setup.parts().get(k) != study.parts.get(k)]
     due = (
         f"Run with another {' and '.join(changed)} than the paper's file now has: a new run is due." if changed else ""
     )
     return study.model_copy(update={"due": due, "smaller": setup.smaller})
+
+
+def _left_out(name: str, setup: Setup) -> Study:
+    """A study that the scale does not run."""
+    skipped = f"run at --scale {' or '.join(setup.scales)} only"
+    return Study(name=name, parts=setup.parts(), skipped=skipped, smaller=setup.smaller)
 
 
 def _attacks(ran: Ran, paper: Paper) -> dict[str, Spread]:
