@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from jali.audit.evidence import read_only
+from jali.audit.gaps import Filled, copies
 from jali.audit.reference import REFERENCE
 from jali.audit.requirements import feasible
 from jali.audit.trials import Trial
@@ -43,7 +44,8 @@ def with_gaps(evidence: Evidence, game: Game) -> Evidence:
     """Evidence with one more signal per explainer and pattern of gaps: whether it answered, where it was queried.
 
     The decision usually determines who gets an explanation, and then what this pattern leaks is a leak of the decision.
-    Where it does not, what the pattern adds to the decision is measured (`Plan.availability`).
+    Where it does not, what the pattern adds to the decision is measured (`Plan.availability`). An explainer with
+    several patterns also has copies of its signals without gaps (`gaps.copies`).
     """
     queried = game.cells()
     extra: dict[SignalName, Bools] = {}
@@ -57,18 +59,21 @@ def with_gaps(evidence: Evidence, game: Game) -> Evidence:
             extra[SignalName(signal, explainer)] = observed
     if not extra:
         return evidence
-    value = np.concatenate([evidence.value, np.stack([v.astype(np.float64) for v in extra.values()])])
-    observed = np.concatenate([evidence.observed, np.repeat(queried[None], len(extra), axis=0)])
-    units = (*evidence.units, *(Unit.YES_NO for _ in extra))
+    whole = copies(evidence, explainers(evidence).values())
+    more = [*(gaps.astype(np.float64) for gaps in extra.values()), *(copy.value for copy in whole.values())]
+    cells = [*(queried for _ in extra), *(copy.observed for copy in whole.values())]
+    value = np.concatenate([evidence.value, np.stack(more)])
+    observed = np.concatenate([evidence.observed, np.stack(cells)])
+    units = (*evidence.units, *(Unit.YES_NO for _ in extra), *(Unit.PLAIN for _ in whole))
     read_only(value, observed)
-    return Evidence.of_checked((*evidence.names, *extra), value, observed, evidence.member, units)
+    return Evidence.of_checked((*evidence.names, *extra, *whole), value, observed, evidence.member, units)
 
 
 def explainers(evidence: Evidence) -> dict[str, tuple[SignalName, ...]]:
     """Names of signals by explainer; `explanation` for those that name none and are not of the prediction."""
     out: dict[str, list[SignalName]] = {}
     for name in evidence.names:
-        if not _is_gap(name) and (name.explainer or _kind(name) not in SCORE + DECISION):
+        if not _is_own(name) and (name.explainer or _kind(name) not in SCORE + DECISION):
             out.setdefault(name.explainer or UNNAMED, []).append(name)
     return {explainer: tuple(names) for explainer, names in out.items()}
 
@@ -81,6 +86,11 @@ def _kind(name: SignalName) -> str:
 def _is_gap(name: SignalName) -> bool:
     """Whether a signal is the pattern of who was answered."""
     return name.signal.partition(" ")[0] == ANSWERED
+
+
+def _is_own(name: SignalName) -> bool:
+    """Whether `with_gaps` made a signal."""
+    return _is_gap(name) or isinstance(name, Filled)
 
 
 def usual(game: Game, more: tuple[str, ...] = ()) -> tuple[Attack, ...]:
@@ -100,9 +110,10 @@ def plan(evidence: Evidence, game: Game, attacks: Sequence[Attack] = ()) -> Plan
         raise JaliError(f"Name at most one attack on several signals, not {' and '.join(map(registry.spec, several))}.")
     combined = several[0] if several else _combined(game)
     singles = [a for a in chosen if not a.many]
-    whole = [name for name in evidence.names if name.part is None]  # parts of a vector mean little one by one
+    # Parts of a vector mean little one by one, and a signal alone needs no cells of others.
+    whole = [name for name in evidence.names if name.part is None and not isinstance(name, Filled)]
     trials = [Trial(a, (n,), _channel(n), _explainer(n)) for n in whole for a in singles]
-    places = _places(evidence, combined)
+    places = {place: _without_gaps(trial, evidence) for place, trial in _places(evidence, combined).items()}
     return Plan(tuple(trials), places, tuple(_availability(evidence, places)))
 
 
@@ -166,6 +177,12 @@ def _places(evidence: Evidence, combined: Attack) -> dict[Place, Trial]:
                 channel = base.with_explanation
                 out[explainer, channel] = Trial(combined, both, channel, explainer, base, len(alone.names))
     return out
+
+
+def _without_gaps(trial: Trial, evidence: Evidence) -> Trial:
+    """A trial with copies without gaps in the place of signals that have some."""
+    names = tuple(copy if (copy := Filled.of(name)) in evidence.names else name for name in trial.names)
+    return replace(trial, names=names)
 
 
 def _availability(evidence: Evidence, places: dict[Place, Trial]) -> Iterator[Trial]:

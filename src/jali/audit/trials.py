@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from jali.audit.evidence import read_only
+from jali.audit.gaps import original
 from jali.audit.growing import Growing
 from jali.audit.lots import by_lot
 from jali.audit.reference import REFERENCE
@@ -62,7 +63,7 @@ class Trial:
             learns="membership",
             explainer=self.explainer,
             channel=self.channel,
-            signal=" + ".join(dict.fromkeys(name.signal for name in self.names)),
+            signal=" + ".join(dict.fromkeys(original(name).signal for name in self.names)),
             attack=registry.spec(self.attack),
             combined=self.attack.many,
             against=self.against,

@@ -8,6 +8,9 @@ import numpy as np
 
 from jali.core.values import Bools, Floats, Ints
 
+APART = 0.45  # models differ where their middles deviate by so many median distances
+BY_CHANCE = 3.0  # and by so many times as much as by the noise of the records
+
 
 @dataclass(frozen=True)
 class TwoWay:
@@ -32,6 +35,15 @@ class TwoWay:
         second = median(rest, use, 0)
         rest = rest - second
         return TwoWay(rest, (first + second)[0], median(np.abs(rest), use, 0)[0])
+
+    def apart(self, records: float) -> bool:
+        """Whether models that answered about so many records differ beyond the noise of these, and enough to count."""
+        # The median of n normal numbers has 1.25 deviations by sqrt(n), and a deviation is 1.48 median distances.
+        chance = 1.25 * 1.48 / np.sqrt(records)
+        # A power of two changes no digit, and squares of large numbers would overflow.
+        _, exponent = np.frexp(np.abs(self.middle).max())
+        deviation = np.ldexp(self.middle, -exponent).std()
+        return bool(deviation > max(APART, BY_CHANCE * chance) * np.ldexp(np.median(self.distance), -exponent))
 
 
 def answering(use: Bools, models: int, records: int) -> tuple[Ints, Ints]:

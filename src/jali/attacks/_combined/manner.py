@@ -17,8 +17,6 @@ from jali.stats.two_way import TwoWay, answering
 MODELS = 3  # below so many nothing can be said about the usual answer
 FEWEST = 20  # records that each model must have answered about
 RECORDS = 1_000  # records from which levels are read, at most
-APART = 0.45  # models differ where their middles deviate by so many median distances
-BY_CHANCE = 3.0  # and by so many times as much as by the noise of the records
 EXACT = 1e-9  # of the median size of a value; smaller distances are rounding
 
 
@@ -46,7 +44,7 @@ class Manner:
         out = Manner.none(len(value), use.shape[1])
         for f in doubtful.tolist():
             found, models = _two_way(value[f], use)
-            if found is not None and (certain or _differ(found, use[:, models])):
+            if found is not None and (certain or found.apart(_records(use[:, models]))):
                 out.level[f, models] = found.middle
                 out.differ[f] = True
         return out
@@ -78,10 +76,6 @@ def _two_way(value: Floats, use: Bools) -> tuple[TwoWay | None, Ints]:
     return found, models
 
 
-def _differ(found: TwoWay, use: Bools) -> bool:
-    """Whether models differ beyond chance, and by enough to count."""
-    records = min(RECORDS, float(use.sum(axis=0).mean()))
-    # The median of n normal numbers has 1.25 deviations by sqrt(n), and a deviation is 1.48 median distances.
-    chance = 1.25 * 1.48 / np.sqrt(records)
-    apart = float(found.middle.std() / np.median(found.distance))
-    return bool(apart > max(APART, BY_CHANCE * chance))
+def _records(use: Bools) -> float:
+    """From how many records the level of a model is read, in the cells used (N, K)."""
+    return min(RECORDS, float(use.sum(axis=0).mean()))
