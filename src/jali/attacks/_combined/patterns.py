@@ -194,15 +194,19 @@ def squared_shift(value: Floats, use: Bools, member: Bools) -> tuple[Floats, Flo
     """Of each record (n,): the square of the shift of all its answers' shares, without bias, and the noise taken off.
 
     sum_a (p_a - q_a)^2 - sum_a p_a (1 - p_a) / (k_in - 1) - sum_a q_a (1 - q_a) / (k_out - 1) for values (n, K), p_a
-    and q_a the shares of in- and out-models that answer a. Whatever the answers are, its mean is 0 if only chance
-    decides who is a member. Each side of a record needs two models.
+    and q_a the shares of in- and out-models that answer a. Answers that came once are taken for one, as `Repeats` does.
+    Whatever the answers are, its mean is 0 if only chance decides who is a member. Each side of a record needs two
+    models.
     """
     kind = _kinds(value)
+    once = _of_each_kind(kind, use) == 1
     shares = []
     noise = np.zeros(len(value))
     for side in (use & member, use & ~member):
         count = side.sum(axis=1)
-        share = _of_each_kind(kind, side) / count[:, None]
+        found = _of_each_kind(kind, side)
+        alone = (found * once).sum(axis=1, keepdims=True)
+        share = np.concatenate([found * ~once, alone], axis=1) / count[:, None]
         noise += (1 - (share**2).sum(axis=1)) / (count - 1)
         shares.append(share)
     return ((shares[0] - shares[1]) ** 2).sum(axis=1) - noise, noise
