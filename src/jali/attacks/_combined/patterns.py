@@ -320,4 +320,5 @@ def _count(cells: Bools) -> Floats:
     >>> _count(np.array([[True, False, True], [False, False, False]]))
     array([2., 0.])
     """
-    return np.asarray(cells @ np.ones(cells.shape[1], dtype=np.float32), dtype=np.float64)
+    with np.errstate(invalid="ignore"):  # some processors report invalid numbers of products in which there are none
+        return np.asarray(cells @ np.ones(cells.shape[1], dtype=np.float32), dtype=np.float64)
