@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from jali.audit.planting import EXACT, Ideal, Leak, aucs, plant_in, told_nothing
+from jali.audit.planting import EXACT, Ideal, Leak, aucs, plant
 from jali.audit.trials import ByMetric, Known, Trial, guess_by_metric, together
 from jali.core.errors import JaliError
 from jali.core.guesses import Records
@@ -106,15 +106,12 @@ def recover(
 
     Sizes grow until one is found often enough. The limit that follows is then planted itself, until it stays where it
     was: what one planted size recovers is about as noisy as an audit, and a limit that luck made low must not be named.
-    So a limit is planted among signals that are shuffled anew; the sizes before it differ in one signal only, and what
-    the attack finds out about the others is found out once. Where there are few people, each size is planted several
-    times.
+    Where there are few people, each size is planted several times.
     wider: for an audit whose deviations and intervals are so many times as wide; what is recovered is known no better.
     """
     if len(game.targets) == TOO_FEW:
         raise JaliError("intervals over two target models are too wide to name an addition; take three or more")
     playing = players(game, np.asarray(evidence.pick(trial.names).observed.all(axis=0)))
-    silent = told_nothing(evidence, trial, rng.spawn(1)[0])
     known = Known()
     ideal: Ideal | None = None
     tried: list[_Tried] = []
@@ -123,14 +120,12 @@ def recover(
     made: list[Planted] = []
     times = 1
     while (size := _next_size(made, larger, checked)) is not None:
-        for turn in range(times):
+        for _ in range(times):
             one = rng.spawn(1)[0]
-            if checked or turn:  # the luck of one shuffle must not confirm itself
-                silent = told_nothing(evidence, trial, one)
             shift = ideal.shift_for(size, one) if ideal else 0.0
             if shift is None:
                 return made
-            leak = plant_in(silent, trial, shift, one)
+            leak = plant(evidence, trial, shift, one)
             found = guess_by_metric(leak.evidence, playing, trial, records, person, ("auc",), known)
             ideal = ideal or Ideal.of(found.baseline["auc"])
             tried.append(_tried(size, found, leak, ideal, playing))

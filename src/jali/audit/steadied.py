@@ -8,9 +8,7 @@ membership, and those of a target like those of every other model. (Levels of mo
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -28,17 +26,12 @@ OUTSIDE = 6.0  # median distances from the usual answer; 5 in 100,000 normal num
 FAR, HEAVY, UNEQUAL = 0.02, 0.3, 0.4
 PRIOR = 3.0  # models that the usual distance counts for beside a record's own
 EXACT = 1e-9  # of the median size of a value; smaller distances are rounding
-SMALL = 4_000_000  # bytes of a signal up to which it is kept for the next time
-Known = dict[bytes, dict[str, Any]]
 
 
-def with_steadied(evidence: Evidence, base: int, known: Known | None = None) -> tuple[Evidence, int]:
-    """Signals and those that are read so; the first `base`, which are the baseline's, stay first, and their number.
-
-    known: what was found out about signals before, which is used and added to.
-    """
+def with_steadied(evidence: Evidence, base: int) -> tuple[Evidence, int]:
+    """Signals and those that are read so; the first `base`, which are the baseline's, stay first, and their number."""
     sides = [range(base), range(base, len(evidence.names))]
-    more = [_needed(evidence, side, known) for side in sides]
+    more = [_needed(evidence, side) for side in sides]
     if not any(more):
         return evidence, base
     order = [(s, read) for side, some in zip(sides, more, strict=True) for s, read in _in_order(side, some)]
@@ -59,30 +52,12 @@ def _name(name: SignalName, steadied: bool) -> SignalName:
     return replace(name, signal=f"{name.signal}, steadied") if steadied else name
 
 
-def _needed(evidence: Evidence, side: range, known: Known | None) -> dict[int, Floats]:
+def _needed(evidence: Evidence, side: range) -> dict[int, Floats]:
     """Of some signals those that need it most, by signal."""
-    facts = {s: _facts(evidence, s, known) for s in side if evidence.units[s] is not Unit.YES_NO}
-    for s, fact in facts.items():
-        if "need" not in fact:
-            fact["need"] = _need(evidence.value[s], evidence.observed[s])
-    chosen = sorted((s for s, fact in facts.items() if fact["need"] >= 1), key=lambda s: -facts[s]["need"])[:MOST]
-    made: dict[int, Floats] = {}
-    for s in sorted(chosen):
-        value = facts[s]["value"] if "value" in facts[s] else steadied(evidence.value[s], evidence.observed[s])
-        if evidence.value[s].nbytes <= SMALL:
-            facts[s]["value"] = value
-        if value is not None:
-            made[s] = value
-    return made
-
-
-def _facts(evidence: Evidence, s: int, known: Known | None) -> dict[str, Any]:
-    """What is known about a signal, by its bytes."""
-    if known is None:
-        return {}
-    bytes_of = hashlib.sha256(np.ascontiguousarray(evidence.value[s]).data)
-    bytes_of.update(np.ascontiguousarray(evidence.observed[s]).data)
-    return known.setdefault(bytes_of.digest(), {})
+    need = {s: _need(evidence.value[s], evidence.observed[s]) for s in side if evidence.units[s] is not Unit.YES_NO}
+    chosen = sorted((s for s, much in need.items() if much >= 1), key=lambda s: -need[s])[:MOST]
+    made = {s: steadied(evidence.value[s], evidence.observed[s]) for s in sorted(chosen)}
+    return {s: value for s, value in made.items() if value is not None}
 
 
 def _need(value: Floats, observed: Bools) -> float:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
@@ -36,11 +35,10 @@ NUMBERS = 3_000_000  # records x targets x signals that an attack scores at once
 
 @dataclass(frozen=True)
 class Known:
-    """What was learnt, or scored by the baseline alone, by the first target of each group of a game; and of signals."""
+    """What was learnt, or scored by the baseline alone, by the first target of each group of a game."""
 
     learnt: dict[int, Combination] = field(default_factory=dict)
     baseline: dict[int, list[Floats]] = field(default_factory=dict)
-    signals: dict[bytes, dict[str, Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -161,7 +159,7 @@ def _by_target(
     """Target by target: the scores by metric, and the records that are judged."""
     chosen = evidence.pick(trial.names)
     if isinstance(trial.attack, Combines):
-        chosen, base = with_steadied(chosen, trial.base, known.signals if known else None)
+        chosen, base = with_steadied(chosen, trial.base)
         trial = replace(trial, names=chosen.names, base=base)
     for group in together(trial.attack, game, len(trial.names)):
         yield from _scores(chosen, game, trial, group, records, metrics, known)
