@@ -27,7 +27,6 @@ CHECKS = 3  # times that a limit is planted itself, at most
 NEAR = 1.25  # a limit stays where it was if it changes by this factor or less
 # Shadow models that play the targets: so many that this many guesses are made, but not fewer and not more than this.
 GUESSES, FEWEST_PLAYERS, MOST_PLAYERS = 10_000, 4, 32
-MOST_TIMES = 4  # that a size is planted where few people and players make fewer guesses
 SHARED = 2.0  # players judge the same people by what was learnt on the same models: half as many tell as much
 FEWEST = 4  # shadow models needed: one plays the target, and the others are its shadows
 POWER = 0.8
@@ -106,7 +105,6 @@ def recover(
 
     Sizes grow until one is found often enough. The limit that follows is then planted itself, until it stays where it
     was: what one planted size recovers is about as noisy as an audit, and a limit that luck made low must not be named.
-    Where there are few people, each size is planted several times.
     wider: for an audit whose deviations and intervals are so many times as wide; what is recovered is known no better.
     """
     if len(game.targets) == TOO_FEW:
@@ -118,18 +116,15 @@ def recover(
     larger = list(SIZES)
     checked: list[float] = []
     made: list[Planted] = []
-    times = 1
     while (size := _next_size(made, larger, checked)) is not None:
-        for _ in range(times):
-            one = rng.spawn(1)[0]
-            shift = ideal.shift_for(size, one) if ideal else 0.0
-            if shift is None:
-                return made
-            leak = plant(evidence, trial, shift, one)
-            found = guess_by_metric(leak.evidence, playing, trial, records, person, ("auc",), known)
-            ideal = ideal or Ideal.of(found.baseline["auc"])
-            tried.append(_tried(size, found, leak, ideal, playing))
-        times = min(MOST_TIMES, max(1, GUESSES // len(tried[0].found.forced["auc"].score)))
+        one = rng.spawn(1)[0]
+        shift = ideal.shift_for(size, one) if ideal else 0.0
+        if shift is None:
+            break
+        leak = plant(evidence, trial, shift, one)
+        found = guess_by_metric(leak.evidence, playing, trial, records, person, ("auc",), known)
+        ideal = ideal or Ideal.of(found.baseline["auc"])
+        tried.append(_tried(size, found, leak, ideal, playing))
         larger = [s for s in larger if float(aucs(tried[0].found.baseline["auc"]).mean()) + s < 1]
         made = _all_recovered(tried, evidence, game, trial, wider)
     return made
@@ -179,17 +174,11 @@ def _all_recovered(
     noise = _noise(ordered, follows, [deviation for deviation, _ in wide])
     smaller = wider * math.sqrt(_people(tried) / _judged_people(evidence, game, trial))
     several = len(together(trial.attack, game)) > 1
-    each = [
-        Planted(one.size, _recovered(one, follows, several), unsure, smaller * deviation, smaller * half)
-        for one, unsure, (deviation, half) in zip(ordered, noise, wide, strict=True)
-    ]
-    return [_mean([p for p in each if p.size == size]) for size in dict.fromkeys(p.size for p in each)]
-
-
-def _mean(same: Sequence[Planted]) -> Planted:
-    """What is known of one size that was planted several times."""
-    recovered, noise, deviation, half = np.mean([(p.recovered, p.noise, p.deviation, p.half) for p in same], axis=0)
-    return Planted(same[0].size, float(recovered), float(noise) / math.sqrt(len(same)), float(deviation), float(half))
+    made = []
+    for one, unsure, (deviation, half) in zip(ordered, noise, wide, strict=True):
+        mean = _recovered(one, follows, several)
+        made.append(Planted(one.size, mean, unsure, smaller * deviation, smaller * half))
+    return made
 
 
 def _tried(size: float, found: ByMetric, leak: Leak, ideal: Ideal, playing: Game) -> _Tried:
