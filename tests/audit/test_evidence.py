@@ -169,6 +169,8 @@ def one_target(**arrays):
         (one_target(scored=some()[0][:, :1]), "All records that are scored under model 0 are members"),
         (one_target(scored=~some()[0][:, :1]), "add members to `scored`"),
         (one_target(record_weight=np.zeros((40, 1))), "weight of 0"),
+        (one_target(targets=np.array([0, 0]), shadows=~np.eye(6, dtype=bool)[[0, 0]]), "each model once"),
+        ({"member": some()[0][:, [0, 1, 2, 1]], "s": some()[1][:, [0, 1, 2, 1]]}, "Models 1 and 3 .* one model twice"),
     ],
 )
 def test_bad_files_are_one_sentence(tmp_path, arrays, says):

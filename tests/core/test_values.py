@@ -43,6 +43,8 @@ def test_a_game_checks_its_shapes():
         Game(member, [0], np.array([[False, True]]), np.ones((2, 1), bool))
     with pytest.raises(JaliError, match="targets must name"):
         Game(member, [2], np.zeros((1, 2), bool), np.ones((3, 1), bool))
+    with pytest.raises(JaliError, match="each model once"):
+        Game(member, [1, 1], np.array([[True, False]] * 2), np.ones((3, 2), bool))
 
 
 def test_a_game_says_which_cells_are_asked_about():

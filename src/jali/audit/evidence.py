@@ -106,6 +106,7 @@ def read(
     member = _membership(arrays)
     try:
         found = _whole(arrays, member, low) if all(name in arrays for name in WHOLE) else _plain(path, arrays, raw, low)
+        _check_no_model_twice(found)
         return found, *_game(arrays, member)
     except (ValueError, TypeError, IndexError, KeyError, ArithmeticError) as error:  # arrays that do not fit each other
         raise JaliError(f"{path} is no evidence that can be read: {str(error).rstrip('.')}.") from None
@@ -290,6 +291,18 @@ def _game(arrays: Arrays, member: npt.NDArray[np.bool_]) -> tuple[Game, list[str
         raise JaliError(f"Model {lonely[0]} has only members or only non-members, so nothing can be guessed about it.")
     game = Game(member, np.arange(m), ~np.eye(m, dtype=bool), np.ones((n, m), dtype=bool), arrays.get("asked"))
     return game, _counted(member)
+
+
+def _check_no_model_twice(found: Evidence) -> None:
+    """A model that stands in two columns would be its own shadow model, and count as two targets."""
+    first: dict[bytes, int] = {}
+    for j, column in enumerate(found.member.T):
+        i = first.setdefault(np.packbits(column).tobytes(), j)
+        if i != j and np.array_equal(found.value[:, :, i], found.value[:, :, j]):
+            raise JaliError(
+                f"Models {i} and {j} have the same training set and the same values of all signals, so they are one "
+                "model twice: leave one of them out."
+            )
 
 
 def _check_both_sides(game: Game) -> None:

@@ -260,6 +260,10 @@ class Game:
         targets = frozen(self.targets, np.int64, (None,), "targets")
         if len(targets) == 0 or targets.min() < 0 or targets.max() >= m:
             raise JaliError(f"targets must name at least one of the {m} models, 0 to {m - 1}; got {targets.tolist()}.")
+        if len(np.unique(targets)) < len(targets):
+            raise JaliError(
+                f"targets must name each model once: named twice, it would count as two; got {targets.tolist()}."
+            )
         shadows = frozen(self.shadows, bool, (len(targets), m), "shadows")
         if shadows[np.arange(len(targets)), targets].any():
             raise JaliError("A target must not be its own shadow.")
