@@ -9,12 +9,14 @@ import pytest
 from scipy.special import ndtr, ndtri
 
 from jali.audit import positive_control
+from jali.audit.detection import Planted, detectable
 from jali.audit.planting import Ideal, plant, shuffled, spread
 from jali.audit.positive_control import (
     CHECKS,
+    MOST_TIMES,
     NEAR,
     SIZES,
-    Planted,
+    _beyond,
     _next_size,
     control,
     no_finer_than,
@@ -229,13 +231,18 @@ def test_only_people_with_an_explanation_count():
 
 
 def test_the_curve_through_planted_sizes_by_hand():
-    """Half an interval is 0.004, a deviation with that of the estimate (3, 4, 5) 0.002: recovered must be 0.0057."""
+    """Half an interval is 0.004. Of 0.01 a fifth is recovered, of 0.05 0.84: at 0.0155 0.37, 0.0058, is just enough."""
     recovered = (0.001, -0.003, 0.002, 0.042)
     points = [Planted(size, got, 0.0012, 0.0016, 0.004) for size, got in zip(FIRST, recovered, strict=True)]
     _, _, trial = made(n=60)
     found = control(trial, points)
-    wanted = 0.01 + 0.04 * (0.004 + 0.8416 * 0.002 - 0.002) / 0.04
-    assert found.detectable == pytest.approx(wanted, rel=0.02)
+    assert found.detectable is not None
+    part = np.log(found.detectable / 0.01) / np.log(0.05 / 0.01)
+    counts = ((1 - part) * found.detectable / 0.01, part * found.detectable / 0.05)
+    share = (1 - part) * 0.2 + part * 0.84
+    unsure = np.hypot(0.0016, 0.0012 * np.hypot(*counts))
+    assert found.detectable == pytest.approx(0.0155, rel=0.01)
+    assert share * found.detectable == pytest.approx(0.004 + 0.8416 * unsure, rel=0.01)
     # Nothing planted recovers nothing; it and its neighbour fall, and are replaced by their mean, known better.
     first = (-0.0015 - 0.004) / np.hypot(0.0016, 0.0012 / np.sqrt(2))
     assert found.power == pytest.approx(ndtr([first, first, -1.0, 19.0]), abs=1e-6)
@@ -264,6 +271,32 @@ def test_a_larger_audit_knows_what_is_recovered_no_better(monkeypatch):
     for one, other in zip(few, many, strict=True):
         assert (other.recovered, other.noise) == (one.recovered, one.noise)
         assert (other.half, other.deviation) == pytest.approx((0.2 * one.half, 0.2 * one.deviation))
+
+
+def test_a_line_between_two_sizes_is_not_taken_where_a_growing_share_is_recovered():
+    """A tenth of 0.05 and six tenths of 0.2: half way, at 0.1, it is 0.35 of it, 0.035; the straight line has 0.043."""
+    points = [Planted(size, got, 1e-6, 1e-6, 0.035) for size, got in ((0.0, 0.0), (0.05, 0.005), (0.2, 0.12))]
+    assert detectable(points) == pytest.approx(0.1, rel=0.01)
+    # Where chance made the share fall, the straight line is the lower one.
+    points = [Planted(size, got, 1e-6, 1e-6, 0.045) for size, got in ((0.0, 0.0), (0.05, 0.04), (0.2, 0.055))]
+    assert detectable(points) == pytest.approx(0.1, rel=0.01)
+
+
+def test_few_people_have_each_size_planted_several_times():
+    """What one planting recovers is noisy; that of four differs by what was learnt, which widens what is expected."""
+    evidence, game, trial = made(n=80, models=9)
+    calls = []
+
+    def counted(*given):
+        calls.append(given[2])
+        return plant(*given)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(positive_control, "plant", counted)
+        found = recover(evidence, game, trial, np.random.default_rng(4))
+    assert len(calls) == 1 + MOST_TIMES * (len(found) - 1)
+    assert _beyond([0.01, 0.01, 0.05, 0.05], [0.0, 0.02, 0.03, 0.05], [0.01] * 4) == pytest.approx(np.sqrt(2))
+    assert _beyond([0.01, 0.01], [0.0, 0.001], [0.01] * 2) == 1.0
 
 
 def test_weights_make_an_audit_smaller():
@@ -321,7 +354,7 @@ def test_a_limit_that_luck_made_low_is_planted_and_given_up():
     assert _next_size(points, larger, checked) == 0.05
     points.append(Planted(0.05, 0.04, 0.002, 0.004, 0.008))
     lucky = _next_size(points, larger, checked)
-    assert 0.01 < lucky < 0.02
+    assert 0.02 < lucky < 0.025
     points.insert(2, Planted(lucky, 0.0, 0.002, 0.004, 0.008))
     second = _next_size(points, larger, checked)
     assert lucky * NEAR < second < 0.05

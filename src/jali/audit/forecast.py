@@ -15,10 +15,11 @@ import numpy as np
 from scipy.special import ndtri
 
 from jali.audit.all_models import readouts
+from jali.audit.detection import POWER
 from jali.audit.one_model import FORECAST, answered, preparations, stream
 from jali.audit.one_tile import look
 from jali.audit.plan import plan, with_gaps
-from jali.audit.positive_control import POWER, control, recover
+from jali.audit.positive_control import control, recover
 from jali.audit.setup import Setup
 from jali.core.errors import JaliError
 from jali.core.guesses import Guesses

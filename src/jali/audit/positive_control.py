@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtri
 
+from jali.audit.detection import POWER, Planted, detectable, least, power
 from jali.audit.planting import EXACT, Ideal, Leak, aucs, plant
 from jali.audit.trials import ByMetric, Known, Trial, guess_by_metric, together
 from jali.core.errors import JaliError
@@ -27,26 +28,10 @@ CHECKS = 3  # times that a limit is planted itself, at most
 NEAR = 1.25  # a limit stays where it was if it changes by this factor or less
 # Shadow models that play the targets: so many that this many guesses are made, but not fewer and not more than this.
 GUESSES, FEWEST_PLAYERS, MOST_PLAYERS = 10_000, 4, 32
+MOST_TIMES = 4  # that a size is planted where few people and players make fewer guesses
 SHARED = 2.0  # players judge the same people by what was learnt on the same models: half as many tell as much
 FEWEST = 4  # shadow models needed: one plays the target, and the others are its shadows
-POWER = 0.8
 TOO_FEW = 2  # target models: how wide their interval is differs by factors from audit to audit, so no limit would hold
-
-
-@dataclass(frozen=True)
-class Planted:
-    """What the attack recovers of one planted addition.
-
-    size: what an attacker who knew all shifts would gain on average. recovered: the attack's mean difference to the
-    baseline, less what chance gave to both. noise: the standard deviation of that mean. deviation, half: for an audit
-    of the size of the real one, the standard deviation of the difference and half the width of its interval.
-    """
-
-    size: float
-    recovered: float
-    noise: float
-    deviation: float
-    half: float
 
 
 def players(game: Game, answered: Bools) -> Game:
@@ -105,6 +90,7 @@ def recover(
 
     Sizes grow until one is found often enough. The limit that follows is then planted itself, until it stays where it
     was: what one planted size recovers is about as noisy as an audit, and a limit that luck made low must not be named.
+    Where there are few people, each size is planted several times.
     wider: for an audit whose deviations and intervals are so many times as wide; what is recovered is known no better.
     """
     if len(game.targets) == TOO_FEW:
@@ -116,31 +102,29 @@ def recover(
     larger = list(SIZES)
     checked: list[float] = []
     made: list[Planted] = []
+    times = 1
     while (size := _next_size(made, larger, checked)) is not None:
-        one = rng.spawn(1)[0]
-        shift = ideal.shift_for(size, one) if ideal else 0.0
-        if shift is None:
-            break
-        leak = plant(evidence, trial, shift, one)
-        found = guess_by_metric(leak.evidence, playing, trial, records, person, ("auc",), known)
-        ideal = ideal or Ideal.of(found.baseline["auc"])
-        tried.append(_tried(size, found, leak, ideal, playing))
+        for _ in range(times):
+            one = rng.spawn(1)[0]
+            shift = ideal.shift_for(size, one) if ideal else 0.0
+            if shift is None:
+                return made
+            leak = plant(evidence, trial, shift, one)
+            found = guess_by_metric(leak.evidence, playing, trial, records, person, ("auc",), known)
+            ideal = ideal or Ideal.of(found.baseline["auc"])
+            tried.append(_tried(size, found, leak, ideal, playing))
+        times = min(MOST_TIMES, max(1, GUESSES // len(tried[0].found.forced["auc"].score)))
         larger = [s for s in larger if float(aucs(tried[0].found.baseline["auc"]).mean()) + s < 1]
         made = _all_recovered(tried, evidence, game, trial, wider)
     return made
 
 
-def _least(made: Sequence[Planted]) -> float:
-    """No smaller addition would be found in 8 of 10: no attack recovers more than is added, on average."""
-    return max(p.half for p in made) + float(ndtri(POWER)) * max(p.deviation for p in made)
-
-
 def _next_size(made: Sequence[Planted], larger: list[float], checked: list[float]) -> float | None:
     """The addition to plant next, taken from those that are larger, or the limit; None where the limit is known."""
-    limit = _detectable(made) if len(made) > 1 else None
+    limit = detectable(made) if len(made) > 1 else None
     if limit is None:
         # The last size that cannot be found is planted all the same: it shows how little is recovered of small ones.
-        while len(larger) > 1 and made and larger[1] < _least(made):
+        while len(larger) > 1 and made and larger[1] < least(made):
             larger.pop(0)
         return larger.pop(0) if larger else None
     stays = bool(checked) and 1 / NEAR <= limit / checked[-1] <= NEAR
@@ -170,15 +154,42 @@ def _all_recovered(
     """What was recovered of each size, in their order, for an audit of the real size."""
     follows = _follows(tried)
     ordered = sorted(tried, key=lambda one: one.size)
-    wide = foreseen([(one.attack, one.known) for one in ordered], len(game.targets))
-    noise = _noise(ordered, follows, [deviation for deviation, _ in wide])
-    smaller = wider * math.sqrt(_people(tried) / _judged_people(evidence, game, trial))
+    sizes = [one.size for one in ordered]
     several = len(together(trial.attack, game)) > 1
-    made = []
-    for one, unsure, (deviation, half) in zip(ordered, noise, wide, strict=True):
-        mean = _recovered(one, follows, several)
-        made.append(Planted(one.size, mean, unsure, smaller * deviation, smaller * half))
-    return made
+    wide = foreseen([(one.attack, one.known) for one in ordered], len(game.targets))
+    unsure = _noise(ordered, follows, [deviation for deviation, _ in wide])
+    # Players of one audit share what was learnt: by how much that differs is seen only where a size is planted again.
+    recovered = [_recovered(one, follows, several) for one in ordered]
+    learnt = _beyond(sizes, [float(one.attack.mean()) for one in ordered], [deviation for deviation, _ in wide])
+    unsure = [_beyond(sizes, recovered, unsure) * each for each in unsure]
+    smaller = wider * math.sqrt(_people(tried) / _judged_people(evidence, game, trial))
+    each = [
+        Planted(size, mean, noise, smaller * learnt * deviation, smaller * half)
+        for size, mean, noise, (deviation, half) in zip(sizes, recovered, unsure, wide, strict=True)
+    ]
+    return [_mean([p for p in each if p.size == size]) for size in dict.fromkeys(sizes)]
+
+
+def _beyond(sizes: Sequence[float], found: Sequence[float], deviations: Sequence[float]) -> float:
+    """By how much what is found of a size differs from planting to planting, in expected deviations; 1 or more.
+
+    >>> round(_beyond([0.0, 0.05, 0.05, 0.15, 0.15], [0.0, 0.01, 0.03, 0.09, 0.11], [0.01] * 5), 3)
+    1.414
+    """
+    squares = 0.0
+    freedom = 0
+    for size in dict.fromkeys(sizes):
+        same = [i for i, other in enumerate(sizes) if other == size]
+        mean = float(np.mean([found[i] for i in same]))
+        squares += sum(((found[i] - mean) / max(deviations[i], EXACT)) ** 2 for i in same)
+        freedom += len(same) - 1
+    return math.sqrt(max(squares / freedom, 1.0)) if freedom else 1.0
+
+
+def _mean(same: Sequence[Planted]) -> Planted:
+    """What is known of one size that was planted several times."""
+    recovered, noise, deviation, half = np.mean([(p.recovered, p.noise, p.deviation, p.half) for p in same], axis=0)
+    return Planted(same[0].size, float(recovered), float(noise) / math.sqrt(len(same)), float(deviation), float(half))
 
 
 def _tried(size: float, found: ByMetric, leak: Leak, ideal: Ideal, playing: Game) -> _Tried:
@@ -259,72 +270,9 @@ def control(trial: Trial, planted: Sequence[Planted]) -> PositiveControl:
         against=trial.against,
         sizes=[p.size for p in told],
         recovered=[p.recovered for p in told],
-        power=_power(np.array([p.size for p in told]), known).tolist(),
-        detectable=_detectable(known),
+        power=power(np.array([p.size for p in told]), known).tolist(),
+        detectable=detectable(known),
     )
-
-
-@dataclass(frozen=True)
-class _Level:
-    """Neighbouring sizes of which about the same is recovered: how much, how well that is known, and how many sizes."""
-
-    recovered: float
-    weight: float
-    sizes: int
-
-    def and_then(self, other: _Level) -> _Level:
-        """Both as one, weighted by how well each is known."""
-        whole = self.weight + other.weight
-        mean = (self.recovered * self.weight + other.recovered * other.weight) / whole
-        return _Level(mean, whole, self.sizes + other.sizes)
-
-
-def _curve(planted: Sequence[Planted]) -> list[_Level]:
-    """What is recovered of each size, made to rise: one planted size is about as noisy as an audit.
-
-    Neighbours that fall are replaced by their mean, weighted by their noise (isotonic regression). No attack recovers
-    more on average than one that knows every shift, so what exceeds the planted size is luck; and nothing planted
-    recovers nothing, or loses what a useless combination costs.
-    """
-    merged: list[_Level] = []
-    for p in planted:
-        merged.append(_Level(min(p.recovered, p.size), 1 / max(p.noise, EXACT) ** 2, 1))
-        while len(merged) > 1 and merged[-2].recovered > merged[-1].recovered:
-            last = merged.pop()
-            merged[-1] = merged[-1].and_then(last)
-    return merged
-
-
-def _power(size: Floats, planted: Sequence[Planted]) -> Floats:
-    """The probability that the interval of an audit like this lies above zero, at sizes (n,).
-
-    Between planted sizes by interpolation. What is recovered is an estimate: its noise is added to the chance deviation
-    of an audit, so that 8 of 10 are 8 of 10 on average over controls, whose luck would otherwise decide. A larger leak
-    does not make an interval narrower.
-    """
-    at = np.array([p.size for p in planted])
-    half = np.interp(size, at, np.maximum.accumulate([p.half for p in planted]))
-    chance = np.interp(size, at, np.maximum.accumulate([p.deviation for p in planted]))
-    levels = _curve(planted)
-    # By how much each level counts at a size (n, L): two levels by interpolation, whose noise is independent.
-    counts = np.stack([np.interp(size, at, of) for of in np.eye(len(at))], axis=1)
-    counts = np.add.reduceat(counts, np.cumsum([0, *(level.sizes for level in levels[:-1])]), axis=1)
-    mean = counts @ np.array([level.recovered for level in levels])
-    # That nothing is recovered where nothing is planted is no estimate.
-    unsure = np.array([0.0 if level is levels[0] and level.sizes == 1 else 1 / level.weight for level in levels])
-    noise = np.sqrt(counts**2 @ unsure)
-    return np.asarray(ndtr((mean - half) / np.maximum(np.hypot(chance, noise), EXACT)))
-
-
-def _detectable(planted: Sequence[Planted]) -> float | None:
-    """Where the power reaches 8 of 10 for good, up to the largest size that was planted; None if nowhere.
-
-    Nobody saw what is recovered beyond.
-    """
-    grid = np.geomspace(0.0003, planted[-1].size, 600)
-    missed = np.flatnonzero(_power(grid, planted) < POWER)
-    first = int(missed[-1]) + 1 if len(missed) else 0
-    return float(grid[first]) if first < len(grid) else None
 
 
 def no_finer_than(measured: Row, found: PositiveControl) -> PositiveControl:
@@ -340,5 +288,5 @@ def no_finer_than(measured: Row, found: PositiveControl) -> PositiveControl:
     if found.detectable is None or measured.low is None or measured.high is None:
         return found
     half = (measured.high - measured.low) / 2
-    least = half * (1 + float(ndtri(POWER) / ndtri(0.975)))
-    return found.model_copy(update={"detectable": max(found.detectable, least)})
+    shown = half * (1 + float(ndtri(POWER) / ndtri(0.975)))
+    return found.model_copy(update={"detectable": max(found.detectable, shown)})

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from jali.audit import sanity
+from jali.audit.detection import Planted
 from jali.audit.evidence import read_only
 from jali.audit.one_model import STATISTICS, digest, stream
 from jali.audit.plan import Place, Plan, plan, with_gaps
-from jali.audit.positive_control import Planted, control, no_finer_than, recover
+from jali.audit.positive_control import control, no_finer_than, recover
 from jali.audit.reference import arrays_of, needed, records_of, restored
 from jali.audit.setup import Resources
 from jali.audit.summary import exposed, groups
