@@ -142,8 +142,8 @@ bench: setup
 	@$(MAKE) --no-print-directory .venv-canon/.done || echo "pycanon could not be installed; the rest goes on."
 	@$(MAKE) --no-print-directory .venv-engines/.done || echo "Dask could not be installed; the rest goes on."
 	@$(MAKE) --no-print-directory .venv-sacroml/.done || echo "SACRO-ML could not be installed; the rest goes on."
-	@$(BIN)/python benchmarks/make_page.py $(BENCH)
-	@$(MAKE) --no-print-directory .venv-own_models/.done && .venv-own_models/bin/python benchmarks/bench_own_models.py
+	@$(BIN)/python benchmarks/make_page.py $(BENCH); page=$$?; \
+		$(MAKE) --no-print-directory .venv-own_models/.done && .venv-own_models/bin/python benchmarks/bench_own_models.py && exit $$page
 
 bench-long:
 	@$(MAKE) --no-print-directory bench BENCH=--long
