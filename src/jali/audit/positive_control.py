@@ -157,15 +157,15 @@ def _all_recovered(
     sizes = [one.size for one in ordered]
     several = len(together(trial.attack, game)) > 1
     wide = foreseen([(one.attack, one.known) for one in ordered], len(game.targets))
-    unsure = _noise(ordered, follows, [deviation for deviation, _ in wide])
+    unsure = _noise(ordered, follows, [one.deviation for one in wide])
     # Players of one audit share what was learnt: by how much that differs is seen only where a size is planted again.
     recovered = [_recovered(one, follows, several) for one in ordered]
-    learnt = _beyond(sizes, [float(one.attack.mean()) for one in ordered], [deviation for deviation, _ in wide])
+    learnt = _beyond(sizes, [float(one.attack.mean()) for one in ordered], [one.deviation for one in wide])
     unsure = [_beyond(sizes, recovered, unsure) * each for each in unsure]
     smaller = wider * math.sqrt(_people(tried) / _judged_people(evidence, game, trial))
     each = [
-        Planted(size, mean, noise, smaller * learnt * deviation, smaller * half)
-        for size, mean, noise, (deviation, half) in zip(sizes, recovered, unsure, wide, strict=True)
+        Planted(size, mean, noise, smaller * learnt * one.deviation, tuple(smaller * one.half))
+        for size, mean, noise, one in zip(sizes, recovered, unsure, wide, strict=True)
     ]
     return [_mean([p for p in each if p.size == size]) for size in dict.fromkeys(sizes)]
 
@@ -188,8 +188,9 @@ def _beyond(sizes: Sequence[float], found: Sequence[float], deviations: Sequence
 
 def _mean(same: Sequence[Planted]) -> Planted:
     """What is known of one size that was planted several times."""
-    recovered, noise, deviation, half = np.mean([(p.recovered, p.noise, p.deviation, p.half) for p in same], axis=0)
-    return Planted(same[0].size, float(recovered), float(noise) / math.sqrt(len(same)), float(deviation), float(half))
+    recovered, noise, deviation = np.mean([(p.recovered, p.noise, p.deviation) for p in same], axis=0)
+    half = np.mean([p.half for p in same], axis=0)
+    return Planted(same[0].size, float(recovered), float(noise) / math.sqrt(len(same)), float(deviation), tuple(half))
 
 
 def _tried(size: float, found: ByMetric, leak: Leak, ideal: Ideal, playing: Game) -> _Tried:
