@@ -16,7 +16,6 @@ from jali.audit.positive_control import (
     MOST_TIMES,
     NEAR,
     SIZES,
-    _beyond,
     _next_size,
     control,
     no_finer_than,
@@ -299,7 +298,7 @@ def test_intervals_that_differ_in_width_from_audit_to_audit():
 
 
 def test_few_people_have_each_size_planted_several_times():
-    """What one planting recovers is noisy; that of four differs by what was learnt, which widens what is expected."""
+    """What one planting recovers of a size is noisy; nothing planted is recovered once, which says who is a member."""
     evidence, game, trial = made(n=80, models=9)
     calls = []
 
@@ -311,8 +310,18 @@ def test_few_people_have_each_size_planted_several_times():
         patch.setattr(positive_control, "plant", counted)
         found = recover(evidence, game, trial, np.random.default_rng(4))
     assert len(calls) == 1 + MOST_TIMES * (len(found) - 1)
-    assert _beyond([0.01, 0.01, 0.05, 0.05], [0.0, 0.02, 0.03, 0.05], [0.01] * 4) == pytest.approx(np.sqrt(2))
-    assert _beyond([0.01, 0.01], [0.0, 0.001], [0.01] * 2) == 1.0
+
+
+def test_no_number_is_no_power():
+    """Where a width is not a number nobody knows what would be found."""
+    points = [one_size(size, size, 0.001, 0.001, np.nan) for size in FIRST]
+    assert detectable(points) is None
+
+
+def test_the_unit_of_weights_does_not_matter():
+    members, others = np.ones(50), np.array([1.0] * 25 + [0.5] * 10)
+    for unit in (1e-9, 1e200):
+        assert worth(unit * members, unit * others) == pytest.approx(worth(members, others))
 
 
 def test_weights_make_an_audit_smaller():

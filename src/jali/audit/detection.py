@@ -16,7 +16,6 @@ from jali.audit.planting import EXACT
 from jali.core.values import Floats
 
 POWER = 0.8
-STEEPEST = 0.4  # by which half an interval may grow with what is found: what is recovered is known from few audits
 
 
 @dataclass(frozen=True)
@@ -78,12 +77,11 @@ def power(size: Floats, planted: Sequence[Planted]) -> Floats:
     Between planted sizes by interpolation (`_between`). What is recovered is an estimate: its noise is added to the
     chance deviation of an audit, so that 8 of 10 are 8 of 10 on average over controls, whose luck would otherwise
     decide. A larger leak does not make an interval narrower. With few targets the width of an interval is chance, too.
-    An audit that finds more by luck has a wider interval, as one that finds more of a larger leak (`_widening`).
     """
     at = np.array([p.size for p in planted])
     halves = np.maximum.accumulate([p.half for p in planted], axis=0)
     half = np.stack([np.interp(size, at, one) for one in halves.T])
-    chance = np.interp(size, at, np.maximum.accumulate([p.deviation for p in planted])) * (1 - _widening(planted))
+    chance = np.interp(size, at, np.maximum.accumulate([p.deviation for p in planted]))
     levels = _curve(planted)
     # By how much each level counts at a size (n, L): two levels by interpolation, whose noise is independent.
     counts = _between(size, at, np.repeat([level.recovered for level in levels], [level.sizes for level in levels]))
@@ -93,19 +91,6 @@ def power(size: Floats, planted: Sequence[Planted]) -> Floats:
     unsure = np.array([0.0 if level is levels[0] and level.sizes == 1 else 1 / level.weight for level in levels])
     noise = np.sqrt(counts**2 @ unsure)
     return np.asarray(ndtr((mean - half) / np.maximum(np.hypot(chance, noise), EXACT)).mean(axis=0))
-
-
-def _widening(planted: Sequence[Planted]) -> float:
-    """By how much half an interval grows with what is found, from the smallest to the largest planted addition.
-
-    >>> _widening([Planted(0.0, 0.0, 0.001, 0.002, (0.004,)), Planted(0.05, 0.04, 0.001, 0.004, (0.012,))])
-    0.2
-    """
-    first = planted[0]
-    last = planted[-1]
-    more = last.recovered - first.recovered
-    wider = float(np.mean(last.half) - np.mean(first.half))
-    return min(max(wider / more, 0.0), STEEPEST) if more > 0 else 0.0
 
 
 def _between(size: Floats, at: Floats, recovered: Floats) -> Floats:
@@ -123,17 +108,18 @@ def _between(size: Floats, at: Floats, recovered: Floats) -> Floats:
     array([0.05])
     """
     counts = np.stack([np.interp(size, at, of) for of in np.eye(len(at))], axis=1)
-    rows = np.arange(len(size))
-    right = np.clip(np.searchsorted(at, size), 1, len(at) - 1)
-    left = right - 1
-    first = at[left] == 0
-    below = np.where(first, 1.0, at[left])
-    part = np.where(
-        first, np.sqrt(size / at[right]), np.log(np.maximum(size, EXACT) / below) / np.log(at[right] / below)
-    )
-    rises = recovered[right] / at[right] >= np.where(first, 0.0, recovered[left] / below)
-    counts[rows, left] = np.where(rises & ~first, (1 - part) * size / below, counts[rows, left])
-    counts[rows, right] = np.where(rises, part * size / at[right], counts[rows, right])
+    share = np.append(0.0, recovered[1:] / at[1:])
+    for right in range(1, len(at)):
+        left = right - 1
+        if share[right] < share[left]:
+            continue
+        here = (size > at[left]) & (size <= at[right])
+        if left == 0:
+            counts[here, right] = np.sqrt(size[here] / at[right]) * size[here] / at[right]
+            continue
+        part = np.log(size[here] / at[left]) / np.log(at[right] / at[left])
+        counts[here, left] = (1 - part) * size[here] / at[left]
+        counts[here, right] = part * size[here] / at[right]
     return counts
 
 
@@ -143,6 +129,6 @@ def detectable(planted: Sequence[Planted]) -> float | None:
     Nobody saw what is recovered beyond.
     """
     grid = np.geomspace(0.0003, planted[-1].size, 600)
-    missed = np.flatnonzero(power(grid, planted) < POWER)
+    missed = np.flatnonzero(~(power(grid, planted) >= POWER))  # no number is no power
     first = int(missed[-1]) + 1 if len(missed) else 0
     return float(grid[first]) if first < len(grid) else None
