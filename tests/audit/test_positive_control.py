@@ -9,14 +9,13 @@ import pytest
 from scipy.special import ndtr, ndtri
 
 from jali.audit import positive_control
-from jali.audit.detection import Planted, detectable
+from jali.audit.detection import Planted, detectable, power
 from jali.audit.planting import Ideal, plant, shuffled, spread
 from jali.audit.positive_control import (
     CHECKS,
     MOST_TIMES,
     NEAR,
     SIZES,
-    _beyond,
     _next_size,
     control,
     no_finer_than,
@@ -31,6 +30,7 @@ from jali.core.errors import JaliError
 from jali.core.guesses import Guesses
 from jali.core.values import Channel, Evidence, Game, SignalName
 from jali.results import PositiveControl, Row
+from jali.stats.intervals import WIDTHS
 from jali.stats.roc import auc
 from tests.conftest import planted
 
@@ -56,6 +56,11 @@ def guesses(baseline: float, n: int = 60_000) -> Guesses:
     truth = rng.random(n) < 0.5
     score = 3 + 7 * (rng.normal(size=n) + np.sqrt(2) * ndtri(baseline) * truth)
     return Guesses(score, truth, np.arange(n) % 2, np.arange(n) // 2)
+
+
+def one_size(size: float, recovered: float, noise: float, deviation: float, half: float) -> Planted:
+    """What is recovered of one size, where all intervals are equally wide."""
+    return Planted(size, recovered, noise, deviation, (half,) * WIDTHS)
 
 
 @pytest.mark.parametrize(("baseline", "size"), [(0.5, 0.1), (0.7, 0.02), (0.9, 0.05)])
@@ -212,7 +217,7 @@ def test_a_large_addition_is_recovered_and_none_is_not():
     assert large.size in SIZES
     assert 0.35 * large.size < large.recovered < 1.1 * large.size
     assert none.recovered == pytest.approx(0.0, abs=0.004)
-    assert large.recovered > large.half > 0
+    assert large.recovered > np.mean(large.half) > 0
 
 
 def test_only_people_with_an_explanation_count():
@@ -227,13 +232,13 @@ def test_only_people_with_an_explanation_count():
     wanted = recover(fewer, small, trial, np.random.default_rng(5))
     both = [(a, b) for a in gaps for b in wanted if a.size == b.size]
     assert len(both) >= 3
-    assert 0.6 < np.median([a.half / b.half for a, b in both]) < 1.7
+    assert 0.6 < np.median([np.mean(a.half) / np.mean(b.half) for a, b in both]) < 1.7
 
 
 def test_the_curve_through_planted_sizes_by_hand():
     """Half an interval is 0.004. Of 0.01 a fifth is recovered, of 0.05 0.84: at 0.0155 0.37, 0.0058, is just enough."""
     recovered = (0.001, -0.003, 0.002, 0.042)
-    points = [Planted(size, got, 0.0012, 0.0016, 0.004) for size, got in zip(FIRST, recovered, strict=True)]
+    points = [one_size(size, got, 0.0012, 0.0016, 0.004) for size, got in zip(FIRST, recovered, strict=True)]
     _, _, trial = made(n=60)
     found = control(trial, points)
     assert found.detectable is not None
@@ -251,7 +256,7 @@ def test_the_curve_through_planted_sizes_by_hand():
 
 def test_more_than_was_planted_is_recovered_by_luck():
     """Twice the planted addition would make 0.005 found: 0.004 + 0.84 * 0.001; no attack does better than 0.0048."""
-    points = [Planted(size, 2 * size, 0.0, 0.001, 0.004) for size in FIRST]
+    points = [one_size(size, 2 * size, 0.0, 0.001, 0.004) for size in FIRST]
     _, _, trial = made(n=60)
     assert control(trial, points).detectable == pytest.approx(0.00484, rel=0.02)
 
@@ -270,20 +275,30 @@ def test_a_larger_audit_knows_what_is_recovered_no_better(monkeypatch):
     assert [p.size for p in few] == [0.0, 0.01, 0.05]
     for one, other in zip(few, many, strict=True):
         assert (other.recovered, other.noise) == (one.recovered, one.noise)
-        assert (other.half, other.deviation) == pytest.approx((0.2 * one.half, 0.2 * one.deviation))
+        assert other.half == pytest.approx(0.2 * np.array(one.half))
+        assert other.deviation == pytest.approx(0.2 * one.deviation)
 
 
 def test_a_line_between_two_sizes_is_not_taken_where_a_growing_share_is_recovered():
     """A tenth of 0.05 and six tenths of 0.2: half way, at 0.1, it is 0.35 of it, 0.035; the straight line has 0.043."""
-    points = [Planted(size, got, 1e-6, 1e-6, 0.035) for size, got in ((0.0, 0.0), (0.05, 0.005), (0.2, 0.12))]
+    points = [one_size(size, got, 1e-6, 1e-6, 0.035) for size, got in ((0.0, 0.0), (0.05, 0.005), (0.2, 0.12))]
     assert detectable(points) == pytest.approx(0.1, rel=0.01)
     # Where chance made the share fall, the straight line is the lower one.
-    points = [Planted(size, got, 1e-6, 1e-6, 0.045) for size, got in ((0.0, 0.0), (0.05, 0.04), (0.2, 0.055))]
+    points = [one_size(size, got, 1e-6, 1e-6, 0.045) for size, got in ((0.0, 0.0), (0.05, 0.04), (0.2, 0.055))]
     assert detectable(points) == pytest.approx(0.1, rel=0.01)
+
+
+def test_intervals_that_differ_in_width_from_audit_to_audit():
+    """Half an interval is 0.002 in half of all audits and 0.018 in the others; what differs by 0.001 is recovered."""
+    half = (0.002, 0.018)
+    points = [Planted(size, size, 1e-9, 0.001, half) for size in (0.0, 0.01, 0.05)]
+    assert power(np.array([0.01, 0.018, 0.05]), points) == pytest.approx([0.5, 0.75, 1.0], abs=1e-6)
+    # Eight of ten audits: all with narrow intervals, and six of ten with wide ones.
+    assert detectable(points) == pytest.approx(0.018 + 0.001 * ndtri(0.6), rel=0.01)
 
 
 def test_few_people_have_each_size_planted_several_times():
-    """What one planting recovers is noisy; that of four differs by what was learnt, which widens what is expected."""
+    """What one planting recovers of a size is noisy; nothing planted is recovered once, which says who is a member."""
     evidence, game, trial = made(n=80, models=9)
     calls = []
 
@@ -295,8 +310,18 @@ def test_few_people_have_each_size_planted_several_times():
         patch.setattr(positive_control, "plant", counted)
         found = recover(evidence, game, trial, np.random.default_rng(4))
     assert len(calls) == 1 + MOST_TIMES * (len(found) - 1)
-    assert _beyond([0.01, 0.01, 0.05, 0.05], [0.0, 0.02, 0.03, 0.05], [0.01] * 4) == pytest.approx(np.sqrt(2))
-    assert _beyond([0.01, 0.01], [0.0, 0.001], [0.01] * 2) == 1.0
+
+
+def test_no_number_is_no_power():
+    """Where a width is not a number nobody knows what would be found."""
+    points = [one_size(size, size, 0.001, 0.001, np.nan) for size in FIRST]
+    assert detectable(points) is None
+
+
+def test_the_unit_of_weights_does_not_matter():
+    members, others = np.ones(50), np.array([1.0] * 25 + [0.5] * 10)
+    for unit in (1e-9, 1e200):
+        assert worth(unit * members, unit * others) == pytest.approx(worth(members, others))
 
 
 def test_weights_make_an_audit_smaller():
@@ -311,23 +336,24 @@ def test_weights_make_an_audit_smaller():
     wider = np.sqrt(worth(np.ones(inside.sum()), np.ones((~inside).sum())) / worth(weight[inside], weight[~inside]))
     assert wider > 1.2
     for a, b in zip(plain, weighed, strict=True):
-        assert (b.half, b.deviation) == pytest.approx((wider * a.half, wider * a.deviation))
+        assert b.half == pytest.approx(wider * np.array(a.half))
+        assert b.deviation == pytest.approx(wider * a.deviation)
         assert b.recovered == pytest.approx(a.recovered, abs=0.001)
 
 
 def test_larger_leaks_do_not_make_narrower_intervals():
     """A combination that hardly uses the explanation has a narrow interval by luck."""
-    points = [Planted(size, size, 0.0, 0.001, 0.02 if size == 0.002 else 0.001) for size in FIRST]
+    points = [one_size(size, size, 0.0, 0.001, 0.02 if size == 0.002 else 0.001) for size in FIRST]
     _, _, trial = made(n=60)
     assert control(trial, points).detectable > 0.02
 
 
 def test_no_limit_is_named_beyond_what_was_planted():
     """In proportion, 0.097 would be found; limits that were drawn so were found in 6 of 10 audits instead of 8."""
-    points = [Planted(size, 0.5 * size, 0.0, 0.01, 0.04) for size in FIRST]
+    points = [one_size(size, 0.5 * size, 0.0, 0.01, 0.04) for size in FIRST]
     _, _, trial = made(n=60)
     assert control(trial, points).detectable is None
-    further = [*points, Planted(0.15, 0.5 * 0.15, 0.0, 0.01, 0.04)]
+    further = [*points, one_size(0.15, 0.5 * 0.15, 0.0, 0.01, 0.04)]
     assert control(trial, further).detectable == pytest.approx((0.04 + 0.8416 * 0.01) / 0.5, rel=0.02)
 
 
@@ -349,24 +375,24 @@ def test_sizes_grow_until_one_is_found_and_then_the_limit_is_planted():
 
 def test_a_limit_that_luck_made_low_is_planted_and_given_up():
     """One size is found by luck: the limit below it is tried, recovers nothing, and a larger size is planted."""
-    points = [Planted(0.0, 0.0, 0.002, 0.004, 0.008), Planted(0.002, 0.0, 0.002, 0.004, 0.008)]
+    points = [one_size(0.0, 0.0, 0.002, 0.004, 0.008), one_size(0.002, 0.0, 0.002, 0.004, 0.008)]
     larger, checked = [0.05, 0.15], []
     assert _next_size(points, larger, checked) == 0.05
-    points.append(Planted(0.05, 0.04, 0.002, 0.004, 0.008))
+    points.append(one_size(0.05, 0.04, 0.002, 0.004, 0.008))
     lucky = _next_size(points, larger, checked)
     assert 0.02 < lucky < 0.025
-    points.insert(2, Planted(lucky, 0.0, 0.002, 0.004, 0.008))
+    points.insert(2, one_size(lucky, 0.0, 0.002, 0.004, 0.008))
     second = _next_size(points, larger, checked)
     assert lucky * NEAR < second < 0.05
     assert larger == [0.15]
-    points.insert(3, Planted(second, 0.016, 0.002, 0.004, 0.008))
+    points.insert(3, one_size(second, 0.016, 0.002, 0.004, 0.008))
     assert _next_size(points, larger, checked) is None
     assert checked == [lucky, second]
 
 
 def test_what_nobody_could_find_is_said_to_be_unknown():
     _, _, trial = made(n=60)
-    assert control(trial, [Planted(size, 0.0, 0.001, 0.01, 0.05) for size in SIZES]).detectable is None
+    assert control(trial, [one_size(size, 0.0, 0.001, 0.01, 0.05) for size in SIZES]).detectable is None
     assert control(trial, []).detectable is None
 
 

@@ -16,11 +16,12 @@ from scipy.special import chdtri, ndtr, ndtri, stdtrit
 
 from jali.core.values import Floats
 from jali.stats.influence import Spread
-from jali.stats.intervals import _explained, _half_width, foreseen
+from jali.stats.intervals import WIDTHS, _explained, _half_width, foreseen, over_units
 
 TARGETS = (2, 3, 5, 8, 16)
 EXCESSES = (0.0, *np.geomspace(0.05, 1000, 40))
 PLACES = (np.arange(4000) + 0.5) / 4000
+CHANCES = (np.arange(WIDTHS) + 0.5) / WIDTHS
 DECISIONS = (Path(__file__).parents[2] / "docs" / "decisions.md").read_text(encoding="utf-8")
 Rule = Callable[[Floats, float, int], Floats]  # h from x, what people cause, T
 
@@ -111,15 +112,28 @@ def test_what_is_foreseen_of_one_target_and_of_several_by_hand():
     """Three targets with variance 4 each of which people explain 2; sixteen would have a deviation of sqrt(4 / 16)."""
     values = np.array([-2.0, 0.0, 2.0])
     known = Spread(within=2 / 3)
-    [(alone, half)] = foreseen([(values, known)], 1)
-    assert (alone, half) == pytest.approx((np.sqrt(2), 1.96 * np.sqrt(2)), abs=1e-3)
-    [(deviation, half)] = foreseen([(values, known)], 16)
-    assert deviation == pytest.approx(0.5)
-    assert half == pytest.approx(_half_width(4 / 16, 16, Spread(within=2 / 16), 0.95, _explained(16, 0.95, rate=False)))
+    [alone] = foreseen([(values, known)], 1)
+    assert (alone.deviation, *alone.half) == pytest.approx((np.sqrt(2), *[1.96 * np.sqrt(2)] * WIDTHS), abs=1e-3)
+    [several] = foreseen([(values, known)], 16)
+    assert several.deviation == pytest.approx(0.5)
+    # The observed variance of sixteen targets is a chi-squared with fifteen degrees of freedom.
+    observed = 4 / 16 * chdtri(15, 1 - CHANCES) / 15
+    share = _explained(16, 0.95, rate=False)
+    wanted = [_half_width(each, 16, Spread(within=2 / 16), 0.95, share) for each in observed]
+    assert several.half == pytest.approx(wanted)
+
+
+def test_the_width_of_few_targets_is_foreseen_as_it_is_drawn():
+    """Four targets with variance 4 each of which people explain 2, foreseen from three of them."""
+    values = np.random.default_rng(5).normal(0, 2, (20_000, 4))
+    found = [over_units(each, 0.95, (-99.0, 99.0), Spread(within=2 / 4)) for each in values]
+    halves = np.array([e.high - e.low for e in found if e.high is not None and e.low is not None]) / 2
+    [wide] = foreseen([(np.array([-2.0, 0.0, 2.0]), Spread(within=2 / 3))], 4)
+    assert np.quantile(halves, CHANCES) == pytest.approx(wide.half, rel=0.03)
 
 
 def test_by_how_much_targets_differ_is_common_to_all_that_is_foreseen():
     """Variances of 4 and 0 where people explain 2 and 4: twice and not at all, so once, which people explain alone."""
     pairs = [(np.array([-2.0, 0.0, 2.0]), Spread(within=2 / 3)), (np.zeros(3), Spread(within=4 / 3))]
-    deviations = [deviation for deviation, _ in foreseen(pairs, 4)]
+    deviations = [one.deviation for one in foreseen(pairs, 4)]
     assert deviations == pytest.approx([np.sqrt(2 / 4), np.sqrt(4 / 4)])

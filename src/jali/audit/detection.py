@@ -24,19 +24,20 @@ class Planted:
 
     size: what an attacker who knew all shifts would gain on average. recovered: the attack's mean difference to the
     baseline, less what chance gave to both. noise: the standard deviation of that mean. deviation, half: for an audit
-    of the size of the real one, the standard deviation of the difference and half the width of its interval.
+    of the size of the real one, the standard deviation of the difference and half the width of its interval, the latter
+    as equally probable values (K,) from small to large.
     """
 
     size: float
     recovered: float
     noise: float
     deviation: float
-    half: float
+    half: tuple[float, ...]
 
 
 def least(made: Sequence[Planted]) -> float:
     """No smaller addition would be found in 8 of 10: no attack recovers more than is added, on average."""
-    return max(p.half for p in made) + float(ndtri(POWER)) * max(p.deviation for p in made)
+    return max(float(np.mean(p.half)) for p in made) + float(ndtri(POWER)) * max(p.deviation for p in made)
 
 
 @dataclass(frozen=True)
@@ -73,12 +74,13 @@ def _curve(planted: Sequence[Planted]) -> list[_Level]:
 def power(size: Floats, planted: Sequence[Planted]) -> Floats:
     """The probability that the interval of an audit like this lies above zero, at sizes (n,).
 
-    Between planted sizes by interpolation (`_between`). What is recovered is an estimate: its noise is added to the chance deviation
-    of an audit, so that 8 of 10 are 8 of 10 on average over controls, whose luck would otherwise decide. A larger leak
-    does not make an interval narrower.
+    Between planted sizes by interpolation (`_between`). What is recovered is an estimate: its noise is added to the
+    chance deviation of an audit, so that 8 of 10 are 8 of 10 on average over controls, whose luck would otherwise
+    decide. A larger leak does not make an interval narrower. With few targets the width of an interval is chance, too.
     """
     at = np.array([p.size for p in planted])
-    half = np.interp(size, at, np.maximum.accumulate([p.half for p in planted]))
+    halves = np.maximum.accumulate([p.half for p in planted], axis=0)
+    half = np.stack([np.interp(size, at, one) for one in halves.T])
     chance = np.interp(size, at, np.maximum.accumulate([p.deviation for p in planted]))
     levels = _curve(planted)
     # By how much each level counts at a size (n, L): two levels by interpolation, whose noise is independent.
@@ -88,7 +90,7 @@ def power(size: Floats, planted: Sequence[Planted]) -> Floats:
     # That nothing is recovered where nothing is planted is no estimate.
     unsure = np.array([0.0 if level is levels[0] and level.sizes == 1 else 1 / level.weight for level in levels])
     noise = np.sqrt(counts**2 @ unsure)
-    return np.asarray(ndtr((mean - half) / np.maximum(np.hypot(chance, noise), EXACT)))
+    return np.asarray(ndtr((mean - half) / np.maximum(np.hypot(chance, noise), EXACT)).mean(axis=0))
 
 
 def _between(size: Floats, at: Floats, recovered: Floats) -> Floats:
@@ -96,7 +98,8 @@ def _between(size: Floats, at: Floats, recovered: Floats) -> Floats:
 
     Of a larger addition a larger share is recovered, so the curve bends upwards, and a straight line between two sizes
     lies above it. So the share is interpolated, in the logarithm of the size, not what is recovered. Where chance made
-    the share fall, the straight line is the lower one. Up to the first size the share rises with the size.
+    the share fall, the straight line is the lower one. Up to the first size the share rises with the root of the
+    size.
 
     >>> at = np.array([0.0, 0.05, 0.2])
     >>> _between(np.array([0.1]), at, np.array([0.0, 0.01, 0.12])) @ np.array([0.0, 0.01, 0.12])  # .2 and .6: .4 of .1
@@ -105,15 +108,18 @@ def _between(size: Floats, at: Floats, recovered: Floats) -> Floats:
     array([0.05])
     """
     counts = np.stack([np.interp(size, at, of) for of in np.eye(len(at))], axis=1)
-    rows = np.arange(len(size))
-    right = np.clip(np.searchsorted(at, size), 1, len(at) - 1)
-    left = right - 1
-    first = at[left] == 0
-    below = np.where(first, 1.0, at[left])
-    part = np.where(first, size / at[right], np.log(np.maximum(size, EXACT) / below) / np.log(at[right] / below))
-    rises = recovered[right] / at[right] >= np.where(first, 0.0, recovered[left] / below)
-    counts[rows, left] = np.where(rises & ~first, (1 - part) * size / below, counts[rows, left])
-    counts[rows, right] = np.where(rises, part * size / at[right], counts[rows, right])
+    share = np.append(0.0, recovered[1:] / at[1:])
+    for right in range(1, len(at)):
+        left = right - 1
+        if share[right] < share[left]:
+            continue
+        here = (size > at[left]) & (size <= at[right])
+        if left == 0:
+            counts[here, right] = np.sqrt(size[here] / at[right]) * size[here] / at[right]
+            continue
+        part = np.log(size[here] / at[left]) / np.log(at[right] / at[left])
+        counts[here, left] = (1 - part) * size[here] / at[left]
+        counts[here, right] = part * size[here] / at[right]
     return counts
 
 
@@ -123,6 +129,6 @@ def detectable(planted: Sequence[Planted]) -> float | None:
     Nobody saw what is recovered beyond.
     """
     grid = np.geomspace(0.0003, planted[-1].size, 600)
-    missed = np.flatnonzero(power(grid, planted) < POWER)
+    missed = np.flatnonzero(~(power(grid, planted) >= POWER))  # no number is no power
     first = int(missed[-1]) + 1 if len(missed) else 0
     return float(grid[first]) if first < len(grid) else None

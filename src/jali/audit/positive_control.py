@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from jali.audit.detection import POWER, Planted, detectable, least, power
-from jali.audit.planting import EXACT, Ideal, Leak, aucs, plant
+from jali.audit.planting import Ideal, Leak, aucs, plant
 from jali.audit.trials import ByMetric, Known, Trial, guess_by_metric, together
 from jali.core.errors import JaliError
 from jali.core.guesses import Records
@@ -22,13 +22,14 @@ from jali.core.values import Bools, Evidence, Floats, Game, Ints, Rng
 from jali.results import PositiveControl, Row
 from jali.stats.influence import Spread
 from jali.stats.intervals import differences, foreseen
+from jali.stats.people import effective
 
 SIZES = (0.0, 0.002, 0.01, 0.05, 0.15)  # additions in AUC, planted in turn until one is found in 8 of 10
 CHECKS = 3  # times that a limit is planted itself, at most
 NEAR = 1.25  # a limit stays where it was if it changes by this factor or less
 # Shadow models that play the targets: so many that this many guesses are made, but not fewer and not more than this.
 GUESSES, FEWEST_PLAYERS, MOST_PLAYERS = 10_000, 4, 32
-MOST_TIMES = 4  # that a size is planted where few people and players make fewer guesses
+MOST_TIMES = 4  # times that a size is planted, at most, where one planting makes fewer guesses than those
 SHARED = 2.0  # players judge the same people by what was learnt on the same models: half as many tell as much
 FEWEST = 4  # shadow models needed: one plays the target, and the others are its shadows
 TOO_FEW = 2  # target models: how wide their interval is differs by factors from audit to audit, so no limit would hold
@@ -90,31 +91,33 @@ def recover(
 
     Sizes grow until one is found often enough. The limit that follows is then planted itself, until it stays where it
     was: what one planted size recovers is about as noisy as an audit, and a limit that luck made low must not be named.
-    Where there are few people, each size is planted several times.
+    Where there are few people, each size but zero is planted several times.
     wider: for an audit whose deviations and intervals are so many times as wide; what is recovered is known no better.
     """
     if len(game.targets) == TOO_FEW:
         raise JaliError("intervals over two target models are too wide to name an addition; take three or more")
     playing = players(game, np.asarray(evidence.pick(trial.names).observed.all(axis=0)))
     known = Known()
-    ideal: Ideal | None = None
-    tried: list[_Tried] = []
-    larger = list(SIZES)
+
+    def attacked(shift: float, one: Rng) -> tuple[ByMetric, Leak]:
+        leak = plant(evidence, trial, shift, one)
+        return guess_by_metric(leak.evidence, playing, trial, records, person, ("auc",), known), leak
+
+    found, leak = attacked(0.0, rng.spawn(1)[0])
+    alone = found.baseline["auc"]
+    ideal = Ideal.of(alone)
+    tried = [_tried(0.0, found, leak, ideal, playing)]
+    made = _all_recovered(tried, evidence, game, trial, wider)
+    times = min(MOST_TIMES, max(1, GUESSES // len(alone.score)))
+    larger = [size for size in SIZES[1:] if float(aucs(alone).mean()) + size < 1]
     checked: list[float] = []
-    made: list[Planted] = []
-    times = 1
     while (size := _next_size(made, larger, checked)) is not None:
-        for _ in range(times):
-            one = rng.spawn(1)[0]
-            shift = ideal.shift_for(size, one) if ideal else 0.0
+        for one in rng.spawn(times):
+            shift = ideal.shift_for(size, one)
             if shift is None:
                 return made
-            leak = plant(evidence, trial, shift, one)
-            found = guess_by_metric(leak.evidence, playing, trial, records, person, ("auc",), known)
-            ideal = ideal or Ideal.of(found.baseline["auc"])
+            found, leak = attacked(shift, one)
             tried.append(_tried(size, found, leak, ideal, playing))
-        times = min(MOST_TIMES, max(1, GUESSES // len(tried[0].found.forced["auc"].score)))
-        larger = [s for s in larger if float(aucs(tried[0].found.baseline["auc"]).mean()) + s < 1]
         made = _all_recovered(tried, evidence, game, trial, wider)
     return made
 
@@ -157,39 +160,21 @@ def _all_recovered(
     sizes = [one.size for one in ordered]
     several = len(together(trial.attack, game)) > 1
     wide = foreseen([(one.attack, one.known) for one in ordered], len(game.targets))
-    unsure = _noise(ordered, follows, [deviation for deviation, _ in wide])
-    # Players of one audit share what was learnt: by how much that differs is seen only where a size is planted again.
+    noises = _noise(ordered, follows, [one.deviation for one in wide])
     recovered = [_recovered(one, follows, several) for one in ordered]
-    learnt = _beyond(sizes, [float(one.attack.mean()) for one in ordered], [deviation for deviation, _ in wide])
-    unsure = [_beyond(sizes, recovered, unsure) * each for each in unsure]
     smaller = wider * math.sqrt(_people(tried) / _judged_people(evidence, game, trial))
     each = [
-        Planted(size, mean, noise, smaller * learnt * deviation, smaller * half)
-        for size, mean, noise, (deviation, half) in zip(sizes, recovered, unsure, wide, strict=True)
+        Planted(size, mean, noise, smaller * one.deviation, tuple(smaller * one.half))
+        for size, mean, noise, one in zip(sizes, recovered, noises, wide, strict=True)
     ]
     return [_mean([p for p in each if p.size == size]) for size in dict.fromkeys(sizes)]
 
 
-def _beyond(sizes: Sequence[float], found: Sequence[float], deviations: Sequence[float]) -> float:
-    """By how much what is found of a size differs from planting to planting, in expected deviations; 1 or more.
-
-    >>> round(_beyond([0.0, 0.05, 0.05, 0.15, 0.15], [0.0, 0.01, 0.03, 0.09, 0.11], [0.01] * 5), 3)
-    1.414
-    """
-    squares = 0.0
-    freedom = 0
-    for size in dict.fromkeys(sizes):
-        same = [i for i, other in enumerate(sizes) if other == size]
-        mean = float(np.mean([found[i] for i in same]))
-        squares += sum(((found[i] - mean) / max(deviations[i], EXACT)) ** 2 for i in same)
-        freedom += len(same) - 1
-    return math.sqrt(max(squares / freedom, 1.0)) if freedom else 1.0
-
-
 def _mean(same: Sequence[Planted]) -> Planted:
     """What is known of one size that was planted several times."""
-    recovered, noise, deviation, half = np.mean([(p.recovered, p.noise, p.deviation, p.half) for p in same], axis=0)
-    return Planted(same[0].size, float(recovered), float(noise) / math.sqrt(len(same)), float(deviation), float(half))
+    recovered, noise, deviation = np.mean([(p.recovered, p.noise, p.deviation) for p in same], axis=0)
+    half = np.mean([p.half for p in same], axis=0)
+    return Planted(same[0].size, float(recovered), float(noise) / math.sqrt(len(same)), float(deviation), tuple(half))
 
 
 def _tried(size: float, found: ByMetric, leak: Leak, ideal: Ideal, playing: Game) -> _Tried:
@@ -216,8 +201,7 @@ def worth(members: Floats, others: Floats) -> float:
     >>> worth(np.ones(50), np.ones(50)), worth(np.ones(50), np.array([1.0] * 25 + [0.0] * 10))
     (100.0, 66.66666666666667)
     """
-    sides = [side.sum() ** 2 / max(float((side**2).sum()), EXACT) for side in (members, others)]
-    return float(4 / sum(1 / max(side, 1.0) for side in sides))
+    return float(4 / sum(1 / max(effective(side), 1.0) for side in (members, others)))
 
 
 def _people(tried: Sequence[_Tried]) -> float:

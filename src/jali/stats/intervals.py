@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import expit, logit, ndtri, stdtrit
+from scipy.special import expit, gammaincinv, logit, ndtri, stdtrit
 
 from jali.core.errors import JaliError
 from jali.core.guesses import Estimate, Guesses, rows_by_unit
@@ -53,6 +53,7 @@ __all__ = [
 
 HOW_UNITS = "t over target models"
 NOTHING_KNOWN = Spread()
+WIDTHS = 16  # intervals that are foreseen of one mean
 FEW_TARGETS = 3  # up to so many, the quantile of t is many deviations
 
 
@@ -260,8 +261,20 @@ def differences(metric: str, with_: Guesses, without: Guesses) -> tuple[Floats, 
     return pair.difference(metric)
 
 
-def foreseen(found: Sequence[tuple[Floats, Spread]], units: int) -> list[tuple[float, float]]:
-    """For an audit of so many targets, the standard deviation of each mean difference and half of its interval.
+@dataclass(frozen=True)
+class Foreseen:
+    """What an audit will find of a mean over targets: its standard deviation, and half of its interval.
+
+    half (K,): equally probable values from small to large. With few targets the observed variance, and so the width of
+    the interval, differs much from audit to audit.
+    """
+
+    deviation: float
+    half: Floats
+
+
+def foreseen(found: Sequence[tuple[Floats, Spread]], units: int) -> list[Foreseen]:
+    """For an audit of so many targets, how far each mean difference deviates, and how wide its interval is.
 
     What people contribute to the variance of a mean falls with the number of targets, except for what targets share. By
     how much more targets differ than their people explain is taken to be the same for all means: a few targets tell
@@ -269,7 +282,7 @@ def foreseen(found: Sequence[tuple[Floats, Spread]], units: int) -> list[tuple[f
     """
     if units == 1:
         alone = [(math.sqrt(known.within * len(values)), known.freedom) for values, known in found]
-        return [(deviation, _quantile(freedom, 0.95) * deviation) for deviation, freedom in alone]
+        return [Foreseen(each, np.full(WIDTHS, _quantile(freedom, 0.95) * each)) for each, freedom in alone]
     # What remains of the variance of one target without what all share.
     own = [max(known.within * len(values) - known.shared, 0.0) for values, known in found]
     several = [(values, mine) for (values, _), mine in zip(found, own, strict=True) if len(values) > 1 and mine > 0]
@@ -278,11 +291,17 @@ def foreseen(found: Sequence[tuple[Floats, Spread]], units: int) -> list[tuple[f
     return [_of_so_many(known, len(values), mine, more, units) for (values, known), mine in pairs]
 
 
-def _of_so_many(known: Spread, here: int, own: float, more: float, units: int) -> tuple[float, float]:
-    """Standard deviation and half interval of a mean over so many targets; more: by how much these differ, as above."""
+def _of_so_many(known: Spread, here: int, own: float, more: float, units: int) -> Foreseen:
+    """What is foreseen of a mean over so many targets; more: by how much these differ, as above.
+
+    An observed variance is its expectation times chi-squared by its degrees of freedom.
+    """
     there = replace(known, within=known.within * here / units)
-    half = _half_width(more * own / units, units, there, 0.95, _explained(units, 0.95, rate=False))
-    return math.sqrt(max(more, 1.0) * own / units + known.shared), half
+    share = _explained(units, 0.95, rate=False)
+    chances = (np.arange(WIDTHS) + 0.5) / WIDTHS
+    observed = more * own / units * 2 * gammaincinv((units - 1) / 2, chances) / (units - 1)
+    half = [_half_width(float(each), units, there, 0.95, share) for each in observed]
+    return Foreseen(math.sqrt(max(more, 1.0) * own / units + known.shared), np.array(half))
 
 
 def apart(a: Estimate, b: Estimate) -> Estimate:

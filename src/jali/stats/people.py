@@ -42,7 +42,20 @@ def people(group: Ints, weight: Floats | None = None) -> float:
     if weight is None:
         return float(places(group)[0])
     mean = totals(weight, group) / totals(np.ones(len(group)), group)
-    return float(mean.sum() ** 2 / (mean @ mean)) if mean.any() else 0.0
+    return effective(mean)
+
+
+def effective(weight: Floats) -> float:
+    """The number of people that weights (n,) of any unit count for: (sum w)^2 / sum w^2.
+
+    >>> effective(np.array([2e200, 1e200, 1e200]))
+    2.6666666666666665
+    """
+    largest = weight.max(initial=0.0)
+    if not largest:
+        return 0.0
+    share = weight / largest
+    return float(share.sum() ** 2 / (share @ share))
 
 
 def variance(effect: Floats, truth: Bools, group: Ints) -> float:
