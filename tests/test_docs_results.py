@@ -26,7 +26,7 @@ FINDINGS = [
     ("recourse", "pawelczyk2022", "heloc / CFD, GS: auc", ".604 (.584–.624)"),
     ("recourse", "pawelczyk2022", "heloc-distances / CFD, SCFE: auc", ".605 (.597–.613)"),
     ("recourse", "pawelczyk2022", "heloc-distances / CFD, C-CHVAE: auc", ".488 (.483–.494)"),
-    ("recourse", "pawelczyk2022", "adult-distances / CFD, SCFE: auc", ".517, .511–.523"),
+    ("recourse", "pawelczyk2022", "adult-distances / CFD, SCFE: auc", ".518, .514–.522"),
     ("recourse", "pawelczyk2022", "heloc-leaky / CFD-LRT released, SCFE: auc", ".673 (.662–.684)"),
     ("recourse", "pawelczyk2022", "heloc-fresh / CFD-LRT, SCFE: auc", ".613 (.601–.625)"),
     ("recourse", "pawelczyk2022", "heloc-leaky / CFD-LRT released, C-CHVAE: auc", ".529 (.517–.541)"),
