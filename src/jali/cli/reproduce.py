@@ -21,7 +21,7 @@ REPRODUCTION = Path("jali-reproduction")
 
 def reproduce(
     paper: Annotated[str, typer.Argument(help="A paper, such as pawelczyk2022, or a .toml file of your own.")],
-    scale: Annotated[str, typer.Option(help="smoke (minutes), standard (an hour or so), paper (many).")] = "smoke",
+    scale: Annotated[str, typer.Option(help="smoke (minutes), standard (one to three hours), paper (many).")] = "smoke",
     only: Annotated[Many, typer.Option(help="A study of the paper; repeat for several. Default: all.")] = None,
     out: Annotated[Path, typer.Option(help="Folder for the page, its pictures and all numbers.")] = REPRODUCTION,
     workers: Workers = 0,
