@@ -47,7 +47,7 @@ def made(n: int = 600, models: int = 9, leak: float = 0.0, aside: int = 0) -> tu
     return replace(found, names=NAMES, value=value), game, trial
 
 
-FIRST = SIZES[:4]  # without the largest
+FIRST = SIZES[:4]  # without the two largest
 
 
 def guesses(baseline: float, n: int = 60_000) -> Guesses:

@@ -24,7 +24,7 @@ from jali.stats.influence import Spread
 from jali.stats.intervals import differences, foreseen
 from jali.stats.people import effective
 
-SIZES = (0.0, 0.002, 0.01, 0.05, 0.15)  # additions in AUC, planted in turn until one is found in 8 of 10
+SIZES = (0.0, 0.002, 0.01, 0.05, 0.15, 0.3)  # additions in AUC, planted in turn until one is found in 8 of 10
 CHECKS = 3  # times that a limit is planted itself, at most
 NEAR = 1.25  # a limit stays where it was if it changes by this factor or less
 # Shadow models that play the targets: so many that this many guesses are made, but not fewer and not more than this.
