@@ -141,7 +141,7 @@ def test_few_people_are_too_small_to_tell():
 
 
 def test_very_few_people_are_too_small_to_say_what_it_takes():
-    results = audit(lambda member, score, noise: noise + 0.3 * member, records=24)
+    results = audit(lambda member, score, noise: noise + 0.3 * member, records=12)
     assert "this audit is too small to tell" in said(results)
     assert "how many people it takes to find 0.02 cannot be said" in said(results)
 

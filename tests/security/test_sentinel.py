@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from jali import stopping
 from tests.security.folders import SCRIPT
 
 NUMBER = 7654321.25  # of one person, in a column of numbers
@@ -81,9 +82,11 @@ def contents(path: Path) -> list[bytes]:
 
 
 def in_memory() -> set[str]:
-    """Folders of tables that runs share in memory."""
+    """Folders of tables in memory, of this process and of processes that have ended: other tests run meanwhile."""
     shared = Path("/dev/shm")
-    return {path.name for path in shared.glob("jali-*")} if shared.is_dir() else set()
+    names = {path.name for path in shared.glob("jali-*")} if shared.is_dir() else set()
+    runs = {name: stopping.number(name.split("-")[1]) for name in names}
+    return {name for name, run in runs.items() if run == os.getpid() or not stopping.alive(run)}
 
 
 PAPER = """
