@@ -113,9 +113,13 @@ def test_ranks_of_an_earlier_run_stay_until_any_study_is_run_again(tmp_path, mon
 
 
 def attacked(name: str, **values: float) -> Study:
-    """A study with an AUC of each of its attacks among its measures."""
-    rows = [Row(kind="query attack", metric="auc", value=v, attack=a, knowledge="noise") for a, v in values.items()]
-    return Study(name=name, parts={}, measures=rows)
+    """A study with an AUC of each of its attacks among its measures, each known to .01."""
+    return Study(name=name, parts={}, measures=[row(a, v) for a, v in values.items()])
+
+
+def row(attack: str, value: float, half: float = 0.01) -> Row:
+    ends = {"value": value, "low": value - half, "high": value + half}
+    return Row(kind="query attack", metric="auc", attack=attack, knowledge="noise", **ends)
 
 
 def test_ranks_and_their_diagram_are_made_anew_from_the_measures_of_all_studies(tmp_path, monkeypatch):
@@ -143,6 +147,28 @@ def test_ranks_and_their_diagram_are_made_anew_from_the_measures_of_all_studies(
     found = joined(claims, tmp_path / "p.json", now.model_copy(update={"drawings": [empty]}))
     assert full in found.drawings  # a study that was not run now does not empty its panel
     assert judged_again(claims, kept)[0].value == 0.0  # better in one setting, worse in the other
+
+
+def test_a_number_that_is_not_well_known_leaves_its_ranks_open():
+    """The settings are given: what is uncertain is the numbers in them, not which settings there are."""
+    methods = {
+        "strong": {"query_attack": "aloa", "knowledge": "noise"},
+        "weak": {"query_attack": "label_only", "knowledge": "noise"},
+    }
+    claims = of(ranked(kind="rank", more="first", less="second"), methods=methods)
+    sure = Study(name="a", parts={}, measures=[row("aloa", 0.7), row("label_only", 0.6)])
+    unsure = Study(name="b", parts={}, measures=[row("aloa", 0.7, half=0.2), row("label_only", 0.6, half=0.2)])
+    without = Study(
+        name="b", parts={}, measures=[row("aloa", 0.7), Row(**{**vars(row("label_only", 0.6)), "low": None})]
+    )
+    for other, ends, verdict in (
+        (sure, (1.0, 1.0), "matches"),
+        (unsure, (0.0, 1.0), "not resolvable"),  # in "b" the first may be the worse
+        (without, (None, None), "not resolvable"),
+    ):
+        ran = {"a": Ran(sure), "b": Ran(other.model_copy(update={"name": "b"}))}
+        found = only(claims, ran)
+        assert (found.value, found.low, found.high, found.verdict) == (1.0, *ends, verdict)
 
 
 def test_claims_about_a_study_that_no_run_has_had_are_not_resolvable():

@@ -11,18 +11,19 @@ from jali.core.guesses import Estimate
 from jali.reproduce.numbers import Ran, number, word
 from jali.reproduce.placing import column_of, item_of, row_of
 from jali.reproduce.resolving import needs
-from jali.reproduce.schema import MODEL, RANKED, SCALES, Paper, Scale, Sentence, Table, group, place
-from jali.reproduce.sentences import compared
+from jali.reproduce.schema import MODEL, OF_SEVERAL, RANKED, SCALES, Paper, Scale, Sentence, Table, group, place
+from jali.reproduce.sentences import averaged, compared, counted
 from jali.reproduce.verdicts import of_bound, of_count, of_order, of_sameness, of_value
 from jali.results.reproduction import Finding, Reproduction, Study, Verdict
 from jali.stats.intervals import apart
+from jali.stats.roc import chance
 
 SENTENCES = "Sentences"
 OUR_SENTENCES = f"{SENTENCES} of ours"
 TESTED = "t test of"
 RANKS = "ranks in"
 # How a sentence is shown where it is not an order; ranks that do not differ are less than a critical distance apart.
-SHOWN_AS: dict[str, Literal["same", "count"]] = {"same": "same", "alike": "same", "count": "count"}
+SHOWN_AS: dict[str, Literal["same", "count"]] = {"same": "same", "alike": "same", "mean": "same", "count": "count"}
 ONE = 1.0
 OLDER = "ours: run before the set-up was changed, and a new run is due"
 DUE = "not in the run that is judged again: a new run is due"
@@ -96,6 +97,10 @@ def _kept_difference(sentence: Sentence, ran: dict[str, Ran], known: dict[str, E
         return ranks if ranks.value is not None else known.get(_number_of(sentence), Estimate(None, reason=DUE))
     if _number_of(sentence) in known:
         return known[_number_of(sentence)]
+    if sentence.kind in OF_SEVERAL:
+        return _of_several(
+            sentence, [_kept(p, sentence.metric, sentence.by, ran, known, paper) for p in sentence.among]
+        )
     studies = [place(text)[0] for text in sentence.places()]
     skipped = next((ran[study].study.skipped for study in studies if ran[study].study.skipped), "")
     independent = sentence.kind in ("order", "same") and len(set(studies)) == 2
@@ -104,6 +109,15 @@ def _kept_difference(sentence: Sentence, ran: dict[str, Ran], known: dict[str, E
     more = _kept(sentence.more, sentence.metric, sentence.by, ran, known, paper)
     less = _kept(sentence.less, sentence.metric, sentence.by, ran, known, paper)
     return apart(more, less)
+
+
+def _of_several(sentence: Sentence, found: list[Estimate]) -> Estimate:
+    """A count or a mean from one number per place."""
+    if sentence.kind == "mean":
+        return averaged(found, sentence.published or 0.0)
+    if "@" in sentence.metric:  # its chance level depends on how many non-members there were
+        return Estimate(None, reason=next((e.reason for e in found if e.value is None and e.reason), DUE))
+    return counted(found, [chance(sentence.metric)] * len(found))
 
 
 def at(text: str, metric: str, by: str = "") -> str:
@@ -179,7 +193,8 @@ def _sentence(sentence: Sentence, ours: Estimate, behind: list[Study], scale: Sc
         "same": of_sameness(ours, tolerance),
         "count": of_count(sentence.published or 0.0, ours),
     }[kind]
-    limits = {"order": [0.0], "same": [-tolerance, tolerance]}.get(sentence.kind, [])
+    ends = [-tolerance, tolerance]
+    limits = {"order": [0.0], "same": ends, "mean": ends}.get(sentence.kind, [])
     found = Finding(
         quantity=sentence.says,
         section=SENTENCES,
@@ -198,8 +213,8 @@ def _sentence(sentence: Sentence, ours: Estimate, behind: list[Study], scale: Sc
 
 def _number_of(sentence: Sentence) -> str:
     """The name of the number of a sentence; sentences that judge the same difference share it."""
-    if sentence.kind == "count":
-        return at(f"count of {', '.join(sentence.among)}", sentence.metric, sentence.by)
+    if sentence.kind in OF_SEVERAL:
+        return at(f"{sentence.kind} of {', '.join(sentence.among)}", sentence.metric, sentence.by)
     if sentence.kind in RANKED:
         rest = f" {sentence.more} over {sentence.less}" if sentence.kind == "rank" else ""
         return at(f"{RANKS} {sentence.diagram}{rest}", sentence.metric)

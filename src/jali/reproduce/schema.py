@@ -27,6 +27,7 @@ Differs = Annotated[str, Field(pattern=rf"^$|^({'|'.join(CAUSES)}): \S")]
 CHANCE = "chance"
 NOTHING = "nothing"
 MODEL = "model"
+OF_SEVERAL = ("count", "mean")  # kinds of sentences about several places at once
 RANKED = ("rank", "alike")  # kinds of sentences about the methods of a diagram, not about places
 
 
@@ -157,6 +158,7 @@ class Sentence(Strict):
     test: the same by a two-sample t test over target models, as papers report it; it ignores that targets are paired.
     same: it differs by at most `tolerance` between the two.
     count: at least `published` of the places `among` lie above chance.
+    mean: over the places `among`, `metric` differs from `published` by at most `tolerance` on average.
     growth: the difference of more and less is larger than that of `more_before` and `less_before`.
     rank: of the methods of the critical-difference diagram `diagram`, `more` has the better average rank than `less`.
     alike: no two methods of that diagram differ significantly, by Nemenyi's test.
@@ -166,7 +168,7 @@ class Sentence(Strict):
 
     says: str
     source: str
-    kind: Literal["order", "test", "same", "count", "growth", "rank", "alike"] = "order"
+    kind: Literal["order", "test", "same", "count", "mean", "growth", "rank", "alike"] = "order"
     metric: str
     by: str = ""
     more: str = ""
@@ -184,9 +186,11 @@ class Sentence(Strict):
 
     def model_post_init(self, _: Any) -> None:
         """Refuse a sentence without the places that it compares."""
-        if self.kind == "count" and (not self.among or self.published is None):
-            raise JaliError(f"{self.says!r} counts: it needs `among`, a list of places, and `published`, a number.")
-        if self.kind not in ("count", "alike") and not (self.more and self.less):
+        if self.kind in OF_SEVERAL and (not self.among or self.published is None):
+            raise JaliError(
+                f"{self.says!r} is about several places: it needs `among`, a list of them, and `published`, a number."
+            )
+        if self.kind not in (*OF_SEVERAL, "alike") and not (self.more and self.less):
             raise JaliError(f"{self.says!r} compares: it needs `more` and `less`, each a place or chance.")
         if (self.kind == "growth") != bool(self.more_before and self.less_before):
             raise JaliError(

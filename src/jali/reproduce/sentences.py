@@ -1,4 +1,4 @@
-"""The number that decides a sentence: the difference of two places, its test, or a count of places."""
+"""The number that decides a sentence: the difference of two places, its test, or a count or mean of places."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from jali.audit.trials import paired
 from jali.core import registry
 from jali.core.errors import JaliError
 from jali.core.guesses import Estimate, Guesses
-from jali.core.values import Bools
+from jali.core.values import Bools, Floats
 from jali.reproduce.numbers import Ran, explainer_of, number
 from jali.reproduce.ranking import judged
 from jali.reproduce.schema import CHANCE, NOTHING, Paper, Sentence, group, place
@@ -25,7 +25,7 @@ MANY = 10**6  # units of a number that is known exactly
 
 def compared(sentence: Sentence, ran: dict[str, Ran], paper: Paper) -> Estimate:
     """The number of a sentence; without one, the reason."""
-    kinds = {"count": _counted, "test": _tested, "growth": _grown, "rank": judged, "alike": judged}
+    kinds = {"count": _counted, "mean": _averaged, "test": _tested, "growth": _grown, "rank": judged, "alike": judged}
     compare = kinds.get(sentence.kind, _difference)
     try:
         return compare(sentence, ran, paper)
@@ -141,14 +141,55 @@ def fewest(guesses: Guesses | None) -> int:
 
 
 def _counted(sentence: Sentence, ran: dict[str, Ran], paper: Paper) -> Estimate:
-    """How many places lie above chance: by value, with the whole interval (low), with a part of it (high)."""
-    found = [
-        number(ran[place(p)[0]], place(p)[1], sentence.metric, paper, group(p), sentence.by) for p in sentence.among
-    ]
-    missing = next((e.reason for e in found if e.value is None or e.low is None or e.high is None), "")
-    if missing:
-        return Estimate(None, reason=missing)
+    """How many places lie above chance, as many non-members as there are."""
     levels = [roc.chance(sentence.metric, fewest(ran[s].guesses.get(t))) for s, t in map(place, sentence.among)]
-    sides = np.array([[e.value, e.low, e.high] for e in found], dtype=np.float64) > np.array(levels)[:, None]
-    value, low, high = (float(x) for x in sides.sum(axis=0))
+    return counted(_among(sentence, ran, paper), levels)
+
+
+def _averaged(sentence: Sentence, ran: dict[str, Ran], paper: Paper) -> Estimate:
+    """The mean of the numbers at several places, less the published one."""
+    return averaged(_among(sentence, ran, paper), sentence.published or 0.0)
+
+
+def _among(sentence: Sentence, ran: dict[str, Ran], paper: Paper) -> list[Estimate]:
+    """The numbers of the places that a sentence counts, or takes the mean of."""
+    each = [(*place(text), group(text)) for text in sentence.among]
+    return [number(ran[study], method, sentence.metric, paper, among, sentence.by) for study, method, among in each]
+
+
+def counted(found: list[Estimate], levels: list[float]) -> Estimate:
+    """How many numbers lie above a level each: by value, with the whole interval (low), with a part of it (high).
+
+    >>> counted([Estimate(0.6, 0.55, 0.65, 9), Estimate(0.52, 0.48, 0.56, 9)], [0.5, 0.5])
+    Estimate(value=2.0, low=1.0, high=2.0, units=9, reason='')
+    """
+    known = _ends(found)
+    if isinstance(known, Estimate):
+        return known
+    value, low, high = (float(x) for x in (known > np.array(levels)[:, None]).sum(axis=0))
     return Estimate(value, low, high, min(e.units for e in found))
+
+
+def averaged(found: list[Estimate], published: float) -> Estimate:
+    """The mean of numbers of independent studies, less a published one; its interval is made of theirs.
+
+    Each side of the interval is sqrt(sum of squared sides) / n, as in a difference of two (`stats.intervals.apart`).
+
+    >>> averaged([Estimate(0.9, 0.87, 0.93, 9), Estimate(1.0, 0.96, 1.0, 5)], 0.97)
+    Estimate(value=-0.02, low=-0.045, high=-0.005, units=5, reason='')
+    """
+    known = _ends(found)
+    if isinstance(known, Estimate):
+        return known
+    mean = known[:, 0].mean() - published
+    sides = np.sqrt(((known[:, 1:] - known[:, :1]) ** 2).sum(axis=0)) / len(known)
+    value, low, high = (round(float(x), 9) for x in (mean, mean - sides[0], mean + sides[1]))
+    return Estimate(value, low, high, min(e.units for e in found))
+
+
+def _ends(found: list[Estimate]) -> Floats | Estimate:
+    """Value, low and high of every number (n, 3); where one has none, the reason."""
+    without = next((e for e in found if e.value is None or e.low is None or e.high is None), None)
+    if without is not None:
+        return Estimate(None, reason=without.reason)
+    return np.array([[e.value, e.low, e.high] for e in found], dtype=np.float64)
