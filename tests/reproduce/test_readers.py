@@ -25,7 +25,7 @@ CELLS = {
         ("Table 6", "Informs", "NCP", "0.0925"),
         ("Figure 4", "German, Mondrian", "NCP", "0.5283"),
         ("Figure 5", "CMC, Mondrian", "Pureness", "0.7018"),
-        ("Figure 6", "k = 20", "German, NCP", "0.335"),
+        ("Figure 6", "k = 20", "CMC, NCP", "0.335"),
         ("Figure 6", "k = 30", "CMC, Pureness", "0.973"),
     ],
     "huang2023": [
