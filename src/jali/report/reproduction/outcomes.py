@@ -9,7 +9,9 @@ from jali.results.reproduction import Finding
 
 
 def outcomes(findings: Sequence[Finding]) -> list[str]:
-    """One sentence per table of the paper, one on its sentences, one on our own claims, with what deviates most.
+    """One sentence per table of the paper and one on its sentences, then the same of our own claims.
+
+    Each says what deviates most.
 
     >>> outcomes([])
     []
@@ -17,7 +19,8 @@ def outcomes(findings: Sequence[Finding]) -> list[str]:
     parts: dict[str, list[Finding]] = {}
     for finding in findings:
         parts.setdefault(_part(finding), []).append(finding)
-    return [_outcome(title, some) for title, some in parts.items()]
+    published_first = sorted(parts.items(), key=lambda part: part[1][0].ours)
+    return [_outcome(title, some) for title, some in published_first]
 
 
 def _part(finding: Finding) -> str:
