@@ -30,6 +30,7 @@ def test_sentences_of_the_paper_and_of_ours_stand_apart():
         "Sentences: the only claim deviates. Largest deviation: “LRT wins” (difference −0.100 [−0.110, −0.090]).",
         "Sentences of ours: the only claim matches.",
     ]
+    assert outcomes([own, theirs]) == outcomes([theirs, own])  # what the paper claims comes first
 
 
 def test_a_number_beyond_a_bound_and_numbers_beyond_one_are_comparable():
