@@ -95,12 +95,13 @@ def _kept_difference(sentence: Sentence, ran: dict[str, Ran], known: dict[str, E
     if sentence.kind in RANKED:
         ranks = compared(sentence, ran, paper)
         return ranks if ranks.value is not None else known.get(_number_of(sentence), Estimate(None, reason=DUE))
-    if _number_of(sentence) in known:
-        return known[_number_of(sentence)]
-    if sentence.kind in OF_SEVERAL:
-        return _of_several(
-            sentence, [_kept(p, sentence.metric, sentence.by, ran, known, paper) for p in sentence.among]
-        )
+    earlier = known.get(_number_of(sentence))
+    several = sentence.kind in OF_SEVERAL
+    if earlier is not None and (earlier.value is not None or not several):
+        return earlier
+    if several:
+        found = [_kept(p, sentence.metric, sentence.by, ran, known, paper) for p in sentence.among]
+        return _of_several(sentence, found, [_others(p, ran) for p in sentence.among])
     studies = [place(text)[0] for text in sentence.places()]
     skipped = next((ran[study].study.skipped for study in studies if ran[study].study.skipped), "")
     independent = sentence.kind in ("order", "same") and len(set(studies)) == 2
@@ -111,13 +112,19 @@ def _kept_difference(sentence: Sentence, ran: dict[str, Ran], known: dict[str, E
     return apart(more, less)
 
 
-def _of_several(sentence: Sentence, found: list[Estimate]) -> Estimate:
-    """A count or a mean from one number per place."""
+def _others(text: str, ran: dict[str, Ran]) -> int:
+    """Non-members at a place, in the target that has the fewest; 0 where an earlier run did not record it."""
+    study, method = place(text)
+    return ran[study].study.others.get(method, 0)
+
+
+def _of_several(sentence: Sentence, found: list[Estimate], others: list[int]) -> Estimate:
+    """A count or a mean from one number per place; the chance level of a rate needs the `others` of each place."""
     if sentence.kind == "mean":
         return averaged(found, sentence.published or 0.0)
-    if "@" in sentence.metric:  # its chance level depends on how many non-members there were
+    if "@" in sentence.metric and not all(others):
         return Estimate(None, reason=next((e.reason for e in found if e.value is None and e.reason), DUE))
-    return counted(found, [chance(sentence.metric)] * len(found))
+    return counted(found, [chance(sentence.metric, n) for n in others])
 
 
 def at(text: str, metric: str, by: str = "") -> str:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from jali.report.reproduction import mirror
-from jali.report.reproduction.compared import published
 from jali.report.reproduction.page import markdown, page
-from jali.results.reproduction import Finding, Item, Needs, Reproduction
+from jali.results.reproduction import Finding, Item, Needs, Reproduction, published
 
 CELL = {"quantity": "NCP", "section": "Table 6", "kind": "value", "item": "Table 6", "published": 0.02}
 

@@ -124,13 +124,6 @@ def tally(findings: Sequence[Finding]) -> dict[Verdict, int]:
     return {verdict: sum(f.verdict == verdict for f in findings) for verdict in get_args(Verdict)}
 
 
-def published(findings: Iterable[Finding]) -> list[Finding]:
-    """The claims of the paper, each once: ours beside a number as released by the authors is not counted again."""
-    stated = [f for f in findings if not f.ours]
-    released = {_where(f) for f in stated if f.released}
-    return [f for f in stated if f.released or not f.row or _where(f) not in released]
-
-
 def claimed(finding: Finding) -> str:
     """The published number as it was printed, or what a sentence says about a difference.
 
@@ -183,10 +176,6 @@ def rules(findings: Iterable[Finding]) -> list[str]:
     """One sentence for each kind of claim on the page."""
     kinds = {"bound" if f.bound else f.kind for f in findings}
     return [*(text for kind, text in RULES.items() if kind in kinds), HELD] if kinds else []
-
-
-def _where(finding: Finding) -> tuple[str, str, str]:
-    return finding.item, finding.row, finding.column
 
 
 def _kind(finding: Finding) -> str:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from jali.report.footnotes import raised
 from jali.report.markdown import slug
-from jali.report.reproduction.compared import published, rests, tolerated
+from jali.report.reproduction.compared import rests, tolerated
 from jali.reproduce.placing import items_in
-from jali.results.reproduction import Finding, Item, Needs, Reproduction, Verdict
+from jali.results.reproduction import Finding, Item, Needs, Reproduction, Verdict, published
 
 ORDER: tuple[Verdict, ...] = ("matches", "deviates", "not resolvable")
 ELSEWHERE = "Elsewhere in the paper"

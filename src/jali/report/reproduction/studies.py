@@ -58,6 +58,11 @@ def due(studies: Iterable[Study]) -> list[tuple[str, str]]:
     return _once((study.name, study.due) for study in studies)
 
 
+def more(studies: Iterable[Study]) -> list[tuple[str, str]]:
+    """What was run with more target models than its scale has, each text once, with the studies it is about."""
+    return _once((study.name, study.more) for study in studies)
+
+
 def smaller(studies: Iterable[Study]) -> list[tuple[str, str]]:
     """What is smaller than in the paper, each text once, with the studies it is about.
 
