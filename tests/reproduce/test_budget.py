@@ -141,7 +141,21 @@ def test_studies_that_are_not_run_again_keep_their_numbers(paper, tmp_path):
     assert found.findings[2].value == pytest.approx(-0.13)
     assert [(s.name, s.made) for s in found.studies] == [("cheap", ""), ("dear", "2026-01-01")]
     with pytest.raises(JaliError, match="cannot be joined"):
-        keeping.joined(told, tmp_path / "p.json", new.model_copy(update={"scale": "paper"}))
+        keeping.joined(told, tmp_path / "p.json", new.model_copy(update={"scale": "smoke"}))
+
+
+def test_a_study_of_a_larger_scale_is_joined_and_its_claims_are_judged_at_that(paper, tmp_path):
+    paper.write_text(PAPER.replace('source = "Table 1"', 'source = "Table 1"\nscale = "paper"'), encoding="utf-8")
+    told = schema.read(str(paper))
+    files.save(earlier(paper, number("cheap", 0.53), number("dear", 0.63)), tmp_path)
+    new = earlier(paper, number("cheap", 0.5)).model_copy(update={"scale": "paper"})
+    found = keeping.joined(told, tmp_path / "p.json", new.model_copy(update={"studies": new.studies[:1]}))
+    assert found.scale == "standard"
+    assert [study.scale for study in found.studies] == ["paper", ""]
+    cheap, dear, both = found.findings
+    assert "judged from" not in cheap.reason
+    assert dear.reason == "judged from --scale paper on"
+    assert both.value == pytest.approx(-0.13)  # a sentence of every scale rests on both
 
 
 def test_numbers_of_another_set_up_are_marked_as_due(paper, tmp_path):

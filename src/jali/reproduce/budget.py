@@ -100,7 +100,7 @@ def _count(game: Any) -> str | None:
 
 def _options(study: Study, findings: list[Finding], paper: Paper, setups: dict[str, Setup]) -> Iterator[_Option]:
     """The study with as many targets as each of its open claims needs, and never fewer than the paper's file has."""
-    if study.skipped or not study.seconds or study.name not in setups:
+    if study.skipped or study.scale or not study.seconds or study.name not in setups:
         return
     setup = setups[study.name]
     game = _game(setup)

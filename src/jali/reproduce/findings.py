@@ -26,7 +26,7 @@ RANKS = "ranks in"
 SHOWN_AS: dict[str, Literal["same", "count"]] = {"same": "same", "alike": "same", "mean": "same", "count": "count"}
 ONE = 1.0
 OLDER = "ours: run before the set-up was changed, and a new run is due"
-DUE = "not in the run that is judged again: a new run is due"
+DUE = "the last run did not make this number: a new run is due"
 
 
 def findings(paper: Paper, ran: dict[str, Ran], scale: Scale) -> list[Finding]:
@@ -50,12 +50,22 @@ def judged_again(paper: Paper, kept: Reproduction) -> list[Finding]:
     }
     known |= {f.place: _remembered(f) for f in kept.findings if f.place}
     cells, sentences = _claims(paper, ran)
-    scale: Scale = next(s for s in SCALES if s == kept.scale)
-    numbers = [_value(c, _kept(c.text, c.metric, "", ran, known, paper), ran, scale) for c in cells]
-    sides = [_kept_difference(s, ran, known, paper) for s in sentences]
-    return numbers + [
-        _sentence(s, ours, _behind(s, paper, ran), scale) for s, ours in zip(sentences, sides, strict=True)
+    numbers = [
+        _value(c, _kept(c.text, c.metric, "", ran, known, paper), ran, _scale([ran[c.study].study], kept.scale))
+        for c in cells
     ]
+    sides = [_kept_difference(s, ran, known, paper) for s in sentences]
+    behind = [_behind(s, paper, ran) for s in sentences]
+    return numbers + [
+        _sentence(s, ours, studies, _scale(studies, kept.scale))
+        for s, ours, studies in zip(sentences, sides, behind, strict=True)
+    ]
+
+
+def _scale(behind: list[Study], rest: str) -> Scale:
+    """The smallest scale of the studies that a claim rests on; rest: of those that do not say."""
+    scales = {study.scale or rest for study in behind} or {rest}
+    return next(s for s in SCALES if s in scales)
 
 
 def _claims(paper: Paper, ran: dict[str, Ran]) -> tuple[list[_Cell], list[Sentence]]:
@@ -235,7 +245,7 @@ def _number_of(sentence: Sentence) -> str:
 def _judged(verdict: Verdict, ours: Estimate, claim: Table | Sentence, scale: Scale, differs: str) -> dict[str, Any]:
     """Our number and the verdict on it; no verdict where the scale is smaller than the claim needs."""
     out = {"value": ours.value, "low": ours.low, "high": ours.high, "units": ours.units}
-    if SCALES.index(scale) < SCALES.index(claim.scale) and ours.value is not None:
+    if SCALES.index(scale) < SCALES.index(claim.scale) and (ours.value is not None or ours.reason == DUE):
         return {**out, "verdict": "not resolvable", "reason": f"judged from --scale {claim.scale} on"}
     cause = differs if verdict == "deviates" else ""
     return {**out, "verdict": verdict, "reason": ours.reason or _remark(claim), "differs": cause}

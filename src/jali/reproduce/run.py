@@ -113,7 +113,7 @@ def _as_it_stands(study: Study, paper: Paper, scale: str) -> Study:
     """A study of an earlier run beside the file as it now stands: what is smaller, and whether a new run is due."""
     if study.name not in paper.studies:
         return study.model_copy(update={"due": "The paper's file no longer has this study."})
-    setup = paper.studies[study.name].at(next(s for s in SCALES if s == scale))
+    setup = paper.studies[study.name].at(next(s for s in SCALES if s == (study.scale or scale)))
     if study.skipped and scale not in setup.scales:
         return _left_out(study.name, setup)
     now = setup.parts()

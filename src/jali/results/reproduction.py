@@ -17,8 +17,8 @@ class Needs(BaseModel):
     """What would settle a claim that is not resolvable, if our number stays where it is.
 
     targets: target models in all; times: as many times the width's square must shrink, so also how many times the
-    people where these cause the width; hours: of the studies behind it, at their present time per target. None: our
-    number lies so close to the limit that no number of targets that can be run would tell.
+    people where these cause the width; hours: of the studies behind it, at their present time per target. No targets:
+    more than can be run; neither targets nor times: our number lies on the limit.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -211,6 +211,7 @@ class Study(BaseModel):
     stored: int | None = None  # models whose results were read from the store, not made; None: not recorded
     more: str = ""  # that it was run with more target models than the paper's file has for this scale
     made: str = ""  # when, if not with the rest
+    scale: str = ""  # at which scale, if not that of the rest
     due: str = ""  # why a new run is due, where the paper's file has changed since
 
 

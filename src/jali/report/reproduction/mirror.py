@@ -10,6 +10,7 @@ from jali.report.footnotes import raised
 from jali.report.markdown import slug
 from jali.report.reproduction.compared import rests, tolerated
 from jali.reproduce.placing import items_in
+from jali.reproduce.resolving import MOST
 from jali.results.reproduction import Finding, Item, Needs, Reproduction, Verdict, published
 
 ORDER: tuple[Verdict, ...] = ("matches", "deviates", "not resolvable")
@@ -65,9 +66,14 @@ class Part:
         return _grid(self.findings)
 
     @property
+    def numbers(self) -> list[Finding]:
+        """Its published numbers, each once."""
+        return published(self.findings)
+
+    @property
     def counted(self) -> list[Finding]:
-        """Its published claims: numbers, each once, and sentences that name it."""
-        return [*published(self.findings), *self.said]
+        """Its published claims: numbers, and sentences that name it."""
+        return [*self.numbers, *self.said]
 
     @property
     def notes(self) -> Notes:
@@ -177,11 +183,18 @@ def resolves(needs: Needs | None) -> str:
     """
     if needs is None:
         return ""
-    if needs.targets is None:
+    if needs.targets is None and needs.times is None:
         return "at the limit: no number of targets would tell"
+    if needs.targets is None:
+        return f"more than {MOST:,} targets or {_times(needs)} × the people"
     more = " or more" if needs.at_least else ""
     hours = f" ({duration(needs.hours)}{more})" if needs.hours is not None else ""
-    return f"{needs.targets:,} targets{hours} or {needs.times:g} × the people"
+    return f"{needs.targets:,} targets{hours} or {_times(needs)} × the people"
+
+
+def _times(needs: Needs) -> str:
+    times = needs.times or 0.0
+    return f"{times:,.0f}" if times >= 100 else f"{times:g}"
 
 
 def duration(hours: float) -> str:
