@@ -236,7 +236,7 @@ def _cell(finding: Finding) -> tuple[str, str, str]:
 
 
 def _grid(findings: Sequence[Finding]) -> Grid | None:
-    """The cells of a table; rows and columns in the order in which they first appear."""
+    """The cells of a table; rows in the order that its columns have in common, and columns in that of its rows."""
     if not findings:
         return None
     here: dict[tuple[str, str], list[Finding]] = {}
@@ -246,9 +246,23 @@ def _grid(findings: Sequence[Finding]) -> Grid | None:
     for place, some in here.items():
         clean = [f for f in some if not f.released]
         cells[place] = Cell(next((f for f in some if f.released), None), min(clean, key=_ours, default=None))
-    rows = tuple(dict.fromkeys(row for row, _ in here))
-    columns = tuple(dict.fromkeys(column for _, column in here))
-    return Grid(rows, columns, cells)
+    return Grid(_merged(here), _merged([(column, row) for row, column in here]), cells)
+
+
+def _merged(places: Iterable[tuple[str, str]]) -> tuple[str, ...]:
+    """The first names of pairs; one that a column adds stands behind the one before it in that column.
+
+    >>> _merged([("a", "x"), ("c", "x"), ("a", "y"), ("b", "y"), ("c", "y")])
+    ('a', 'b', 'c')
+    """
+    out: list[str] = []
+    last: dict[str, str] = {}
+    for name, column in places:
+        if name not in out:
+            at = out.index(last[column]) + 1 if column in last else len(out)
+            out.insert(at, name)
+        last[column] = name
+    return tuple(out)
 
 
 def _ours(finding: Finding) -> bool:
