@@ -34,7 +34,7 @@ def reproduce(
     keep: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(
-            help="The .json file of an earlier run, of this scale or a smaller one: studies not run now keep its numbers."
+            help="The .json file of an earlier run: studies not run now keep its numbers, run ones may be larger."
         ),
     ] = None,
     budget: Annotated[
