@@ -4,7 +4,7 @@ SACRO-ML runs its likelihood-ratio attack ("online-carlini") and writes its repo
 them with intervals and checks, then these with an explanation. 4,000 x 20 numbers, 2,000 members, one process each.
 It needs an environment with sacroml (benchmarks/peers/sacroml.txt), by default .venv-sacroml.
 
-python benchmarks/bench_sacroml.py [--turns 3] [--models forest logistic boosted] [--lines 2]
+python benchmarks/bench_sacroml.py [--turns 3] [--models forest logistic boosted] [--explained logistic boosted]
 """
 
 from __future__ import annotations
@@ -72,6 +72,7 @@ LINES = {
     "jali, all attacks": (OURS, ("all",)),
     "jali, all attacks and an explanation": (OURS, ("explained",)),
 }
+EXPLAINED = list(LINES)[-1]
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
 
 
@@ -91,7 +92,7 @@ def main() -> None:
     own = Path(__file__).parent.parent / ".venv-sacroml" / "bin" / "python"
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--models", nargs="*", default=list(EXPLAINERS))
-    parser.add_argument("--lines", type=int, default=len(LINES), help="only the first so many lines of the table")
+    parser.add_argument("--explained", nargs="*", default=list(EXPLAINERS), help="the last line for these models alone")
     parser.add_argument("--peer", default=str(own))
     options = parser.parse_args()
     if not os.access(options.peer, os.X_OK):
@@ -102,7 +103,8 @@ def main() -> None:
         "SACRO-ML and scikit-learn:", subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
     )
     for model in options.models:
-        found: dict[str, list[Used]] = {line: [] for line in list(LINES)[: options.lines]}
+        lines = [line for line in LINES if line != EXPLAINED or model in options.explained]
+        found: dict[str, list[Used]] = {line: [] for line in lines}
         for _ in range(options.turns):
             for line in found:
                 found[line].append(run(line, model, options.peer))

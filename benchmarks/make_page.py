@@ -61,7 +61,7 @@ WORDS = {
     "attack": ["--long"],
     "growth": ["--long"],
     "engines": ["--kills", "10"],
-    "sacroml": ["--turns", "3", "--lines", "3"],
+    "sacroml": ["--turns", "3", "--explained", "logistic", "boosted"],
 }
 SIZED = ("engines", "growth", "attack")  # these know --small
 LIMIT = 240.0  # seconds of one script, unless --long
@@ -210,7 +210,7 @@ def flags(path: Path, options: argparse.Namespace) -> list[str]:
     if options.small:
         return ["--small"] if name in SIZED else []
     if options.long and name == "sacroml":
-        return []  # every line of its table, explanations of forests without a limit among them: hours
+        return []  # every line of its table: tree SHAP of forests without a limit takes the better part of an hour
     return WORDS.get(name, [])
 
 

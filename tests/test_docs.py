@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from jali.report.reproduction.compared import published
 from jali.reproduce import files
 from jali.reproduce.findings import judged_again
 from jali.reproduce.schema import papers, read
+from jali.results.reproduction import published
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from jali.report.reproduction.compared import published, tally
+from jali.report.reproduction.compared import tally
 from jali.reproduce import files
-from jali.results.reproduction import Reproduction
+from jali.results.reproduction import Reproduction, published
 
 DOCS = Path(__file__).parents[1] / "docs"
 NUMBER = re.compile(r"(?<![\w.])[+−-]?\d*\.?\d+(?: %)?")

@@ -50,8 +50,9 @@ def writable(out: Path, shared: bool = False) -> Iterator[None]:
             sweep(out)
         raise
     finally:
-        if fresh and not any(out.iterdir()):
-            out.rmdir()
+        with contextlib.suppress(FileNotFoundError):  # somebody may have removed the folder meanwhile
+            if fresh and not any(out.iterdir()):
+                out.rmdir()
 
 
 @contextlib.contextmanager

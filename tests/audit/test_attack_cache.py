@@ -68,3 +68,15 @@ def test_the_key_depends_on_everything_that_is_attacked(found):
     }
     assert len(keys) == 8
     assert attack_cache.key(evidence, game, (), 0, data) in keys
+
+
+def test_the_code_of_attacks_that_are_chosen_by_name_is_in_the_key(found, monkeypatch):
+    """An upgrade that mends an attack must not read what the attack found before."""
+    evidence, game, data = found
+    before = attack_cache.key(evidence, game, (), 0, data)
+    plain = registry.source
+    for name in ("lira", "joint", "quantile"):
+        changed = f"jali.attacks.{name}"
+        monkeypatch.setattr(registry, "source", lambda module, one=changed: plain(module) + "x" * (module == one))
+        told = attack_cache.key(evidence, game, (), 0, data) != before
+        assert told == (name != "quantile")  # that one is for games without shadow models

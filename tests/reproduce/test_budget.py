@@ -8,6 +8,7 @@ import pytest
 
 from jali.core.errors import JaliError
 from jali.reproduce import budget, files, keeping, schema
+from jali.reproduce.findings import DUE
 from jali.reproduce.run import judge_again
 from jali.results.reproduction import Finding, Needs, Reproduction, Study
 
@@ -80,6 +81,37 @@ def test_claims_of_ours_about_two_studies_or_out_of_reach_choose_nothing(paper):
     assert budget.choose(schema.read(str(paper)), earlier(paper, both, ours, number("dear", 0.63)), 100.0) == []
 
 
+def test_a_claim_without_a_number_needs_a_run_and_any_will_do(paper):
+    blank = number("dear", 0.6).model_copy(update={"value": None, "low": None, "high": None, "reason": DUE, "units": 0})
+    run = earlier(paper, number("cheap", 0.53, 8), blank)
+    known = [s.model_copy(update={"facts": {"targets": 4}}) for s in run.studies]
+    found = budget.choose(schema.read(str(paper)), run.model_copy(update={"studies": known}), 3.0)
+    assert [(c.study, c.targets, c.settles) for c in found] == [("cheap", 8, 1), ("dear", 4, 1)]
+
+
+def test_a_number_of_ours_beside_one_as_released_chooses_nothing(paper):
+    where = {"item": "Table 1", "row": "r", "column": "c"}
+    ours = number("cheap", 0.53, 8).model_copy(update=where)
+    theirs = number("dear", 0.53, 8).model_copy(update={**where, "released": True})
+    found = budget.choose(schema.read(str(paper)), earlier(paper, ours, theirs), 100.0)
+    assert [c.study for c in found] == ["dear"]
+
+
+def test_no_study_is_run_with_fewer_targets_than_the_file_has(paper):
+    paper.write_text(PAPER.replace("targets=4", "targets=20"), encoding="utf-8")
+    (found,) = budget.choose(schema.read(str(paper)), earlier(paper, number("cheap", 0.53, 8)), 100.0)
+    assert found.targets == 20
+
+
+def test_folds_are_counted_as_they_are_cut(paper):
+    """Five targets are wanted, and two cuts of three folds are six."""
+    text = PAPER.replace("thirds(targets=4, shadows=2)", "folds(k=3, shadows=0)")
+    paper.write_text(text, encoding="utf-8")
+    (found,) = budget.choose(schema.read(str(paper)), earlier(paper, number("cheap", 0.53, 5)), 100.0)
+    assert found.targets == 6
+    assert found.hours == pytest.approx(0.1 * 6 / 4)
+
+
 @pytest.mark.parametrize(
     ("game", "then"),
     [
@@ -109,7 +141,21 @@ def test_studies_that_are_not_run_again_keep_their_numbers(paper, tmp_path):
     assert found.findings[2].value == pytest.approx(-0.13)
     assert [(s.name, s.made) for s in found.studies] == [("cheap", ""), ("dear", "2026-01-01")]
     with pytest.raises(JaliError, match="cannot be joined"):
-        keeping.joined(told, tmp_path / "p.json", new.model_copy(update={"scale": "paper"}))
+        keeping.joined(told, tmp_path / "p.json", new.model_copy(update={"scale": "smoke"}))
+
+
+def test_a_study_of_a_larger_scale_is_joined_and_its_claims_are_judged_at_that(paper, tmp_path):
+    paper.write_text(PAPER.replace('source = "Table 1"', 'source = "Table 1"\nscale = "paper"'), encoding="utf-8")
+    told = schema.read(str(paper))
+    files.save(earlier(paper, number("cheap", 0.53), number("dear", 0.63)), tmp_path)
+    new = earlier(paper, number("cheap", 0.5)).model_copy(update={"scale": "paper"})
+    found = keeping.joined(told, tmp_path / "p.json", new.model_copy(update={"studies": new.studies[:1]}))
+    assert found.scale == "standard"
+    assert [study.scale for study in found.studies] == ["paper", ""]
+    cheap, dear, both = found.findings
+    assert "judged from" not in cheap.reason
+    assert dear.reason == "judged from --scale paper on"
+    assert both.value == pytest.approx(-0.13)  # a sentence of every scale rests on both
 
 
 def test_numbers_of_another_set_up_are_marked_as_due(paper, tmp_path):
@@ -117,6 +163,29 @@ def test_numbers_of_another_set_up_are_marked_as_due(paper, tmp_path):
     paper.write_text(PAPER.replace("targets=4", "targets=9"), encoding="utf-8")
     found = judge_again(schema.read(str(paper)), str(paper), tmp_path / "p.json")
     assert all("another game" in study.due for study in found.studies)
+
+
+def test_a_run_with_more_targets_than_the_file_is_not_due_and_says_so(paper, tmp_path):
+    run = earlier(paper, number("cheap", 0.53), number("dear", 0.63))
+    more = [s.model_copy(update={"parts": s.parts | {"game": "thirds(targets=9, shadows=2)"}}) for s in run.studies]
+    files.save(run.model_copy(update={"studies": more}), tmp_path)
+    found = judge_again(schema.read(str(paper)), str(paper), tmp_path / "p.json")
+    assert [(s.due, s.more) for s in found.studies] == [
+        ("", "Run with more target models than the scale has: thirds(targets=4, shadows=2).")
+    ] * 2
+
+
+@pytest.mark.parametrize("ran", ["thirds(targets=9, shadows=3)", "thirds(targets=3, shadows=2)", "halves(targets=9)"])
+def test_a_run_with_another_game_or_fewer_targets_is_due(paper, tmp_path, ran):
+    run = earlier(paper, number("cheap", 0.53), number("dear", 0.63))
+    other = [s.model_copy(update={"parts": s.parts | {"game": ran}}) for s in run.studies]
+    files.save(run.model_copy(update={"studies": other}), tmp_path)
+    found = judge_again(schema.read(str(paper)), str(paper), tmp_path / "p.json")
+    assert all("another game" in s.due and not s.more for s in found.studies)
+
+
+def test_a_game_from_a_file_runs_no_code_of_others():
+    assert budget.targets_beyond("thirds(targets=4)", "their_module:Game(targets=9)") is None
 
 
 def test_a_study_that_was_never_run_and_is_now_left_to_a_larger_scale_is_not_due(paper, tmp_path):

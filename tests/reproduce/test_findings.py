@@ -8,13 +8,12 @@ from pydantic import ValidationError
 
 from jali.audit.attack_run_rows import overall_estimate
 from jali.core.guesses import Guesses
-from jali.report.reproduction.compared import published
 from jali.reproduce.figures import drawings
 from jali.reproduce.findings import OLDER, findings, judged_again
 from jali.reproduce.numbers import Ran
 from jali.reproduce.schema import Paper
 from jali.results import Row
-from jali.results.reproduction import Reproduction, Study
+from jali.results.reproduction import Reproduction, Study, published
 
 LOSS = {"signal": "loss", "attack": "threshold"}
 SETUP = {"data": "lending", "model": "logistic", "game": "thirds", "methods": ["strong", "weak"]}

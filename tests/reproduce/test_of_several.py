@@ -75,8 +75,28 @@ def test_what_is_newer_than_a_run_is_judged_from_its_numbers(ran):
     assert (found.value, found.low, found.high, found.verdict) == (3.0, 2.0, 3.0, "matches")
 
 
-def test_a_rate_by_chance_depends_on_non_members_whom_a_page_does_not_count():
+def test_a_rate_by_chance_depends_on_non_members_whom_an_older_page_does_not_count():
     counted = sentence(kind="count", metric="tpr@0.01", among=["a / strong"], published=1)
     pages = {"a": attacked("a", strong=(0.7, 0.6, 0.8))}
     (found,) = judged_again(paper(sentences=[counted]), kept(pages))
     assert (found.verdict, found.reason) == ("not resolvable", DUE)
+
+
+@pytest.mark.parametrize(("others", "count"), [(299, 1.0), (300, 0.0)])
+def test_a_rate_is_counted_again_beside_the_chance_of_as_many_non_members(others, count):
+    """Three of 300 exceed a threshold that 1 % of 299 pass, and four of 301 one that 1 % of 300 pass: .0100, .0133."""
+    counted = sentence(kind="count", metric="tpr@0.01", among=["a / strong"], published=1)
+    row = Row(kind="measure", metric="tpr@0.01", value=0.02, low=0.012, high=0.03, units=6)
+    study = attacked("a", strong=(0.7, 0.6, 0.8)).study
+    study = study.model_copy(update={"others": {"strong": others}, "measures": [row]})
+    (found,) = judged_again(paper(sentences=[counted]), kept({"a": Ran(study)}))
+    assert (found.value, found.low) == (1.0, count)
+
+
+def test_a_count_that_had_no_number_is_made_anew():
+    counted = sentence(kind="count", among=["a / strong"], published=1)
+    pages = kept({"a": attacked("a", strong=(0.7, 0.6, 0.8))})
+    (found,) = judged_again(paper(sentences=[counted]), pages)
+    without = found.model_copy(update={"value": None, "low": None, "high": None, "reason": DUE})
+    (again,) = judged_again(paper(sentences=[counted]), pages.model_copy(update={"findings": [without]}))
+    assert (again.value, again.verdict) == (1.0, "matches")

@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from jali.report.reproduction.compared import published
 from jali.reproduce import files, schema
 from jali.reproduce.findings import judged_again
 from jali.reproduce.perturbing import STEP, WANTED, perturbed, step_of, widest
-from jali.results.reproduction import Finding
+from jali.results.reproduction import Finding, published
 from tests.reproduce.tolerances import FROZEN
 
 PAGES = Path(__file__).parents[2] / "docs" / "reproduction"

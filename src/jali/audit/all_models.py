@@ -21,6 +21,7 @@ from jali.core.guesses import Guesses
 from jali.core.protocols import Controlled, Existing, OnRequest, Signal
 from jali.core.values import Bools, Dataset, Evidence, Floats, Game, Ints
 from jali.parallel import HERE, Here, Ref, fan_out, sharing
+from jali.parallel.one_thread import alone
 from jali.store import Arrays
 
 EXPLAINED = frozenset({"attribution", "counterfactual"})
@@ -138,7 +139,7 @@ def _fetched(block: Block, at: int, k: int, arrays: Arrays | None) -> Arrays:
     if arrays is None and block.store is not None:
         arrays = block.store.load(block.keys[at][k])
     if arrays is None:
-        arrays = run_block(replace(block, by_key=False))[at][k]
+        arrays = alone(run_block, replace(block, by_key=False))[at][k]  # as in a worker, so that the bits are the same
     assert arrays is not None
     return arrays
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from jali.audit.kept import kept
 from jali.audit.one_model import digest
+from jali.audit.plan import COMBINED, usual
 from jali.audit.signal_attacks import Attacked
 from jali.audit.summary import groups
 from jali.core import registry
@@ -25,7 +26,9 @@ def key(evidence: Evidence, game: Game, attacks: Sequence[Attack], seed: int, da
     present = [a is not None for a in optional]
     labels = list(groups(data))
     names = (evidence.names, evidence.units, data.schema, labels, present)
-    return registry.key("attacked", registry.source(CODE), found, digest(*design), people, repr(names), seed, *attacks)
+    # Attacks that a plan chooses by name are part of no import, but their code decides as well.
+    chosen = (*attacks, *usual(game), *(registry.build("attack", name) for name in COMBINED))
+    return registry.key("attacked", registry.source(CODE), found, digest(*design), people, repr(names), seed, *chosen)
 
 
 def attacked(store: Store | None, key: Callable[[], str], make: Callable[[], Attacked]) -> Attacked:

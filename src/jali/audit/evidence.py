@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from jali.core.errors import JaliError
 from jali.core.values import Evidence, Floats, Game, SignalName, Unit
 from jali.store import MOST, Arrays, map_arrays, release, scratch, write_arrays
 
-GAME = ("member", "targets", "shadows", "scored", "asked", "aside", "record_weight", "oriented")
+GAME = ("member", "targets", "shadows", "scored", "asked", "aside", "record_weight", "person", "oriented")
 WHOLE = ("signals", "explainers", "value", "observed")  # arrays of a file that an audit wrote
 MASK = "observed/"  # prefix of the array that marks where a signal was observed, in a file of plain arrays
 WEIGHTED = (
@@ -49,6 +50,8 @@ def write(path: Path, evidence: Evidence, game: Game) -> None:
         arrays["aside"] = game.aside
     if game.weight is not None:
         arrays["record_weight"] = game.weight
+    if game.person is not None:
+        arrays["person"] = game.person
     arrays["signals"] = np.array([name.signal for name in evidence.names], dtype=np.str_)
     arrays["explainers"] = np.array([name.explainer for name in evidence.names], dtype=np.str_)
     arrays["parts"] = np.array([-1 if name.part is None else name.part for name in evidence.names])
@@ -260,7 +263,8 @@ def _oriented(name: str, cells: Floats, observed: npt.NDArray[np.bool_], raw: bo
     return np.where(observed, sign * scaled, 0.0)
 
 
-KINDS = {"targets": "iu", "shadows": "b", "scored": "b", "asked": "b", "aside": "b", "record_weight": "f", "parts": "i"}
+KINDS = {"targets": "iu", "shadows": "b", "scored": "b", "asked": "b", "aside": "b", "record_weight": "f"}
+KINDS |= {"person": "iu", "parts": "i"}
 
 
 def _check_kinds(arrays: Arrays) -> None:
@@ -275,7 +279,7 @@ def _game(arrays: Arrays, member: npt.NDArray[np.bool_]) -> tuple[Game, list[str
     """The game in a file; without one, every column in turn is the target and the others are its shadows."""
     named = [n for n in ("targets", "shadows", "scored") if n in arrays]
     if len(named) == 3:
-        more = arrays.get("asked"), arrays.get("aside"), arrays.get("record_weight")
+        more = arrays.get("asked"), arrays.get("aside"), arrays.get("record_weight"), arrays.get("person")
         warnings = [WEIGHTED] if "record_weight" in arrays else []
         game = Game(member, arrays["targets"], arrays["shadows"], arrays["scored"], *more)
         _check_both_sides(game)
@@ -289,8 +293,26 @@ def _game(arrays: Arrays, member: npt.NDArray[np.bool_]) -> tuple[Game, list[str
     lonely = [j for j in range(m) if member[:, j].all() or not member[:, j].any()]
     if lonely:
         raise JaliError(f"Model {lonely[0]} has only members or only non-members, so nothing can be guessed about it.")
-    game = Game(member, np.arange(m), ~np.eye(m, dtype=bool), np.ones((n, m), dtype=bool), arrays.get("asked"))
-    return game, _counted(member)
+    game = Game(member, np.arange(m), _others(member), np.ones((n, m), dtype=bool), arrays.get("asked"))
+    return replace(game, person=arrays.get("person")), _counted(member)
+
+
+def _others(member: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Whose shadow models are whose (M, M): of each model all that were trained on other people.
+
+    A model with the same training set shows the target's own membership to the attack. Where no other would be left,
+    all are taken, and the checks find what is wrong.
+
+    >>> _others(np.array([[True, True, False], [False, False, True]])).astype(int)
+    array([[0, 0, 1],
+           [0, 0, 1],
+           [1, 1, 0]])
+    """
+    sets = [column.tobytes() for column in np.packbits(member, axis=0).T]
+    number = {one: k for k, one in enumerate(dict.fromkeys(sets))}
+    of = np.array([number[one] for one in sets])
+    others = of[:, None] != of
+    return others if others.any(axis=1).all() else ~np.eye(len(of), dtype=bool)
 
 
 def _check_no_model_twice(found: Evidence) -> None:

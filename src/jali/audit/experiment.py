@@ -49,7 +49,8 @@ def run(setup: Setup, resources: Resources = Resources(), signals: bool = True) 
         "models and explanations": gathered - began,
         "attacks and statistics": time.perf_counter() - gathered,
     }
-    return Outcome(results, found.evidence, setup.game, setup.data)
+    people = None if setup.data.groups is None else setup.data.group_numbers()
+    return Outcome(results, found.evidence, replace(setup.game, person=people), setup.data)
 
 
 def _documented(setup: Setup, found: Gathered, attacked: Attacked, against: Compared) -> Results:

@@ -138,10 +138,11 @@ def attack_evidence(
 ) -> Attacked:
     """Run every planned attack on the evidence.
 
-    Where the data are given, the rows of one person count together, and subgroups are reported.
+    Where the data are given, the rows of one person count together, and subgroups are reported; without them the game
+    may say whose rows these are.
     """
     full = with_gaps(evidence, game)
-    person = None if data is None or data.groups is None else data.group_numbers()
+    person = game.person if data is None or data.groups is None else data.group_numbers()
     todo = plan(full, game, attacks)
     # Combined attacks take longest, so they come first: then no worker is left with one at the end.
     trials = [*todo.combined.values(), *todo.availability, *todo.singles]

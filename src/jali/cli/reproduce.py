@@ -33,7 +33,9 @@ def reproduce(
     ] = None,
     keep: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option(help="The .json file of an earlier run: studies that are not run now keep its numbers."),
+        typer.Option(
+            help="The .json file of an earlier run: studies not run now keep its numbers, run ones may be larger."
+        ),
     ] = None,
     budget: Annotated[
         str, typer.Option(help="A time such as 4h: run only the studies that should settle most open claims in it.")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def store(
-    run: Annotated[Path, typer.Argument(help="The folder of a run.")] = OUT,
+    run: Annotated[Path, typer.Argument(help="The folder of a run, or a store that --store named.")] = OUT,
     unused: Annotated[bool, typer.Option("--unused", help="Remove what the last run did not use.")] = False,
     older: Annotated[Optional[float], typer.Option(help="Remove what was not used for this many days.")] = None,  # noqa: UP045
 ) -> None:
@@ -25,9 +25,11 @@ def store(
     Without options nothing is removed. With both, what meets either is removed.
     """
     from jali.api import store_in
-    from jali.store import remove
+    from jali.store import BEGAN, remove
 
     kept = store_in(run)
+    if not kept.folder.is_dir() and (run / BEGAN).is_file():  # a store itself, that --store named
+        kept = store_in(run, str(run))
     if not kept.folder.is_dir():
         raise JaliError(f"There is no store in {run}: give the folder that a run wrote to.")
     if older is not None and older < 0:

@@ -244,6 +244,7 @@ class Game:
     known non-members see them. None: nobody.
     weight (N, T): how much a scored record counts, where non-members are weighted to resemble the members; 0: it is not
     judged after all. None: all the same.
+    person (N,): whose record each is, where a person has several; None: every record is a person of its own.
     """
 
     member: Bools
@@ -253,6 +254,7 @@ class Game:
     asked: Bools | None = None
     aside: Bools | None = None
     weight: Floats | None = None
+    person: Ints | None = None
 
     def __post_init__(self) -> None:
         member = frozen(self.member, bool, (None, None), "member")
@@ -271,19 +273,17 @@ class Game:
         object.__setattr__(self, "targets", targets)
         object.__setattr__(self, "shadows", shadows)
         object.__setattr__(self, "scored", frozen(self.scored, bool, (n, len(targets)), "scored"))
-        if self.asked is not None:
-            object.__setattr__(self, "asked", frozen(self.asked, bool, (n, m), "asked"))
+        kinds: dict[str, Any] = {"person": np.int64, "weight": np.float64}
+        for name, shape in {"asked": (n, m), "aside": (n,), "person": (n,), "weight": self.scored.shape}.items():
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, frozen(getattr(self, name), kinds.get(name, bool), shape, name))
         if self.asked is not None and (self.scored & ~self.asked[:, targets]).any():
             raise JaliError("Every record that is scored must also be asked about under its target: extend `asked`.")
-        if self.aside is not None:
-            object.__setattr__(self, "aside", frozen(self.aside, bool, (n,), "aside"))
-            if (self.aside & (member.any(axis=1) | self.scored.any(axis=1))).any():
-                raise JaliError("People set aside must be in no training set and must not be scored.")
+        if self.aside is not None and (self.aside & (member.any(axis=1) | self.scored.any(axis=1))).any():
+            raise JaliError("People set aside must be in no training set and must not be scored.")
         if self.weight is not None:
-            weight = frozen(self.weight, np.float64, self.scored.shape, "weight")
-            if not (np.isfinite(weight).all() and np.all(weight >= 0)):
+            if not (np.isfinite(self.weight).all() and np.all(self.weight >= 0)):
                 raise JaliError("The weights of records must be finite numbers of at least 0.")
-            object.__setattr__(self, "weight", weight)
             if not self.judged().any(axis=0).all():
                 raise JaliError("Under some target all records that are scored have a weight of 0: nobody would count.")
 

@@ -26,7 +26,7 @@ RANKS = "ranks in"
 SHOWN_AS: dict[str, Literal["same", "count"]] = {"same": "same", "alike": "same", "mean": "same", "count": "count"}
 ONE = 1.0
 OLDER = "ours: run before the set-up was changed, and a new run is due"
-DUE = "not in the run that is judged again: a new run is due"
+DUE = "the last run did not make this number: a new run is due"
 
 
 def findings(paper: Paper, ran: dict[str, Ran], scale: Scale) -> list[Finding]:
@@ -50,12 +50,22 @@ def judged_again(paper: Paper, kept: Reproduction) -> list[Finding]:
     }
     known |= {f.place: _remembered(f) for f in kept.findings if f.place}
     cells, sentences = _claims(paper, ran)
-    scale: Scale = next(s for s in SCALES if s == kept.scale)
-    numbers = [_value(c, _kept(c.text, c.metric, "", ran, known, paper), ran, scale) for c in cells]
-    sides = [_kept_difference(s, ran, known, paper) for s in sentences]
-    return numbers + [
-        _sentence(s, ours, _behind(s, paper, ran), scale) for s, ours in zip(sentences, sides, strict=True)
+    numbers = [
+        _value(c, _kept(c.text, c.metric, "", ran, known, paper), ran, _scale([ran[c.study].study], kept.scale))
+        for c in cells
     ]
+    sides = [_kept_difference(s, ran, known, paper) for s in sentences]
+    behind = [_behind(s, paper, ran) for s in sentences]
+    return numbers + [
+        _sentence(s, ours, studies, _scale(studies, kept.scale))
+        for s, ours, studies in zip(sentences, sides, behind, strict=True)
+    ]
+
+
+def _scale(behind: list[Study], rest: str) -> Scale:
+    """The smallest scale of the studies that a claim rests on; rest: of those that do not say."""
+    scales = {study.scale or rest for study in behind} or {rest}
+    return next(s for s in SCALES if s in scales)
 
 
 def _claims(paper: Paper, ran: dict[str, Ran]) -> tuple[list[_Cell], list[Sentence]]:
@@ -95,12 +105,13 @@ def _kept_difference(sentence: Sentence, ran: dict[str, Ran], known: dict[str, E
     if sentence.kind in RANKED:
         ranks = compared(sentence, ran, paper)
         return ranks if ranks.value is not None else known.get(_number_of(sentence), Estimate(None, reason=DUE))
-    if _number_of(sentence) in known:
-        return known[_number_of(sentence)]
-    if sentence.kind in OF_SEVERAL:
-        return _of_several(
-            sentence, [_kept(p, sentence.metric, sentence.by, ran, known, paper) for p in sentence.among]
-        )
+    earlier = known.get(_number_of(sentence))
+    several = sentence.kind in OF_SEVERAL
+    if earlier is not None and (earlier.value is not None or not several):
+        return earlier
+    if several:
+        found = [_kept(p, sentence.metric, sentence.by, ran, known, paper) for p in sentence.among]
+        return _of_several(sentence, found, [_others(p, ran) for p in sentence.among])
     studies = [place(text)[0] for text in sentence.places()]
     skipped = next((ran[study].study.skipped for study in studies if ran[study].study.skipped), "")
     independent = sentence.kind in ("order", "same") and len(set(studies)) == 2
@@ -111,13 +122,19 @@ def _kept_difference(sentence: Sentence, ran: dict[str, Ran], known: dict[str, E
     return apart(more, less)
 
 
-def _of_several(sentence: Sentence, found: list[Estimate]) -> Estimate:
-    """A count or a mean from one number per place."""
+def _others(text: str, ran: dict[str, Ran]) -> int:
+    """Non-members at a place, in the target that has the fewest; 0 where an earlier run did not record it."""
+    study, method = place(text)
+    return ran[study].study.others.get(method, 0)
+
+
+def _of_several(sentence: Sentence, found: list[Estimate], others: list[int]) -> Estimate:
+    """A count or a mean from one number per place; the chance level of a rate needs the `others` of each place."""
     if sentence.kind == "mean":
         return averaged(found, sentence.published or 0.0)
-    if "@" in sentence.metric:  # its chance level depends on how many non-members there were
+    if "@" in sentence.metric and not all(others):
         return Estimate(None, reason=next((e.reason for e in found if e.value is None and e.reason), DUE))
-    return counted(found, [chance(sentence.metric)] * len(found))
+    return counted(found, [chance(sentence.metric, n) for n in others])
 
 
 def at(text: str, metric: str, by: str = "") -> str:
@@ -228,7 +245,7 @@ def _number_of(sentence: Sentence) -> str:
 def _judged(verdict: Verdict, ours: Estimate, claim: Table | Sentence, scale: Scale, differs: str) -> dict[str, Any]:
     """Our number and the verdict on it; no verdict where the scale is smaller than the claim needs."""
     out = {"value": ours.value, "low": ours.low, "high": ours.high, "units": ours.units}
-    if SCALES.index(scale) < SCALES.index(claim.scale) and ours.value is not None:
+    if SCALES.index(scale) < SCALES.index(claim.scale) and (ours.value is not None or ours.reason == DUE):
         return {**out, "verdict": "not resolvable", "reason": f"judged from --scale {claim.scale} on"}
     cause = differs if verdict == "deviates" else ""
     return {**out, "verdict": verdict, "reason": ours.reason or _remark(claim), "differs": cause}

@@ -1,4 +1,8 @@
-"""A run of some studies joined to an earlier one: what is not run again keeps its numbers."""
+"""A run of some studies joined to an earlier one: what is not run again keeps its numbers.
+
+The studies of the new run may be larger ones, at a larger scale: they say so, and each claim is judged by the scale of
+its own studies.
+"""
 
 from __future__ import annotations
 
@@ -10,23 +14,24 @@ from jali.reproduce.files import read
 from jali.reproduce.findings import RANKS, judged_again
 from jali.reproduce.numbers import Ran
 from jali.reproduce.perturbing import perturbed
-from jali.reproduce.schema import SCALES, Paper
+from jali.reproduce.schema import SCALES, Paper, Scale
 from jali.results.reproduction import Drawing, Finding, Reproduction, Study
 
-TO_COME = "it is newer than the last run of the others, and its own is due"
+TO_COME = "the study is newer than the last run of the paper"
 
 
 def joined(paper: Paper, earlier: Path, now: Reproduction) -> Reproduction:
     """The studies that were run now, all others from the earlier run, and every claim judged anew."""
     kept = read(earlier, paper)
-    if (kept.paper, kept.scale) != (now.paper, now.scale):
+    if kept.paper != now.paper or SCALES.index(_scale(now)) < SCALES.index(_scale(kept)):
         raise JaliError(
-            f"{earlier} is a run of {kept.paper} at --scale {kept.scale}: it cannot be joined to {now.paper} at "
-            f"--scale {now.scale}."
+            f"{earlier} is a run of {kept.paper} at --scale {kept.scale}: a run of {now.paper} at --scale {now.scale} "
+            "cannot be joined to it. Take the same paper, and the same or a larger scale."
         )
     studies = _studies(paper, kept, now)
     both = now.model_copy(
         update={
+            "scale": kept.scale,
             "studies": studies,
             "findings": [*_unchanged(kept.findings, now.studies), *now.findings],
             "drawings": _drawings(kept.drawings, [d for d in now.drawings if not _empty(d)]),
@@ -40,7 +45,7 @@ def joined(paper: Paper, earlier: Path, now: Reproduction) -> Reproduction:
 
 def with_studies_to_come(paper: Paper, found: Reproduction) -> Reproduction:
     """With the studies that no run has had yet, so that claims about them count as not resolvable, not as nothing."""
-    scale = next(s for s in SCALES if s == found.scale)
+    scale = _scale(found)
     known = {study.name: study for study in found.studies}
     for name, setup in paper.studies.items():
         if name not in known and scale in setup.scales:
@@ -48,6 +53,10 @@ def with_studies_to_come(paper: Paper, found: Reproduction) -> Reproduction:
             known[name] = Study(name=name, parts=parts, skipped=TO_COME, smaller=setup.smaller)
     order = [*paper.studies, *(name for name in known if name not in paper.studies)]
     return found.model_copy(update={"studies": [known[name] for name in order if name in known]})
+
+
+def _scale(found: Reproduction) -> Scale:
+    return next(s for s in SCALES if s == found.scale)
 
 
 def redrawn(paper: Paper, found: Reproduction) -> Reproduction:
@@ -75,7 +84,9 @@ def _points(drawing: Drawing) -> int:
 def _studies(paper: Paper, kept: Reproduction, now: Reproduction) -> list[Study]:
     """In the order of the paper's file; those kept say when they were made."""
     old = {s.name: s.model_copy(update={"made": s.made or kept.made}) for s in kept.studies}
-    new = {study.name: _timed(study, old.get(study.name)) for study in now.studies}
+    larger = now.scale if now.scale != kept.scale else ""
+    ran = [study.model_copy(update={"scale": larger}) for study in now.studies]
+    new = {study.name: _timed(study, old.get(study.name)) for study in ran}
     return [new.get(name) or old[name] for name in paper.studies if name in new or name in old]
 
 

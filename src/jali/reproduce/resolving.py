@@ -10,7 +10,7 @@ from scipy.special import stdtrit
 from jali.core.guesses import Estimate
 from jali.results.reproduction import Needs, Study
 
-MOST = 1000  # target models: more cannot be run
+MOST = 10_000  # target models: more cannot be run
 LEVEL = 0.975
 
 
@@ -33,7 +33,7 @@ def needs(ours: Estimate, limits: Sequence[float], studies: Sequence[Study]) -> 
     times = (half / margin) ** 2 if margin > 0 else math.inf
     found = _targets(ours.units, margin / half)
     if found is None:
-        return Needs()
+        return Needs(times=None if math.isinf(times) else round(times, 1))
     seconds = sum(study.seconds for study in studies) * found / ours.units
     return Needs(
         targets=found,

@@ -27,7 +27,7 @@ from jali.core.errors import JaliError
 from jali.core.guesses import Guesses
 from jali.core.values import Channel, Game, SignalName
 from jali.data.tables import files as _files
-from jali.reproduce.budget import with_targets
+from jali.reproduce.budget import targets_beyond, with_targets
 from jali.reproduce.figures import drawings
 from jali.reproduce.files import read
 from jali.reproduce.findings import findings, judged_again
@@ -36,6 +36,7 @@ from jali.reproduce.numbers import Ran, number, run_of, trial_of
 from jali.reproduce.perturbing import perturbed
 from jali.reproduce.schema import SCALES, Method, Paper, Scale, Setup
 from jali.reproduce.scores import scores_of
+from jali.reproduce.sentences import fewest
 from jali.results.reproduction import Capped, Reproduction, Spread, Study
 from jali.stats.roc import METRICS
 
@@ -73,7 +74,7 @@ def reproduce(
             ran[k] = _scored(k, setup, _methods_of(setup, paper))
         else:
             ran[k] = Ran(_left_out(k, setup))
-    ran = {k: replace(r, study=r.study.model_copy(update={"attacks": _attacks(r, paper)})) for k, r in ran.items()}
+    ran = {k: replace(r, study=_told(k, r, paper, scale)) for k, r in ran.items()}
     found = findings(paper, ran, scale)
     drawn = list(drawings(paper, ran))
     return Reproduction(
@@ -112,20 +113,37 @@ def _as_it_stands(study: Study, paper: Paper, scale: str) -> Study:
     """A study of an earlier run beside the file as it now stands: what is smaller, and whether a new run is due."""
     if study.name not in paper.studies:
         return study.model_copy(update={"due": "The paper's file no longer has this study."})
-    setup = paper.studies[study.name].at(next(s for s in SCALES if s == scale))
+    setup = paper.studies[study.name].at(next(s for s in SCALES if s == (study.scale or scale)))
     if study.skipped and scale not in setup.scales:
         return _left_out(study.name, setup)
-    changed = [k for k in ("data", "model", "game", "scores") if setup.parts().get(k) != study.parts.get(k)]
+    now = setup.parts()
+    beyond = targets_beyond(setup.game, study.parts.get("game", ""))
+    enough = beyond is not None and beyond >= 0
+    kinds = [k for k in ("data", "model", "game", "scores") if not (k == "game" and enough)]
+    changed = [k for k in kinds if now.get(k) != study.parts.get(k)]
     due = (
         f"Run with another {' and '.join(changed)} than the paper's file now has: a new run is due." if changed else ""
     )
-    return study.model_copy(update={"due": due, "smaller": setup.smaller})
+    return study.model_copy(update={"due": due, "more": _more(setup, study), "smaller": setup.smaller})
+
+
+def _more(setup: Setup, study: Study) -> str:
+    """What a page says of a study with more target models than the paper's file has."""
+    beyond = targets_beyond(setup.game, study.parts.get("game", ""))
+    return f"Run with more target models than the scale has: {setup.game}." if beyond and beyond > 0 else ""
 
 
 def _left_out(name: str, setup: Setup) -> Study:
     """A study that the scale does not run."""
     skipped = f"run at --scale {' or '.join(setup.scales)} only"
     return Study(name=name, parts=setup.parts(), skipped=skipped, smaller=setup.smaller)
+
+
+def _told(name: str, ran: Ran, paper: Paper, scale: Scale) -> Study:
+    """The record of a study with what its guesses and the paper's file add to it."""
+    more = _more(paper.studies[name].at(scale), ran.study)
+    others = {method: fewest(guesses) for method, guesses in ran.guesses.items()}
+    return ran.study.model_copy(update={"attacks": _attacks(ran, paper), "others": others, "more": more})
 
 
 def _attacks(ran: Ran, paper: Paper) -> dict[str, Spread]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -16,8 +17,8 @@ class Needs(BaseModel):
     """What would settle a claim that is not resolvable, if our number stays where it is.
 
     targets: target models in all; times: as many times the width's square must shrink, so also how many times the
-    people where these cause the width; hours: of the studies behind it, at their present time per target. None: our
-    number lies so close to the limit that no number of targets that can be run would tell.
+    people where these cause the width; hours: of the studies behind it, at their present time per target. No targets:
+    more than can be run; neither targets nor times: our number lies on the limit.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -70,6 +71,17 @@ class Finding(BaseModel):
     def ours(self) -> bool:
         """Whether the claim is one that we added: then the paper neither stated it nor answers for it."""
         return re.match(r"ours?\b", self.source, re.IGNORECASE) is not None
+
+
+def published(findings: Iterable[Finding]) -> list[Finding]:
+    """The claims of the paper, each once: ours beside a number as released by the authors is not counted again."""
+    stated = [f for f in findings if not f.ours]
+    released = {_where(f) for f in stated if f.released}
+    return [f for f in stated if f.released or not f.row or _where(f) not in released]
+
+
+def _where(finding: Finding) -> tuple[str, str, str]:
+    return finding.item, finding.row, finding.column
 
 
 class Series(BaseModel):
@@ -178,6 +190,8 @@ class Study(BaseModel):
     """One experiment behind the findings: what was run, its sizes, how long it took, whether its checks passed.
 
     attacks: AUC of each method that guesses membership, with its interval and targets, for claims and pages to come.
+    others: how many non-members each of these methods judges in the target that has the fewest, which chance levels
+    of rates depend on.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -191,10 +205,13 @@ class Study(BaseModel):
     measures: list[Row] = Field(default_factory=list)
     capped: list[Capped] = Field(default_factory=list)
     attacks: dict[str, Spread] = Field(default_factory=dict)
+    others: dict[str, int] = Field(default_factory=dict)
     skipped: str = ""
     smaller: str = ""  # than in the paper, even at --scale paper, and why
     stored: int | None = None  # models whose results were read from the store, not made; None: not recorded
+    more: str = ""  # that it was run with more target models than the paper's file has for this scale
     made: str = ""  # when, if not with the rest
+    scale: str = ""  # at which scale, if not that of the rest
     due: str = ""  # why a new run is due, where the paper's file has changed since
 
 
@@ -222,3 +239,8 @@ class Reproduction(BaseModel):
     moved: Moved | None = None  # whether its verdicts could have failed
     budget: str = ""  # what --budget allowed, if it chose the studies
     chosen: list[Chosen] = Field(default_factory=list)
+
+    @property
+    def published(self) -> list[Finding]:
+        """The claims of the paper, each once."""
+        return published(self.findings)

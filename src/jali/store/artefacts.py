@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from jali import stopping
 from jali.core.errors import JaliError
-from jali.store.files import UNREADABLE, Arrays, atomic, packed, unpack
+from jali.store.files import UNREADABLE, Arrays, atomic, packed, sweep_killed, unpack
 from jali.store.places import Files, Folder, Remote
 from jali.store.secret import fits, sealed
 
@@ -122,6 +122,7 @@ class Store:
         if isinstance(self.root, Path):
             with atomic(self.root / BEGAN):
                 pass
+            sweep_killed(self.root)
             for folder in _folders(self.root / SHARED):
                 if _left(folder):
                     self.withdraw(f"{SHARED}/{folder.name}")

@@ -20,7 +20,7 @@ def finding(**told: object) -> Finding:
         ("value", -0.5, 0.1, "−0.50", "±\u202f0.1"),
         ("value", 15230.0, 100.0, "15,230", "±\u202f100"),
         ("value", 0.00001, 1e-6, "0.00001", "±\u202f0.000001"),
-        ("count", 6.0, 0.0, "6", "±\u202f0"),
+        ("count", 6.0, 0.0, "≥ 6", ""),
         ("order", None, 0.0, "difference above 0", ""),
         ("same", None, 0.02, "difference of 0", "±\u202f0.02"),
         ("value", None, 0.02, "no number", ""),

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from jali.report.reproduction import mirror
-from jali.report.reproduction.compared import published
 from jali.report.reproduction.page import markdown, page
-from jali.results.reproduction import Finding, Item, Needs, Reproduction
+from jali.results.reproduction import Finding, Item, Needs, Reproduction, published
 
 CELL = {"quantity": "NCP", "section": "Table 6", "kind": "value", "item": "Table 6", "published": 0.02}
 
@@ -62,7 +61,7 @@ def test_a_number_as_released_stands_beside_ours_and_counts_once():
     (cell,) = mirror.parts(found)[2].grid.cells.values()  # type: ignore[union-attr]
     assert (cell.released, cell.ours, cell.counted) == (released, clean, released)
     assert published(found.findings) == [released]
-    assert "as released 0.030 [0.020, 0.040]<br>ours 0.090 [0.080, 0.100] ◆<br>●" in markdown(found)["p.md"]
+    assert "as released 0.030 [0.020, 0.040]<br>ours 0.090 [0.080, 0.100] (◆)<br>●" in markdown(found)["p.md"]
     assert "as released by the authors" in page(found)
 
 
@@ -112,3 +111,9 @@ def test_what_is_not_resolvable_says_what_would_resolve_it():
 )
 def test_the_section_of_a_source(source: str, section: str):
     assert mirror.section_of(source) == section
+
+
+def test_what_would_resolve_a_claim_names_no_number_that_cannot_be_run():
+    assert mirror.resolves(Needs(times=1.84)) == "more than 10,000 targets or 1.84 × the people"
+    assert mirror.resolves(Needs(times=2334.3)) == "more than 10,000 targets or 2,334 × the people"
+    assert mirror.resolves(Needs()) == "at the limit: no number of targets would tell"

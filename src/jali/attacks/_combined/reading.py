@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from jali.attacks._combined.discriminant import directions
+from jali.attacks._combined.discriminant import directions, scales_together
 from jali.attacks._combined.facts import Fact, Facts
 from jali.attacks._combined.features import Features, centred
 from jali.attacks._combined.manner import Manner
@@ -39,6 +39,7 @@ SINGLE = WHITE_COMMON  # the number of blocks with one row per signal
 WHOLE = (SUMS, SUMS, SUMS, WHITE_COMMON, WHITE_STEADY, SUMS, SUMS, SUMS, SUMS, SUMS, SUMS)  # the blocks of the sums
 USUAL = 5  # after so many sums comes, where exact values come back often, a row that says how usual an answer is
 FEW = 4  # signals whose ratios are computed together
+SEVERAL = 2  # signals from which on noise can cancel
 TRIED = 8  # features that are tried together: the sums of all would be the largest arrays of all
 MOSTLY = 0.9  # share of records that are known from which on all are read
 GIVEN_BACK = 4_096  # records after which the memory of evidence that is mapped is given back
@@ -257,7 +258,8 @@ def choose_lens(shadows: Shadows, aside: Sequence[Ints], tuning: Tuning, known: 
     facts: list[Fact] = [{} for _ in shadows.value] if known is None else known.of(shadows, aside)
     features = Features.of(shadows, facts)
     manner = features.manner_of_all(shadows, facts)
-    own, common = _best_features(shadows, features, manner, aside[0][:SOME], tuning.prior, facts)
+    stored, own, common = _best_features(shadows, features, manner, aside[0][:SOME], tuning.prior, facts)
+    common = _common_features(shadows, features, manner, (stored, common), tuning.ridge)
     rest, some = _without_levels(shadows, features.pick(common), manner.pick(common))
     weights, *others = directions(rest, some.answered, some.member, tuning.ridge, aside)
     products = Products.of(rest, some.answered, some.member)
@@ -293,8 +295,8 @@ def _without_levels(shadows: Shadows, features: Features, manner: Manner) -> tup
 
 def _best_features(
     shadows: Shadows, features: Features, manner: Manner, fit: Ints, prior: float, facts: Sequence[Fact]
-) -> tuple[Ints, Ints]:
-    """The feature of each signal (S,) with the highest mean AUC on some shadow models, for either ratio.
+) -> tuple[Ints, Ints, Ints]:
+    """The feature of each signal (S,) as it is stored, and that with the highest mean AUC for either ratio.
 
     The scale on which the signal is stored stays unless another is clearly better: a signal without a shift of its own
     may carry the noise of another one, and on a scale picked by accident that noise would not cancel.
@@ -302,7 +304,7 @@ def _best_features(
     stored = np.searchsorted(features.signal, np.arange(len(shadows.value)))
     doubtful = np.flatnonzero(np.bincount(features.signal)[features.signal] > 1)
     if not len(doubtful) or not len(fit):
-        return stored, stored
+        return stored, stored, stored
     use = shadows.answered
     records = np.flatnonzero(use[:, fit].any(axis=1))
     some = shadows.rows(records[:: -(-len(records) // RECORDS) or 1])
@@ -315,7 +317,22 @@ def _best_features(
         reached[:, at] = facts[s].setdefault("reached", reached[:, at])
     reached[:, stored] += CLEARLY * len(fit)
     best = [[at[reached[kind, at].argmax()] for at in _by_signal(features.signal)] for kind in (0, 1)]
-    return np.array(best[0], dtype=np.int64), np.array(best[1], dtype=np.int64)
+    return stored, np.array(best[0], dtype=np.int64), np.array(best[1], dtype=np.int64)
+
+
+def _common_features(
+    shadows: Shadows, features: Features, manner: Manner, either: tuple[Ints, Ints], ridge: float
+) -> Ints:
+    """The feature of each signal (S,) for a common shift, from how it is stored and how it is best read alone."""
+    stored, best = either
+    if len(stored) < SEVERAL or np.array_equal(stored, best):
+        return best
+    used = np.unique(np.concatenate([stored, best]))
+    records = np.flatnonzero(shadows.answered.any(axis=1))
+    few = shadows.rows(records[:: -(-len(records) // RECORDS) or 1])
+    rest, some = _without_levels(few, features.pick(used), manner.pick(used))
+    places = [np.searchsorted(used, which) for which in either]
+    return used[scales_together(rest, some.answered, some.member, ridge, *places)]
 
 
 def _reached(some: Shadows, tried: Features, mine: Manner, fit: Ints, prior: float) -> Floats:

@@ -23,6 +23,7 @@ RULES = {
     "tolerance, deviates if it lies wholly outside, and is not resolvable otherwise.",
     "count": "A count matches if surely at least as many cases count, and deviates if even those that may are fewer; "
     "its interval runs from the sure to the possible.",
+    "exact": "A number that was computed from the very models of the paper is compared by its value alone.",
 }
 HELD = "Without an interval, or at a scale smaller than a claim needs, it is not resolvable."
 DIFFERENCES = ("order", "same")
@@ -124,13 +125,6 @@ def tally(findings: Sequence[Finding]) -> dict[Verdict, int]:
     return {verdict: sum(f.verdict == verdict for f in findings) for verdict in get_args(Verdict)}
 
 
-def published(findings: Iterable[Finding]) -> list[Finding]:
-    """The claims of the paper, each once: ours beside a number as released by the authors is not counted again."""
-    stated = [f for f in findings if not f.ours]
-    released = {_where(f) for f in stated if f.released}
-    return [f for f in stated if f.released or not f.row or _where(f) not in released]
-
-
 def claimed(finding: Finding) -> str:
     """The published number as it was printed, or what a sentence says about a difference.
 
@@ -144,13 +138,13 @@ def claimed(finding: Finding) -> str:
         return "difference above 0" if finding.kind == "order" else "difference of 0"
     if finding.published is None:
         return "no number"
-    side = {"most": "≤ ", "least": "≥ "}.get(finding.bound, "")
+    side = {"most": "≤ ", "least": "≥ "}.get(finding.bound, "≥ " if finding.kind == "count" else "")
     return side + _exact(finding.published, 2 if finding.kind == "value" and abs(finding.published) < 10 else 0)
 
 
 def tolerated(finding: Finding) -> str:
     """The tolerance around what was claimed; an order has none."""
-    if finding.kind == "order" or (finding.kind != "same" and finding.published is None):
+    if finding.kind in ("order", "count") or (finding.kind != "same" and finding.published is None):
         return ""
     sign = {"most": "+", "least": words.MINUS}.get(finding.bound, "±")
     return f"{sign}{words.THIN}{_exact(finding.tolerance)}" if finding.tolerance or not finding.bound else ""
@@ -181,12 +175,8 @@ def rests(finding: Finding) -> str:
 
 def rules(findings: Iterable[Finding]) -> list[str]:
     """One sentence for each kind of claim on the page."""
-    kinds = {"bound" if f.bound else f.kind for f in findings}
+    kinds = {kind for f in findings for kind in ("bound" if f.bound else f.kind, "exact" if f.exact else "")}
     return [*(text for kind, text in RULES.items() if kind in kinds), HELD] if kinds else []
-
-
-def _where(finding: Finding) -> tuple[str, str, str]:
-    return finding.item, finding.row, finding.column
 
 
 def _kind(finding: Finding) -> str:

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from jali.report import words
 from jali.report.markdown import escape, slug
 from jali.report.reproduction import mirror
-from jali.report.reproduction.compared import published, tally
+from jali.report.reproduction.compared import tally
 from jali.report.reproduction.page import tidy
 from jali.report.reproduction.templates import environment
-from jali.results.reproduction import Finding, Reproduction, Verdict
+from jali.results.reproduction import Finding, Reproduction, Verdict, published
 
 UNEXPLAINED = "no cause is known yet"
 TOO_FEW = "too few non-members for the rate"

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 from jali.report.footnotes import raised
 from jali.report.markdown import slug
-from jali.report.reproduction.compared import published, rests, tolerated
+from jali.report.reproduction.compared import rests, tolerated
 from jali.reproduce.placing import items_in
-from jali.results.reproduction import Finding, Item, Needs, Reproduction, Verdict
+from jali.reproduce.resolving import MOST
+from jali.results.reproduction import Finding, Item, Needs, Reproduction, Verdict, published
 
 ORDER: tuple[Verdict, ...] = ("matches", "deviates", "not resolvable")
 ELSEWHERE = "Elsewhere in the paper"
@@ -65,9 +66,14 @@ class Part:
         return _grid(self.findings)
 
     @property
+    def numbers(self) -> list[Finding]:
+        """Its published numbers, each once."""
+        return published(self.findings)
+
+    @property
     def counted(self) -> list[Finding]:
-        """Its published claims: numbers, each once, and sentences that name it."""
-        return [*published(self.findings), *self.said]
+        """Its published claims: numbers, and sentences that name it."""
+        return [*self.numbers, *self.said]
 
     @property
     def notes(self) -> Notes:
@@ -177,11 +183,18 @@ def resolves(needs: Needs | None) -> str:
     """
     if needs is None:
         return ""
-    if needs.targets is None:
+    if needs.targets is None and needs.times is None:
         return "at the limit: no number of targets would tell"
+    if needs.targets is None:
+        return f"more than {MOST:,} targets or {_times(needs)} × the people"
     more = " or more" if needs.at_least else ""
     hours = f" ({duration(needs.hours)}{more})" if needs.hours is not None else ""
-    return f"{needs.targets:,} targets{hours} or {needs.times:g} × the people"
+    return f"{needs.targets:,} targets{hours} or {_times(needs)} × the people"
+
+
+def _times(needs: Needs) -> str:
+    times = needs.times or 0.0
+    return f"{times:,.0f}" if times >= 100 else f"{times:g}"
 
 
 def duration(hours: float) -> str:
@@ -223,7 +236,7 @@ def _cell(finding: Finding) -> tuple[str, str, str]:
 
 
 def _grid(findings: Sequence[Finding]) -> Grid | None:
-    """The cells of a table; rows and columns in the order in which they first appear."""
+    """The cells of a table; rows in the order that its columns have in common, and columns in that of its rows."""
     if not findings:
         return None
     here: dict[tuple[str, str], list[Finding]] = {}
@@ -233,9 +246,23 @@ def _grid(findings: Sequence[Finding]) -> Grid | None:
     for place, some in here.items():
         clean = [f for f in some if not f.released]
         cells[place] = Cell(next((f for f in some if f.released), None), min(clean, key=_ours, default=None))
-    rows = tuple(dict.fromkeys(row for row, _ in here))
-    columns = tuple(dict.fromkeys(column for _, column in here))
-    return Grid(rows, columns, cells)
+    return Grid(_merged(here), _merged([(column, row) for row, column in here]), cells)
+
+
+def _merged(places: Iterable[tuple[str, str]]) -> tuple[str, ...]:
+    """The first names of pairs; one that a column adds stands behind the one before it in that column.
+
+    >>> _merged([("a", "x"), ("c", "x"), ("a", "y"), ("b", "y"), ("c", "y")])
+    ('a', 'b', 'c')
+    """
+    out: list[str] = []
+    last: dict[str, str] = {}
+    for name, column in places:
+        if name not in out:
+            at = out.index(last[column]) + 1 if column in last else len(out)
+            out.insert(at, name)
+        last[column] = name
+    return tuple(out)
 
 
 def _ours(finding: Finding) -> bool:

@@ -18,7 +18,7 @@ from jali.report.reproduction.forest import forest
 from jali.report.reproduction.panels import Plate, plates
 from jali.report.reproduction.templates import environment
 from jali.reproduce.placing import items_in
-from jali.results.reproduction import Finding, Reproduction, Verdict
+from jali.results.reproduction import Finding, Reproduction, Verdict, published
 
 STYLES: dict[Verdict, str] = {"matches": "green", "deviates": "bold red", "not resolvable": "dim"}
 
@@ -50,7 +50,7 @@ def page(found: Reproduction) -> str:
 
 def _forest(name: str, part: mirror.Part) -> Markup | None:
     """The numbers of a table as a picture."""
-    return forest(name, Section(part.item.name, tuple(compared.published(part.findings))))
+    return forest(name, Section(part.item.name, tuple(published(part.findings))))
 
 
 def markdown(found: Reproduction) -> dict[str, str]:
@@ -114,7 +114,7 @@ def table(found: Reproduction) -> Table:
         for finding in section.findings:
             out.add_row(*_cells(finding))
         out.add_section()
-    counted = ", ".join(f"{n} {verdict}" for verdict, n in tally(compared.published(found.findings)).items())
+    counted = ", ".join(f"{n} {verdict}" for verdict, n in tally(found.published).items())
     out.caption = Text("\n".join([counted, *studies.cautions(found)]), style="dim")
     return out
 

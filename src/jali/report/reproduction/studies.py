@@ -58,6 +58,12 @@ def due(studies: Iterable[Study]) -> list[tuple[str, str]]:
     return _once((study.name, study.due) for study in studies)
 
 
+def more(studies: Iterable[Study]) -> list[tuple[str, str]]:
+    """What was run with more target models than its scale has, or at a larger scale than the rest, each once."""
+    larger = ((study.name, f"Run at --scale {study.scale}.") for study in studies if study.scale)
+    return [*_once(larger), *_once((study.name, study.more) for study in studies)]
+
+
 def smaller(studies: Iterable[Study]) -> list[tuple[str, str]]:
     """What is smaller than in the paper, each text once, with the studies it is about.
 
