@@ -86,8 +86,8 @@ def test_the_distance_from_out_models_by_hand():
 def test_columns_that_add_up_tell_by_their_sum(size, seed):
     """Noise of all columns but the last cancels in their sum, which shifts by one deviation; no column moves by itself.
 
-    The sum and the score together have an AUC of .81, the score has .70. Nothing was found with a ridge of .02, and with
-    a column on a scale of its own.
+    The sum and the score together have an AUC of .81, the score has .70. Nothing was found with a ridge of .02, and
+    with a column on a scale of its own.
     """
     rng = np.random.default_rng(seed)
     member = rng.random((1000, 12)) < 0.5

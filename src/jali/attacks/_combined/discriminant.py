@@ -19,8 +19,8 @@ def directions(rest: Floats, use: Bools, member: Bools, ridge: float, parts: Seq
     """Weights (G, F) of features that diagonalise both the covariance within records and that of the records' shifts.
 
     With R the correlation within records, shrunken by up to `ridge` towards none, and z the shifts in - out in units in
-    which R is the identity, the rows are the eigenvectors of Cov(z). In these directions residuals are uncorrelated with
-    variance 1, and so are the shifts of the records: a sum of single ratios is the joint one. (Fisher 1936; Ledoit and
+    which R is the identity, the rows are the eigenvectors of Cov(z). In these directions residuals are uncorrelated,
+    with variance 1, and so are the shifts of the records: a sum of single ratios is the joint one. (Fisher 1936; Ledoit and
     Wolf 2004 for the shrinkage.) rest (F, N, K): features less a level of each record; use, member (N, K).
 
     parts: some of the models each. Beside the weights from all models there are, for each part, those from the models
