@@ -9,7 +9,7 @@ import pytest
 from jali.api import from_config
 from jali.audit import queries
 from jali.audit.setup import Resources
-from jali.audit.threat_models import ALWAYS, HARMS, MANY, not_tested, shadows_held, threats
+from jali.audit.threat_models import ALWAYS, HARMS, MANY, TOGETHER, not_tested, shadows_held, threats
 from jali.config import checked
 from jali.core import registry
 from jali.core.values import Channel, Game
@@ -124,3 +124,9 @@ def test_shadow_models_are_described_by_whom_they_were_trained_on():
     assert shadows_held(some).endswith("and on 1 members it knows, who are not judged")
     apart = Game(np.array([[1, 0], [0, 1]], dtype=bool), [0], np.array([[False, True]]), np.array([[True], [False]]))
     assert "none trained on a record that is judged" in shadows_held(apart)
+
+
+@pytest.mark.parametrize(("explainers", "said"), [(("nice",), False), (("nice", "lime"), True)])
+def test_several_explanations_are_attacked_one_by_one_and_that_is_said(explainers, said):
+    rows = [Row(kind="contrast", metric="auc", value=0.0, explainer=name) for name in explainers]
+    assert (TOGETHER in not_tested(Results(rows=rows))) == said

@@ -165,3 +165,16 @@ def test_brackets_without_end_are_one_sentence(text):
 def test_an_old_name_is_answered_with_the_new_one(kind, old, new):
     with pytest.raises(JaliError, match=f"'{old}' is now called '{new}'"):
         registry.build(kind, old)
+
+
+def test_the_version_of_another_library_is_in_the_key_of_a_part_that_names_it(monkeypatch):
+    """What `json.decoder` computes may change with its library although its own text does not."""
+    registry.source.cache_clear()
+    before = registry.source("json.decoder")
+    plain = registry._version
+    monkeypatch.setattr(registry, "_version", lambda name: "9.9" if name == "json" else plain(name))
+    registry.source.cache_clear()
+    try:
+        assert registry.source("json.decoder") != before
+    finally:
+        registry.source.cache_clear()

@@ -27,6 +27,7 @@ HARMS: dict[Harm, str] = {
     "the model": "extraction of the model",
 }
 MANY = "adversaries who make many queries about one record"
+TOGETHER = "what several explanations of one decision tell together: each was attacked by itself"
 ALWAYS = (
     "attacks on other releases: gradients, training logs, several model versions, model files",
     "adversaries who adapt their queries to earlier answers, beyond the attacks listed",
@@ -60,7 +61,8 @@ def not_tested(results: Results) -> list[str]:
     missing = [text for harm, text in HARMS.items() if harm not in learnt]
     rows = results.find(kind="query attack")
     many = any(row.queries > 2 * max(row.n, 1) for row in rows)
-    return [*missing, *([] if many else [MANY]), *ALWAYS]
+    explainers = {row.explainer for row in results.find(kind="contrast") if row.explainer}
+    return [*missing, *([] if many else [MANY]), *([TOGETHER] if len(explainers) > 1 else []), *ALWAYS]
 
 
 def shadows_held(game: Game) -> str:

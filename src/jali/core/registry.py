@@ -323,12 +323,18 @@ def _public(module: str) -> Any:
 
 @functools.cache
 def source(module: str) -> str:
-    """Digest of a module and of all of jali that it imports; if a source is missing, a digest for this run only."""
+    """Digest of a module and of all of jali that it imports; if a source is missing, a digest for this run only.
+
+    Of another library the version is digested too, because most of what it computes stands in other modules of it.
+    """
     found, todo = {}, {module}
     while todo:
         name = todo.pop()
         try:
-            found[name] = inspect.getsource(importlib.import_module(name)) if _ours(name) else imports.source(name)
+            library = name.partition(".")[0]
+            ours = _ours(name)
+            text = inspect.getsource(importlib.import_module(name)) if ours else imports.source(name)
+            found[name] = text if ours else text + _version(library)
         except (OSError, TypeError, ImportError):
             return RUN
         todo |= _imports(found[name]) - set(found)

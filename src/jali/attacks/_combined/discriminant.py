@@ -20,8 +20,8 @@ def directions(rest: Floats, use: Bools, member: Bools, ridge: float, parts: Seq
 
     With R the correlation within records, shrunken by up to `ridge` towards none, and z the shifts in - out in units in
     which R is the identity, the rows are the eigenvectors of Cov(z). In these directions residuals are uncorrelated,
-    with variance 1, and so are the shifts of the records: a sum of single ratios is the joint one. (Fisher 1936; Ledoit and
-    Wolf 2004 for the shrinkage.) rest (F, N, K): features less a level of each record; use, member (N, K).
+    with variance 1, and so are the shifts of the records: a sum of single ratios is the joint one. (Fisher 1936; Ledoit
+    and Wolf 2004 for the shrinkage.) rest (F, N, K): features less a level of each record; use, member (N, K).
 
     parts: some of the models each. Beside the weights from all models there are, for each part, those from the models
     outside it, along the same axes. Noise that a model shares among many records makes its signals go together by
