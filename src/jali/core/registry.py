@@ -331,10 +331,8 @@ def source(module: str) -> str:
     while todo:
         name = todo.pop()
         try:
-            library = name.partition(".")[0]
-            ours = _ours(name)
-            text = inspect.getsource(importlib.import_module(name)) if ours else imports.source(name)
-            found[name] = text if ours else text + _version(library)
+            text = imports.source(name)  # nothing is imported: attacks load large libraries
+            found[name] = text if _ours(name) else text + _version(name.partition(".")[0])
         except (OSError, TypeError, ImportError):
             return RUN
         todo |= _imports(found[name]) - set(found)
