@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
-import inspect
 import linecache
 import sys
 import textwrap
@@ -120,16 +119,67 @@ def test_keys_follow_the_source_of_whatever_a_part_is_made_of(tmp_path, monkeypa
     assert registry.key(part) != first
 
 
+OWN = """
+    from dataclasses import dataclass
+    from lab_helpers import sign
+
+    @dataclass(frozen=True)
+    class Mine:
+        "A signal that a helper turns."
+
+        def score(self, target, shadows):
+            from lab_later import scale
+            return scale * sign * target.value[0]
+"""
+
+
+@pytest.mark.parametrize("changed", ["lab_helpers/__init__.py", "lab_helpers/deep.py", "lab_later.py"])
+def test_keys_follow_a_users_module_into_the_users_other_modules(tmp_path, monkeypatch, changed):
+    """Also through a package, a relative import, and a module that is imported only when the part runs."""
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "lab_helpers").mkdir()
+    texts = {
+        "lab_own.py": textwrap.dedent(OWN),
+        "lab_helpers/__init__.py": "from .deep import sign\n",
+        "lab_helpers/deep.py": "sign = 1\n",
+        "lab_later.py": "scale = 1\n",
+        "lab_unused.py": "never = 1\n",
+    }
+
+    def key():
+        for name in [name for name in sys.modules if name.startswith("lab_")]:
+            del sys.modules[name]
+        for name, text in texts.items():
+            (tmp_path / name).write_text(text)
+        linecache.clearcache()
+        importlib.invalidate_caches()
+        registry.source.cache_clear()
+        return registry.key(registry.build("attack", "lab_own:Mine"))
+
+    first = key()
+    texts["lab_unused.py"] += "# edited\n"
+    assert key() == first
+    texts[changed] += "# edited\n"
+    assert key() != first
+
+
+def test_the_version_of_a_library_that_a_users_module_imports_is_in_its_key(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "lab_versions.py").write_text("import lightgbm\n")
+    monkeypatch.setattr(registry, "_version", lambda name: {"lightgbm": "4.1"}.get(name, ""))
+    registry.source.cache_clear()
+    before = registry.source("lab_versions")
+    monkeypatch.setattr(registry, "_version", lambda name: {"lightgbm": "4.2"}.get(name, ""))
+    registry.source.cache_clear()
+    assert registry.source("lab_versions") != before
+    registry.source.cache_clear()
+
+
 def test_keys_follow_what_a_part_imports_and_nothing_else(monkeypatch):
     """scfe stands on the helpers of its folder; the text of a report, and another explainer, change no number of it."""
     texts = {}
-    original = inspect.getsource
-
-    def getsource(module):
-        name = getattr(module, "__name__", "")
-        return original(module) + texts.get(name, "")
-
-    monkeypatch.setattr(registry.inspect, "getsource", getsource)
+    original = registry.imports.source
+    monkeypatch.setattr(registry.imports, "source", lambda name: original(name) + texts.get(name, ""))
 
     def fresh(changed=""):
         texts.clear()

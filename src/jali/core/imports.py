@@ -153,15 +153,32 @@ def source(module: str) -> str:
     """
     if module in sys.modules:
         return inspect.getsource(sys.modules[module])
-    path: Sequence[str] | None = None
-    names = module.split(".")
-    for depth in range(1, len(names) + 1):
-        spec = PathFinder.find_spec(".".join(names[:depth]), path)
-        if spec is None:
-            raise ImportError(f"There is no module {module}.")
-        path = list(spec.submodule_search_locations or ())
-        loader = spec.loader
-    text = getattr(loader, "get_source", lambda _: None)(module)
+    text = getattr(_spec(module).loader, "get_source", lambda _: None)(module)
     if text is None:
         raise OSError(f"The source of {module} is not here.")
     return str(text)
+
+
+def file_of(module: str) -> str | None:
+    """The file of a module, loaded or not; None where it has none, as modules that are built into Python.
+
+    >>> str(file_of("json.decoder")).endswith("decoder.py"), file_of("sys")
+    (True, None)
+    """
+    if module in sys.modules:
+        return getattr(sys.modules[module], "__file__", None)
+    spec = _spec(module)
+    return spec.origin if spec.has_location else None
+
+
+def _spec(module: str) -> ModuleSpec:
+    """Where a module would be loaded from: its packages are looked at, and not imported."""
+    first, *inner = module.split(".")
+    spec = PathFinder.find_spec(first, [*sys.path, *(finder.folder for finder in _finders())])
+    name = first
+    for part in inner:
+        name = f"{name}.{part}"
+        spec = PathFinder.find_spec(name, list(spec.submodule_search_locations or ())) if spec else None
+    if spec is None:
+        raise ImportError(f"There is no module {module}.")
+    return spec

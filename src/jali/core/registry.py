@@ -20,7 +20,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, Literal
 
-from jali.core import imports
+from jali.core import imports, own_modules
 from jali.core.errors import JaliError
 from jali.core.fields import fitting
 
@@ -325,18 +325,27 @@ def _public(module: str) -> Any:
 def source(module: str) -> str:
     """Digest of a module and of all of jali that it imports; if a source is missing, a digest for this run only.
 
-    Of another library the version is digested too, because most of what it computes stands in other modules of it.
+    A user's own module is digested with all others of their own that it imports. Of another library the version is
+    digested too, because most of what it computes stands in other modules of it.
     """
-    found, todo = {}, {module}
+    found: dict[str, str] = {}
+    todo = {module}
     while todo:
         name = todo.pop()
         try:
             text = imports.source(name)  # nothing is imported: attacks load large libraries
-            found[name] = text if _ours(name) else text + _version(name.partition(".")[0])
-        except (OSError, TypeError, ImportError):
+            found[name] = text if _ours(name) else text + _beyond(name, text)
+            own = set() if _ours(name) else own_modules.imported_by(name, text)
+        except (OSError, TypeError, ImportError, SyntaxError, ValueError):
             return RUN
-        todo |= _imports(found[name]) - set(found)
+        todo |= (_imports(text) | own) - set(found)
     return hashlib.sha256(repr(sorted(found.items())).encode()).hexdigest()
+
+
+def _beyond(module: str, text: str) -> str:
+    """Versions of the libraries that a module which is not ours belongs to or, if it is a user's own, imports."""
+    libraries = own_modules.packages(text) if own_modules.is_own(module) else [module.partition(".")[0]]
+    return "".join(map(_version, libraries))
 
 
 def _imports(source: str) -> set[str]:

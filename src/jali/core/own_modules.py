@@ -1,0 +1,83 @@
+"""Which of their own modules a user's module imports, read from its text: nothing is imported to find out."""
+
+from __future__ import annotations
+
+import ast
+import sysconfig
+from collections.abc import Iterator
+from pathlib import Path
+
+from jali.core import imports
+
+INSTALLED = ("site-packages", "dist-packages")  # folders that package managers fill
+STANDARD = [Path(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib")]
+
+
+def imported_by(module: str, text: str) -> set[str]:
+    """Modules that the text of a module imports, if they are the user's own too; installed ones have a version.
+
+    >>> imported_by("json.decoder", "import numpy, json.scanner")
+    set()
+    """
+    if not is_own(module):
+        return set()
+    return {name for name in _names(module, text) if name != module and is_own(name)}
+
+
+def packages(text: str) -> list[str]:
+    """The packages that a text imports, installed or not.
+
+    >>> packages("import lightgbm.sklearn; from numpy import linalg; from . import mine")
+    ['lightgbm', 'numpy']
+    """
+    nodes = list(ast.walk(ast.parse(text)))
+    names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+    names += [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom) and not node.level]
+    return sorted({name.partition(".")[0] for name in names})
+
+
+def is_own(module: str) -> bool:
+    """Whether a module is a file of the user's, which no package manager installed.
+
+    >>> is_own("json.decoder"), is_own("numpy"), is_own("no.such.module")
+    (False, False, False)
+    """
+    try:
+        file = imports.file_of(module)
+    except ImportError:
+        return False
+    if file is None or module.partition(".")[0] == "jali":
+        return False
+    path = Path(file)
+    return not any(part in INSTALLED for part in path.parts) and not any(path.is_relative_to(at) for at in STANDARD)
+
+
+def _names(module: str, text: str) -> Iterator[str]:
+    """Every dotted name that a text imports, with the packages around it; some are no modules."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield from _with_packages(alias.name)
+        elif isinstance(node, ast.ImportFrom):
+            base = _absolute(module, node)
+            yield from _with_packages(base)
+            yield from (f"{base}.{alias.name}" for alias in node.names)
+
+
+def _with_packages(name: str) -> Iterator[str]:
+    """A dotted name and the packages that importing it also runs."""
+    parts = name.split(".")
+    yield from (".".join(parts[:depth]) for depth in range(1, len(parts) + 1))
+
+
+def _absolute(module: str, node: ast.ImportFrom) -> str:
+    """The module that a `from` names, where it counts from the importing module's package."""
+    if not node.level:
+        return node.module or ""
+    package = module.split(".") if _is_package(module) else module.split(".")[:-1]
+    around = package[: len(package) - node.level + 1]
+    return ".".join([*around, *([node.module] if node.module else [])])
+
+
+def _is_package(module: str) -> bool:
+    return Path(imports.file_of(module) or "").name == "__init__.py"
