@@ -7,10 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from jali.audit import attack_cache
+from jali.audit import attack_cache, signal_attacks
+from jali.audit.setup import Resources
 from jali.audit.signal_attacks import Attacked, attack_evidence
 from jali.core import registry
 from jali.core.values import SignalName
+from jali.stopping import Stopped
 from jali.store import Store
 from tests.conftest import planted
 
@@ -80,3 +82,38 @@ def test_the_code_of_attacks_that_are_chosen_by_name_is_in_the_key(found, monkey
         monkeypatch.setattr(registry, "source", lambda module, one=changed: plain(module) + "x" * (module == one))
         told = attack_cache.key(evidence, game, (), 0, data) != before
         assert told == (name != "quantile")  # that one is for games without shadow models
+
+
+@pytest.mark.parametrize(("stopped_at", "after"), [("rows_of", 1), ("recover", 0)])
+def test_a_run_that_was_stopped_goes_on_from_what_it_had(found, tmp_path, monkeypatch, stopped_at, after):
+    """In one process too, and with the numbers of a run that was not stopped."""
+    evidence, game, data = found
+    resources = Resources(workers=1, store=Store(tmp_path))
+    whole = attack_evidence(evidence, game, data=data)
+    calls = {"rows_of": [], "recover": []}
+    plain = {name: getattr(signal_attacks, name) for name in calls}
+
+    def counting(name, stop):
+        def call(*given):
+            if stop and name == stopped_at and len(calls[name]) == after:
+                raise Stopped(2)
+            calls[name].append(given)
+            return plain[name](*given)
+
+        return call
+
+    for stop in (True, False):
+        for name in calls:
+            monkeypatch.setattr(signal_attacks, name, counting(name, stop))
+        if stop:
+            with pytest.raises(Stopped):
+                attack_evidence(evidence, game, seed=0, resources=resources, data=data)
+        else:
+            assert attack_evidence(evidence, game, seed=0, resources=resources, data=data) == whole
+    went_through = {name: len(made) for name, made in calls.items()}
+    calls["rows_of"].clear()
+    calls["recover"].clear()
+    for name in calls:
+        monkeypatch.setattr(signal_attacks, name, counting(name, False))
+    attack_evidence(evidence, game, data=data)
+    assert went_through == {name: len(made) for name, made in calls.items()}

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Any, TypeVar
 
 from jali.audit import sanity
 from jali.audit.detection import Planted
 from jali.audit.evidence import read_only
+from jali.audit.kept import kept
 from jali.audit.one_model import STATISTICS, digest, stream
 from jali.audit.plan import Place, Plan, plan, with_gaps
 from jali.audit.positive_control import control, no_finer_than, recover
@@ -37,6 +39,7 @@ from jali.results import Check, Curve, Exposed, PositiveControl, Row
 from jali.store import Arrays, release
 
 ALPHA = 0.01
+Made = TypeVar("Made")
 NOTHING = "One side of the difference could not be judged: too little was observed."
 
 
@@ -219,9 +222,9 @@ def _tail(trial: Trial, scored: Mapping[str, Guesses]) -> list[Exposed]:
 
 
 def _drawers(shared: Arrays, evidence: Evidence, seed: int, resources: Resources) -> Callable[[Trial], Drawer | None]:
-    """Where the results of trials are kept: in the store, if workers make them and there is one."""
+    """Where the results of trials are kept: in the store, if there is one, so that a stopped run goes on from there."""
     store = resources.store
-    if store is None or resources.pool.here:
+    if store is None:
         return lambda trial: None  # noqa: ARG005
     said = repr((list(shared), evidence.names, evidence.units))
     key = registry.key("trials", registry.source(__name__), digest(*shared.values()), said, seed)
@@ -247,16 +250,29 @@ def _run(task: Callable[[], list[Planted] | str | Check]) -> list[Planted] | str
 
 
 def _null_target(job: _Job) -> Check:
-    return sanity.null_target(job.evidence(), job.game(), job.trial, job.records(), job.person())
+    def made() -> Check:
+        return sanity.null_target(job.evidence(), job.game(), job.trial, job.records(), job.person())
+
+    return _kept(job, "null target", Check, made)
 
 
 def _planted(job: _Job) -> list[Planted] | str:
     """What one trial recovers of planted additions, or why that could not be tried."""
-    rng = stream(job.seed, STATISTICS, 6)
-    try:
-        return recover(job.evidence(), job.game(), job.trial, rng, job.records(), job.person())
-    except JaliError as error:
-        return str(error)
+
+    def made() -> list[Planted] | str:
+        rng = stream(job.seed, STATISTICS, 6)
+        try:
+            return recover(job.evidence(), job.game(), job.trial, rng, job.records(), job.person())
+        except JaliError as error:
+            return str(error)
+
+    return _kept(job, "planted", list[Planted] | str, made)
+
+
+def _kept(job: _Job, what: str, form: Any, make: Callable[[], Made]) -> Made:
+    """What is made of a trial, kept beside its result."""
+    drawer = job.drawer
+    return make() if drawer is None else kept(drawer.store, lambda: registry.key(what, drawer.key), form, make)
 
 
 def _controls(jobs: list[_Job], planted: list[list[Planted] | str]) -> list[PositiveControl]:
