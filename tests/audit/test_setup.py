@@ -76,3 +76,19 @@ class OneClass:
     def load(self):
         data = registry.build("data", "lending(n=50)").load()
         return type(data)(data.X, np.zeros(50), data.schema)
+
+
+def test_a_column_of_groups_that_names_a_handful_of_people_is_refused():
+    """It is most often one that people are compared by; nothing could be learnt about so few."""
+    with pytest.raises(JaliError, match=r"names only 2 people in 50 rows.*such as sex, is given as sensitive"):
+        load(small(data=f"{__name__}:People(many=2)"))
+    assert len(load(small(data=f"{__name__}:People(many=20)")).data) == 50
+
+
+@dataclass(frozen=True)
+class People:
+    many: int
+
+    def load(self):
+        data = registry.build("data", "lending(n=50)").load()
+        return type(data)(data.X, data.y, data.schema, np.arange(50) % self.many)

@@ -23,6 +23,7 @@ from jali.parallel import Engine, Progress, Watch, cores, engine, silent
 from jali.store import Store
 
 SMALL = 500_000  # cells of evidence: signals x records x models
+FEWEST_PEOPLE = 20  # half of them members, that leaves few enough to learn from and to be judged
 
 
 def no_progress(label: str) -> Progress:  # noqa: ARG001
@@ -115,9 +116,21 @@ def load(experiment: Experiment) -> Setup:
     if len(np.unique(data.y)) < 2:
         raise JaliError(f"The data hold one class only ({data.schema.classes[int(data.y[0])]!r}); two are needed.")
     _check_missing(experiment, data)
+    _check_people(data)
     if data.outcome is not None and data.schema.favourable is None:
         _check_threshold(experiment)
     return Setup(experiment, data, draw_game(experiment, data), time.perf_counter() - began)
+
+
+def _check_people(data: Dataset) -> None:
+    """Refuse data of a handful of people: most often a column that people are compared by was given as theirs."""
+    people = len(data) if data.groups is None else len(np.unique(data.groups))
+    if people < min(FEWEST_PEOPLE, len(data)):
+        raise JaliError(
+            f"The column of groups names only {people} people in {len(data)} rows, and an audit needs at least "
+            f"{FEWEST_PEOPLE}. It must say whose row each is; a column that people are compared by, such as sex, is "
+            "given as sensitive."
+        )
 
 
 def _check_missing(experiment: Experiment, data: Dataset) -> None:
