@@ -103,6 +103,24 @@ def test_no_study_is_run_with_fewer_targets_than_the_file_has(paper):
     assert found.targets == 20
 
 
+def test_no_study_is_run_with_fewer_targets_than_it_had(paper):
+    """A claim may rest on a number of few targets in a study that has many."""
+    run = earlier(paper, number("cheap", 0.53, 8))
+    known = [s.model_copy(update={"facts": {"targets": 60}}) for s in run.studies]
+    (found,) = budget.choose(schema.read(str(paper)), run.model_copy(update={"studies": known}), 100.0)
+    assert (found.targets, found.hours) == (60, pytest.approx(0.1))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["cheap / LO on DT, noise less dear / LO on DT, noise: auc", "count of cheap / Loss, 1 each, dear / Loss: auc"],
+)
+def test_a_claim_about_two_studies_is_about_both(paper, text):
+    """Also where the name of a method goes on behind a comma."""
+    found = number("cheap", 0.53, 8).model_copy(update={"place": text})
+    assert budget.studies_of(found, schema.read(str(paper))) == {"cheap", "dear"}
+
+
 def test_folds_are_counted_as_they_are_cut(paper):
     """Five targets are wanted, and two cuts of three folds are six."""
     text = PAPER.replace("thirds(targets=4, shadows=2)", "folds(k=3, shadows=0)")

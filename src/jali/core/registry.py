@@ -14,13 +14,13 @@ import importlib
 import inspect
 import pkgutil
 import re
-import uuid
 from collections.abc import Collection
 from importlib import metadata
 from pathlib import Path
 from typing import Any, Literal
 
 from jali.core import imports, own_modules
+from jali.core.contents import RUN, untold
 from jali.core.errors import JaliError
 from jali.core.fields import fitting
 
@@ -53,7 +53,6 @@ TOKEN = re.compile(
 PLAIN_IMPORT = re.compile(r"^[ \t]*import (jali[\w.]*)", re.MULTILINE)
 FROM_IMPORT = re.compile(r"^[ \t]*from (jali[\w.]*) import (\([^)]*\)|.*)", re.MULTILINE)
 DEEPEST = 100  # brackets of one specification
-RUN = uuid.uuid4().hex
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "torch", "shap", "captum", "opacus", "transformers", "lime", "dice-ml")
 RENAMED = {  # parts, since edition 1
     "replay": "minimality",
@@ -110,7 +109,7 @@ def spec(part: Any, every: bool = False) -> str:
     for f in dataclasses.fields(part):
         value = getattr(part, f.name)
         default = f.default_factory() if f.default_factory is not dataclasses.MISSING else f.default
-        if every or value != default:
+        if every or _differs(value, default):
             given.append(f"{f.name}={spec(value, every)}")
     name = name_of(part)
     return f"{name}({', '.join(given)})" if given else name
@@ -130,13 +129,17 @@ def summary(kind: PartKind, name: str) -> str:
 
 
 def key(*ingredients: Any) -> str:
-    """Content key of anything: parts by full specification and source, nested ones too, the rest by text."""
+    """Content key of anything: parts by full specification, contents and source, nested ones too, the rest by text."""
     digest = hashlib.sha256(code().encode())
     for item in ingredients:
-        known = dataclasses.is_dataclass(item)
-        text = spec(item, every=True) + "".join(map(source, sorted(modules(item)))) if known else repr(item)
+        text = _everything(item) if dataclasses.is_dataclass(item) else repr(item)
         digest.update(text.encode() + b"\0")
     return digest.hexdigest()[:40]
+
+
+def _everything(part: Any) -> str:
+    """All that decides the numbers of a part, as text."""
+    return spec(part, every=True) + untold(part) + "".join(map(source, sorted(modules(part))))
 
 
 def modules(value: Any, texts: bool = True) -> set[str]:
@@ -372,6 +375,14 @@ def _version(package: str) -> str:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
         return ""
+
+
+def _differs(value: Any, default: Any) -> bool:
+    """Whether a field has another value than its default; arrays, which compare by element, have."""
+    try:
+        return bool(value != default)
+    except ValueError:
+        return True
 
 
 def _literal(value: Any) -> str:

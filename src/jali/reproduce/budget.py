@@ -99,7 +99,7 @@ def _count(game: Any) -> str | None:
 
 
 def _options(study: Study, findings: list[Finding], paper: Paper, setups: dict[str, Setup]) -> Iterator[_Option]:
-    """The study with as many targets as each of its open claims needs, and never fewer than the paper's file has."""
+    """The study with as many targets as each of its open claims needs, and never fewer than it had or the file has."""
     if study.skipped or study.scale or not study.seconds or study.name not in setups:
         return
     setup = setups[study.name]
@@ -110,7 +110,8 @@ def _options(study: Study, findings: list[Finding], paper: Paper, setups: dict[s
     wanted += [had] * sum(f.value is None and f.reason == DUE for f in mine)
     if not had or _count(game) is None:
         return
-    for targets in sorted({_attacked(_game(with_targets(setup, max(n, _attacked(game))))) for n in set(wanted)}):
+    least = max(had, _attacked(game))
+    for targets in sorted({_attacked(_game(with_targets(setup, max(n, least)))) for n in set(wanted)}):
         settles = sum(needed <= targets for needed in wanted)
         yield _Option(study.name, targets, study.seconds / 3600 * targets / had, settles)
 
@@ -128,6 +129,6 @@ def _attacked(game: Any) -> int:
 
 
 def studies_of(finding: Finding, paper: Paper) -> set[str]:
-    """The studies that the number of a finding is of."""
-    found = set(re.findall(r"(?:^|less |of |, )([^/,]+?) / ", finding.place))
+    """The studies that the number of a finding is of: those whose names begin a place."""
+    found = re.findall(r"([^\s/,]+) / ", finding.place)
     return {name for name in found if name in paper.studies}
