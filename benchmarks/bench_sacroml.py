@@ -1,10 +1,13 @@
 """A user's own models beside SACRO-ML: the same fitted model and table, 50 shadow models each, in turn; CPU and wall.
 
 SACRO-ML runs its likelihood-ratio attack ("online-carlini") and writes its report; ours runs one attack, then all of
-them with intervals and checks, then these with an explanation. 4,000 x 20 numbers, 2,000 members, one process each.
+them with intervals and checks, then these with an explanation: SHAP of boosted trees, input x gradient of the logistic
+regression, contributions along the paths of a forest (SHAP of fully grown forests takes the better part of an hour:
+--forest tree_shap). 4,000 x 20 numbers, 2,000 members, one process each.
+
 It needs an environment with sacroml (benchmarks/peers/sacroml.txt), by default .venv-sacroml.
 
-python benchmarks/bench_sacroml.py [--turns 3] [--models forest logistic boosted] [--explained logistic boosted]
+python benchmarks/bench_sacroml.py [--turns 3] [--models forest logistic boosted] [--forest tree_shap]
 """
 
 from __future__ import annotations
@@ -65,22 +68,21 @@ best = max(row.value or 0.0 for row in found.results.find(kind="attack", metric=
 print(f"best AUC {best:.3f}")
 """
 )
-EXPLAINERS = {"forest": "tree_shap", "logistic": "input_x_gradient", "boosted": "tree_shap"}
+EXPLAINERS = {"forest": "tree_paths", "logistic": "input_x_gradient", "boosted": "tree_shap"}
 LINES = {
     "SACRO-ML, LiRA": (THEIRS, ()),
     "jali, LiRA and the combined attack": (OURS, ("one",)),
     "jali, all attacks": (OURS, ("all",)),
     "jali, all attacks and an explanation": (OURS, ("explained",)),
 }
-EXPLAINED = list(LINES)[-1]
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
 
 
-def run(line: str, model: str, peer: str) -> Used:
+def run(line: str, model: str, explainer: str, peer: str) -> Used:
     """One line of the table, in an interpreter of its own."""
     code, words = LINES[line]
     python = peer if code is THEIRS else sys.executable
-    found = used([python, "-c", code, model, *words, EXPLAINERS[model]], 3600.0, ONE_THREAD)
+    found = used([python, "-c", code, model, *words, explainer], 3600.0, ONE_THREAD)
     if found.code:
         sys.exit(f"{line}, {model}, ended with {found.code}: {found.said[-800:]}")
     return found
@@ -92,7 +94,7 @@ def main() -> None:
     own = Path(__file__).parent.parent / ".venv-sacroml" / "bin" / "python"
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--models", nargs="*", default=list(EXPLAINERS))
-    parser.add_argument("--explained", nargs="*", default=list(EXPLAINERS), help="the last line for these models alone")
+    parser.add_argument("--forest", default=EXPLAINERS["forest"], help="the explainer of the forest")
     parser.add_argument("--peer", default=str(own))
     options = parser.parse_args()
     if not os.access(options.peer, os.X_OK):
@@ -102,14 +104,14 @@ def main() -> None:
     print(
         "SACRO-ML and scikit-learn:", subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
     )
+    explainers = EXPLAINERS | {"forest": options.forest}
     for model in options.models:
-        lines = [line for line in LINES if line != EXPLAINED or model in options.explained]
-        found: dict[str, list[Used]] = {line: [] for line in lines}
+        found: dict[str, list[Used]] = {line: [] for line in LINES}
         for _ in range(options.turns):
             for line in found:
-                found[line].append(run(line, model, options.peer))
+                found[line].append(run(line, model, explainers[model], options.peer))
         base = statistics.median(each.cpu for each in found["SACRO-ML, LiRA"])
-        print(f"{model}, {SHADOWS} shadow models, median of {options.turns} turns")
+        print(f"{model}, {SHADOWS} shadow models, explained by {explainers[model]}, median of {options.turns} turns")
         for line, each in found.items():
             cpu = statistics.median(one.cpu for one in each)
             wall = statistics.median(one.wall for one in each)
