@@ -90,11 +90,13 @@ def _remembered(finding: Finding) -> Estimate:
 
 def _kept(text: str, metric: str, by: str, ran: dict[str, Ran], known: dict[str, Estimate], paper: Paper) -> Estimate:
     """The number of an earlier run at a place."""
-    if at(text, metric, by) in known:
-        return known[at(text, metric, by)]
     study, method = place(text)
+    skipped = ran[study].study.skipped
+    earlier = known.get(at(text, metric, by))
+    if earlier is not None:
+        return Estimate(None, reason=skipped) if skipped else earlier
     ours = number(ran[study], method, metric, paper, group(text), by)
-    return ours if ours.value is not None or ran[study].study.skipped else Estimate(None, reason=DUE)
+    return ours if ours.value is not None or skipped else Estimate(None, reason=DUE)
 
 
 def _kept_difference(sentence: Sentence, ran: dict[str, Ran], known: dict[str, Estimate], paper: Paper) -> Estimate:
@@ -107,16 +109,18 @@ def _kept_difference(sentence: Sentence, ran: dict[str, Ran], known: dict[str, E
         return ranks if ranks.value is not None else known.get(_number_of(sentence), Estimate(None, reason=DUE))
     earlier = known.get(_number_of(sentence))
     several = sentence.kind in OF_SEVERAL
+    skipped = next((s.skipped for s in (ran[place(text)[0]].study for text in sentence.places()) if s.skipped), "")
+    if skipped and not several:
+        return Estimate(None, reason=skipped)
     if earlier is not None and (earlier.value is not None or not several):
         return earlier
     if several:
         found = [_kept(p, sentence.metric, sentence.by, ran, known, paper) for p in sentence.among]
         return _of_several(sentence, found, [_others(p, ran) for p in sentence.among])
-    studies = [place(text)[0] for text in sentence.places()]
-    skipped = next((ran[study].study.skipped for study in studies if ran[study].study.skipped), "")
-    independent = sentence.kind in ("order", "same") and len(set(studies)) == 2
-    if skipped or not independent:  # methods of one study are compared in pairs, which a page does not keep
-        return Estimate(None, reason=skipped or DUE)
+    studies = {place(text)[0] for text in sentence.places()}
+    independent = sentence.kind in ("order", "same") and len(studies) == 2
+    if not independent:  # methods of one study are compared in pairs, which a page does not keep
+        return Estimate(None, reason=DUE)
     more = _kept(sentence.more, sentence.metric, sentence.by, ran, known, paper)
     less = _kept(sentence.less, sentence.metric, sentence.by, ran, known, paper)
     return apart(more, less)

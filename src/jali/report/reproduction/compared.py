@@ -79,6 +79,17 @@ class Group:
         return found.pop() if len(found) == 1 < len(self.findings) else ""
 
 
+def named(finding: Finding) -> str:
+    """What a claim is called: a number with its study, because claims about several studies share their words.
+
+    >>> same = {"quantity": "AUC, CFD", "source": "ours: by size", "kind": "value", "verdict": "matches"}
+    >>> named(Finding(section="ours: by size: heloc", **same))
+    'AUC, CFD (heloc)'
+    """
+    where = finding.section.removeprefix(finding.source).lstrip(": ") if finding.kind == "value" else ""
+    return f"{finding.quantity} ({where})" if where else finding.quantity
+
+
 def groups(findings: Iterable[Finding]) -> list[Group]:
     """Findings that begin with the same words, such as "AUC, "; differences, and numbers beyond 1, stand apart."""
     found: dict[tuple[str, str], list[Finding]] = {}

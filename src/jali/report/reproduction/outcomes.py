@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from jali.report.reproduction.compared import DIFFERENCES, band, claimed, ours, span, tally
+from jali.report.reproduction.compared import DIFFERENCES, band, claimed, named, ours, span, tally
 from jali.results.reproduction import Finding
 
 
@@ -75,7 +75,5 @@ def _deviation(finding: Finding) -> str:
     number = " ".join(filter(None, [ours(finding), span(finding)]))
     if finding.kind in DIFFERENCES:
         return f"“{finding.quantity}” (difference {number})"
-    where = finding.section.removeprefix(finding.source).lstrip(": ")
-    named = f"{finding.quantity} ({where})" if where else finding.quantity
     verb = "expected" if finding.ours else "published"
-    return f"{named}, {number} where {claimed(finding)} was {verb}"
+    return f"{named(finding)}, {number} where {claimed(finding)} was {verb}"
