@@ -11,8 +11,20 @@ from jali.core.guesses import Estimate
 from jali.reproduce.numbers import Ran, number, word
 from jali.reproduce.placing import column_of, item_of, row_of
 from jali.reproduce.resolving import needs
-from jali.reproduce.schema import MODEL, OF_SEVERAL, RANKED, SCALES, Paper, Scale, Sentence, Table, group, place
-from jali.reproduce.sentences import averaged, compared, counted
+from jali.reproduce.schema import (
+    MODEL,
+    NOTHING,
+    OF_SEVERAL,
+    RANKED,
+    SCALES,
+    Paper,
+    Scale,
+    Sentence,
+    Table,
+    group,
+    place,
+)
+from jali.reproduce.sentences import NAUGHT, averaged, compared, counted
 from jali.reproduce.verdicts import of_bound, of_count, of_order, of_sameness, of_value
 from jali.results.reproduction import Finding, Reproduction, Study, Verdict
 from jali.stats.intervals import apart
@@ -89,7 +101,9 @@ def _remembered(finding: Finding) -> Estimate:
 
 
 def _kept(text: str, metric: str, by: str, ran: dict[str, Ran], known: dict[str, Estimate], paper: Paper) -> Estimate:
-    """The number of an earlier run at a place."""
+    """The number of an earlier run at a place; zero at no place."""
+    if text == NOTHING:
+        return NAUGHT
     study, method = place(text)
     skipped = ran[study].study.skipped
     earlier = known.get(at(text, metric, by))
@@ -118,8 +132,9 @@ def _kept_difference(sentence: Sentence, ran: dict[str, Ran], known: dict[str, E
         found = [_kept(p, sentence.metric, sentence.by, ran, known, paper) for p in sentence.among]
         return _of_several(sentence, found, [_others(p, ran) for p in sentence.among])
     studies = {place(text)[0] for text in sentence.places()}
-    independent = sentence.kind in ("order", "same") and len(studies) == 2
-    if not independent:  # methods of one study are compared in pairs, which a page does not keep
+    independent = len(studies) == 2 or NOTHING in (sentence.more, sentence.less)
+    if not independent or sentence.kind not in ("order", "same"):
+        # Methods of one study are compared in pairs, which a page does not keep.
         return Estimate(None, reason=DUE)
     more = _kept(sentence.more, sentence.metric, sentence.by, ran, known, paper)
     less = _kept(sentence.less, sentence.metric, sentence.by, ran, known, paper)

@@ -21,6 +21,7 @@ from jali.stats.intervals import apart, contrast
 from jali.stats.t_test import two_sample
 
 MANY = 10**6  # units of a number that is known exactly
+NAUGHT = Estimate(0.0, 0.0, 0.0, MANY)
 
 
 def compared(sentence: Sentence, ran: dict[str, Ran], paper: Paper) -> Estimate:
@@ -126,8 +127,10 @@ def _measured(ran: Ran, sentence: Sentence) -> bool:
 
 def _side(text: str, sentence: Sentence, ran: dict[str, Ran], paper: Paper, beside: Guesses | None) -> Estimate:
     """The number at a place; for `nothing` zero, and for `chance` the chance level on the guesses compared with."""
-    if text in (CHANCE, NOTHING):
-        exact = 0.0 if text == NOTHING else roc.chance(sentence.metric, fewest(beside))
+    if text == NOTHING:
+        return NAUGHT
+    if text == CHANCE:
+        exact = roc.chance(sentence.metric, fewest(beside))
         return Estimate(exact, exact, exact, MANY)
     study, method = place(text)
     return number(ran[study], method, sentence.metric, paper, group(text), sentence.by)
