@@ -29,7 +29,7 @@ def test_what_a_run_stored_is_shown_pruned_and_made_again(tmp_path, capsys):
     assert "Removed" not in out
 
     aged(store, 3)
-    store.save("ffff", {"x": np.zeros(3)})
+    store.save("f" * 40, {"x": np.zeros(3)})
     assert jali(*words, "--seed", "7", capsys=capsys)[0] == 0  # another run beside it in the same store
     code, out, _ = jali("store", tmp_path, "--unused", capsys=capsys)
     assert f"Removed: {count + 1} entries" in out
@@ -40,19 +40,19 @@ def test_what_a_run_stored_is_shown_pruned_and_made_again(tmp_path, capsys):
 
 def test_entries_older_than_a_limit_are_removed(tmp_path, capsys):
     store = Store(tmp_path / "store")
-    store.save("aa1", {"x": np.zeros(3)})
+    store.save("a" * 40, {"x": np.zeros(3)})
     aged(store, 40)
-    store.save("bb1", {"x": np.zeros(3)})
+    store.save("b" * 40, {"x": np.zeros(3)})
     assert "Removed: 0 entries" in jali("store", tmp_path, "--older", "41", capsys=capsys)[1]
     assert "Removed: 1 entry (0.0 MB). Left: 1 entry" in jali("store", tmp_path, "--older", "30", capsys=capsys)[1]
-    assert [entry.path.stem for entry in store.entries()] == ["bb1"]
+    assert [entry.path.stem for entry in store.entries()] == ["b" * 40]
 
 
 def test_mistakes_are_one_sentence(tmp_path, capsys):
     code, _, err = jali("store", tmp_path / "nowhere", capsys=capsys)
     assert code == 2
     assert "There is no store in" in err
-    Store(tmp_path / "store").save("aa1", {"x": np.zeros(3)})
+    Store(tmp_path / "store").save("a" * 40, {"x": np.zeros(3)})
     code, _, err = jali("store", tmp_path, "--older", "-1", capsys=capsys)
     assert code == 2
     assert "0 or more" in err

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from jali.core.errors import JaliError
-from jali.store import DAY, Store, atomic, read_arrays, remove, write_arrays
+from jali.store import DAY, Guarded, Store, atomic, read_arrays, remove, write_arrays
 
 
 def test_an_interrupted_write_leaves_the_old_file(tmp_path):
@@ -49,30 +49,35 @@ def test_a_folder_that_is_a_file_is_one_sentence(tmp_path):
 
 
 def filled(folder, **ages):
-    """A store with entries by key that were last used so many days ago."""
+    """A store with entries by the beginning of their keys that were last used so many days ago."""
     store = Store(folder)
     for key, days in ages.items():
-        store.save(key, {"x": np.arange(100)})
-        os.utime(store.path(key), times=(time.time() - days * DAY,) * 2)
+        store.save(long(key), {"x": np.arange(100)})
+        os.utime(store.path(long(key)), times=(time.time() - days * DAY,) * 2)
     return store
 
 
+def long(key):
+    """A content key that begins like this."""
+    return key.ljust(40, "0")
+
+
 def keys(entries):
-    return [entry.path.stem for entry in entries]
+    return [entry.path.stem.rstrip("0") for entry in entries]
 
 
 def test_entries_have_sizes_and_are_sorted_by_their_last_use(tmp_path):
     store = filled(tmp_path, ab1=2, ab2=9, cd1=5)
     (tmp_path / "note.txt").write_text("not of the store")
     assert keys(store.entries()) == ["ab2", "cd1", "ab1"]
-    assert [e.bytes for e in store.entries()] == [store.path(k).stat().st_size for k in ("ab2", "cd1", "ab1")]
+    assert [e.bytes for e in store.entries()] == [store.path(long(k)).stat().st_size for k in ("ab2", "cd1", "ab1")]
 
 
 def test_reading_an_entry_is_a_use_and_finding_none_is_not(tmp_path):
     store = filled(tmp_path, ab1=2, ab2=9)
     assert keys(store.older(1)) == ["ab2", "ab1"]
-    assert store.load("ab2") is not None
-    assert store.load("ab3") is None
+    assert store.load(long("ab2")) is not None
+    assert store.load(long("ab3")) is None
     assert keys(store.older(1)) == ["ab1"]
 
 
@@ -81,8 +86,8 @@ def test_what_the_last_run_read_or_wrote_is_used(tmp_path):
     assert store.unused() == []  # no run is known
     store.begin()
     assert keys(store.unused()) == ["ab2", "cd1", "ab1"]
-    store.load("cd1")
-    store.save("ef1", {"x": np.zeros(1)})
+    store.load(long("cd1"))
+    store.save(long("ef1"), {"x": np.zeros(1)})
     assert keys(store.unused()) == ["ab2", "ab1"]
 
 
@@ -92,6 +97,28 @@ def test_removing_leaves_the_rest_and_no_empty_folder(tmp_path):
     assert keys(store.entries()) == ["ab1"]
     assert sorted(p.name for p in tmp_path.iterdir()) == ["ab"]
     remove(store.older(7))
+
+
+def test_files_of_a_users_own_in_a_store_are_no_entries(tmp_path):
+    """They were removed with it where their names began like those of their folders."""
+    store = filled(tmp_path, ab1=9)
+    for name in ("data/data_2024.npz", "ab/abalone.npz", "ab/ab.npz", f"cd/{long('ab2')}.npz"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        np.savez(tmp_path / name, x=np.zeros(1))
+    assert keys(store.entries()) == ["ab1"]
+
+
+def test_a_guarded_store_keeps_nothing_once_the_file_has_changed(tmp_path):
+    file = tmp_path / "scores.npz"
+    np.savez(file, x=np.zeros(3))
+    store = Guarded.by(Store(tmp_path / "store"), file)
+    store.save(long("a"), {"x": np.zeros(1)})
+    np.savez(file, x=np.zeros(4))
+    store.save(long("b"), {"x": np.zeros(1)})
+    assert keys(store.entries()) == ["a"]
+    file.unlink()
+    store.save(long("c"), {"x": np.zeros(1)})
+    assert keys(store.entries()) == ["a"]
 
 
 def test_what_a_killed_run_published_is_removed_a_week_later(tmp_path):

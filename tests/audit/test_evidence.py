@@ -3,11 +3,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from jali.api import evidence_files
 from jali.audit import evidence
+from jali.audit.setup import Resources
 from jali.audit.signal_attacks import attack_evidence
 from jali.core.errors import JaliError
 from jali.core.values import Channel, Evidence, Game, SignalName
-from jali.store import mapped
+from jali.store import Store, mapped
 from tests.conftest import planted
 
 
@@ -165,6 +167,9 @@ def one_target(**arrays):
         ({"member": some()[0] * 3, "s": some()[1]}, "True and False"),
         ({"member": some()[0], "s": some()[1], "targets": np.array([0])}, "but not shadows"),
         ({"member": some()[0], "s": some()[1], "observed/s": np.ones((2, 2), bool)}, "`observed/s` has shape"),
+        ({"member": some()[0], "s": some()[1], "observed/r": some()[0]}, "`observed/r` marks the gaps of no signal"),
+        ({"member": np.full(some()[0].shape, np.nan), "s": some()[1]}, "must hold True and False, or 1 and 0"),
+        ({"member": some()[0][:0], "s": some()[1][:0]}, "it has shape"),
         ({"member": some()[0], "s": 1e306 * some()[1]}, r"beyond ±1e\+300"),
         (one_target(scored=some()[0][:, :1]), "All records that are scored under model 0 are members"),
         (one_target(scored=~some()[0][:, :1]), "add members to `scored`"),
@@ -249,3 +254,21 @@ def test_all_gaps_in_all_blocks_are_counted(tmp_path, monkeypatch):
     x[[1, 5, 9], 0] = np.nan, np.inf, -np.inf
     with pytest.raises(JaliError, match="'mine' holds 3 missing or infinite values"):
         evidence.read(save(tmp_path / "e.npz", member=member, mine=x))
+
+
+def test_a_file_that_changes_while_it_is_attacked_is_refused(tmp_path, monkeypatch):
+    """It is mapped where it lies: numbers of two files were said and stored before."""
+    path = tmp_path / "scores.npz"
+    member, score = some()[:2]
+    np.savez(path, member=member, s=score)
+    attack = evidence_files.attack_evidence
+
+    def meanwhile(*given):
+        np.savez(path, member=member, s=-score)
+        return attack(*given)
+
+    monkeypatch.setattr(evidence_files, "attack_evidence", meanwhile)
+    store = Store(tmp_path / "store")
+    with pytest.raises(JaliError, match="was changed while it was attacked"):
+        evidence_files.attack_file(path, resources=Resources(store=store))
+    assert store.entries() == []

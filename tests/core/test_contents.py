@@ -1,8 +1,13 @@
-"""Parts of one's own that hold objects: keys follow what is in them."""
+"""Parts of one's own whose results cannot be known again by their specification, and the texts of odd values."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import importlib
+import os
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,7 +15,8 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from jali.core import registry
-from jali.core.contents import untold
+from jali.core.contents import began, untold
+from jali.core.errors import JaliError
 from jali.explain.reason_codes import ReasonCodes
 
 
@@ -22,37 +28,99 @@ class Mine:
     gives: ClassVar[str] = "attribution"
 
 
-def fitted(turn: int) -> LogisticRegression:
-    rng = np.random.default_rng(turn)
-    return LogisticRegression().fit(rng.normal(size=(20, 2)), np.arange(20) % 2)
+@dataclass(frozen=True)
+class Noted:
+    """A part that notes something beside its fields."""
+
+    name: str = "weights"
+
+    def __post_init__(self):
+        object.__setattr__(self, "weights", np.ones(3))
 
 
-LONG = np.zeros(10_000)
-OTHER = np.where(np.arange(10_000) == 5_000, 1.0, 0.0)
+@dataclass
+class Round:
+    """A part that can hold itself."""
+
+    held: list[Any] = field(default_factory=list)
 
 
-@pytest.mark.parametrize("pair", [(LONG, OTHER), (fitted(0), fitted(1)), ({"a": 1}, {"a": 2}), (b"a", b"b")])
-def test_two_objects_with_the_same_text_have_two_keys(pair):
-    one, other = pair
-    assert registry.key(Mine(one)) != registry.key(Mine(other))
-    assert registry.key(Mine([Mine(one)])) != registry.key(Mine([Mine(other)]))
-    assert registry.key(ReasonCodes(inner=Mine(one))) != registry.key(ReasonCodes(inner=Mine(other)))
+def around() -> Round:
+    part = Round()
+    part.held.append(part)
+    return part
 
 
-@pytest.mark.parametrize("make", [lambda: LONG.copy(), lambda: fitted(0), lambda: {"a": 1}])
-def test_equal_contents_have_one_key(make):
-    assert registry.key(Mine(make())) == registry.key(Mine(make()))
+ODD = [np.zeros(3), LogisticRegression(), {"a": 1}, {1, 2}, lambda: 1, b"a", Path("a"), LogisticRegression]
 
 
-def test_what_cannot_be_pickled_counts_in_this_run_alone(monkeypatch):
-    held = lambda: 1  # noqa: E731
-    first = registry.key(Mine(held))
-    assert registry.key(Mine(held)) == first
-    assert registry.key(Mine(lambda: 1)) != first
-    monkeypatch.setattr("jali.core.contents.RUN", "another run")
-    assert registry.key(Mine(held)) != first
+@pytest.mark.parametrize("held", ODD, ids=lambda held: type(held).__name__)
+def test_of_a_part_that_holds_an_object_nothing_is_stored(held):
+    assert "of which a specification does not say all" in untold(Mine(held))
+    assert untold(Mine([1, held])) == untold(Mine(held)) == untold(ReasonCodes(inner=Mine(held))) != ""
 
 
-def test_parts_that_say_all_in_their_texts_have_nothing_beside_it():
+@pytest.mark.parametrize("held", [None, True, 1, 0.5, "a", [1, "a", None, (0.5, True)], Mine(3)])
+def test_texts_numbers_lists_and_parts_are_told(held):
+    assert untold(Mine(held)) == ""
+
+
+def test_a_value_beside_the_fields_is_not_told():
+    assert untold(Noted()) == "Noted has 'weights', which is no field"
+
+
+def test_a_class_without_a_file_is_not_told(monkeypatch):
+    monkeypatch.setattr(Mine, "__module__", "__main__")
+    assert untold(Mine(1)) == "Mine is not defined in a file"
+
+
+def test_our_own_parts_are_told():
     assert untold(registry.build("explain", 'reason_codes(tree_shap, show="signs")')) == ""
-    assert untold(Mine([1, "a", None, (0.5, True)])) == ""
+
+
+def module(folder: Path, name: str, text: str, age: float) -> None:
+    (folder / f"{name}.py").write_text(text)
+    then = began() - age
+    os.utime(folder / f"{name}.py", (then, then))
+
+
+PART = "from dataclasses import dataclass\nimport {helper}\n@dataclass(frozen=True)\nclass Part:\n    k: int = 1\n"
+
+
+@pytest.mark.parametrize(("age", "why"), [(60.0, ""), (-1.0, "lab_young was changed after this process began")])
+def test_a_module_that_was_changed_since_the_process_began_is_not_trusted(tmp_path, monkeypatch, age, why):
+    """Also one that the part's own module imports: nobody can tell which version of it is loaded."""
+    monkeypatch.syspath_prepend(tmp_path)
+    module(tmp_path, "lab_young", "X = 1\n", age)
+    module(tmp_path, "lab_old", PART.format(helper="lab_young"), 60.0)
+    importlib.invalidate_caches()
+    part = registry.build("attack", "lab_old:Part")
+    assert untold(part) == why
+    for name in ("lab_old", "lab_young"):
+        sys.modules.pop(name, None)
+
+
+def test_a_process_began_before_now():
+    assert 0 < time.time() - began() < 86400
+
+
+@pytest.mark.parametrize("held", [lambda: 1, object(), {"b", "a", "c"}])
+def test_the_text_of_an_object_holds_no_address_and_no_order_of_chance(held):
+    text = registry.spec(Mine(held))
+    assert "0x" not in text
+    if isinstance(held, set):
+        assert text.endswith('(held={"a", "b", "c"})')
+
+
+def test_a_part_that_holds_itself_is_one_sentence():
+    assert untold(around()) == "Round holds itself"
+    with pytest.raises(JaliError, match="leads back to itself"):
+        registry.spec(around())
+
+
+def test_an_array_is_never_compared_with_a_default():
+    @dataclass(frozen=True)
+    class Weighted:
+        weights: Any = None
+
+    assert "weights=array" in registry.spec(Weighted(np.ones(2)))

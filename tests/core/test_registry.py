@@ -166,10 +166,10 @@ def test_keys_follow_a_users_module_into_the_users_other_modules(tmp_path, monke
 def test_the_version_of_a_library_that_a_users_module_imports_is_in_its_key(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "lab_versions.py").write_text("import lightgbm\n")
-    monkeypatch.setattr(registry, "_version", lambda name: {"lightgbm": "4.1"}.get(name, ""))
+    monkeypatch.setattr(registry, "version", lambda name: {"lightgbm": "4.1"}.get(name, ""))
     registry.source.cache_clear()
     before = registry.source("lab_versions")
-    monkeypatch.setattr(registry, "_version", lambda name: {"lightgbm": "4.2"}.get(name, ""))
+    monkeypatch.setattr(registry, "version", lambda name: {"lightgbm": "4.2"}.get(name, ""))
     registry.source.cache_clear()
     assert registry.source("lab_versions") != before
     registry.source.cache_clear()
@@ -221,10 +221,33 @@ def test_the_version_of_another_library_is_in_the_key_of_a_part_that_names_it(mo
     """What `json.decoder` computes may change with its library although its own text does not."""
     registry.source.cache_clear()
     before = registry.source("json.decoder")
-    plain = registry._version
-    monkeypatch.setattr(registry, "_version", lambda name: "9.9" if name == "json" else plain(name))
+    plain = registry.version
+    monkeypatch.setattr(registry, "version", lambda name: "9.9" if name == "json" else plain(name))
     registry.source.cache_clear()
     try:
         assert registry.source("json.decoder") != before
     finally:
         registry.source.cache_clear()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'importlib.import_module("lab_deep.inner")',
+        'importlib.import_module(".inner", "lab_deep")',
+        "from lab_deep import *",
+    ],
+)
+def test_keys_follow_modules_that_are_named_in_texts(tmp_path, monkeypatch, line):
+    """Also through `__all__` of a package, which names modules that a star imports."""
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "lab_deep").mkdir()
+    (tmp_path / "lab_deep" / "__init__.py").write_text('__all__ = ["inner"]\n')
+    (tmp_path / "lab_deep" / "inner.py").write_text("X = 1\n")
+    (tmp_path / "lab_names.py").write_text(f"import importlib\n{line}\n" if "*" not in line else f"{line}\n")
+    importlib.invalidate_caches()
+    registry.source.cache_clear()
+    before = registry.source("lab_names")
+    (tmp_path / "lab_deep" / "inner.py").write_text("X = 2\n")
+    registry.source.cache_clear()
+    assert registry.source("lab_names") != before

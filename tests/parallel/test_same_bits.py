@@ -66,6 +66,15 @@ def test_shards_make_the_same_audit(alone, tmp_path, many):
     assert numbers(merge(tmp_path, resources)) == alone
 
 
+def test_shards_with_other_settings_are_refused(tmp_path):
+    """`merge` would take the settings of the one that ended last."""
+    resources = Resources(store=Store(tmp_path / "store"))
+    run_shard(CONFIG, resources, Shard(1, 2), tmp_path)
+    other = CONFIG.model_copy(update={"seed": CONFIG.seed + 1})
+    with pytest.raises(JaliError, match="has other settings than this shard"):
+        run_shard(other, resources, Shard(2, 2), tmp_path)
+
+
 @pytest.mark.parametrize("text", ["0/7", "8/7", "2", "a/b", "-1/3"])
 def test_a_shard_that_is_none_is_one_sentence(text):
     with pytest.raises(JaliError, match="--shard takes"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,8 +20,9 @@ from jali.audit.signal_attacks import attack_evidence
 from jali.audit.summary import sizes
 from jali.config import checked
 from jali.core import registry
+from jali.core.errors import JaliError
 from jali.results import Results
-from jali.store import MOST, Store, together, user_secret, write_text
+from jali.store import MOST, Guarded, Store, state_of, together, user_secret, write_text
 
 if TYPE_CHECKING:
     from jali.results.reproduction import Reproduction
@@ -37,6 +39,9 @@ def attack_file(
 ) -> Audit:
     """Attack evidence without any model; `most`: bytes of arrays that are read at most."""
     began = time.perf_counter()
+    state = state_of(path)
+    if resources.store is not None:
+        resources = replace(resources, store=Guarded.by(resources.store, path))
     found, game, warnings = evidence.read(path, raw, low, most)
     checked({"seed": seed})
     # On raw scales a common variance is what published recipes use; elsewhere `pooled` is stronger.
@@ -44,6 +49,8 @@ def attack_file(
     attacks = [registry.build("attack", a) for a in attack] or default
     attacked = attack_evidence(found, game, attacks, seed, resources.for_cells(found.value.size))
     key = registry.key("evidence", digest(found.value, found.observed, game.member), seed)
+    if state_of(path) != state:
+        raise JaliError(f"{path} was changed while it was attacked, so the numbers are of no file: run it again.")
     results = Results(
         rows=stamped(attacked.rows, key),
         controls=attacked.controls,

@@ -60,14 +60,26 @@ def run_shard(
     The configuration goes to the folder, so that `merge` needs nothing else. setup: what `loaded` returned for it,
     where it was loaded before.
     """
+    _check_settings(config, out)
     models = 0
     new = 0
     for stage in _setups(config, trust, setup):
         some, made = all_models.shard(stage, resources, shard.part, shard.of)
         models += some
         new += made
+    _check_settings(config, out)
     write_text(out / CONFIGURATION, config.toml(out))
     return Done(models, new)
+
+
+def _check_settings(config: Config, out: Path) -> None:
+    """Refuse a folder in which another shard had other settings: `merge` would take those of the last one."""
+    there = out / CONFIGURATION
+    if there.is_file() and there.read_text(encoding="utf-8") != config.toml(out):
+        raise JaliError(
+            f"{there} has other settings than this shard: give all shards of an audit the same ones, and another audit "
+            "another folder."
+        )
 
 
 def merge(out: Path, resources: Resources, trust: bool | Collection[str] = False) -> Audit:

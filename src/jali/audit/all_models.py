@@ -17,6 +17,8 @@ from jali.audit.one_model import Block, Readout, Roles, digest, run_block, share
 from jali.audit.quality import Quality
 from jali.audit.setup import Experiment, Resources, Setup
 from jali.core import registry
+from jali.core.contents import untold
+from jali.core.errors import JaliError
 from jali.core.guesses import Guesses
 from jali.core.protocols import Controlled, Existing, OnRequest, Signal
 from jali.core.values import Bools, Dataset, Evidence, Floats, Game, Ints
@@ -69,7 +71,8 @@ def readouts(experiment: Experiment, regression: bool = False) -> tuple[Readout,
     built_in = [s for s in known if regression or "outcome" not in s.needs]
     signals = [s for s in built_in if not isinstance(s, OnRequest) or s.usual]
     named = [*experiment.signal, *controls(experiment.signal)]
-    signals += [s for s in dict.fromkeys(named) if s not in signals]
+    built = set(map(registry.spec, signals))
+    signals += [s for text, s in {registry.spec(s): s for s in named}.items() if text not in built]
     out = [Readout(None, tuple(s for s in signals if not s.needs & EXPLAINED))]
     for explainer in experiment.explain:
         mine = tuple(s for s in signals if s.needs & EXPLAINED == {explainer.gives})
@@ -84,6 +87,7 @@ def controls(named: Sequence[Signal]) -> list[Signal]:
 
 def gather(setup: Setup, resources: Resources) -> Gathered:
     """Evidence of all models, quality of the targets' recourse, and attack runs; stored results are reused."""
+    resources = resources.for_parts(setup.parts)
     game = setup.game
     chosen = readouts(setup.parts, setup.data.outcome is not None)
     schema = setup.data.schema
@@ -146,6 +150,8 @@ def _fetched(block: Block, at: int, k: int, arrays: Arrays | None) -> Arrays:
 
 def shard(setup: Setup, resources: Resources, part: int, of: int) -> tuple[int, int]:
     """Put the results of some models into the store: number `part` (from 1) of `of` equal parts; (models, new ones)."""
+    if why := untold(setup.parts):
+        raise JaliError(f"Shards find each other's results by specification, and here that is not enough: {why}.")
     engine = resources.pool
     chosen = readouts(setup.parts, setup.data.outcome is not None)
     with sharing(shared_arrays(setup.data, roles_of(setup.game)), engine, resources.place) as ref:

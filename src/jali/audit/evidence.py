@@ -162,6 +162,8 @@ def _plain(path: Path, arrays: Arrays, raw: bool, low: Sequence[str]) -> Evidenc
     if not names:
         raise JaliError(f"{path} holds no signal: add one array of shape {member.shape} per signal beside `member`.")
     _known(low, names)
+    if stray := [n for n in arrays if n.startswith(MASK) and n.removeprefix(MASK) not in names]:
+        raise JaliError(f"`{stray[0]}` marks the gaps of no signal: the file has {', '.join(names)}.")
     oriented = bool(arrays.get("oriented", False))
     shape = (len(names), *member.shape)
     value: Floats = scratch(shape, np.float64)
@@ -214,8 +216,10 @@ def _membership(arrays: Arrays) -> npt.NDArray[np.bool_]:
     if "member" not in arrays:
         raise JaliError("The file holds no array `member`: a bool of shape (records, models), True where trained on.")
     member = arrays["member"]
-    if member.ndim != 2 or not np.isin(np.unique(member), (0, 1)).all():
+    if member.ndim != 2 or not member.size:
         raise JaliError(f"`member` must be a (records, models) array of True and False; it has shape {member.shape}.")
+    if not np.isin(np.unique(member), (0, 1)).all():
+        raise JaliError("`member` must hold True and False, or 1 and 0, and nothing else.")
     return member.astype(bool)
 
 

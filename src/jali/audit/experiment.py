@@ -22,6 +22,7 @@ from jali.audit.signal_attacks import Attacked, attack_evidence
 from jali.audit.summary import known_people, left_out, measures, sensitive, sizes, twins
 from jali.audit.training_fit import fits_otherwise
 from jali.core import registry
+from jali.core.contents import untold
 from jali.core.protocols import Cautioned
 from jali.models.given import Given
 from jali.results import Check, Results, Row
@@ -32,10 +33,12 @@ def run(setup: Setup, resources: Resources = Resources(), signals: bool = True) 
     began = time.perf_counter()
     against = compared(setup, resources)
     setup = replace(setup, game=against.game)
+    asked = resources.store
     found = gather(setup, resources)
     gathered = time.perf_counter()
     parts = setup.parts
     attacked = Attacked()
+    resources = resources.for_parts(parts)  # again: a module may have been changed since
     if signals:
         given = (found.evidence, setup.game, parts.attack, parts.seed)
         attacked = attack_cache.attacked(
@@ -44,6 +47,8 @@ def run(setup: Setup, resources: Resources = Resources(), signals: bool = True) 
             lambda: attack_evidence(*given, resources, setup.data),
         )
     results = _documented(setup, found, attacked, against)
+    if asked is not None and (why := untold(parts)):
+        results.warnings.append(f"Nothing of this run is stored, so that it begins anew next time: {why}.")
     results.timings = {
         "data and game": setup.seconds,
         "models and explanations": gathered - began,

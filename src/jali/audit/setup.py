@@ -15,6 +15,7 @@ from jali.audit.attack_runs import AttackRun
 from jali.audit.faithfulness import Faithful
 from jali.audit.one_model import GAME, stream
 from jali.core import registry
+from jali.core.contents import untold
 from jali.core.errors import JaliError
 from jali.core.explanation import Explainer
 from jali.core.protocols import Attack, Design, ReadsMissing, Signal, Source, Trainer
@@ -80,6 +81,10 @@ class Resources:
         """The same, without results by content key, for what has no specification that a key could be made of."""
         return replace(self, store=None, exchange=self.place)
 
+    def for_parts(self, parts: Any) -> Resources:
+        """The same, without results by content key where a specification does not say all about these parts."""
+        return self if self.store is None or not untold(parts) else self.unstored()
+
     def begin(self) -> None:
         """Note in the store that a run begins, so that `jali store` can tell what it used."""
         if self.store is not None:
@@ -112,6 +117,7 @@ class Setup:
 def load(experiment: Experiment) -> Setup:
     """Load the data and draw the game; an audit does this here and nowhere else."""
     began = time.perf_counter()
+    _check_texts(experiment)
     data = experiment.data.load()
     if len(np.unique(data.y)) < 2:
         raise JaliError(f"The data hold one class only ({data.schema.classes[int(data.y[0])]!r}); two are needed.")
@@ -120,6 +126,27 @@ def load(experiment: Experiment) -> Setup:
     if data.outcome is not None and data.schema.favourable is None:
         _check_threshold(experiment)
     return Setup(experiment, data, draw_game(experiment, data), time.perf_counter() - began)
+
+
+def _check_texts(experiment: Experiment) -> None:
+    """Refuse two different parts with the same specification: nobody could tell their results apart."""
+    for kind in ("explain", "signal", "attack"):
+        known: dict[str, Any] = {}
+        for part in getattr(experiment, kind):
+            text = registry.spec(part)
+            if known.setdefault(text, part) is not part and not _equal(known[text], part):
+                raise JaliError(
+                    f"Two different parts of kind {kind} are both written {text}, so their results could not be told "
+                    "apart: give them a field that differs, such as a name."
+                )
+
+
+def _equal(one: Any, other: Any) -> bool:
+    """Whether two parts are equal; parts that hold arrays cannot be compared, and count as different."""
+    try:
+        return bool(one == other)
+    except ValueError:
+        return False
 
 
 def _check_people(data: Dataset) -> None:

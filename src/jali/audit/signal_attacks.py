@@ -144,6 +144,7 @@ def attack_evidence(
     Where the data are given, the rows of one person count together, and subgroups are reported; without them the game
     may say whose rows these are.
     """
+    resources = resources.for_parts(tuple(attacks))
     full = with_gaps(evidence, game)
     person = game.person if data is None or data.groups is None else data.group_numbers()
     todo = plan(full, game, attacks)

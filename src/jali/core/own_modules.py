@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import sysconfig
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 from jali.core import imports
 
 INSTALLED = ("site-packages", "dist-packages")  # folders that package managers fill
+DOTTED = re.compile(r"\.*[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 STANDARD = [Path(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib")]
 
 
@@ -22,6 +24,25 @@ def imported_by(module: str, text: str) -> set[str]:
     if not is_own(module):
         return set()
     return {name for name in _names(module, text) if name != module and is_own(name)}
+
+
+def closure(module: str) -> set[str]:
+    """A user's own module with all others of theirs that it imports; none if it was installed.
+
+    >>> closure("json.decoder")
+    set()
+    """
+    found: set[str] = set()
+    todo = {module} if is_own(module) else set()
+    while todo:
+        name = todo.pop()
+        found.add(name)
+        try:
+            text = imports.source(name)
+            todo |= imported_by(name, text) - found
+        except (OSError, TypeError, ImportError, SyntaxError, ValueError):
+            continue
+    return found
 
 
 def packages(text: str) -> list[str]:
@@ -53,7 +74,10 @@ def is_own(module: str) -> bool:
 
 
 def _names(module: str, text: str) -> Iterator[str]:
-    """Every dotted name that a text imports, with the packages around it; some are no modules."""
+    """Every dotted name that a text may import, with the packages around it; some are no modules.
+
+    Also each text in it that could be the name of one: `importlib.import_module("lab.deep")`, `__all__ = ["deep"]`.
+    """
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
             for alias in node.names:
@@ -62,6 +86,10 @@ def _names(module: str, text: str) -> Iterator[str]:
             base = _absolute(module, node)
             yield from _with_packages(base)
             yield from (f"{base}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and DOTTED.fullmatch(node.value):
+            named = node.value.lstrip(".")
+            yield from _with_packages(named)
+            yield f"{_package(module)}.{named}".lstrip(".")
 
 
 def _with_packages(name: str) -> Iterator[str]:
@@ -74,10 +102,12 @@ def _absolute(module: str, node: ast.ImportFrom) -> str:
     """The module that a `from` names, where it counts from the importing module's package."""
     if not node.level:
         return node.module or ""
-    package = module.split(".") if _is_package(module) else module.split(".")[:-1]
+    package = _package(module).split(".")
     around = package[: len(package) - node.level + 1]
     return ".".join([*around, *([node.module] if node.module else [])])
 
 
-def _is_package(module: str) -> bool:
-    return Path(imports.file_of(module) or "").name == "__init__.py"
+def _package(module: str) -> str:
+    """The package that a module is in, or is itself; empty if it is in none."""
+    is_package = Path(imports.file_of(module) or "").name == "__init__.py"
+    return module if is_package else module.rpartition(".")[0]

@@ -14,15 +14,16 @@ import importlib
 import inspect
 import pkgutil
 import re
+import uuid
 from collections.abc import Collection
-from importlib import metadata
 from pathlib import Path
 from typing import Any, Literal
 
 from jali.core import imports, own_modules
-from jali.core.contents import RUN, untold
 from jali.core.errors import JaliError
 from jali.core.fields import fitting
+from jali.core.literals import differs, literal
+from jali.core.versions import version
 
 PartKind = Literal["data", "game", "model", "explain", "signal", "attack", "query_attack", "knowledge"]
 FOLDERS: dict[str, tuple[str, ...]] = {
@@ -53,6 +54,7 @@ TOKEN = re.compile(
 PLAIN_IMPORT = re.compile(r"^[ \t]*import (jali[\w.]*)", re.MULTILINE)
 FROM_IMPORT = re.compile(r"^[ \t]*from (jali[\w.]*) import (\([^)]*\)|.*)", re.MULTILINE)
 DEEPEST = 100  # brackets of one specification
+RUN = uuid.uuid4().hex
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "torch", "shap", "captum", "opacus", "transformers", "lime", "dice-ml")
 RENAMED = {  # parts, since edition 1
     "replay": "minimality",
@@ -103,14 +105,21 @@ def spec(part: Any, every: bool = False) -> str:
     >>> spec(build("attack", "lira"))
     'lira'
     """
+    try:
+        return _written(part, every)
+    except RecursionError:
+        raise JaliError(f"A field of {name_of(part)} leads back to itself, so no text of it can be written.") from None
+
+
+def _written(part: Any, every: bool) -> str:
     if not dataclasses.is_dataclass(part) or isinstance(part, type):
         return _literal(part)
     given = []
     for f in dataclasses.fields(part):
         value = getattr(part, f.name)
         default = f.default_factory() if f.default_factory is not dataclasses.MISSING else f.default
-        if every or _differs(value, default):
-            given.append(f"{f.name}={spec(value, every)}")
+        if every or differs(value, default):
+            given.append(f"{f.name}={_written(value, every)}")
     name = name_of(part)
     return f"{name}({', '.join(given)})" if given else name
 
@@ -129,7 +138,10 @@ def summary(kind: PartKind, name: str) -> str:
 
 
 def key(*ingredients: Any) -> str:
-    """Content key of anything: parts by full specification, contents and source, nested ones too, the rest by text."""
+    """Content key of anything: parts by full specification and source, nested ones too, the rest by text.
+
+    Where `core.contents.untold` says something of a part, its specification is not enough, and nothing is stored.
+    """
     digest = hashlib.sha256(code().encode())
     for item in ingredients:
         text = _everything(item) if dataclasses.is_dataclass(item) else repr(item)
@@ -139,7 +151,7 @@ def key(*ingredients: Any) -> str:
 
 def _everything(part: Any) -> str:
     """All that decides the numbers of a part, as text."""
-    return spec(part, every=True) + untold(part) + "".join(map(source, sorted(modules(part))))
+    return spec(part, every=True) + "".join(map(source, sorted(modules(part))))
 
 
 def modules(value: Any, texts: bool = True) -> set[str]:
@@ -166,7 +178,7 @@ def code() -> str:
 
     Code that only some parts use is digested with those parts, so that editing it keeps the other stored numbers.
     """
-    versions = repr([_version(name) for name in LIBRARIES])
+    versions = repr([version(name) for name in LIBRARIES])
     return hashlib.sha256((versions + source("jali.audit.one_model")).encode()).hexdigest()
 
 
@@ -348,7 +360,7 @@ def source(module: str) -> str:
 def _beyond(module: str, text: str) -> str:
     """Versions of the libraries that a module which is not ours belongs to or, if it is a user's own, imports."""
     libraries = own_modules.packages(text) if own_modules.is_own(module) else [module.partition(".")[0]]
-    return "".join(map(_version, libraries))
+    return "".join(map(version, libraries))
 
 
 def _imports(source: str) -> set[str]:
@@ -370,30 +382,8 @@ def _is_module(name: str) -> bool:
     return path.with_suffix(".py").exists()
 
 
-def _version(package: str) -> str:
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return ""
-
-
-def _differs(value: Any, default: Any) -> bool:
-    """Whether a field has another value than its default; arrays, which compare by element, have."""
-    try:
-        return bool(value != default)
-    except ValueError:
-        return True
-
-
 def _literal(value: Any) -> str:
-    if isinstance(value, str):
-        escaped = value.replace("\\", "\\\\").replace('"', '\\"')
-        return f'"{escaped}"'
-    if isinstance(value, (list, tuple)):
-        return f"[{', '.join(spec(v) for v in value)}]"
-    if value is None or isinstance(value, bool):
-        return str(value).lower()
-    return repr(value)
+    return f"[{', '.join(_written(v, False) for v in value)}]" if isinstance(value, (list, tuple)) else literal(value)
 
 
 def _listed(items: Any) -> str:

@@ -14,6 +14,7 @@ from jali.store.files import (
     write_arrays,
     write_text,
 )
+from jali.store.guarded import Guarded, state_of
 from jali.store.mapped import map_arrays, release, scratch
 from jali.store.secret import user_secret
 
@@ -25,6 +26,7 @@ __all__ = [
     "UNFINISHED",
     "Arrays",
     "Entry",
+    "Guarded",
     "Store",
     "atomic",
     "map_arrays",
@@ -32,6 +34,7 @@ __all__ = [
     "release",
     "remove",
     "scratch",
+    "state_of",
     "sweep",
     "sweep_killed",
     "together",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import math
+import re
 import secrets
 import stat
 import time
@@ -24,6 +25,7 @@ from jali.store.secret import fits, sealed
 
 BEGAN = "began"  # an empty file in a store; its time is that at which the last run began
 SHARED = "shared"  # what runs publish, each in a folder of its own that goes with the run
+NAMED = re.compile(r"[0-9a-f]{40,64}")  # a content key; other files in a store are somebody else's
 DAY = 24 * 3600.0
 FORGOTTEN = 7  # days after which no run that published something is still running
 
@@ -133,7 +135,7 @@ class Store:
         for path in (path for folder in _folders(self.folder) for path in folder.glob("*.npz")):
             with contextlib.suppress(FileNotFoundError):
                 state = path.lstat()
-                if stat.S_ISREG(state.st_mode) and path.name.startswith(path.parent.name):
+                if stat.S_ISREG(state.st_mode) and NAMED.fullmatch(path.stem) and path == self.path(path.stem):
                     found.append(Entry(path, state.st_size, max(state.st_atime, state.st_mtime)))
         return sorted(found, key=lambda entry: (entry.used, entry.path))
 
