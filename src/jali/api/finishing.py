@@ -13,6 +13,7 @@ from jali.audit.outcome import Outcome
 from jali.audit.setup import Setup
 from jali.audit.threat_models import not_tested, threats
 from jali.config import Config
+from jali.core import registry
 
 
 def finished(outcome: Outcome, config: Config, setup: Setup | None = None) -> Audit:
@@ -24,7 +25,7 @@ def finished(outcome: Outcome, config: Config, setup: Setup | None = None) -> Au
     results.config = config.model_dump(exclude_defaults=False)
     runs = () if setup is None else setup.parts.runs
     named = () if setup is None else setup.parts.signal
-    results.threats = threats(results, outcome.game, runs, list(dict.fromkeys([*named, *controls(named)])))
+    results.threats = threats(results, outcome.game, runs, registry.distinct([*named, *controls(named)]))
     results.not_tested = not_tested(results)
     if not config.explain and data is not None:
         results.warnings.append("No explainer was named: this audit covers the predictions only.")

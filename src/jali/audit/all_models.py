@@ -72,7 +72,7 @@ def readouts(experiment: Experiment, regression: bool = False) -> tuple[Readout,
     signals = [s for s in built_in if not isinstance(s, OnRequest) or s.usual]
     named = [*experiment.signal, *controls(experiment.signal)]
     built = set(map(registry.spec, signals))
-    signals += [s for text, s in {registry.spec(s): s for s in named}.items() if text not in built]
+    signals += [s for s in registry.distinct(named) if registry.spec(s) not in built]
     out = [Readout(None, tuple(s for s in signals if not s.needs & EXPLAINED))]
     for explainer in experiment.explain:
         mine = tuple(s for s in signals if s.needs & EXPLAINED == {explainer.gives})

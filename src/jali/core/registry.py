@@ -15,7 +15,7 @@ import inspect
 import pkgutil
 import re
 import uuid
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any, Literal
 
@@ -130,6 +130,11 @@ def name_of(part: Any) -> str:
     folder, _, name = module.rpartition(".")
     built_in = any(folder == f"jali.{known}" for folders in FOLDERS.values() for known in folders)
     return name if built_in else f"{module}:{type(part).__name__}"
+
+
+def distinct(parts: Iterable[Any]) -> list[Any]:
+    """Each part once; those with the same specification are one."""
+    return list({spec(part): part for part in parts}.values())
 
 
 def summary(kind: PartKind, name: str) -> str:
