@@ -75,7 +75,7 @@ def run_shard(
 def _check_settings(config: Config, out: Path) -> None:
     """Refuse a folder in which another shard had other settings: `merge` would take those of the last one."""
     there = out / CONFIGURATION
-    if there.is_file() and there.read_text(encoding="utf-8") != config.toml(out):
+    if there.is_file() and read(there).toml(out) != config.toml(out):
         raise JaliError(
             f"{there} has other settings than this shard: give all shards of an audit the same ones, and another audit "
             "another folder."
