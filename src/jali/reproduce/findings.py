@@ -38,6 +38,7 @@ RANKS = "ranks in"
 SHOWN_AS: dict[str, Literal["same", "count"]] = {"same": "same", "alike": "same", "mean": "same", "count": "count"}
 ONE = 1.0
 OLDER = "ours: run before the set-up was changed, and a new run is due"
+CLOSE_RANKS = "more targets in all studies of the figure would tell; how many cannot be foreseen from ranks"
 DUE = "the last run did not make this number: a new run is due"
 
 
@@ -244,6 +245,8 @@ def _sentence(sentence: Sentence, ours: Estimate, behind: list[Study], scale: Sc
         **_judged(verdict, ours, sentence, scale, OLDER if any(s.due for s in behind) else sentence.differs),
         **_resolved(verdict, ours, limits, behind),
     )
+    if sentence.kind == "rank" and verdict == "not resolvable" and ours.value is not None:
+        found = found.model_copy(update={"reason": "; ".join(filter(None, [found.reason, CLOSE_RANKS]))})
     return found.model_copy(update={"section": OUR_SENTENCES}) if found.ours else found
 
 
