@@ -111,7 +111,7 @@ def test_files_of_a_users_own_in_a_store_are_no_entries(tmp_path):
 def test_a_guarded_store_keeps_nothing_once_the_file_has_changed(tmp_path):
     file = tmp_path / "scores.npz"
     np.savez(file, x=np.zeros(3))
-    store = Guarded.by(Store(tmp_path / "store"), file)
+    store = Guarded.by(Store(tmp_path / "store"), [file])
     store.save(long("a"), {"x": np.zeros(1)})
     np.savez(file, x=np.zeros(4))
     store.save(long("b"), {"x": np.zeros(1)})

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import os
 import sys
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -15,7 +16,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from jali.core import registry
-from jali.core.contents import began, untold
+from jali.core.contents import began, files, untold
 from jali.core.errors import JaliError
 from jali.explain.reason_codes import ReasonCodes
 
@@ -38,6 +39,32 @@ class Noted:
         object.__setattr__(self, "weights", np.ones(3))
 
 
+@dataclass(frozen=True)
+class Lazy:
+    """A part that computes something of its fields when it is first asked for it."""
+
+    k: int = 2
+
+    @functools.cached_property
+    def power(self):
+        return 2**self.k
+
+
+class Plain:
+    """An explainer that is no dataclass; it says of itself what it likes."""
+
+    gives = "attribution"
+
+    def __init__(self, k: int) -> None:
+        self.k = k
+
+    def __repr__(self) -> str:
+        return "Plain()"
+
+    def prepare(self, model, schema, train, rng):
+        return self
+
+
 @dataclass
 class Round:
     """A part that can hold itself."""
@@ -51,7 +78,21 @@ def around() -> Round:
     return part
 
 
-ODD = [np.zeros(3), LogisticRegression(), {"a": 1}, {1, 2}, lambda: 1, b"a", Path("a"), LogisticRegression]
+ODD = [np.zeros(3), LogisticRegression(), {"a": np.zeros(3)}, {len}, lambda: 1, LogisticRegression]
+TOLD = [
+    None,
+    True,
+    1,
+    0.5,
+    "a",
+    [1, "a", None, (0.5, True)],
+    {"a": 1},
+    {1, 2},
+    b"a",
+    Path("a"),
+    np.float64(1),
+    np.int64(2),
+]
 
 
 @pytest.mark.parametrize("held", ODD, ids=lambda held: type(held).__name__)
@@ -60,7 +101,7 @@ def test_of_a_part_that_holds_an_object_nothing_is_stored(held):
     assert untold(Mine([1, held])) == untold(Mine(held)) == untold(ReasonCodes(inner=Mine(held))) != ""
 
 
-@pytest.mark.parametrize("held", [None, True, 1, 0.5, "a", [1, "a", None, (0.5, True)], Mine(3)])
+@pytest.mark.parametrize("held", [*TOLD, Mine(3)], ids=str)
 def test_texts_numbers_lists_and_parts_are_told(held):
     assert untold(Mine(held)) == ""
 
@@ -69,35 +110,60 @@ def test_a_value_beside_the_fields_is_not_told():
     assert untold(Noted()) == "Noted has 'weights', which is no field"
 
 
+def test_what_is_computed_of_the_fields_is_told():
+    part = Lazy()
+    assert (part.power, untold(part)) == (4, "")
+
+
+def test_a_part_that_is_no_dataclass_is_not_told():
+    """Alone and inside a wrapper of ours: its text was its own, and a second one read the results of the first."""
+    assert "Plain" in untold((Plain(1),))
+    assert "Plain" in untold(ReasonCodes(inner=Plain(1)))
+
+
 def test_a_class_without_a_file_is_not_told(monkeypatch):
     monkeypatch.setattr(Mine, "__module__", "__main__")
-    assert untold(Mine(1)) == "Mine is not defined in a file"
+    assert untold(Mine(1)) == "the source of Mine is in no file"
 
 
 def test_our_own_parts_are_told():
     assert untold(registry.build("explain", 'reason_codes(tree_shap, show="signs")')) == ""
 
 
-def module(folder: Path, name: str, text: str, age: float) -> None:
+def module(folder: Path, name: str, text: str) -> None:
     (folder / f"{name}.py").write_text(text)
-    then = began() - age
-    os.utime(folder / f"{name}.py", (then, then))
+    os.utime(folder / f"{name}.py", (began() - 3600.0,) * 2)
 
 
 PART = "from dataclasses import dataclass\nimport {helper}\n@dataclass(frozen=True)\nclass Part:\n    k: int = 1\n"
 
 
-@pytest.mark.parametrize(("age", "why"), [(60.0, ""), (-1.0, "lab_young was changed after this process began")])
-def test_a_module_that_was_changed_since_the_process_began_is_not_trusted(tmp_path, monkeypatch, age, why):
-    """Also one that the part's own module imports: nobody can tell which version of it is loaded."""
+@pytest.mark.parametrize(("later", "why"), [(60.0, ""), (-60.0, "lab_old was changed after this process began")])
+def test_a_module_that_was_changed_since_the_process_began_is_not_trusted(tmp_path, monkeypatch, later, why):
+    """Also one whose time was set back: nobody can tell which version of it is loaded."""
     monkeypatch.syspath_prepend(tmp_path)
-    module(tmp_path, "lab_young", "X = 1\n", age)
-    module(tmp_path, "lab_old", PART.format(helper="lab_young"), 60.0)
+    module(tmp_path, "lab_young", "X = 1\n")
+    module(tmp_path, "lab_old", PART.format(helper="lab_young"))
     importlib.invalidate_caches()
+    now = time.time() + later
+    monkeypatch.setattr("jali.core.contents.began", lambda: now)
     part = registry.build("attack", "lab_old:Part")
     assert untold(part) == why
+    assert {path.name for path in files(part)} == {"lab_old.py", "lab_young.py"}
     for name in ("lab_old", "lab_young"):
         sys.modules.pop(name, None)
+
+
+def test_a_text_that_names_a_file_which_is_no_python_loses_nothing(tmp_path, monkeypatch):
+    """Such a file cannot be imported, so only its text counts."""
+    monkeypatch.syspath_prepend(tmp_path)
+    module(tmp_path, "lab_two", "print 'old'\n")
+    module(tmp_path, "lab_kind", PART.format(helper="json") + '    kind: str = "lab_two"\n')
+    importlib.invalidate_caches()
+    monkeypatch.setattr("jali.core.contents.began", lambda: time.time() + 60.0)
+    assert untold(registry.build("attack", "lab_kind:Part")) == ""
+    assert registry.source("lab_kind") != registry.RUN
+    sys.modules.pop("lab_kind", None)
 
 
 def test_a_process_began_before_now():
@@ -124,3 +190,10 @@ def test_an_array_is_never_compared_with_a_default():
         weights: Any = None
 
     assert "weights=array" in registry.spec(Weighted(np.ones(2)))
+    assert "weights=[array" in registry.spec(Weighted([np.ones(2)]))
+
+
+def test_a_number_of_numpy_that_equals_the_default_is_not_written():
+    assert registry.spec(replace(registry.build("attack", "lira"), prior=np.float64(11.0))) == registry.spec(
+        replace(registry.build("attack", "lira"), prior=11.0)
+    )

@@ -70,8 +70,9 @@ def test_shards_with_other_settings_are_refused(tmp_path):
     """`merge` would take the settings of the one that ended last."""
     resources = Resources(store=Store(tmp_path / "store"))
     run_shard(CONFIG, resources, Shard(1, 2), tmp_path)
-    written = (tmp_path / "audit.toml").read_text()
-    (tmp_path / "audit.toml").write_text(f"# by hand\n{written}")
+    written = (tmp_path / "shards.toml").read_text()
+    (tmp_path / "shards.toml").write_text(f"# by hand\n{written}")
+    (tmp_path / "audit.toml").write_text("seed = 99\n")  # of another audit in the same folder
     assert run_shard(CONFIG, resources, Shard(1, 2), tmp_path).new == 0  # the same settings, written in another way
     other = CONFIG.model_copy(update={"seed": CONFIG.seed + 1})
     with pytest.raises(JaliError, match="has other settings than this shard"):

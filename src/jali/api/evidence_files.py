@@ -41,7 +41,7 @@ def attack_file(
     began = time.perf_counter()
     state = state_of(path)
     if resources.store is not None:
-        resources = replace(resources, store=Guarded.by(resources.store, path))
+        resources = replace(resources, store=Guarded.by(resources.store, [path]))
     found, game, warnings = evidence.read(path, raw, low, most)
     checked({"seed": seed})
     # On raw scales a common variance is what published recipes use; elsewhere `pooled` is stronger.

@@ -17,6 +17,7 @@ from jali.core.errors import JaliError
 from jali.store import write_text
 
 CONFIGURATION = "audit.toml"
+SHARDS = "shards.toml"  # the settings of all shards; audit.toml is that of the last audit in the folder
 
 
 @dataclass(frozen=True)
@@ -68,13 +69,14 @@ def run_shard(
         models += some
         new += made
     _check_settings(config, out)
+    write_text(out / SHARDS, config.toml(out))
     write_text(out / CONFIGURATION, config.toml(out))
     return Done(models, new)
 
 
 def _check_settings(config: Config, out: Path) -> None:
     """Refuse a folder in which another shard had other settings: `merge` would take those of the last one."""
-    there = out / CONFIGURATION
+    there = out / SHARDS
     if there.is_file() and read(there).toml(out) != config.toml(out):
         raise JaliError(
             f"{there} has other settings than this shard: give all shards of an audit the same ones, and another audit "
@@ -86,7 +88,7 @@ def merge(out: Path, resources: Resources, trust: bool | Collection[str] = False
     """Finish an audit whose shards are all done: attack their evidence and document it."""
     if not (out / CONFIGURATION).is_file():
         raise JaliError(f"There is no {CONFIGURATION} in {out}: give the folder that the shards wrote to.")
-    config = read(out / CONFIGURATION)
+    config = read(out / SHARDS if (out / SHARDS).is_file() else out / CONFIGURATION)
     left = [all_models.missing(setup, resources) for setup in _setups(config, trust)]
     if many := sum(map(len, left)):
         first = next(numbers[0] for numbers in left if numbers)

@@ -33,7 +33,9 @@ def run(setup: Setup, resources: Resources = Resources(), signals: bool = True) 
     began = time.perf_counter()
     against = compared(setup, resources)
     setup = replace(setup, game=against.game)
-    asked = resources.store
+    asked = resources.store is not None
+    resources = resources.for_parts(setup.parts)
+    why = untold(setup.parts) if asked else ""
     found = gather(setup, resources)
     gathered = time.perf_counter()
     parts = setup.parts
@@ -47,8 +49,10 @@ def run(setup: Setup, resources: Resources = Resources(), signals: bool = True) 
             lambda: attack_evidence(*given, resources, setup.data),
         )
     results = _documented(setup, found, attacked, against)
-    if asked is not None and (why := untold(parts)):
+    if why:
         results.warnings.append(f"Nothing of this run is stored, so that it begins anew next time: {why}.")
+    elif asked and (later := untold(parts)):
+        results.warnings.append(f"What was made since then is not stored: {later}.")
     results.timings = {
         "data and game": setup.seconds,
         "models and explanations": gathered - began,

@@ -197,11 +197,11 @@ def _result(model: _OneModel, work: Readout | AttackRun, key: str) -> Arrays | N
     if block.by_key and block.store.has(key):
         return None
     arrays = block.store.load(key)
+    stored = arrays is not None
     if arrays is None:
         arrays = model.done(work)
-        if arrays:
-            block.store.save(key, arrays)
-    return None if block.by_key and arrays else arrays
+        stored = bool(arrays) and block.store.save(key, arrays)
+    return None if block.by_key and stored else arrays
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,13 +15,13 @@ from jali.audit.attack_runs import AttackRun
 from jali.audit.faithfulness import Faithful
 from jali.audit.one_model import GAME, stream
 from jali.core import registry
-from jali.core.contents import untold
+from jali.core.contents import files, untold
 from jali.core.errors import JaliError
 from jali.core.explanation import Explainer
 from jali.core.protocols import Attack, Design, ReadsMissing, Signal, Source, Trainer
 from jali.core.values import Dataset, Game, Schema
 from jali.parallel import Engine, Progress, Watch, cores, engine, silent
-from jali.store import Store
+from jali.store import Guarded, Store
 
 SMALL = 500_000  # cells of evidence: signals x records x models
 FEWEST_PEOPLE = 20  # half of them members, that leaves few enough to learn from and to be judged
@@ -82,8 +82,16 @@ class Resources:
         return replace(self, store=None, exchange=self.place)
 
     def for_parts(self, parts: Any) -> Resources:
-        """The same, without results by content key where a specification does not say all about these parts."""
-        return self if self.store is None or not untold(parts) else self.unstored()
+        """The same, without results by content key where a specification does not say all about these parts.
+
+        Where files of a user's own are behind them, nothing more is stored once one of these has changed.
+        """
+        if self.store is None:
+            return self
+        if untold(parts):
+            return self.unstored()
+        behind = files(parts)
+        return replace(self, store=Guarded.by(self.store, behind)) if behind else self
 
     def begin(self) -> None:
         """Note in the store that a run begins, so that `jali store` can tell what it used."""

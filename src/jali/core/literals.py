@@ -21,15 +21,20 @@ def literal(value: Any) -> str:
         return f'"{escaped}"'
     if value is None or isinstance(value, bool):
         return str(value).lower()
-    if isinstance(value, (set, frozenset)):
+    if isinstance(value, (set, frozenset)) and value:
         return f"{{{', '.join(sorted(map(literal, value)))}}}"
     return ADDRESS.sub("", repr(value))
 
 
 def differs(value: Any, default: Any) -> bool:
-    """Whether a field has another value than its default; arrays, which compare by element, always have.
+    """Whether a field has another value than its default; arrays and what holds them cannot be compared, and have.
 
     >>> differs(1, 1.0), differs(2, 1)
     (False, True)
     """
-    return value is not default and (hasattr(value, "__array__") or bool(value != default))
+    if getattr(value, "ndim", 0):
+        return True
+    try:
+        return bool(value != default)
+    except ValueError:
+        return True

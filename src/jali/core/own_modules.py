@@ -21,7 +21,7 @@ def imported_by(module: str, text: str) -> set[str]:
     >>> imported_by("json.decoder", "import numpy, json.scanner")
     set()
     """
-    if not is_own(module):
+    if not is_own(module) or _tree(text) is None:
         return set()
     return {name for name in _names(module, text) if name != module and is_own(name)}
 
@@ -51,7 +51,8 @@ def packages(text: str) -> list[str]:
     >>> packages("import lightgbm.sklearn; from numpy import linalg; from . import mine")
     ['lightgbm', 'numpy']
     """
-    nodes = list(ast.walk(ast.parse(text)))
+    tree = _tree(text)
+    nodes = [] if tree is None else list(ast.walk(tree))
     names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
     names += [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom) and not node.level]
     return sorted({name.partition(".")[0] for name in names})
@@ -60,9 +61,11 @@ def packages(text: str) -> list[str]:
 def is_own(module: str) -> bool:
     """Whether a module is a file of the user's, which no package manager installed.
 
-    >>> is_own("json.decoder"), is_own("numpy"), is_own("no.such.module")
-    (False, False, False)
+    >>> is_own("json.decoder"), is_own("numpy"), is_own("no.such.module"), is_own("__main__")
+    (False, False, False, False)
     """
+    if module == "__main__":  # any script that runs, and no module that a text names
+        return False
     try:
         file = imports.file_of(module)
     except ImportError:
@@ -73,12 +76,20 @@ def is_own(module: str) -> bool:
     return not any(part in INSTALLED for part in path.parts) and not any(path.is_relative_to(at) for at in STANDARD)
 
 
+def _tree(text: str) -> ast.Module | None:
+    """A text as a tree; None where it is no Python that this one can read, so that nothing can import it."""
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
 def _names(module: str, text: str) -> Iterator[str]:
     """Every dotted name that a text may import, with the packages around it; some are no modules.
 
     Also each text in it that could be the name of one: `importlib.import_module("lab.deep")`, `__all__ = ["deep"]`.
     """
-    for node in ast.walk(ast.parse(text)):
+    for node in ast.walk(_tree(text) or ast.Module([], [])):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield from _with_packages(alias.name)

@@ -49,6 +49,7 @@ class Store:
     >>> import tempfile
     >>> store = Store(Path(tempfile.mkdtemp()))
     >>> store.save("abc", {"x": np.arange(3)})
+    True
     >>> store.load("abc")["x"], store.load("abd"), store.has("abd")
     (array([0, 1, 2]), None, False)
     """
@@ -72,11 +73,12 @@ class Store:
         """The file of an artefact in a folder."""
         return self.folder / _file(key)
 
-    def save(self, key: str, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Keep an artefact; two that write the same one at once do no harm."""
+    def save(self, key: str, arrays: Mapping[str, npt.NDArray[Any]]) -> bool:
+        """Keep an artefact, and whether it was kept; two that write the same one at once do no harm."""
         with _reachable(self), packed(arrays) as archive, self.files.writing(_file(key)) as file:
             for part in sealed(archive, key, self.secret):
                 file.write(part)
+        return True
 
     def load(self, key: str) -> Arrays | None:
         """The artefact, or None where there is none, it is damaged, or it was sealed with another secret."""
