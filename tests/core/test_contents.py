@@ -154,6 +154,23 @@ def test_a_module_that_was_changed_since_the_process_began_is_not_trusted(tmp_pa
         sys.modules.pop(name, None)
 
 
+def test_a_part_in_a_package_with_an_empty_init_is_told(tmp_path, monkeypatch):
+    """`inspect` finds no source in an empty file, so that nothing was found again of any part in such a package."""
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "lab_package").mkdir()
+    (tmp_path / "lab_package" / "__init__.py").write_text("")
+    module(tmp_path / "lab_package", "parts", PART.format(helper="json"))
+    importlib.invalidate_caches()
+    monkeypatch.setattr("jali.core.contents.began", lambda: time.time() + 60.0)
+    part = registry.build("attack", "lab_package.parts:Part")
+    assert "lab_package" in sys.modules
+    registry.source.cache_clear()
+    assert registry.source("lab_package.parts") != registry.RUN
+    assert untold(part) == ""
+    for name in ("lab_package.parts", "lab_package"):
+        sys.modules.pop(name, None)
+
+
 def test_a_text_that_names_a_file_which_is_no_python_loses_nothing(tmp_path, monkeypatch):
     """Such a file cannot be imported, so only its text counts."""
     monkeypatch.syspath_prepend(tmp_path)

@@ -151,7 +151,7 @@ def source(module: str) -> str:
     >>> "class JSONDecoder" in source("json.decoder")
     True
     """
-    if module in sys.modules:
+    if module in sys.modules and not _is_empty(module):
         return inspect.getsource(sys.modules[module])
     text = getattr(_spec(module).loader, "get_source", lambda _: None)(module)
     if text is None:
@@ -169,6 +169,12 @@ def file_of(module: str) -> str | None:
         return getattr(sys.modules[module], "__file__", None)
     spec = _spec(module)
     return spec.origin if spec.has_location else None
+
+
+def _is_empty(module: str) -> bool:
+    """Whether a module has a file with nothing in it, as many packages have, which `inspect` takes for no source."""
+    file = file_of(module)
+    return file is not None and os.path.isfile(file) and os.path.getsize(file) == 0
 
 
 def _spec(module: str) -> ModuleSpec:
