@@ -66,6 +66,27 @@ def test_shards_make_the_same_audit(alone, tmp_path, many):
     assert numbers(merge(tmp_path, resources)) == alone
 
 
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_folder_that_another_worker_makes_at_the_same_moment_is_there(monkeypatch, times):
+    """Over FTP the second of two workers was refused, and its audit ended with a traceback."""
+    memory = pytest.importorskip("fsspec.implementations.memory", reason="fsspec is not installed").MemoryFileSystem
+    make = memory.makedirs
+    refused = []
+
+    def beside(self, path, exist_ok=False):
+        if len(refused) < times:
+            refused.append(path)
+            make(self, path.rpartition("/")[0] if len(refused) < times else path, exist_ok=True)
+            raise OSError("550 File exists.")
+        make(self, path, exist_ok=exist_ok)
+
+    monkeypatch.setattr(memory, "makedirs", beside)
+    store = Store(f"memory://beside{times}")
+    store.save("ab" * 20, {"x": np.ones(2)})
+    assert len(refused) == times
+    assert store.load("ab" * 20)["x"].tolist() == [1.0, 1.0]
+
+
 def test_shards_with_other_settings_are_refused(tmp_path):
     """`merge` would take the settings of the one that ended last."""
     resources = Resources(store=Store(tmp_path / "store"))

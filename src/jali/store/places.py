@@ -103,7 +103,7 @@ class Remote:
         system, root = self.system
         folder, _, last = f"{root}/{name}".rpartition("/")
         path = f"{folder}/{unfinished(last)}"
-        system.makedirs(folder, exist_ok=True)
+        _make(system, folder)
         with tempfile.TemporaryFile() as file:  # a zip archive is not written from its beginning to its end
             yield file
             file.seek(0)
@@ -138,6 +138,21 @@ class Remote:
         system, root = self.system
         with contextlib.suppress(FileNotFoundError):
             system.rm(f"{root}/{folder}", recursive=True)
+
+
+def _make(system: Any, folder: str) -> None:
+    """Make a folder and those around it; where another worker makes one at the same moment, some protocols refuse."""
+    for again in (True, True, False):
+        try:
+            system.makedirs(folder, exist_ok=True)
+        except Exception:  # every protocol has its own
+            system.invalidate_cache()
+            if system.isdir(folder):
+                return
+            if not again:
+                raise
+        else:
+            return
 
 
 @lru_cache(maxsize=16)  # the arrays of two runs
