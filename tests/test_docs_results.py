@@ -46,7 +46,7 @@ FINDINGS = [
     ("recourse", "pawelczyk2022", "fresh-1400 / CFD-LRT, closed form less fresh-1400 / Loss, linear: auc", "and .084. At the paper"),
     ("recourse", "pawelczyk2022", "net-150-a / CFD-LRT, SCFE less net-50-a / CFD-LRT, SCFE: auc", "+.045, .000–.091"),
     ("recourse", "pawelczyk2022", "net-150-d / CFD-LRT, SCFE less net-150-d / Loss-LRT: auc", "−.049, −.074 to −.025"),
-    ("attributions", "huang2024", "vit / loss and IXG, joint less vit / loss, joint: auc", "adds .004 in transformers"),
+    ("attributions", "huang2024", "vit / loss and IXG, joint less vit / loss, joint: auc", "adds .007 in transformers"),
     ("attributions", "huang2024", "mlp / L1-LRT, IXG less mlp / loss LiRA: auc", "by .12\n"),
     ("attributions", "huang2024", "convnet / L1-LRT, IXG less convnet / loss LiRA: auc", "to .30 in AUC"),
     ("private", "huang2023", "d1000 / CFD-LRT less d1000-dpm1 / CFD-LRT: auc", "lowers the AUC by .130 (.113–.148)"),
