@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import functools
 import importlib
+import math
 import os
+import subprocess
 import sys
-import time
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -138,15 +139,14 @@ def module(folder: Path, name: str, text: str) -> None:
 PART = "from dataclasses import dataclass\nimport {helper}\n@dataclass(frozen=True)\nclass Part:\n    k: int = 1\n"
 
 
-@pytest.mark.parametrize(("later", "why"), [(60.0, ""), (-60.0, "lab_old was changed after this process began")])
-def test_a_module_that_was_changed_since_the_process_began_is_not_trusted(tmp_path, monkeypatch, later, why):
+@pytest.mark.parametrize(("start", "why"), [(math.inf, ""), (0.0, "lab_old was changed after this process began")])
+def test_a_module_that_was_changed_since_the_process_began_is_not_trusted(tmp_path, monkeypatch, start, why):
     """Also one whose time was set back: nobody can tell which version of it is loaded."""
     monkeypatch.syspath_prepend(tmp_path)
     module(tmp_path, "lab_young", "X = 1\n")
     module(tmp_path, "lab_old", PART.format(helper="lab_young"))
     importlib.invalidate_caches()
-    now = time.time() + later
-    monkeypatch.setattr("jali.core.contents.began", lambda: now)
+    monkeypatch.setattr("jali.core.contents.began", lambda: start)
     part = registry.build("attack", "lab_old:Part")
     assert untold(part) == why
     assert {path.name for path in files(part)} == {"lab_old.py", "lab_young.py"}
@@ -161,7 +161,7 @@ def test_a_part_in_a_package_with_an_empty_init_is_told(tmp_path, monkeypatch):
     (tmp_path / "lab_package" / "__init__.py").write_text("")
     module(tmp_path / "lab_package", "parts", PART.format(helper="json"))
     importlib.invalidate_caches()
-    monkeypatch.setattr("jali.core.contents.began", lambda: time.time() + 60.0)
+    monkeypatch.setattr("jali.core.contents.began", lambda: math.inf)
     part = registry.build("attack", "lab_package.parts:Part")
     assert "lab_package" in sys.modules
     registry.source.cache_clear()
@@ -177,14 +177,22 @@ def test_a_text_that_names_a_file_which_is_no_python_loses_nothing(tmp_path, mon
     module(tmp_path, "lab_two", "print 'old'\n")
     module(tmp_path, "lab_kind", PART.format(helper="json") + '    kind: str = "lab_two"\n')
     importlib.invalidate_caches()
-    monkeypatch.setattr("jali.core.contents.began", lambda: time.time() + 60.0)
+    monkeypatch.setattr("jali.core.contents.began", lambda: math.inf)
     assert untold(registry.build("attack", "lab_kind:Part")) == ""
     assert registry.source("lab_kind") != registry.RUN
     sys.modules.pop("lab_kind", None)
 
 
-def test_a_process_began_before_now():
-    assert 0 < time.time() - began() < 86400
+def test_a_process_began_before_files_that_it_writes_and_after_those_it_found(tmp_path):
+    """Within the ticks of the system's clock."""
+    (tmp_path / "written").write_text("")
+    tick = 1 / os.sysconf("SC_CLK_TCK")
+    assert began() <= (tmp_path / "written").stat().st_mtime + tick
+    code = "import sys, os; from jali.core.contents import began; print(began() - os.stat(sys.argv[1]).st_mtime)"
+    said = subprocess.run(
+        [sys.executable, "-c", code, tmp_path / "written"], capture_output=True, text=True, check=True
+    )
+    assert float(said.stdout) >= -2 * tick
 
 
 @pytest.mark.parametrize("held", [lambda: 1, object(), {"b", "a", "c"}])

@@ -152,6 +152,7 @@ def shard(setup: Setup, resources: Resources, part: int, of: int) -> tuple[int, 
     """Put the results of some models into the store: number `part` (from 1) of `of` equal parts; (models, new ones)."""
     if why := untold(setup.parts):
         raise JaliError(f"Shards find each other's results by specification, and here that is not enough: {why}.")
+    resources = resources.for_parts(setup.parts)
     engine = resources.pool
     chosen = readouts(setup.parts, setup.data.outcome is not None)
     with sharing(shared_arrays(setup.data, roles_of(setup.game)), engine, resources.place) as ref:
